@@ -1,0 +1,103 @@
+/**
+ * The attempt is the unit that travels (contract 1.4): one `inbox_tasks` row that holds all a daemon needs, on this
+ * host or another, and whose result is a commit under `refs/pulse/attempts/<task id>` plus evidence.
+ */
+import * as z from 'zod';
+import { FAILURE_CLASSES } from './failures.ts';
+
+export const identitySchema = z.object({ name: z.string(), email: z.string() });
+export type Identity = z.infer<typeof identitySchema>;
+
+export const attemptSpecSchema = z.object({
+  projectPath: z.string(),
+  worktreePath: z.string(),
+  startSha: z.string(),
+  branch: z.string(),
+  agent: z.string(),
+  command: z.string().nullable(),
+  unit: z.string().nullable(),
+  /** What the goal loop calls when the agent says COMPLETE; other loops ask always or never. */
+  verifyOn: z.enum(['complete', 'always', 'never']),
+  verify: z.array(z.string()),
+  /** `null`: detect by lockfile. An empty list: nothing to set up. */
+  setup: z.array(z.string()).nullable(),
+  role: z.string(),
+  tools: z.array(z.string()),
+  identity: identitySchema.nullable(),
+  record: z.boolean(),
+  limits: z.object({
+    hardMs: z.number(),
+    /** `null`: the idle clock is off. */
+    idleMs: z.number().nullable(),
+    /** What this run may still spend; `null`: no limit. */
+    usd: z.number().nullable(),
+    tokens: z.number().nullable(),
+  }),
+});
+export type AttemptSpec = z.infer<typeof attemptSpecSchema>;
+
+export const usageSchema = z.object({
+  costUsd: z.number().nullable(),
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cacheTokens: z.number(),
+});
+export type Usage = z.infer<typeof usageSchema>;
+
+export const NO_USAGE: Usage = { costUsd: null, inputTokens: 0, outputTokens: 0, cacheTokens: 0 };
+
+export const SIGNALS = ['CONTINUE', 'COMPLETE', 'BLOCKED'] as const;
+export type Signal = (typeof SIGNALS)[number];
+
+export const toolSignalSchema = z.object({
+  signal: z.enum(SIGNALS),
+  reason: z.string().nullable(),
+});
+export type ToolSignal = z.infer<typeof toolSignalSchema>;
+
+/** How the agent's run ended. Success = a clean terminal event AND exit 0; a failed run has a class and no signal. */
+export const runReportSchema = z.object({
+  failure: z
+    .object({
+      class: z.enum(FAILURE_CLASSES),
+      message: z.string(),
+      /** When a usage limit resets, where the agent said so in a structured way. */
+      resetAt: z.string().nullable(),
+    })
+    .nullable(),
+  /** Which limit of Pulse's own ended the run early. */
+  stopped: z.enum(['budget_cost', 'budget_tokens']).nullable(),
+  finalMessage: z.string(),
+  toolSignal: toolSignalSchema.nullable(),
+  usage: usageSchema,
+  model: z.string().nullable(),
+  durationMs: z.number(),
+});
+export type RunReport = z.infer<typeof runReportSchema>;
+
+/** One verification command, run by Pulse itself, bound to the tree it saw (contract 1.5). */
+export const verificationRecordSchema = z.object({
+  command: z.string(),
+  cwd: z.string(),
+  exit: z.number().nullable(),
+  passed: z.boolean(),
+  durationMs: z.number(),
+  outputHash: z.string(),
+  outputTail: z.string(),
+  tree: z.string(),
+  commit: z.string().nullable(),
+  environment: z.string(),
+  at: z.string(),
+});
+export type VerificationRecord = z.infer<typeof verificationRecordSchema>;
+
+export const attemptResultSchema = z.object({
+  /** `ran`: the agent is done and its work must be kept. `reported`: committed and verified; the runner's turn. */
+  stage: z.enum(['ran', 'reported']),
+  run: runReportSchema,
+  commit: z.string().nullable(),
+  tree: z.string().nullable(),
+  files: z.array(z.string()),
+  verification: z.array(verificationRecordSchema),
+});
+export type AttemptResult = z.infer<typeof attemptResultSchema>;

@@ -1,0 +1,44 @@
+/** What happened, in order. A state and its event are written in one transaction (contract 6). */
+export const EVENT_TYPES = [
+  'session.created',
+  'session.started',
+  'session.blocked',
+  'session.paused',
+  'session.resumed',
+  'session.failed',
+  'session.aborted',
+  'session.ended',
+  'iteration.planned',
+  'iteration.dispatched',
+  'iteration.started',
+  'iteration.ended',
+  'iteration.verified',
+  'iteration.settled',
+  'iteration.retried',
+  'agent.text',
+  'agent.tool',
+  'agent.usage',
+  'agent.retry',
+  'agent.limit',
+  'agent.denied',
+  'agent.compacted',
+  'signal.received',
+  'budget.warned',
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** An event before it is written: the store gives it its `seq` and its time. */
+export interface NewEvent {
+  type: EventType;
+  iteration?: number;
+  data?: Record<string, unknown>;
+}
+
+export interface PulseEvent {
+  seq: number;
+  type: EventType;
+  at: string;
+  sessionId: string;
+  iteration?: number;
+  data: Record<string, unknown>;
+}
