@@ -24,6 +24,9 @@ export const attemptSpecSchema = z.object({
   role: z.string(),
   tools: z.array(z.string()),
   identity: identitySchema.nullable(),
+  /** Where leftovers of an interrupted attempt before this one are kept; `null`: the worktree was left in order. */
+  recoverTo: z.string().nullable(),
+  environmentPass: z.array(z.string()),
   record: z.boolean(),
   limits: z.object({
     hardMs: z.number(),
@@ -32,6 +35,8 @@ export const attemptSpecSchema = z.object({
     /** What this run may still spend; `null`: no limit. */
     usd: z.number().nullable(),
     tokens: z.number().nullable(),
+    /** Running time the session has left; `null`: no limit. */
+    timeMs: z.number().nullable(),
   }),
 });
 export type AttemptSpec = z.infer<typeof attemptSpecSchema>;
@@ -66,12 +71,14 @@ export const runReportSchema = z.object({
     })
     .nullable(),
   /** Which limit of Pulse's own ended the run early. */
-  stopped: z.enum(['budget_cost', 'budget_tokens']).nullable(),
+  stopped: z.enum(['budget_cost', 'budget_tokens', 'budget_time']).nullable(),
   finalMessage: z.string(),
   toolSignal: toolSignalSchema.nullable(),
   usage: usageSchema,
   model: z.string().nullable(),
   durationMs: z.number(),
+  /** By the host's clock; a stated reset time is measured against it. */
+  endedAt: z.string(),
 });
 export type RunReport = z.infer<typeof runReportSchema>;
 
@@ -94,7 +101,9 @@ export type VerificationRecord = z.infer<typeof verificationRecordSchema>;
 export const attemptResultSchema = z.object({
   /** `ran`: the agent is done and its work must be kept. `reported`: committed and verified; the runner's turn. */
   stage: z.enum(['ran', 'reported']),
-  run: runReportSchema,
+  /** `null` when setup failed and the agent never started. */
+  run: runReportSchema.nullable(),
+  setupFailure: verificationRecordSchema.nullable(),
   commit: z.string().nullable(),
   tree: z.string().nullable(),
   files: z.array(z.string()),

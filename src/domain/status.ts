@@ -69,11 +69,11 @@ export const ITERATION_STATUSES = [
 ] as const;
 export type IterationStatus = (typeof ITERATION_STATUSES)[number];
 
-/** An interrupted or retried attempt takes its iteration back to pending; nothing else goes backwards. */
+/** An attempt that is taken back is dispatched again on the same row; nothing else goes backwards. */
 export const ITERATION_TRANSITIONS: Record<IterationStatus, readonly IterationStatus[]> = {
   pending: ['dispatched', 'failed'],
-  dispatched: ['running', 'pending', 'failed'],
-  running: ['complete', 'failed', 'timeout', 'pending'],
+  dispatched: ['running', 'failed'],
+  running: ['complete', 'failed', 'timeout', 'dispatched'],
   complete: [],
   failed: [],
   timeout: [],

@@ -1,0 +1,163 @@
+/** Settings and where each came from: flags > environment > project > user > defaults (contract 6). */
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { parse as parseYaml } from 'yaml';
+import * as z from 'zod';
+import { parseDuration } from './domain/durations.ts';
+import { PulseError } from './domain/errors.ts';
+
+const duration = z.string().transform((text, context) => {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message });
+    return z.NEVER;
+  }
+});
+const commands = z.array(z.string().min(1));
+const budget = z.union([z.number().positive(), z.literal('none').transform(() => null)]);
+
+/** The file's shape. Unknown keys are refused: a typo must not be silently ignored. */
+const settingsSchema = z.strictObject({
+  agent: z.string().min(1).optional(),
+  command: z.string().min(1).optional(),
+  fallbackAgent: z.string().min(1).optional(),
+  verify: commands.optional(),
+  setup: commands.optional(),
+  maxIterations: z.int().positive().max(1_000_000).optional(),
+  budgetUsd: budget.optional(),
+  budgetTokens: z.int().positive().optional(),
+  timeLimit: duration.optional(),
+  iterationTimeout: duration.optional(),
+  idleTimeout: duration.optional(),
+  context: z.enum(['none', 'prefetch', 'mcp', 'hybrid']).optional(),
+  completion: z.strictObject({ inferred: z.enum(['confirm', 'accept']) }).optional(),
+  limits: z.strictObject({ wait: z.union([z.boolean(), z.enum(['on', 'off'])]) }).optional(),
+  env: z.strictObject({ pass: z.array(z.string().min(1)) }).optional(),
+});
+export type Settings = z.infer<typeof settingsSchema>;
+export type SettingName = keyof Settings;
+
+export const DEFAULT_SETTINGS = {
+  verify: [],
+  maxIterations: 10,
+  budgetUsd: 10,
+  timeLimit: 8 * 60 * 60 * 1000,
+  iterationTimeout: 60 * 60 * 1000,
+  idleTimeout: 10 * 60 * 1000,
+  context: 'prefetch',
+  completion: { inferred: 'confirm' },
+  limits: { wait: true },
+  env: { pass: [] },
+} as const satisfies Partial<Settings>;
+
+/** Scalars only; a list belongs into a file. */
+const ENVIRONMENT: Partial<Record<SettingName, string>> = {
+  agent: 'PULSE_AGENT',
+  command: 'PULSE_COMMAND',
+  maxIterations: 'PULSE_MAX_ITERATIONS',
+  budgetUsd: 'PULSE_BUDGET_USD',
+  budgetTokens: 'PULSE_BUDGET_TOKENS',
+  timeLimit: 'PULSE_TIME_LIMIT',
+  iterationTimeout: 'PULSE_ITERATION_TIMEOUT',
+  idleTimeout: 'PULSE_IDLE_TIMEOUT',
+  context: 'PULSE_CONTEXT',
+};
+
+export interface Config {
+  values: Settings & typeof DEFAULT_SETTINGS;
+  /** For each value that is set: `default`, or the file or variable it came from. */
+  sources: Partial<Record<SettingName, string>>;
+}
+
+export const PROJECT_CONFIG_NAMES = ['.pulse/config.yaml', '.pulse/config.yml', '.pulse/config.json'];
+
+/** Reads the settings that hold in `directory` (a repository's root). Throws `invalid_config` naming file and key. */
+export async function loadConfig(directory: string | null, environment: NodeJS.ProcessEnv): Promise<Config> {
+  const values: Record<string, unknown> = { ...DEFAULT_SETTINGS };
+  const sources: Config['sources'] = {};
+  for (const name of Object.keys(DEFAULT_SETTINGS)) sources[name as SettingName] = 'default';
+  for (const { settings, source } of await layers(directory, environment)) {
+    for (const [name, value] of Object.entries(settings)) {
+      if (value === undefined) continue;
+      values[name] = value;
+      sources[name as SettingName] = source;
+    }
+  }
+  return { values: values as Config['values'], sources };
+}
+
+async function layers(directory: string | null, environment: NodeJS.ProcessEnv) {
+  const user = await readFirst(userConfigDirectory(environment), [
+    'config.yaml',
+    'config.yml',
+    'config.json',
+  ]);
+  const project = directory ? await readFirst(directory, PROJECT_CONFIG_NAMES) : null;
+  return [user, project, readEnvironment(environment)].filter((layer) => layer !== null);
+}
+
+export function userConfigDirectory({ XDG_CONFIG_HOME, HOME }: NodeJS.ProcessEnv): string {
+  return join(XDG_CONFIG_HOME || join(HOME || homedir(), '.config'), 'pulse');
+}
+
+interface Layer {
+  settings: Settings;
+  source: string;
+}
+
+async function readFirst(directory: string, names: readonly string[]): Promise<Layer | null> {
+  for (const name of names) {
+    const source = join(directory, name);
+    const text = await readFile(source, 'utf8').catch(missing);
+    if (text !== null) return { settings: parseSettings(text, source), source };
+  }
+  return null;
+}
+
+function parseSettings(text: string, source: string): Settings {
+  let content: unknown;
+  try {
+    content = parseYaml(text) ?? {};
+  } catch (error) {
+    throw invalid(source, [(error as Error).message.split('\n')[0] ?? 'not YAML']);
+  }
+  return validate(content, source);
+}
+
+function readEnvironment(environment: NodeJS.ProcessEnv): Layer | null {
+  const found = Object.entries(ENVIRONMENT).flatMap(([name, variable]) => {
+    const text = environment[variable];
+    if (!text) return [];
+    const isNumber = ['maxIterations', 'budgetUsd', 'budgetTokens'].includes(name) && text !== 'none';
+    return [[name, isNumber ? Number(text) : text] as const];
+  });
+  if (found.length === 0) return null;
+  return { settings: validate(Object.fromEntries(found), 'environment'), source: 'environment' };
+}
+
+function validate(content: unknown, source: string): Settings {
+  const parsed = settingsSchema.safeParse(content);
+  if (parsed.success) return parsed.data;
+  throw invalid(
+    source,
+    parsed.error.issues.map((issue) => `${issue.path.join('.') || 'file'}: ${issue.message}`),
+  );
+}
+
+function invalid(source: string, problems: string[]): PulseError {
+  return new PulseError(
+    'invalid_config',
+    `The settings in ${source} are not valid: ${problems.join('; ')}.`,
+    {
+      hint: '`pulse config` shows every setting, its value and where it comes from.',
+      data: { source, problems },
+    },
+  );
+}
+
+function missing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+  throw new PulseError('invalid_config', `The settings cannot be read: ${error.message}`, { cause: error });
+}

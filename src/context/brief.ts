@@ -1,0 +1,110 @@
+/** The text an agent gets for one iteration (contract 2). The same input always gives the same text. */
+
+import type { AnchorStrategy } from './anchors.ts';
+import {
+  type LastOutcome,
+  type ProgressLine,
+  renderSections,
+  type Section,
+  type SectionName,
+} from './brief-sections.ts';
+import type { TokenCounter } from './tokens.ts';
+import type { Turn } from './turns.ts';
+
+export const DEFAULT_BRIEF_TOKENS = 24_000;
+
+export interface BriefInput {
+  goal: string;
+  iteration: number;
+  /** `null`: no limit. */
+  maxIterations: number | null;
+  branch: string;
+  /** The commands Pulse will run when the agent says COMPLETE. */
+  verify: readonly string[];
+  answer: string | null;
+  lastOutcome: LastOutcome | null;
+  /** Oldest first, as in `progress_log`. */
+  progress: readonly ProgressLine[];
+  context: {
+    strategy: AnchorStrategy;
+    turn: Pick<Turn, 'id' | 'role' | 'phase' | 'iteration' | 'content'>;
+  } | null;
+  /** Set when the governor saw no progress; asks the agent to stop and think. */
+  stagnation: { iterations: number; reason: string } | null;
+  /** Tokens the whole text may have. */
+  budget?: number;
+  countTokens: TokenCounter;
+}
+
+export interface Brief {
+  text: string;
+  /** Tokens of `text` itself: what is really sent. */
+  tokens: number;
+  sections: { name: SectionName; tokens: number; cut: boolean }[];
+}
+
+/** Which sections give way, first to last. Goal, rules, answer and diagnostic are never cut, even over the budget. */
+const CUT_ORDER: readonly SectionName[] = ['context', 'progress', 'outcome'];
+
+export function buildIterationPrompt(input: BriefInput): Brief {
+  const { budget = DEFAULT_BRIEF_TOKENS, countTokens } = input;
+  const sections = renderSections(input);
+  let target = budget;
+  for (let round = 0; ; round++) {
+    const fitted = fitSections(sections, target, countTokens);
+    const text = `${fitted.flatMap(({ text }) => (text === '' ? [] : [text])).join('\n\n')}\n`;
+    const tokens = countTokens(text);
+    const exhausted = fitted.every(({ name, text }) => text === '' || !CUT_ORDER.includes(name));
+    if (tokens <= budget || exhausted || round === 4) {
+      return { text, tokens, sections: fitted.map(({ name, tokens, cut }) => ({ name, tokens, cut })) };
+    }
+    // Joined sections can count a little more than their sum.
+    target -= tokens - budget + 8;
+  }
+}
+
+interface Fitted {
+  name: SectionName;
+  text: string;
+  tokens: number;
+  cut: boolean;
+}
+
+function fitSections(sections: readonly Section[], budget: number, countTokens: TokenCounter): Fitted[] {
+  const fitted = sections.map(({ name, render }): Fitted => {
+    const text = render(Number.POSITIVE_INFINITY);
+    return { name, text, tokens: countTokens(text), cut: false };
+  });
+  for (const name of CUT_ORDER) {
+    const over = fitted.reduce((sum, { tokens }) => sum + tokens, 0) - budget;
+    const at = fitted.findIndex((section) => section.name === name);
+    if (over <= 0 || at === -1) continue;
+    const whole = fitted[at]!;
+    const limit = whole.tokens - over;
+    const text = limit <= 0 ? '' : longestWithin(sections[at]!, whole.text.length, { limit, countTokens });
+    fitted[at] = { name, text, tokens: text === '' ? 0 : countTokens(text), cut: true };
+  }
+  return fitted;
+}
+
+/** The most of a section's content whose text has at most `limit` tokens; '' where not even a part fits. */
+function longestWithin(
+  { render }: Section,
+  length: number,
+  { limit, countTokens }: { limit: number; countTokens: TokenCounter },
+): string {
+  let best = '';
+  let low = 0;
+  // No tokenizer makes a token of more than a few characters out of text; what is longer needs no try.
+  let high = Math.min(length, limit * 16);
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const text = render(middle);
+    if (text !== '' && countTokens(text) <= limit) {
+      best = text;
+      low = middle + 1;
+    } else if (text === '') low = middle + 1;
+    else high = middle - 1;
+  }
+  return best;
+}

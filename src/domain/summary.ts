@@ -1,0 +1,58 @@
+import { scanProse } from './prose.ts';
+import { KIND } from './signal-spans.ts';
+import { findTags } from './signal-tags.ts';
+
+const MAX_LENGTH = 280;
+/** How much of a block is looked at: a paragraph of megabytes still gives one short line. */
+const REACH = 16 * MAX_LENGTH;
+
+/**
+ * `output_summary` (contract 1.1): the first paragraph of the final message on one line, without protocol tags, code
+ * blocks, quotes and comments, at most 280 code points, cut at a word. Inline code stays as text: "Fixed parse()" must
+ * not become "Fixed". A message of only list items or headings gives the first of those. `null`: nothing to say.
+ */
+export function outputSummary(finalMessage: string): string | null {
+  const { kinds, blocks } = scanProse(finalMessage);
+  findTags(finalMessage, kinds);
+  let fallback: string | null = null;
+  for (const { role, segments } of blocks) {
+    if (role !== 'paragraph' && fallback !== null) continue;
+    const text = segments.map(([start, end]) => visible(finalMessage, kinds, start, end)).join(' ');
+    const line = tidy(text);
+    if (!/[\p{L}\p{N}]/u.test(line)) continue;
+    if (role === 'paragraph') return cut(line);
+    fallback ??= cut(line.replace(/^#{1,6}\s+/, ''));
+  }
+  return fallback;
+}
+
+function visible(message: string, kinds: Uint8Array, start: number, end: number): string {
+  let text = '';
+  for (let from = start; from < end && text.length < REACH; ) {
+    const kind = kinds[from];
+    let to = from + 1;
+    while (to < end && kinds[to] === kind) to++;
+    text +=
+      kind === KIND.tag || kind === KIND.comment ? ' ' : message.slice(from, Math.min(to, from + REACH));
+    from = to;
+  }
+  return text;
+}
+
+/** Tags quoted in inline code go too, then backticks, emphasis and whatever a terminal would act on. */
+function tidy(text: string): string {
+  return text
+    .replace(/<\/?(?:signal|anchor_hint|turn_id|reason)>/gi, ' ')
+    .replace(/`+|\*\*|__/g, '')
+    .replace(/[\p{Cc}\p{Cf}\s]/gu, ' ')
+    .replace(/ {2,}/g, ' ')
+    .trim();
+}
+
+function cut(line: string): string {
+  const points = [...line.slice(0, 4 * MAX_LENGTH)];
+  if (points.length <= MAX_LENGTH) return points.join('');
+  const head = points.slice(0, MAX_LENGTH - 1).join('');
+  const space = head.lastIndexOf(' ');
+  return `${(space > MAX_LENGTH / 2 ? head.slice(0, space) : head).trimEnd()}…`;
+}

@@ -1,0 +1,103 @@
+import type { NewEvent } from '../domain/events.ts';
+import { appendEvents } from '../store/events.ts';
+import { assertTaskToken, type Task } from '../store/inbox.ts';
+import { addSpending } from '../store/sessions.ts';
+import type { Db, Store } from '../store/store.ts';
+import type { Clock } from './clock.ts';
+import type { RunListener } from './ports.ts';
+
+const FLUSH_MS = 250;
+const FLUSH_BYTES = 64 * 1024;
+
+/**
+ * What a run says while it runs, written in batches. Its last batch is handed to the transaction that records the
+ * run's end, so that an ordinary run costs none of its own.
+ */
+export interface AgentLog extends RunListener {
+  /** Writes what is still waiting, inside the caller's transaction, and takes no more. */
+  finish(db: Db): Promise<void>;
+  /** Stops without writing: the run was interrupted or fenced, and says what it spent by `finish` or not at all. */
+  [Symbol.dispose](): void;
+}
+
+export interface AgentLogOptions {
+  store: Store;
+  clock: Clock;
+  task: Task;
+  /** After a batch: whoever follows the session may look. */
+  onWritten(): void;
+  /** The attempt is no longer ours; the run has to end. */
+  onFenced(error: unknown): void;
+}
+
+export function createAgentLog({ store, clock, task, onWritten, onFenced }: AgentLogOptions): AgentLog {
+  let waiting: NewEvent[] = [];
+  let waitingBytes = 0;
+  let spent = { costUsd: 0, tokens: 0 };
+  let written = { costUsd: 0, tokens: 0 };
+  let timer: AbortController | null = null;
+  let flushing: Promise<void> = Promise.resolve();
+  let isOpen = true;
+
+  async function write(db: Db): Promise<void> {
+    const events = waiting;
+    const total = spent;
+    waiting = [];
+    waitingBytes = 0;
+    if (events.length > 0) await appendEvents(db, task.session_id, events);
+    const delta = { costUsd: total.costUsd - written.costUsd, tokens: total.tokens - written.tokens };
+    written = total;
+    if (delta.costUsd !== 0 || delta.tokens !== 0) await addSpending(db, task.session_id, delta);
+  }
+
+  async function flush(): Promise<void> {
+    if (!isOpen) return;
+    try {
+      await store.tx('agent-events', async (db) => {
+        await assertTaskToken(db, task);
+        await write(db);
+      });
+      onWritten();
+    } catch (error) {
+      onFenced(error);
+    }
+  }
+
+  function schedule(): void {
+    if (!isOpen) return;
+    if (waitingBytes >= FLUSH_BYTES) {
+      flushing = flushing.then(flush);
+      return;
+    }
+    if (timer) return;
+    const own = new AbortController();
+    timer = own;
+    void clock.sleep(FLUSH_MS, own.signal).then(() => {
+      timer = null;
+      if (!own.signal.aborted) flushing = flushing.then(flush);
+    });
+  }
+
+  function close(): void {
+    isOpen = false;
+    timer?.abort();
+  }
+
+  return {
+    event(event) {
+      if (!isOpen) return;
+      waiting.push({ ...event, iteration: task.iteration_number });
+      waitingBytes += JSON.stringify(event.data ?? {}).length + 64;
+      schedule();
+    },
+    spent({ costUsd, tokens }) {
+      spent = { costUsd: costUsd ?? 0, tokens };
+      schedule();
+    },
+    async finish(db) {
+      close();
+      await write(db);
+    },
+    [Symbol.dispose]: close,
+  };
+}

@@ -1,0 +1,174 @@
+/** One attempt, executed whole by one daemon (contract 1.4): worktree, agent, commit, verification, report. */
+import type { AttemptResult, RunReport, VerificationRecord } from '../domain/attempt.ts';
+import { isPulseError } from '../domain/errors.ts';
+import { readSignal } from '../domain/signals.ts';
+import { outputSummary } from '../domain/summary.ts';
+import { appendEvents } from '../store/events.ts';
+import { saveResult } from '../store/inbox.ts';
+import { act } from './actions.ts';
+import { createAgentLog } from './agent-log.ts';
+import type { Engine } from './engine.ts';
+import type { HeldAttempt, UnitCommit } from './ports.ts';
+
+/**
+ * Returns once the result is stored, or once the attempt was interrupted (`signal`): then nothing of it runs any
+ * more and its leftovers are kept. Throws `fenced` when somebody else owns the attempt.
+ */
+export async function executeAttempt(
+  engine: Engine,
+  attempt: HeldAttempt,
+  control: AbortController,
+): Promise<'reported' | 'interrupted'> {
+  const { trace, workspace } = engine;
+  const { signal } = control;
+  const isRun = attempt.task.result !== null;
+  await act(trace, 'prepare_worktree', { perform: () => workspace.prepare(attempt, { keepWork: isRun }) });
+
+  let result = attempt.task.result;
+  if (!result) {
+    const setupFailure = await act(trace, 'setup', { perform: () => workspace.setup(attempt, signal) });
+    const run = setupFailure ? null : await runAgent(engine, attempt, control);
+    if (signal.aborted) {
+      await workspace.saveLeftovers(attempt);
+      return 'interrupted';
+    }
+    result = run ?? emptyResult({ setupFailure });
+  }
+  const kept = await keepWork(engine, attempt, result);
+  const verification = await verifyIfAsked(engine, attempt, { result, commit: kept?.commit ?? null, signal });
+  if (signal.aborted) return 'interrupted';
+  await report(engine, attempt, {
+    ...result,
+    stage: 'reported',
+    commit: kept?.commit ?? null,
+    tree: kept?.tree ?? null,
+    files: kept?.files ?? [],
+    verification,
+  });
+  return 'reported';
+}
+
+/** Runs the agent and makes its end durable: from here on a crash redoes only what follows, never the agent. */
+async function runAgent(
+  engine: Engine,
+  attempt: HeldAttempt,
+  control: AbortController,
+): Promise<AttemptResult | null> {
+  const { store, clock, bell, trace, agents } = engine;
+  using log = createAgentLog({
+    store,
+    clock,
+    task: attempt.task,
+    onWritten: () => bell.ring(attempt.sessionId),
+    onFenced: (error) => control.abort(error),
+  });
+  const run = await act(trace, 'run_agent', { perform: () => agents.run(attempt, log, control.signal) });
+  const isInterrupted = control.signal.aborted;
+  return act(trace, 'record_run', {
+    perform: async () => {
+      const result = { ...emptyResult({ setupFailure: null }), run };
+      await store.tx('record_run', async (db) => {
+        // An interrupted run is done again: its spending counts, its result does not.
+        if (!isInterrupted) await saveResult(db, attempt.task, result);
+        await log.finish(db);
+        await appendEvents(db, attempt.sessionId, [runEnded(attempt, run, isInterrupted)]);
+      });
+      return result;
+    },
+  });
+}
+
+function runEnded(attempt: HeldAttempt, run: RunReport, isInterrupted: boolean) {
+  return {
+    type: 'iteration.ended' as const,
+    iteration: attempt.iteration,
+    data: {
+      attempt: attempt.task.attempt,
+      ok: run.failure === null && !isInterrupted,
+      failureClass: isInterrupted ? 'cancelled' : (run.failure?.class ?? null),
+      message: run.failure?.message ?? null,
+      stopped: run.stopped,
+      durationMs: Math.round(run.durationMs),
+      usage: run.usage,
+    },
+  };
+}
+
+/** An attempt that ended keeps its work, a timeout too; one that will be retried starts over. */
+function keepsWork({ run }: AttemptResult): boolean {
+  if (!run) return false;
+  if (!run.failure) return true;
+  return run.failure.class === 'timeout_idle' || run.failure.class === 'timeout_hard';
+}
+
+async function keepWork(
+  { trace, workspace }: Engine,
+  attempt: HeldAttempt,
+  result: AttemptResult,
+): Promise<UnitCommit | null> {
+  if (!keepsWork(result)) return null;
+  const summary = outputSummary(result.run?.finalMessage ?? '') ?? 'work of this iteration';
+  const unit = await act(trace, 'commit', {
+    recognise: () => workspace.findCommit(attempt),
+    perform: () => workspace.commit(attempt, `pulse: iteration ${attempt.iteration}: ${summary}`),
+  });
+  const { commit } = unit;
+  if (commit) await act(trace, 'publish', { perform: () => workspace.publish(attempt, commit) });
+  return unit;
+}
+
+async function verifyIfAsked(
+  { trace, workspace }: Engine,
+  attempt: HeldAttempt,
+  { result, unit, signal }: { result: AttemptResult; unit: UnitCommit; signal: AbortSignal },
+): Promise<VerificationRecord[]> {
+  const { verify, verifyOn } = attempt.spec;
+  const { run } = result;
+  if (verify.length === 0 || verifyOn === 'never' || !run || run.failure || run.stopped) return [];
+  if (verifyOn === 'complete') {
+    const said = readSignal({ message: run.finalMessage, toolSignal: run.toolSignal, succeeded: true });
+    if (said?.signal !== 'COMPLETE') return [];
+  }
+  return act(trace, 'verify', { perform: () => workspace.verify(attempt, unit, signal) });
+}
+
+async function report({ store, trace, workspace }: Engine, attempt: HeldAttempt, result: AttemptResult) {
+  try {
+    await act(trace, 'report', {
+      perform: () =>
+        store.tx('report', async (db) => {
+          await saveResult(db, attempt.task, result);
+          const { verification } = result;
+          await appendEvents(
+            db,
+            attempt.sessionId,
+            verification.length === 0 ? [] : [verified(attempt, verification)],
+          );
+        }),
+    });
+  } catch (error) {
+    if (isPulseError(error, 'fenced') && result.commit) await workspace.unpublish(attempt, result.commit);
+    throw error;
+  }
+}
+
+function verified(attempt: HeldAttempt, records: readonly VerificationRecord[]) {
+  return {
+    type: 'iteration.verified' as const,
+    iteration: attempt.iteration,
+    data: {
+      passed: records.every((record) => record.passed),
+      commands: records.map(({ command, exit, passed, durationMs, tree }) => ({
+        command,
+        exit,
+        passed,
+        durationMs: Math.round(durationMs),
+        tree,
+      })),
+    },
+  };
+}
+
+function emptyResult({ setupFailure }: Pick<AttemptResult, 'setupFailure'>): AttemptResult {
+  return { stage: 'ran', run: null, setupFailure, commit: null, tree: null, files: [], verification: [] };
+}

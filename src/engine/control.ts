@@ -1,0 +1,135 @@
+/** What a person may ask of a session from outside its runner. Each is one transaction; the bell does the rest. */
+import { PulseError } from '../domain/errors.ts';
+import { RESUMABLE_STATUSES } from '../domain/status.ts';
+import { appendEvents } from '../store/events.ts';
+import { closeTask, findTask, setTaskStart } from '../store/inbox.ts';
+import { isLive, moveIteration, recentIterations, setIterationStart } from '../store/iterations.ts';
+import {
+  getControl,
+  getSession,
+  moveSession,
+  type Session,
+  type SessionRequest,
+  updateControl,
+  updateSession,
+} from '../store/sessions.ts';
+import { type Db, storeNow } from '../store/store.ts';
+import { insertTurn, type NewTurn } from '../store/turns.ts';
+import { PAUSED } from './decide.ts';
+import { type LimitChange, raisedLimits } from './limits.ts';
+import { stopEvent, stopSession } from './settle.ts';
+
+/** `pause` takes effect after the iteration in hand, `stop` at once. The runner applies it. */
+export async function requestPause(
+  db: Db,
+  id: string,
+  { request, actor }: { request: SessionRequest; actor: string },
+): Promise<Session> {
+  const session = await getSession(db, id);
+  if (session.status !== 'running' && session.status !== 'pending') {
+    throw new PulseError(
+      'invalid_transition',
+      `Session ${session.id} is ${session.status}: nothing to pause.`,
+      {
+        hint: RESUMABLE_STATUSES.includes(session.status) ? `pulse resume ${session.id} goes on.` : undefined,
+      },
+    );
+  }
+  await updateControl(db, session.id, { request, request_actor: actor });
+  return session;
+}
+
+/** Pauses a session whose runner is dead; its interrupted attempt is done again at the resume. */
+export async function pauseWithoutRunner(db: Db, id: string): Promise<void> {
+  const session = await getSession(db, id);
+  if (session.status !== 'running') return;
+  await appendEvents(db, session.id, [stopEvent(PAUSED, false)]);
+  await updateControl(db, session.id, { request: null, request_actor: null });
+  await stopSession(db, session, PAUSED);
+}
+
+/** Force stop: from this transaction on every late result is refused. Whoever runs it ends its agent. */
+export async function abortSession(db: Db, id: string, actor: string): Promise<Session> {
+  const session = await getSession(db, id);
+  const [newest] = await recentIterations(db, session.id, 1);
+  const stop = { status: 'aborted', reason: 'aborted_by_user', detail: null } as const;
+  await moveSession(db, session, 'aborted', { reason: stop.reason, detail: null });
+  const event = stopEvent(stop, false);
+  await appendEvents(db, session.id, [{ ...event, data: { ...event.data, actor } }]);
+  await updateControl(db, session.id, { request: null, request_actor: null });
+  await updateSession(db, session.id, { reserved_usd: 0 });
+  if (newest && isLive(newest)) {
+    if (newest.inbox_task_id) await closeTask(db, newest.inbox_task_id, 'cancelled');
+    await moveIteration(db, newest, 'failed', { failure_class: 'cancelled', ended_at: storeNow() });
+  }
+  return session;
+}
+
+export interface Resume extends LimitChange {
+  answer?: string;
+  actor: string;
+  /** Where the session's branch is now: a person may have committed on it meanwhile. */
+  branchHead: string | null;
+  answerTurn: NewTurn | null;
+}
+
+const OTHER_COMMANDS: Partial<Record<string, string>> = {
+  approval_required: 'pulse workflow approve ID, or pulse workflow review ID --approve',
+  extension_requested: 'pulse workflow extension ID --approve',
+  merge_conflict: 'resolve the conflict and run the command that the session names',
+};
+
+/** Blocked, paused and failed sessions go on; after a limit only with a higher one. */
+export async function resumeSession(db: Db, id: string, resume: Resume): Promise<Session> {
+  const session = await getSession(db, id);
+  if (!RESUMABLE_STATUSES.includes(session.status)) {
+    throw new PulseError(
+      'invalid_transition',
+      `Session ${session.id} is ${session.status} and cannot be resumed.`,
+      {
+        hint: session.status === 'running' ? 'It is being run already.' : 'Start a new session.',
+      },
+    );
+  }
+  const other = OTHER_COMMANDS[session.stop_reason ?? ''];
+  if (other) {
+    throw new PulseError(
+      'wrong_command',
+      `Session ${session.id} waits for something else (${session.stop_reason}).`,
+      {
+        hint: `Use: ${other.replace('ID', session.id)}.`,
+      },
+    );
+  }
+  const limits = raisedLimits(session, resume);
+  const control = await getControl(db, session.id);
+  const { answer, actor, branchHead, answerTurn } = resume;
+  await moveSession(db, session, 'running');
+  await updateSession(db, session.id, limits);
+  await updateControl(db, session.id, {
+    request: null,
+    request_actor: null,
+    window_from: session.current_iteration,
+    ...(answer ? { answer } : {}),
+    ...(branchHead ? { head_sha: branchHead } : {}),
+  });
+  if (branchHead) await restart(db, session.id, branchHead);
+  if (answerTurn) await insertTurn(db, answerTurn);
+  await appendEvents(db, session.id, [
+    {
+      type: 'session.resumed',
+      data: { actor, from: session.status, answer: answer ?? control.answer, ...limits },
+    },
+  ]);
+  return getSession(db, session.id);
+}
+
+/** An attempt that was stopped before its agent was done starts from where the branch is now. */
+async function restart(db: Db, sessionId: string, branchHead: string): Promise<void> {
+  const [newest] = await recentIterations(db, sessionId, 1);
+  if (!newest || !isLive(newest) || newest.start_sha === branchHead) return;
+  const task = newest.inbox_task_id ? await findTask(db, newest.inbox_task_id) : null;
+  if (!task || task.result) return;
+  await setIterationStart(db, newest.id, branchHead);
+  await setTaskStart(db, task, branchHead);
+}

@@ -1,0 +1,102 @@
+import { asPulseError, isPulseError } from '../domain/errors.ts';
+import { nextDueMs, renewTask, type Task } from '../store/inbox.ts';
+import { act } from './actions.ts';
+import { executeAttempt } from './attempt.ts';
+import { claimAttempt } from './claim.ts';
+import type { Engine } from './engine.ts';
+import type { HeldAttempt } from './ports.ts';
+
+/** Claims a session's attempts and executes them, one after the other, until it is closed. */
+export interface Daemon {
+  /** Ends the attempt in hand, if there is one, and returns when nothing of it is left. The daemon goes on. */
+  interrupt(reason: string): Promise<void>;
+  /** Rejects when the daemon cannot go on; resolves when it was closed. */
+  readonly ended: Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export function startDaemon(engine: Engine, sessionId: string): Daemon {
+  const closing = new AbortController();
+  let current: { control: AbortController; done: Promise<unknown> } | null = null;
+
+  async function interrupt(reason: string): Promise<void> {
+    const held = current;
+    held?.control.abort(reason);
+    await held?.done;
+  }
+
+  async function work(): Promise<void> {
+    using listener = engine.bell.listen(sessionId);
+    while (!closing.signal.aborted) {
+      const dueMs = await engine.store.read((db) => nextDueMs(db, sessionId, engine.clock.nowMs()));
+      const task = dueMs === 0 ? await claim() : null;
+      if (task) {
+        const control = new AbortController();
+        const done = perform(task, control);
+        current = { control, done };
+        await done;
+        current = null;
+        engine.bell.ring(sessionId);
+        continue;
+      }
+      const waitMs = Math.max(1, Math.min(dueMs || engine.timing.pollMs, engine.timing.pollMs));
+      await listener.wait(waitMs, closing.signal);
+    }
+  }
+
+  function claim(): Promise<Task | null> {
+    const { store, trace, owner, timing } = engine;
+    return act(trace, 'claim', {
+      perform: () =>
+        store.tx('claim', (db) => claimAttempt(db, { sessionId, owner, leaseMs: timing.leaseMs })),
+    });
+  }
+
+  async function perform(task: Task, control: AbortController): Promise<void> {
+    const attempt: HeldAttempt = {
+      task,
+      spec: task.spec,
+      sessionId,
+      iteration: task.iteration_number,
+      runId: runIdOf(task.id, task.token),
+    };
+    const over = new AbortController();
+    const beating = heartbeat(task, control, over.signal);
+    try {
+      await executeAttempt(engine, attempt, control);
+    } catch (error) {
+      // Fenced: the attempt is somebody else's now, and whatever this one held was given up.
+      if (!isPulseError(error, 'fenced')) throw asPulseError(error);
+    } finally {
+      over.abort();
+      await beating;
+    }
+  }
+
+  async function heartbeat(task: Task, control: AbortController, over: AbortSignal): Promise<void> {
+    const { store, clock, timing } = engine;
+    for (;;) {
+      await clock.sleep(timing.heartbeatMs, over);
+      if (over.aborted) return;
+      const isOurs = await store.tx('heartbeat', (db) => renewTask(db, task, timing.leaseMs));
+      if (!isOurs) return control.abort('fenced');
+    }
+  }
+
+  const ended = work();
+  ended.catch(() => closing.abort());
+  return {
+    interrupt,
+    ended,
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      await interrupt('shutdown');
+      await ended.catch(() => undefined);
+    },
+  };
+}
+
+/** New for every claim, so that a successor can find and end what an earlier claim of the attempt left running. */
+export function runIdOf(taskId: string, token: number): string {
+  return `${taskId}.${token}`;
+}

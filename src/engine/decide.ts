@@ -1,0 +1,18 @@
+import type { SessionState, Step } from './loop.ts';
+
+/**
+ * What is the same in every loop: starting, being stopped, waiting for an attempt, taking a lost one back. Returns
+ * `null` when the question is the loop's own: what does this result mean, or what comes next. Pure.
+ */
+export function commonStep({ session, control, live }: SessionState): Step | null {
+  if (session.status === 'pending') return { do: 'start' };
+  if (session.status !== 'running') return { do: 'leave' };
+  if (!live) return control.request ? { do: 'end', stop: PAUSED } : null;
+  if (live.task.result?.stage === 'reported') return null;
+  if (control.request === 'stop') return { do: 'interrupt', live };
+  if (control.request === 'pause' && live.isWaiting) return { do: 'interrupt', live };
+  if (live.lease === 'lost') return { do: 'requeue', live };
+  return { do: 'wait' };
+}
+
+export const PAUSED = { status: 'paused', reason: 'paused_by_user', detail: null } as const;

@@ -1,0 +1,134 @@
+import type { AttemptSpec } from '../domain/attempt.ts';
+import type { IdSource } from '../domain/ids.ts';
+import { newIterationId, newTaskId } from '../domain/ids.ts';
+import { recoveryRef } from '../git/refs.ts';
+import { appendEvents } from '../store/events.ts';
+import { insertTask } from '../store/inbox.ts';
+import { insertIteration } from '../store/iterations.ts';
+import { updateControl, updateSession } from '../store/sessions.ts';
+import type { Db } from '../store/store.ts';
+import { runLimits } from './governor.ts';
+import type { SessionState } from './loop.ts';
+import type { ComposedBrief } from './ports.ts';
+
+export interface Dispatch {
+  state: SessionState;
+  unit: string | null;
+  brief: ComposedBrief;
+  token: number;
+  ids: IdSource;
+}
+
+/** The iteration's row and its attempt, in one transaction. */
+export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<void> {
+  const { state, unit, brief, token, ids } = dispatch;
+  const { session, control } = state;
+  const iteration = session.current_iteration + 1;
+  const taskId = newTaskId(ids);
+  const startSha = headSha(state);
+  const { strategy: anchorStrategy, turnId: anchorTurnId, invalid } = brief.anchor;
+  const plan = {
+    unit,
+    anchorStrategy,
+    anchorTurnId,
+    ...(invalid.length > 0 ? { invalidHints: invalid } : {}),
+  };
+  const spec = attemptSpec(state, { unit, startSha, recoverTo: leftoversRef(state) });
+  await appendEvents(
+    db,
+    session.id,
+    [
+      { type: 'iteration.planned', iteration, data: plan },
+      { type: 'iteration.dispatched', iteration, data: { taskId, attempt: 1, agent: session.agent } },
+    ],
+    { token },
+  );
+  await insertIteration(db, {
+    id: newIterationId(ids),
+    session_id: session.id,
+    iteration_number: iteration,
+    unit,
+    attempt: 1,
+    inbox_task_id: taskId,
+    task_content: brief.text,
+    status: 'dispatched',
+    signal: null,
+    signal_source: null,
+    signal_rule: null,
+    output_summary: null,
+    output_full: null,
+    commit_hash: null,
+    anchor_turn_id: brief.anchor.turnId,
+    anchor_strategy: brief.anchor.strategy,
+    anchor_resolution_ms: brief.anchor.resolutionMs,
+    anchor_hint_next: null,
+    salience: brief.anchor.salience,
+    depth: brief.anchor.depth,
+    context_tokens: brief.tokens,
+    slice_id: null,
+    start_sha: startSha,
+    tree_hash: null,
+    cost_usd: null,
+    input_tokens: 0,
+    output_tokens: 0,
+    cache_tokens: 0,
+    failure_class: null,
+    outcome: null,
+    started_at: null,
+    ended_at: null,
+  });
+  await insertTask(db, {
+    id: taskId,
+    content: brief.text,
+    spec,
+    attempt: 1,
+    context: {
+      pulseSessionId: session.id,
+      iterationNumber: iteration,
+      projectId: control.project_id,
+      branchName: session.branch_name,
+      sliceId: null,
+    },
+  });
+  await updateSession(db, session.id, { current_iteration: iteration });
+  if (control.answer !== null) await updateControl(db, session.id, { answer: null });
+}
+
+/** Where the next attempt starts: the last commit of the session, or its base. */
+export function headSha({ session, control, recent }: SessionState): string {
+  const last = recent[0];
+  if (control.head_sha) return control.head_sha;
+  return last ? (last.commit_hash ?? last.start_sha) : session.base_sha;
+}
+
+/** An iteration that failed made no commit: what it left in the worktree is kept before the next one starts. */
+function leftoversRef({ session, recent }: SessionState): string | null {
+  const last = recent[0];
+  if (last?.status !== 'failed') return null;
+  return recoveryRef(session.id, last.iteration_number, last.attempt);
+}
+
+export function attemptSpec(
+  { session, control }: SessionState,
+  { unit, startSha, recoverTo }: { unit: string | null; startSha: string; recoverTo: string | null },
+): AttemptSpec {
+  return {
+    projectPath: session.project_path,
+    worktreePath: session.worktree_path,
+    startSha,
+    branch: session.branch_name,
+    agent: session.agent,
+    command: session.command,
+    unit,
+    verifyOn: 'complete',
+    verify: session.verify,
+    setup: session.setup,
+    role: 'worker',
+    tools: ['pulse_signal', 'report_usage'],
+    identity: control.settings.identity,
+    recoverTo,
+    environmentPass: control.settings.environmentPass,
+    record: control.settings.record,
+    limits: runLimits(session),
+  };
+}

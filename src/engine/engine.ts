@@ -1,0 +1,33 @@
+import type { IdSource } from '../domain/ids.ts';
+import type { Store } from '../store/store.ts';
+import type { Trace } from './actions.ts';
+import type { Clock } from './clock.ts';
+import type { Loop } from './loop.ts';
+import type { AgentHost, Briefs, Doorbell, Workspace } from './ports.ts';
+import type { OwnerState } from './state.ts';
+
+/** Everything the runner and the daemon are given. `createPulse()` makes the real one. */
+export interface Engine {
+  store: Store;
+  workspace: Workspace;
+  agents: AgentHost;
+  briefs: Briefs;
+  bell: Doorbell;
+  clock: Clock;
+  ids: IdSource;
+  trace: Trace;
+  loops: Readonly<Record<string, Loop>>;
+  /** Who this process is, as leases name it. */
+  owner: string;
+  owners: OwnerState;
+  timing: EngineTiming;
+}
+
+export interface EngineTiming {
+  leaseMs: number;
+  heartbeatMs: number;
+  /** The net under the doorbell. */
+  pollMs: number;
+}
+
+export const DEFAULT_TIMING: EngineTiming = { leaseMs: 60_000, heartbeatMs: 15_000, pollMs: 2_000 };

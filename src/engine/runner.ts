@@ -1,0 +1,126 @@
+/** Owns a session by lease, asks its loop what to do, does it. Recovery is this same path (contract 1.4). */
+import { asPulseError, PulseError } from '../domain/errors.ts';
+import { TERMINAL_STATUSES } from '../domain/status.ts';
+import { findTask } from '../store/inbox.ts';
+import {
+  readSessionLease,
+  releaseSessionLease,
+  renewSessionLease,
+  takeSessionLease,
+} from '../store/leases.ts';
+import { findSession } from '../store/sessions.ts';
+import { act } from './actions.ts';
+import { type Daemon, startDaemon } from './daemon.ts';
+import type { Engine } from './engine.ts';
+import type { SessionState } from './loop.ts';
+import { endSession } from './settle.ts';
+import { loadState } from './state.ts';
+import { performStep } from './steps.ts';
+
+export type RunnerEnd = 'left' | 'held_elsewhere' | 'shutdown';
+
+/**
+ * Drives the session until it stops being running, the signal aborts (`shutdown`: the lease is given back, the
+ * session stays running) or somebody else takes it over (throws `fenced`).
+ */
+export async function runSession(engine: Engine, sessionId: string, signal: AbortSignal): Promise<RunnerEnd> {
+  const token = await acquireSession(engine, sessionId);
+  if (token === null) return 'held_elsewhere';
+  const over = new AbortController();
+  const stop = AbortSignal.any([signal, over.signal]);
+  const beating = heartbeat(engine, { sessionId, token, over });
+  try {
+    await using daemon = startDaemon(engine, sessionId);
+    await drive(engine, { sessionId, token, daemon, stop });
+  } catch (error) {
+    await fail(engine, { sessionId, token, error: asPulseError(error) });
+  } finally {
+    const isFenced = over.signal.reason === 'fenced';
+    over.abort();
+    await beating;
+    if (!isFenced) await engine.store.tx('release', (db) => releaseSessionLease(db, sessionId, token));
+    engine.bell.ring(sessionId);
+  }
+  if (over.signal.reason === 'fenced') throw new PulseError('fenced', `Session ${sessionId} was taken over.`);
+  return signal.aborted ? 'shutdown' : 'left';
+}
+
+/**
+ * Nothing is retried for ever: what went wrong inside Pulse stops the session and says so; a person may resume it.
+ * What may pass by itself (a full disk, a busy database) goes to whoever restarts the runner.
+ */
+async function fail(
+  { store }: Engine,
+  { sessionId, token, error }: { sessionId: string; token: number; error: PulseError },
+): Promise<void> {
+  if (error.retryable || error.code === 'fenced') throw error;
+  const detail = error.hint ? `${error.message} ${error.hint}` : error.message;
+  await store.tx('end', async (db) => {
+    const session = await findSession(db, sessionId);
+    if (session?.status !== 'running') throw error;
+    await endSession(db, { session, stop: { status: 'failed', reason: 'internal_error', detail }, token });
+  });
+}
+
+/** The new token, or `null` while a living runner holds the session. */
+async function acquireSession({ store, owner, owners, timing }: Engine, sessionId: string) {
+  const seen = await store.read((db) => readSessionLease(db, sessionId));
+  const isFree = seen.owner === null || seen.isOver || owners(seen.owner) === 'dead';
+  if (!isFree) return null;
+  return store.tx('lease', (db) => takeSessionLease(db, sessionId, { owner, leaseMs: timing.leaseMs, seen }));
+}
+
+async function heartbeat(
+  { store, clock, timing }: Engine,
+  { sessionId, token, over }: { sessionId: string; token: number; over: AbortController },
+): Promise<void> {
+  for (;;) {
+    await clock.sleep(timing.heartbeatMs, over.signal);
+    if (over.signal.aborted) return;
+    const { leaseMs } = timing;
+    const isOurs = await store.tx('heartbeat', (db) => renewSessionLease(db, sessionId, { token, leaseMs }));
+    if (!isOurs) return over.abort('fenced');
+  }
+}
+
+interface Drive {
+  sessionId: string;
+  token: number;
+  daemon: Daemon;
+  stop: AbortSignal;
+}
+
+async function drive(engine: Engine, { sessionId, token, daemon, stop }: Drive): Promise<void> {
+  using listener = engine.bell.listen(sessionId);
+  const failed = daemon.ended.then(() => undefined);
+  failed.catch(() => undefined);
+  while (!stop.aborted) {
+    const state = await engine.store.read((db) => loadState(db, sessionId, engine.owners));
+    const loop = engine.loops[state.session.kind];
+    if (!loop)
+      throw new PulseError('internal_error', `No loop drives sessions of kind ${state.session.kind}.`);
+    const step = loop.decide(state);
+    if (step.do === 'leave') return leave(engine, state, daemon);
+    if (step.do === 'wait') {
+      await Promise.race([listener.wait(engine.timing.pollMs, stop), failed]);
+      continue;
+    }
+    await performStep(engine, { state, step, token, daemon });
+    engine.bell.ring(sessionId);
+  }
+}
+
+/** A session that has ended gives its worktree back; one that can be resumed keeps it. */
+async function leave(
+  { store, trace, workspace }: Engine,
+  { session, recent }: SessionState,
+  daemon: Daemon,
+): Promise<void> {
+  await daemon.interrupt('aborted');
+  if (!TERMINAL_STATUSES.includes(session.status)) return;
+  const iteration = recent[0];
+  const taskId = iteration?.inbox_task_id;
+  const task = taskId ? await store.read((db) => findTask(db, taskId)) : null;
+  const last = iteration ? { iteration, task } : null;
+  await act(trace, 'close_worktree', { perform: () => workspace.close(session, last) });
+}

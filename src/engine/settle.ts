@@ -1,0 +1,171 @@
+import type { AttemptResult, Usage } from '../domain/attempt.ts';
+import type { NewEvent } from '../domain/events.ts';
+import { redact } from '../domain/redact.ts';
+import { outputSummary } from '../domain/summary.ts';
+import { appendEvents } from '../store/events.ts';
+import { closeTask } from '../store/inbox.ts';
+import { moveIteration } from '../store/iterations.ts';
+import {
+  moveSession,
+  NO_RETRIES,
+  type ProgressEntry,
+  type Session,
+  updateControl,
+  updateSession,
+} from '../store/sessions.ts';
+import { type Db, storeNow } from '../store/store.ts';
+import { insertTurn, type NewTurn } from '../store/turns.ts';
+import { insertVerifications } from '../store/verifications.ts';
+import type { LiveIteration, SessionState, Stop, Verdict } from './loop.ts';
+
+const PROGRESS_KEPT = 100;
+
+export interface Settlement {
+  state: SessionState;
+  live: LiveIteration;
+  result: AttemptResult;
+  verdict: Verdict;
+  turn: NewTurn | null;
+  token: number;
+  nowMs: number;
+}
+
+/** The attempt's result, the iteration's outcome and the session's step, in one transaction. */
+export async function settleIteration(db: Db, settlement: Settlement): Promise<void> {
+  const { state, live, result, verdict, turn, token, nowMs } = settlement;
+  const { session } = state;
+  const { iteration } = live;
+  const message = redact(result.run?.finalMessage ?? '');
+  const summary = outputSummary(message) ?? failureSummary(result);
+  const entry = progressEntry({ settlement, summary, at: new Date(nowMs).toISOString() });
+
+  const events: NewEvent[] = [];
+  if (verdict.signal) {
+    const { signal, signalSource: source, signalRule: rule, reason } = verdict;
+    events.push({
+      type: 'signal.received',
+      iteration: iteration.iteration_number,
+      data: { signal, source, rule, reason },
+    });
+  }
+  events.push({
+    type: 'iteration.settled',
+    iteration: iteration.iteration_number,
+    data: {
+      attempt: iteration.attempt,
+      status: verdict.status,
+      outcome: verdict.outcome,
+      signal: verdict.signal,
+      reason: verdict.reason,
+      summary,
+      commit: result.commit,
+      files: result.files,
+      verified: verificationOf(result),
+      costUsd: result.run?.usage.costUsd ?? null,
+    },
+  });
+  if (verdict.stop) events.push(stopEvent(verdict.stop, isUnverified(verdict, result)));
+  await appendEvents(db, session.id, events, { token });
+
+  const usage: Usage | undefined = result.run?.usage;
+  await moveIteration(db, iteration, verdict.status, {
+    signal: verdict.signal,
+    signal_source: verdict.signalSource,
+    signal_rule: verdict.signalRule,
+    output_summary: summary,
+    output_full: message,
+    commit_hash: result.commit,
+    files_changed: result.files,
+    anchor_hint_next: verdict.anchorHint,
+    tree_hash: result.tree,
+    new_tree: state.isNewTree ? 1 : 0,
+    cost_usd: addCost(iteration.cost_usd, usage?.costUsd ?? null),
+    input_tokens: iteration.input_tokens + (usage?.inputTokens ?? 0),
+    output_tokens: iteration.output_tokens + (usage?.outputTokens ?? 0),
+    cache_tokens: iteration.cache_tokens + (usage?.cacheTokens ?? 0),
+    failure_class: verdict.failureClass,
+    outcome: verdict.outcome,
+    ended_at: storeNow(),
+  });
+  await closeTask(db, live.task.id, verdict.status === 'complete' ? 'complete' : 'failed');
+  await insertVerifications(
+    db,
+    { sessionId: session.id, iteration: iteration.iteration_number, attempt: iteration.attempt },
+    result.verification,
+  );
+  if (turn) await insertTurn(db, turn);
+  await updateSession(db, session.id, {
+    last_signal: verdict.signal ?? session.last_signal,
+    progress_log: JSON.stringify([...session.progress_log, entry].slice(-PROGRESS_KEPT)),
+    reserved_usd: Math.max(0, session.reserved_usd - live.task.reserved_usd),
+    running_ms: session.running_ms + Math.round(result.run?.durationMs ?? 0),
+    total_commits: session.total_commits + (result.commit ? 1 : 0),
+    resume_at: null,
+  });
+  await updateControl(db, session.id, {
+    counters: NO_RETRIES,
+    ...(result.commit ? { head_sha: result.commit } : {}),
+    ...(verdict.stop ? { request: null, request_actor: null } : {}),
+  });
+  if (verdict.stop) await stopSession(db, session, verdict.stop);
+}
+
+/** Ends a session that has no iteration in hand: a pause between two, a limit reached. */
+export async function endSession(
+  db: Db,
+  { session, stop, token }: { session: Session; stop: Stop; token: number },
+): Promise<void> {
+  await appendEvents(db, session.id, [stopEvent(stop, false)], { token });
+  await updateControl(db, session.id, { request: null, request_actor: null });
+  await stopSession(db, session, stop);
+}
+
+export async function stopSession(db: Db, session: Session, { status, reason, detail }: Stop): Promise<void> {
+  await moveSession(db, session, status, { reason, detail: detail && redact(detail) });
+}
+
+export function stopEvent({ status, reason, detail }: Stop, isUnverifiedEnd: boolean): NewEvent {
+  const type = status === 'complete' ? 'session.ended' : (`session.${status}` as const);
+  return {
+    type,
+    data: { status, stopReason: reason, detail, ...(isUnverifiedEnd ? { unverified: true } : {}) },
+  };
+}
+
+function isUnverified({ stop }: Verdict, result: AttemptResult): boolean {
+  return stop?.status === 'complete' && result.verification.length === 0;
+}
+
+function verificationOf({ verification }: AttemptResult): 'passed' | 'failed' | null {
+  if (verification.length === 0) return null;
+  return verification.every((record) => record.passed) ? 'passed' : 'failed';
+}
+
+function progressEntry({
+  settlement: { live, result, verdict },
+  summary,
+  at,
+}: {
+  settlement: Settlement;
+  summary: string | null;
+  at: string;
+}): ProgressEntry {
+  return {
+    iteration: live.iteration.iteration_number,
+    signal: verdict.signal,
+    summary,
+    commit: result.commit,
+    files: result.files,
+    ...(verdict.reason ? { reason: redact(verdict.reason) } : {}),
+    at,
+  };
+}
+
+function failureSummary({ run, setupFailure }: AttemptResult): string | null {
+  if (setupFailure) return `Setup failed: ${setupFailure.command}`;
+  return run?.failure ? redact(run.failure.message).slice(0, 280) : null;
+}
+
+function addCost(before: number | null, now: number | null): number | null {
+  return before === null && now === null ? null : (before ?? 0) + (now ?? 0);
+}

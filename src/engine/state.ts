@@ -1,0 +1,46 @@
+import { ownerState, parseOwner } from '../process/owner.ts';
+import { findTask, isLeaseOver, type Task } from '../store/inbox.ts';
+import { isLive, recentIterations, treeSeen } from '../store/iterations.ts';
+import { findSession, getControl } from '../store/sessions.ts';
+import type { Db } from '../store/store.ts';
+import type { LiveIteration, SessionState } from './loop.ts';
+
+/** As far back as any decision looks: five for stagnation, the rest is room for a window that a resume cut. */
+const RECENT = 8;
+
+export type OwnerState = (owner: string) => 'alive' | 'dead' | 'elsewhere';
+
+/** On its own host a dead owner is known at once; elsewhere only the lease tells. */
+export const hostOwnerState: OwnerState = (owner) => ownerState(parseOwner(owner));
+
+/** Folds the rows into what `decide` sees. Its cost does not grow with the session's length. */
+export async function loadState(db: Db, sessionId: string, owners: OwnerState): Promise<SessionState> {
+  const session = (await findSession(db, sessionId))!;
+  const control = await getControl(db, sessionId);
+  const iterations = await recentIterations(db, sessionId, RECENT + 1);
+  const newest = iterations[0];
+  if (!newest || !isLive(newest)) {
+    return { session, control, recent: iterations.slice(0, RECENT), live: null, isNewTree: false };
+  }
+  const task = (await findTask(db, newest.inbox_task_id!))!;
+  const live: LiveIteration = {
+    iteration: newest,
+    task,
+    lease: await leaseOf(db, task, owners),
+    isWaiting: task.status === 'pending' && session.resume_at !== null,
+  };
+  const tree = task.result?.stage === 'reported' && task.result.commit ? task.result.tree : null;
+  return {
+    session,
+    control,
+    recent: iterations.slice(1),
+    live,
+    isNewTree: tree !== null && !(await treeSeen(db, sessionId, tree)),
+  };
+}
+
+async function leaseOf(db: Db, task: Task, owners: OwnerState): Promise<LiveIteration['lease']> {
+  if (task.status !== 'running' || task.lease_owner === null) return 'none';
+  if (owners(task.lease_owner) === 'dead') return 'lost';
+  return (await isLeaseOver(db, task.id)) ? 'lost' : 'held';
+}

@@ -1,0 +1,163 @@
+import { uuidv7 } from '../domain/ids.ts';
+import { appendEvents } from '../store/events.ts';
+import { moveSession } from '../store/sessions.ts';
+import { newestTurn } from '../store/turns.ts';
+import { act } from './actions.ts';
+import type { Daemon } from './daemon.ts';
+import { dispatchIteration } from './dispatch.ts';
+import type { Engine } from './engine.ts';
+import type { LiveIteration, Retry, SessionState, Step } from './loop.ts';
+import { endSession, settleIteration } from './settle.ts';
+import { loadState } from './state.ts';
+import { leftoversOf, takeBackAttempt } from './takeback.ts';
+import { turnOfRun } from './turns.ts';
+
+export interface StepContext {
+  state: SessionState;
+  step: Exclude<Step, { do: 'wait' } | { do: 'leave' }>;
+  token: number;
+  daemon: Daemon;
+}
+
+/** Does what the loop decided. Each case is one action, or a few, of the closed list. */
+export async function performStep(
+  engine: Engine,
+  { state, step, token, daemon }: StepContext,
+): Promise<void> {
+  const { trace, store } = engine;
+  switch (step.do) {
+    case 'start':
+      return start(engine, state, token);
+    case 'agent': {
+      const brief = await compose(engine, state, step);
+      const { ids } = engine;
+      return act(trace, 'dispatch', {
+        perform: () =>
+          store.tx('dispatch', (db) => dispatchIteration(db, { state, unit: step.unit, brief, token, ids })),
+      });
+    }
+    case 'settle':
+      return settle(engine, { state, step, token });
+    case 'retry':
+      return takeBack(engine, { state, live: step.live, retry: step.retry, token, isPause: false });
+    case 'requeue':
+      return takeBack(engine, { state, live: step.live, retry: null, token, isPause: false });
+    case 'interrupt':
+      await daemon.interrupt('paused');
+      return takeBackAfterStop(engine, { state, token });
+    case 'end':
+      return act(trace, 'end', {
+        perform: () =>
+          store.tx('end', (db) => endSession(db, { session: state.session, stop: step.stop, token })),
+      });
+  }
+}
+
+async function start({ store, workspace, trace }: Engine, state: SessionState, token: number): Promise<void> {
+  const { session } = state;
+  await act(trace, 'start', {
+    perform: async () => {
+      await workspace.createBranch(session);
+      await store.tx('start', async (db) => {
+        const { branch_name: branch, base_sha: base, agent } = session;
+        await appendEvents(db, session.id, [{ type: 'session.started', data: { branch, base, agent } }], {
+          token,
+        });
+        await moveSession(db, session, 'running');
+      });
+    },
+  });
+}
+
+function compose(
+  { briefs }: Engine,
+  state: SessionState,
+  { isDiagnostic, asksConfirmation }: { isDiagnostic: boolean; asksConfirmation: boolean },
+) {
+  const { session, control, recent } = state;
+  return briefs.compose({
+    session,
+    control,
+    recent,
+    iteration: session.current_iteration + 1,
+    attempt: 1,
+    recoveryRef: null,
+    interruption: null,
+    isDiagnostic,
+    asksConfirmation,
+  });
+}
+
+async function settle(
+  engine: Engine,
+  { state, step, token }: { state: SessionState; step: Extract<Step, { do: 'settle' }>; token: number },
+): Promise<void> {
+  const { store, workspace, trace, clock, ids } = engine;
+  const { live, result, verdict } = step;
+  const { commit } = result;
+  if (commit) {
+    await act(trace, 'advance_ref', {
+      perform: () =>
+        workspace.advance(state.session, {
+          taskId: live.task.id,
+          from: live.iteration.start_sha,
+          to: commit,
+        }),
+    });
+  }
+  const parent = await store.read((db) => newestTurn(db, { sessionId: state.session.id }));
+  const turn = turnOfRun({ id: uuidv7(ids), state, live, result, verdict, parent });
+  await act(trace, 'settle', {
+    perform: () =>
+      store.tx('settle', (db) =>
+        settleIteration(db, { state, live, result, verdict, turn, token, nowMs: clock.nowMs() }),
+      ),
+  });
+}
+
+interface TakeBackStep {
+  state: SessionState;
+  live: LiveIteration;
+  retry: Retry | null;
+  token: number;
+  isPause: boolean;
+}
+
+/** An agent that was already done is not run again: then only what follows it is. */
+async function takeBack(engine: Engine, { state, live, retry, token, isPause }: TakeBackStep): Promise<void> {
+  const { store, briefs, trace } = engine;
+  const { session, control, recent } = state;
+  const isRun = live.task.result?.stage === 'ran' && retry === null;
+  const isUnclaimed = live.task.status === 'pending';
+  const reason = retry?.message ?? (isPause ? 'stopped by a person' : 'the process that ran it is gone');
+  const brief =
+    isRun || isUnclaimed
+      ? null
+      : await briefs.compose({
+          session,
+          control,
+          recent,
+          iteration: live.iteration.iteration_number,
+          attempt: live.iteration.attempt + 1,
+          recoveryRef: leftoversOf(state, live),
+          interruption: reason,
+          isDiagnostic: false,
+          asksConfirmation: false,
+        });
+  await act(trace, retry ? 'retry' : isPause ? 'interrupt' : 'requeue', {
+    perform: () =>
+      store.tx('take_back', (db) =>
+        takeBackAttempt(db, { state, live, brief, reason, retry, isPause, token }),
+      ),
+  });
+}
+
+/** Between the request and the daemon's stop the attempt may have come to its own end: then that end stands. */
+async function takeBackAfterStop(
+  engine: Engine,
+  { state, token }: { state: SessionState; token: number },
+): Promise<void> {
+  const now = await engine.store.read((db) => loadState(db, state.session.id, engine.owners));
+  if (now.session.status !== 'running' || !now.live || now.live.task.result?.stage === 'reported') return;
+  await takeBack(engine, { state: now, live: now.live, retry: null, token, isPause: true });
+}

@@ -1,0 +1,81 @@
+/** An attempt goes back to the inbox: retried after a failure, taken from a dead daemon, or stopped by a person. */
+import { recoveryRef } from '../git/refs.ts';
+import { appendEvents } from '../store/events.ts';
+import { requeueTask } from '../store/inbox.ts';
+import { moveIteration } from '../store/iterations.ts';
+import { updateControl, updateSession } from '../store/sessions.ts';
+import { type Db, storeNow } from '../store/store.ts';
+import { PAUSED } from './decide.ts';
+import { attemptSpec } from './dispatch.ts';
+import type { LiveIteration, Retry, SessionState } from './loop.ts';
+import type { ComposedBrief } from './ports.ts';
+import { stopEvent, stopSession } from './settle.ts';
+
+export interface TakeBack {
+  state: SessionState;
+  live: LiveIteration;
+  /** The brief of the next attempt; `null` when the agent was already done and only the rest is left to do. */
+  brief: ComposedBrief | null;
+  reason: string;
+  retry: Retry | null;
+  isPause: boolean;
+  token: number;
+}
+
+/** The ref that holds what the attempt in hand leaves behind, once it is done again. */
+export function leftoversOf({ session }: SessionState, { iteration }: LiveIteration): string {
+  return recoveryRef(session.id, iteration.iteration_number, iteration.attempt);
+}
+
+/** One transaction: the attempt is pending again under a new token, its row says why, its reservation is given back. */
+export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void> {
+  const { state, live, brief, reason, retry, isPause, token } = takeBack;
+  const { session } = state;
+  const { iteration, task } = live;
+  const attempt = brief ? iteration.attempt + 1 : iteration.attempt;
+  const delayMs = retry?.delayMs ?? 0;
+  await appendEvents(
+    db,
+    session.id,
+    [
+      {
+        type: 'iteration.retried',
+        iteration: iteration.iteration_number,
+        data: { attempt, reason, failureClass: retry?.failureClass ?? null, delayMs },
+      },
+      ...(isPause ? [stopEvent(PAUSED, false)] : []),
+    ],
+    { token },
+  );
+  const usage = brief ? task.result?.run?.usage : undefined;
+  await moveIteration(db, iteration, 'dispatched', {
+    attempt,
+    ...(brief ? { task_content: brief.text, context_tokens: brief.tokens } : {}),
+    ...(usage
+      ? {
+          cost_usd: usage.costUsd === null ? iteration.cost_usd : (iteration.cost_usd ?? 0) + usage.costUsd,
+          input_tokens: iteration.input_tokens + usage.inputTokens,
+          output_tokens: iteration.output_tokens + usage.outputTokens,
+          cache_tokens: iteration.cache_tokens + usage.cacheTokens,
+        }
+      : {}),
+  });
+  const recoverTo = brief ? leftoversOf(state, live) : task.spec.recoverTo;
+  await requeueTask(db, task.id, {
+    attempt,
+    content: brief?.text ?? task.task_content,
+    spec: attemptSpec(state, { unit: iteration.unit, startSha: iteration.start_sha, recoverTo }),
+    delayMs,
+    result: brief ? null : task.result,
+  });
+  await updateSession(db, session.id, {
+    reserved_usd: Math.max(0, session.reserved_usd - task.reserved_usd),
+    running_ms: session.running_ms + Math.round((brief && task.result?.run?.durationMs) || 0),
+    resume_at: retry && delayMs > 0 ? storeNow(delayMs) : null,
+  });
+  await updateControl(db, session.id, {
+    ...(retry ? { counters: retry.counters } : {}),
+    ...(isPause ? { request: null, request_actor: null } : {}),
+  });
+  if (isPause) await stopSession(db, session, PAUSED);
+}

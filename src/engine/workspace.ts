@@ -1,0 +1,196 @@
+/** The engine's workspace on real git, real files and real processes. */
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isPulseError } from '../domain/errors.ts';
+import { commitUnit, findUnitCommit } from '../git/commit.ts';
+import type { Git } from '../git/exec.ts';
+import { readGitDir } from '../git/layout.ts';
+import { resetWorktree, saveLeftovers } from '../git/recovery.ts';
+import {
+  advanceBranch,
+  agentRef,
+  attemptRef,
+  deleteRefs,
+  publishAttempt,
+  readRef,
+  recoveryRef,
+} from '../git/refs.ts';
+import { dirtyPaths } from '../git/repository.ts';
+import { evidenceTree } from '../git/tree.ts';
+import { ensureWorktree, removeWorktree } from '../git/worktree.ts';
+import { agentEnvironment } from '../process/environment.ts';
+import { sweepDirectory, sweepRun } from '../process/sweep.ts';
+import { runChecks } from '../verify/run-checks.ts';
+import { detectSetup, setupFingerprint } from '../verify/setup.ts';
+import { runIdOf } from './daemon.ts';
+import type { HeldAttempt, Workspace } from './ports.ts';
+
+const CHECK_TIMEOUT_MS = 30 * 60 * 1000;
+/** In the worktree's own git directory: never in its files, gone with it. */
+const PREPARED = 'pulse-prepared';
+
+export interface WorkspaceOptions {
+  git: Git;
+  environment: NodeJS.ProcessEnv;
+}
+
+export function createWorkspace({ git, environment }: WorkspaceOptions): Workspace {
+  return {
+    async createBranch({ project_path: root, branch_name: branch, base_sha: to }) {
+      await advanceBranch(git, { root, branch, from: null, to });
+    },
+
+    branchHead: ({ project_path: root, branch_name: branch }) => readRef(git, root, `refs/heads/${branch}`),
+
+    async prepare(attempt, { keepWork }) {
+      const { spec, task } = attempt;
+      const { worktreePath: path, startSha, projectPath: root, recoverTo } = spec;
+      const isInterrupted = task.token > 1 || recoverTo !== null;
+      if (isInterrupted) await endEarlierRuns(attempt);
+      if (keepWork) return;
+      const { state, head } = await ensureWorktree(git, { root, path, sha: startSha });
+      if (state !== 'created' && recoverTo) await keepLeftovers(attempt, recoverTo);
+      if (isInterrupted || head !== startSha) await resetWorktree(git, { worktree: path, sha: startSha });
+    },
+
+    async setup({ spec, runId }, signal) {
+      const { worktreePath: cwd } = spec;
+      const commands = spec.setup ?? (await detectSetup(cwd));
+      if (commands.length === 0) return null;
+      const marker = join(await readGitDir(cwd), PREPARED);
+      const fingerprint = await setupFingerprint(cwd, commands);
+      if ((await readFile(marker, 'utf8').catch(() => null)) === fingerprint) return null;
+      const records = await runChecks({
+        ...checkBase(spec.environmentPass),
+        commands,
+        cwd,
+        tree: '',
+        commit: null,
+        runId: `${runId}.setup`,
+        signal,
+        until: 'first',
+      });
+      const failing = records.find((record) => !record.passed);
+      if (failing || signal.aborted) return failing ?? null;
+      await writeFile(marker, await setupFingerprint(cwd, commands));
+      return null;
+    },
+
+    findCommit: ({ spec, sessionId, iteration }) =>
+      findUnitCommit(git, {
+        worktree: spec.worktreePath,
+        startSha: spec.startSha,
+        trailers: trailers(sessionId, iteration),
+      }),
+
+    commit: ({ spec, sessionId, iteration }, subject) =>
+      commitUnit(git, {
+        worktree: spec.worktreePath,
+        startSha: spec.startSha,
+        subject,
+        trailers: trailers(sessionId, iteration),
+        identity: spec.identity,
+        agentRef: agentRef(sessionId, iteration),
+      }),
+
+    async publish({ spec, task }, commit) {
+      await publishAttempt(git, { root: spec.projectPath, taskId: task.id, commit });
+    },
+
+    async unpublish({ spec, task }, commit) {
+      const ref = attemptRef(task.id);
+      if ((await readRef(git, spec.projectPath, ref)) !== commit) return;
+      await deleteRefs(git, { root: spec.projectPath, refs: [ref] });
+    },
+
+    async verify({ spec, runId }, unit, signal) {
+      const { worktreePath: cwd, verify: commands } = spec;
+      const commit = unit.commit ?? spec.startSha;
+      const records = await runChecks({
+        ...checkBase(spec.environmentPass),
+        commands,
+        cwd,
+        tree: await treeOfEvidence(git, { worktree: cwd, commit, tree: unit.tree }),
+        commit,
+        runId: `${runId}.verify`,
+        signal,
+        until: 'all',
+      });
+      const { count } = await dirtyPaths(git, cwd);
+      if (count > 0) await resetWorktree(git, { worktree: cwd, sha: commit });
+      return records;
+    },
+
+    async saveLeftovers(attempt) {
+      const { sessionId, iteration, task } = attempt;
+      await keepLeftovers(attempt, recoveryRef(sessionId, iteration, task.attempt));
+    },
+
+    async advance({ project_path: root, branch_name: branch }, { taskId, from, to }) {
+      await advanceBranch(git, { root, branch, from, to, dropRef: attemptRef(taskId) });
+    },
+
+    async close({ project_path: root, worktree_path: path, id }, last) {
+      if (last?.task) await endRuns(last.task.id, last.task.token);
+      await sweepDirectory(path);
+      if (last) {
+        const { iteration } = last;
+        const startSha = iteration.commit_hash ?? iteration.start_sha;
+        const ref = recoveryRef(id, iteration.iteration_number, iteration.attempt);
+        await saveIfThere(git, { worktree: path, ref, startSha });
+      }
+      await removeWorktree(git, { root, path });
+      if (last?.task) await deleteRefs(git, { root, refs: [attemptRef(last.task.id)] });
+    },
+  };
+
+  function checkBase(pass: readonly string[]) {
+    const env = agentEnvironment({ base: environment, own: [], pass, add: {} });
+    return { env, base: environment, timeoutMs: CHECK_TIMEOUT_MS };
+  }
+
+  async function endEarlierRuns({ task, spec }: HeldAttempt): Promise<void> {
+    await endRuns(task.id, task.token - 1);
+    await sweepDirectory(spec.worktreePath);
+  }
+
+  async function keepLeftovers({ spec }: HeldAttempt, ref: string): Promise<void> {
+    await saveIfThere(git, { worktree: spec.worktreePath, ref, startSha: spec.startSha });
+  }
+}
+
+/** The commit's own tree where it holds nothing that evidence leaves out: told by the checkout, without asking git. */
+async function treeOfEvidence(
+  git: Git,
+  { worktree, commit, tree }: { worktree: string; commit: string; tree: string },
+): Promise<string> {
+  const hasOwn = LEFT_OUT.some((name) => existsSync(join(worktree, name)));
+  return hasOwn ? evidenceTree(git, { worktree, commit }) : tree;
+}
+const LEFT_OUT = ['.pulse', '.context', 'history'];
+
+/** Every claim has had its own run id, and its setup and its checks have had theirs. */
+async function endRuns(taskId: string, newestToken: number): Promise<void> {
+  for (let token = 1; token <= newestToken; token++) {
+    const runId = runIdOf(taskId, token);
+    for (const id of [runId, `${runId}.setup`, `${runId}.verify`]) await sweepRun(id);
+  }
+}
+
+async function saveIfThere(
+  git: Git,
+  { worktree, ref, startSha }: { worktree: string; ref: string; startSha: string },
+): Promise<void> {
+  try {
+    await saveLeftovers(git, { worktree, ref, startSha, message: `pulse: what ${ref} left behind` });
+  } catch (error) {
+    // No worktree, no leftovers.
+    if (!isPulseError(error, 'not_a_repository') && (error as NodeJS.ErrnoException).code !== 'ENOENT')
+      throw error;
+  }
+}
+
+function trailers(sessionId: string, iteration: number): Record<string, string> {
+  return { 'Pulse-Session': sessionId, 'Pulse-Iteration': String(iteration) };
+}

@@ -1,0 +1,128 @@
+/** The one door to git: a fixed environment and configuration around an executor that the caller provides. */
+import { PulseError } from '../domain/errors.ts';
+
+export interface GitCall {
+  args: string[];
+  cwd: string;
+  /** The whole environment of the child: nothing else may be inherited. */
+  env?: Record<string, string>;
+  stdin?: string | Uint8Array;
+}
+
+export interface GitResult {
+  code: number;
+  stdout: Buffer;
+  stderr: string;
+}
+
+/** Runs `git` with these arguments and resolves whatever its exit code; rejects only where it could not start. */
+export type GitExec = (call: GitCall) => Promise<GitResult>;
+
+export interface GitOptions {
+  cwd: string;
+  /** Added to the base environment for this call. */
+  env?: Record<string, string>;
+  stdin?: string | Uint8Array;
+}
+
+export interface Git {
+  /** Throws `git_failed` (or `disk_full`) when git exits non-zero. */
+  run(args: string[], options: GitOptions): Promise<GitResult>;
+  /** As `run`, its output as text without the last line break. */
+  text(args: string[], options: GitOptions): Promise<string>;
+  /** Leaves the exit code to the caller. */
+  attempt(args: string[], options: GitOptions): Promise<GitResult>;
+}
+
+export interface GitSetup {
+  exec: GitExec;
+  /** Called before every process, with the arguments that vary. */
+  onCall?: (args: string[]) => void;
+  /** What the children inherit from; `process.env` by default. */
+  env?: Record<string, string | undefined>;
+}
+
+/** Starts nothing by itself; each method call is exactly one git process. */
+export function createGit({ exec, onCall, env = process.env }: GitSetup): Git {
+  const base = baseEnvironment(env);
+
+  async function attempt(args: string[], options: GitOptions): Promise<GitResult> {
+    onCall?.(args);
+    try {
+      return await exec({
+        args: [...BASE_CONFIG, ...args],
+        cwd: options.cwd,
+        env: { ...base, ...options.env },
+        stdin: options.stdin,
+      });
+    } catch (cause) {
+      throw new PulseError('git_failed', `git could not be started in ${options.cwd}`, {
+        cause,
+        hint: 'Check that git 2.30 or newer is installed and that the folder exists.',
+      });
+    }
+  }
+
+  async function run(args: string[], options: GitOptions): Promise<GitResult> {
+    const result = await attempt(args, options);
+    if (result.code !== 0) throw gitFailure(args, result);
+    return result;
+  }
+
+  async function text(args: string[], options: GitOptions): Promise<string> {
+    return (await run(args, options)).stdout.toString('utf8').replace(/\n$/, '');
+  }
+
+  return { attempt, run, text };
+}
+
+/** What a non-zero exit is to a person: the command, the end of what git said, and whether trying again helps. */
+export function gitFailure(args: string[], { code, stderr }: GitResult): PulseError {
+  const said = stderr.trim().slice(-STDERR_TAIL);
+  const command = `git ${args.filter((arg) => !arg.startsWith(':(')).join(' ')}`.slice(0, 200);
+  const data = { command, exit: code, stderr: said };
+  if (said.includes('No space left on device')) {
+    return new PulseError('disk_full', `${command}: the disk is full`, {
+      data,
+      hint: 'Free some space and resume.',
+    });
+  }
+  const locked = /Unable to create '.*\.lock': File exists/.test(said);
+  return new PulseError('git_failed', `${command} failed (exit ${code}): ${said || 'no message'}`, {
+    data,
+    retryable: locked,
+    hint: locked ? 'Another git process holds this lock; if none runs, delete the lock file.' : undefined,
+  });
+}
+
+const STDERR_TAIL = 2000;
+
+const BASE_CONFIG = [
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'commit.gpgSign=false',
+  'core.hooksPath=/dev/null',
+  'core.quotePath=false',
+  'core.fsmonitor=false',
+  'submodule.recurse=false',
+  'i18n.commitEncoding=UTF-8',
+  'i18n.logOutputEncoding=UTF-8',
+].flatMap((setting) => ['-c', setting]);
+
+/** The GIT_* variables that say how to reach or trust a repository, not which one to use or how to write it. */
+const KEPT = new RegExp(
+  `^GIT_(${[
+    'EXEC_PATH|SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|SSL_\\w+|PROXY_\\w+',
+    'CONFIG_(GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\\d+|VALUE_\\d+)',
+    '(AUTHOR|COMMITTER)_(NAME|EMAIL)|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM',
+  ].join('|')})$`,
+);
+
+function baseEnvironment(env: Record<string, string | undefined>): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined || (name.startsWith('GIT_') && !KEPT.test(name))) continue;
+    kept[name] = value;
+  }
+  return { ...kept, GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
+}

@@ -1,0 +1,114 @@
+/** What can be read from git's own files without a git process: which folder is whose, and where HEAD stands. */
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { inflateSync } from 'node:zlib';
+import { PulseError } from '../domain/errors.ts';
+import type { Git } from './exec.ts';
+
+/** The private git folder of a checkout (`.git`, or what its `.git` file names). Throws `git_failed` if it is lost. */
+export async function readGitDir(worktree: string): Promise<string> {
+  const gitDir = await findGitDir(worktree);
+  if (gitDir !== null) return gitDir;
+  throw new PulseError('git_failed', `${worktree} has lost its link to the repository`, {
+    hint: 'The worktree is linked again when the session is resumed.',
+    data: { worktree },
+  });
+}
+
+/** As `readGitDir`, null where there is no git folder behind it. */
+export async function findGitDir(worktree: string): Promise<string | null> {
+  const link = join(worktree, '.git');
+  const kind = await statOrNull(link);
+  if (kind === null) return null;
+  if (kind.isDirectory()) return link;
+  const target = /^gitdir: (.*?)\n?$/s.exec(await readFile(link, 'utf8'))?.[1];
+  if (target === undefined) return null;
+  const gitDir = resolve(worktree, target);
+  return (await statOrNull(join(gitDir, 'HEAD'))) === null ? null : gitDir;
+}
+
+/** The folder that all worktrees of a repository share. */
+export async function readCommonDir(gitDir: string): Promise<string> {
+  const shared = await readOrNull(join(gitDir, 'commondir'));
+  return shared === null ? gitDir : resolve(gitDir, shared.trimEnd());
+}
+
+/** `sha` when HEAD is detached, `ref` when it is on a branch; neither where only git can tell (reftable). */
+export interface HeadFile {
+  sha: string | null;
+  ref: string | null;
+}
+
+export async function readHeadFile(gitDir: string): Promise<HeadFile> {
+  const content = ((await readOrNull(join(gitDir, 'HEAD'))) ?? '').trim();
+  if (isObjectId(content)) return { sha: content, ref: null };
+  const ref = /^ref:\s*(.+)$/.exec(content)?.[1] ?? null;
+  return { sha: null, ref: ref === 'refs/heads/.invalid' ? null : ref };
+}
+
+/** The commit a checkout stands on, null where its branch is unborn. 0 git processes when detached, else 1. */
+export async function worktreeHead(git: Git, worktree: string): Promise<string | null> {
+  const head = await readHeadFile(await readGitDir(worktree));
+  if (head.sha !== null) return head.sha;
+  const resolved = await git.attempt(['rev-parse', '--verify', '-q', 'HEAD^{commit}'], { cwd: worktree });
+  return resolved.code === 0 ? resolved.stdout.toString().trim() : null;
+}
+
+/** The tree of a commit. 0 git processes where the commit is a loose object (a fresh one always is), else 1. */
+export async function treeOf(git: Git, { cwd, commit }: { cwd: string; commit: string }): Promise<string> {
+  const commonDir = await readCommonDir(await readGitDir(cwd));
+  const loose = await readFile(join(commonDir, 'objects', commit.slice(0, 2), commit.slice(2))).catch(
+    missingIsNull,
+  );
+  const tree = loose && /^commit \d+\0tree ([0-9a-f]+)\n/.exec(inflateSync(loose).toString('latin1'))?.[1];
+  return tree || (await git.text(['rev-parse', '--verify', `${commit}^{tree}`], { cwd }));
+}
+
+/** Each checkout of a repository by its private git folder, the main one first. */
+export async function listGitDirs(commonDir: string): Promise<string[]> {
+  const linked = join(commonDir, 'worktrees');
+  const names = (await readdir(linked).catch(missingIsNull)) ?? [];
+  return [commonDir, ...names.map((name) => join(linked, name))];
+}
+
+/** The registration of a linked worktree at this path, even where its folder or its `.git` file is gone. */
+export async function findRegistration(commonDir: string, path: string): Promise<string | null> {
+  const wanted = await realPathOf(path);
+  const linked = basename((await findGitDir(path)) ?? '');
+  const gitDirs = (await listGitDirs(commonDir)).slice(1);
+  // The one that its own link names comes first: with hundreds of worktrees the others need not be read.
+  gitDirs.sort((a, b) => Number(basename(b) === linked) - Number(basename(a) === linked));
+  for (const gitDir of gitDirs) {
+    const link = await readOrNull(join(gitDir, 'gitdir'));
+    if (link === null) continue;
+    if ((await realPathOf(dirname(resolve(gitDir, link.trimEnd())))) === wanted) return gitDir;
+  }
+  return null;
+}
+
+/** The real path of what may not exist yet: its nearest existing ancestor is resolved. */
+export async function realPathOf(path: string): Promise<string> {
+  const absolute = resolve(path);
+  const real = await realpath(absolute).catch(missingIsNull);
+  if (real !== null) return real;
+  const parent = dirname(absolute);
+  return parent === absolute ? absolute : join(await realPathOf(parent), basename(absolute));
+}
+
+export function isObjectId(text: string): boolean {
+  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
+}
+
+export async function readOrNull(path: string): Promise<string | null> {
+  return readFile(path, 'utf8').catch(missingIsNull);
+}
+
+export function statOrNull(path: string): Promise<Awaited<ReturnType<typeof stat>> | null> {
+  return stat(path).catch(missingIsNull);
+}
+
+/** For `catch`: a file that is not there is an answer, anything else is an error. */
+export function missingIsNull(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+  throw error;
+}

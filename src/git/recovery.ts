@@ -1,0 +1,78 @@
+/** What happens to a worktree whose attempt was interrupted: its leftovers are kept, then it begins afresh. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Identity } from '../domain/attempt.ts';
+import { identityEnvironment } from './commit.ts';
+import type { Git } from './exec.ts';
+import { gitFailure } from './exec.ts';
+import { readGitDir, worktreeHead } from './layout.ts';
+import { forgetOperation, healGitDir, readOperation } from './operation.ts';
+import { openPrivateIndex } from './private-index.ts';
+import { stageAll } from './stage.ts';
+
+export interface LeftoversRequest {
+  worktree: string;
+  /** `recoveryRef(…)`; overwritten where it exists. */
+  ref: string;
+  startSha: string;
+  message: string;
+  identity?: Identity | null;
+}
+
+/**
+ * Keeps whatever differs from `startSha` as one commit under `ref`: its first parent is `startSha`, the agent's own
+ * commits are the others. Index, HEAD and files stay as they are (stale locks go). Null where nothing differs. Ignored files,
+ * `.pulse` and `.context` are left out. 2 git processes where nothing differs, else 5.
+ */
+export async function saveLeftovers(git: Git, request: LeftoversRequest): Promise<string | null> {
+  const { worktree, ref, startSha, message, identity = null } = request;
+  const gitDir = await readGitDir(worktree);
+  await healGitDir(gitDir, startSha);
+  await using index = await openPrivateIndex(gitDir);
+  const changes = await stageAll(git, { worktree, against: startSha, indexFile: index.path });
+  const { origHead } = await readOperation(gitDir);
+  const heads = new Set([startSha, await worktreeHead(git, worktree), origHead]);
+  heads.delete(null);
+  if (changes.length === 0 && heads.size === 1) return null;
+
+  const env = { ...identityEnvironment(identity), GIT_INDEX_FILE: index.path };
+  const tree = await git.text(['write-tree'], { cwd: worktree, env });
+  const parents = [...heads].flatMap((sha) => ['-p', sha!]);
+  const args = ['commit-tree', tree, ...parents];
+  const commit = await git.text(args, { cwd: worktree, env, stdin: `${message.toWellFormed().trim()}\n` });
+  await git.run(['update-ref', ref, commit], { cwd: worktree });
+  return commit;
+}
+
+export interface ResetRequest {
+  worktree: string;
+  sha: string;
+  /** Untracked paths to keep, such as a prepared `node_modules` that nothing ignores. */
+  keep?: string[];
+}
+
+/**
+ * Puts a worktree on `sha`, detached, without a trace of what was there; ignored files stay. Branches stay where
+ * they are. May be repeated, and continues where it was interrupted. 2 git processes.
+ */
+export async function resetWorktree(git: Git, { worktree, sha, keep = [] }: ResetRequest): Promise<void> {
+  const gitDir = await readGitDir(worktree);
+  await healGitDir(gitDir, sha);
+  await forgetOperation(gitDir, await readOperation(gitDir));
+  const checkout = ['checkout', '-q', '--force', '--detach', '--no-recurse-submodules', sha];
+  const first = await git.attempt(checkout, { cwd: worktree });
+  if (first.code !== 0) {
+    if (!/index file|bad signature|index uses/.test(first.stderr)) throw gitFailure(checkout, first);
+    await rm(join(gitDir, 'index'), { force: true });
+    await git.run(checkout, { cwd: worktree });
+  }
+  // Twice forced: a nested repository goes too.
+  await git.run(['clean', '-ffdq', ...keep.flatMap((path) => ['-e', ignorePattern(path)])], {
+    cwd: worktree,
+  });
+}
+
+/** The pattern that ignores exactly this path. */
+function ignorePattern(path: string): string {
+  return `/${path.replace(/^\/+|\/+$/g, '').replace(/[\\*?[\]! ]/g, '\\$&')}`;
+}

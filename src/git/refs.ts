@@ -1,0 +1,143 @@
+/** Pulse's own refs, and the one way a session's branch moves: by compare-and-swap. */
+import { basename, join } from 'node:path';
+import { PulseError } from '../domain/errors.ts';
+import { type Git, gitFailure } from './exec.ts';
+import { listGitDirs, readCommonDir, readGitDir, readHeadFile, readOrNull } from './layout.ts';
+
+export function attemptRef(taskId: string): string {
+  return `refs/pulse/attempts/${refPart(taskId)}`;
+}
+
+export function recoveryRef(session: string, iteration: number, attempt: number): string {
+  return `refs/pulse/recovery/${refPart(session)}/${iteration}.${attempt}`;
+}
+
+export function agentRef(session: string, iteration: number): string {
+  return `refs/pulse/agent/${refPart(session)}/${iteration}`;
+}
+
+/** Names the attempt's commit, so that it outlives its worktree. May be repeated. 1 git process. */
+export async function publishAttempt(
+  git: Git,
+  { root, taskId, commit }: { root: string; taskId: string; commit: string },
+): Promise<string> {
+  const ref = attemptRef(taskId);
+  await writeRefs(git, { root, refs: { [ref]: commit } });
+  return ref;
+}
+
+/** All or none, overwriting what they held. 1 git process. */
+export async function writeRefs(
+  git: Git,
+  { root, refs }: { root: string; refs: Record<string, string> },
+): Promise<void> {
+  const lines = Object.entries(refs).map(([ref, sha]) => `update ${ref} ${sha}\n`);
+  await git.run(['update-ref', '--stdin'], { cwd: root, stdin: lines.join('') });
+}
+
+export interface Advance {
+  root: string;
+  /** Without `refs/heads/`. */
+  branch: string;
+  /** Where the branch must stand now; null: it must not exist. */
+  from: string | null;
+  to: string;
+  /** Deleted in the same transaction (the attempt's ref); may be gone already. */
+  dropRef?: string;
+}
+
+/**
+ * Moves a branch from `from` to `to`; doing it again is no error. Throws `ref_moved` where the branch stands
+ * elsewhere or is checked out: moving it there would make a user's files look changed. 1 git process; 2 or 3 where
+ * it had already happened or is refused.
+ */
+export async function advanceBranch(git: Git, advance: Advance): Promise<void> {
+  const { root, branch, from, to, dropRef } = advance;
+  const ref = `refs/heads/${branch}`;
+  const holder = await findCheckout(git, root, ref);
+  const args = ['update-ref', '--stdin', '-m', 'pulse: advance'];
+  const drop = dropRef === undefined ? '' : `delete ${dropRef}\n`;
+  const move = `update ${ref} ${to} ${from ?? '0'.repeat(to.length)}\n`;
+  const moved = holder === null ? await git.attempt(args, { cwd: root, stdin: move + drop }) : null;
+  if (moved?.code === 0) return;
+
+  const actual = await readRef(git, root, ref);
+  if (actual === to) {
+    if (drop !== '') await git.run(args, { cwd: root, stdin: drop });
+    return;
+  }
+  if (moved !== null && actual === from) throw gitFailure(args, moved);
+  const data = { branch, expected: from, actual, wanted: to };
+  if (actual !== from) {
+    throw new PulseError(
+      'ref_moved',
+      `${branch} is at ${actual ?? 'no commit'}, expected ${from ?? 'none'}`,
+      {
+        hint: `Someone else moved it. Put it back (git branch -f ${branch} ${from ?? '…'}) or use another branch.`,
+        data,
+      },
+    );
+  }
+  throw new PulseError('ref_moved', `${branch} is checked out in ${holder}, so it cannot be moved`, {
+    hint: `Switch that checkout to another branch (git switch --detach), then resume.`,
+    data: { ...data, checkedOutIn: holder },
+  });
+}
+
+/** 1 git process. */
+export async function readRef(git: Git, root: string, ref: string): Promise<string | null> {
+  const answer = await git.attempt(['rev-parse', '--verify', '-q', ref], { cwd: root });
+  return answer.code === 0 ? answer.stdout.toString().trim() : null;
+}
+
+export interface ListedRef {
+  ref: string;
+  sha: string;
+  /** Null where it names no commit. */
+  committedAtMs: number | null;
+}
+
+/** Every ref under these prefixes. 1 git process. */
+export async function listRefs(git: Git, root: string, ...prefixes: string[]): Promise<ListedRef[]> {
+  const format = '--format=%(refname) %(objectname) %(committerdate:unix)';
+  const lines = (await git.text(['for-each-ref', format, ...prefixes], { cwd: root })).split('\n');
+  return lines.filter(Boolean).map((line) => {
+    const [ref, sha, seconds] = line.split(' ') as [string, string, string | undefined];
+    return { ref, sha, committedAtMs: seconds ? Number(seconds) * 1000 : null };
+  });
+}
+
+/** All or none; those that are gone already are no error. 1 git process, 0 for none. */
+export async function deleteRefs(git: Git, { root, refs }: { root: string; refs: string[] }): Promise<void> {
+  if (refs.length === 0) return;
+  await git.run(['update-ref', '--stdin'], {
+    cwd: root,
+    stdin: refs.map((ref) => `delete ${ref}\n`).join(''),
+  });
+}
+
+function refPart(text: string): string {
+  if (/^[A-Za-z0-9_][A-Za-z0-9_-]*$/.test(text)) return text;
+  throw new PulseError('invalid_input', `"${text}" cannot be part of a ref`);
+}
+
+/** The checkout that holds a branch, also in the middle of rebasing it. 0 git processes (1 with reftable). */
+async function findCheckout(git: Git, root: string, ref: string): Promise<string | null> {
+  for (const gitDir of await listGitDirs(await readCommonDir(await readGitDir(root)))) {
+    const head = await readHeadFile(gitDir);
+    if (head.sha === null && head.ref === null) return findByGit(git, root, ref);
+    const rebased = await Promise.all(
+      ['rebase-merge', 'rebase-apply'].map((state) => readOrNull(join(gitDir, state, 'head-name'))),
+    );
+    if (head.ref !== ref && !rebased.some((name) => name?.trim() === ref)) continue;
+    const link = await readOrNull(join(gitDir, 'gitdir'));
+    return link === null ? gitDir.replace(/\/\.git$/, '') : link.trim().replace(/\/\.git$/, '');
+  }
+  return null;
+}
+
+async function findByGit(git: Git, root: string, ref: string): Promise<string | null> {
+  const blocks = (await git.text(['worktree', 'list', '--porcelain'], { cwd: root })).split('\n\n');
+  const held = blocks.find((block) => block.split('\n').includes(`branch ${ref}`));
+  return held === undefined ? null : (held.split('\n')[0]?.slice('worktree '.length) ?? basename(root));
+}

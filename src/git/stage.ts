@@ -1,0 +1,156 @@
+/** Brings an index up to the whole working tree, whatever the agent left in it. */
+
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PulseError } from '../domain/errors.ts';
+import { type Git, type GitResult, gitFailure } from './exec.ts';
+import { readGitDir, statOrNull } from './layout.ts';
+import { pathRaw, splitNul } from './path-bytes.ts';
+
+/** Pulse's own scratch folders: a unit's commit carries them over from its start as they are. */
+export const PROTECTED_PATHS = ['.pulse', '.context'];
+
+export interface StageRequest {
+  worktree: string;
+  /** The commit that the index is compared with. */
+  against: string;
+  /** Repository-relative paths to leave as they are in `against`, besides the protected ones. */
+  exclude?: string[];
+  /** A private index (tree.ts); the worktree's own by default. */
+  indexFile?: string;
+}
+
+export interface StagedChange {
+  /** latin1 (path-bytes.ts). */
+  path: string;
+  oldMode: string;
+  oldId: string;
+  newMode: string;
+}
+
+/**
+ * Stages everything but ignored and protected paths and returns what now differs from `against`. A nested repository
+ * that is no submodule is staged as the files it holds. 2 git processes; 1 more where the index is missing or
+ * protected paths were staged by the agent, up to 5 more per level of nested repositories.
+ */
+export async function stageAll(git: Git, request: StageRequest): Promise<StagedChange[]> {
+  const stage = await openStage(git, request);
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const added = await stage.call([...ADD, '--', ':/', ...stage.spared]);
+    if (added.code !== 0) {
+      await recover(stage, added);
+      continue;
+    }
+    const changes = await readStaged(stage);
+    const isSpared = (change: StagedChange) => stage.isSpared(change.path);
+    const links = await unregisteredLinks(
+      stage,
+      changes.filter((change) => !isSpared(change)),
+    );
+    await restore(stage, changes.filter(isSpared));
+    if (links.length === 0) return changes.filter((change) => !isSpared(change));
+    await openUp(stage, links);
+  }
+  throw new PulseError('git_failed', `${request.worktree} has too many nested repositories to commit`);
+}
+
+const MAX_ROUNDS = 12;
+const GITLINK = '160000';
+const ADD = ['-c', 'core.safecrlf=false', '-c', 'advice.addEmbeddedRepo=false', 'add', '-A'];
+
+interface Stage {
+  against: string;
+  indexPath: string;
+  spared: string[];
+  isSpared(path: string): boolean;
+  call(args: string[], stdin?: string): Promise<GitResult>;
+  must(args: string[], stdin?: string): Promise<GitResult>;
+}
+
+async function openStage(git: Git, request: StageRequest): Promise<Stage> {
+  const { worktree, against, exclude = [], indexFile } = request;
+  const paths = [...PROTECTED_PATHS, ...exclude];
+  const raw = paths.map(pathRaw);
+  const env = indexFile === undefined ? undefined : { GIT_INDEX_FILE: indexFile };
+  const options = (stdin?: string) => ({
+    cwd: worktree,
+    env,
+    stdin: stdin === undefined ? undefined : Buffer.from(stdin, 'latin1'),
+  });
+  const stage: Stage = {
+    against,
+    indexPath: indexFile ?? join(await readGitDir(worktree), 'index'),
+    spared: paths.map((path) => `:(top,exclude,literal)${path}`),
+    isSpared: (path) => raw.some((folder) => path === folder || path.startsWith(`${folder}/`)),
+    call: (args, stdin) => git.attempt(args, options(stdin)),
+    must: (args, stdin) => git.run(args, options(stdin)),
+  };
+  // Without its index, files that are tracked although ignored would count as deleted.
+  if ((await statOrNull(stage.indexPath)) === null) await stage.must(['read-tree', against]);
+  return stage;
+}
+
+async function readStaged(stage: Stage): Promise<StagedChange[]> {
+  const options = ['--cached', '--raw', '-z', '--no-renames', '--ignore-submodules=none'];
+  return parseRaw(splitNul((await stage.must(['diff-index', ...options, stage.against, '--'])).stdout));
+}
+
+/** The fields of `--raw -z --no-renames`: `:oldmode newmode oldid newid status`, then the path. */
+export function parseRaw(fields: string[]): StagedChange[] {
+  const changes: StagedChange[] = [];
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const [oldMode, newMode, oldId] = fields[at]!.slice(1).split(' ') as [string, string, string];
+    changes.push({ path: fields[at + 1]!, oldMode, newMode, oldId });
+  }
+  return changes;
+}
+
+/** `git add` refuses a corrupt index and a nested repository without a commit; anything else is an error. */
+async function recover(stage: Stage, added: GitResult): Promise<void> {
+  if (/index file|bad signature|index uses/.test(added.stderr)) {
+    await rm(stage.indexPath, { force: true });
+    await stage.must(['read-tree', stage.against]);
+    return;
+  }
+  const others = splitNul((await stage.must(['ls-files', '-o', '--exclude-standard', '-z'])).stdout);
+  const nested = others.filter((path) => path.endsWith('/')).map((path) => path.slice(0, -1));
+  if (nested.length === 0) throw gitFailure(ADD, added);
+  await openUp(stage, nested);
+}
+
+async function unregisteredLinks(stage: Stage, changes: StagedChange[]): Promise<string[]> {
+  const fresh = changes.filter((change) => change.newMode === GITLINK && change.oldMode !== GITLINK);
+  if (fresh.length === 0) return [];
+  const query = ['config', '-z', '-f', '.gitmodules', '--get-regexp', '^submodule\\..*\\.path$'];
+  const registered = splitNul((await stage.call(query)).stdout).map((entry) =>
+    entry.slice(entry.indexOf('\n') + 1),
+  );
+  return fresh.map((change) => change.path).filter((path) => !registered.includes(path));
+}
+
+/**
+ * git looks into a nested repository only where the index already holds a file below it. So one that does not exist
+ * is entered: the next `git add -A` finds the others and drops it.
+ */
+async function openUp(stage: Stage, nested: string[]): Promise<void> {
+  const filler = '1'.repeat(stage.against.length);
+  await updateIndex(
+    stage,
+    nested.flatMap((path) => [remove(path, filler), `100644 ${filler}\t${path}/.pulse-embedded\0`]),
+  );
+}
+
+async function restore(stage: Stage, changes: StagedChange[]): Promise<void> {
+  const lines = changes.map(({ path, oldMode, oldId }) =>
+    oldMode === '000000' ? remove(path, oldId) : `${oldMode} ${oldId}\t${path}\0`,
+  );
+  if (lines.length > 0) await updateIndex(stage, lines);
+}
+
+function remove(path: string, anyId: string): string {
+  return `0 ${'0'.repeat(anyId.length)}\t${path}\0`;
+}
+
+async function updateIndex(stage: Stage, lines: string[]): Promise<void> {
+  await stage.must(['update-index', '-z', '--index-info'], lines.join(''));
+}

@@ -1,0 +1,148 @@
+/** A session's worktree: outside the repository, locked, on a detached HEAD. */
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+import { PulseError } from '../domain/errors.ts';
+import type { Git } from './exec.ts';
+import {
+  findGitDir,
+  findRegistration,
+  missingIsNull,
+  readCommonDir,
+  readGitDir,
+  readHeadFile,
+  readOrNull,
+  realPathOf,
+  statOrNull,
+} from './layout.ts';
+
+export interface WorktreeRequest {
+  /** A checkout of the repository. */
+  root: string;
+  path: string;
+  /** Where a new one begins; an existing one stays where it is (`resetWorktree` moves it). */
+  sha: string;
+}
+
+export interface EnsuredWorktree {
+  /** `linked`: its files were there but its link or its registration was lost; they are kept. */
+  state: 'existing' | 'created' | 'linked';
+  /** The detached HEAD; null where the agent left it on a branch. */
+  head: string | null;
+}
+
+/**
+ * Makes sure that the worktree is there, whatever a crash or an agent left. May be repeated. Throws `path_outside`
+ * for a path inside the repository, `invalid_input` where a folder that is not ours stands there. 0 git processes
+ * for an existing one, 1 to create it, 2 to replace one that was half made or whose registration is lost.
+ */
+export async function ensureWorktree(
+  git: Git,
+  { root, path, sha }: WorktreeRequest,
+): Promise<EnsuredWorktree> {
+  const commonDir = await readCommonDir(await readGitDir(root));
+  await assertOutside(path, [root, commonDir]);
+  const gitDir = await findRegistration(commonDir, path);
+  const isThere = (await statOrNull(path)) !== null;
+  const isReady = gitDir !== null && (await statOrNull(join(gitDir, READY))) !== null;
+
+  if (gitDir !== null && isThere && isReady) {
+    const state = (await relink(gitDir, path)) ? 'linked' : 'existing';
+    return { state, head: (await readHeadFile(gitDir)).sha };
+  }
+  if (gitDir !== null && isThere) await removeWorktree(git, { root, path });
+  else if (isThere && (await isOrphan(commonDir, path))) return adopt(git, { root, path, sha });
+  await add(git, { root, path, sha }, []);
+  return { state: 'created', head: sha };
+}
+
+/**
+ * Removes folder and registration, also where one of them is gone. What it holds is lost: `saveLeftovers` first. May
+ * be repeated. 1 git process (2 where git could not delete a file), 0 where nothing is left.
+ */
+export async function removeWorktree(
+  git: Git,
+  { root, path }: { root: string; path: string },
+): Promise<void> {
+  const commonDir = await readCommonDir(await readGitDir(root));
+  await assertOutside(path, [root, commonDir]);
+  const gitDir = await findRegistration(commonDir, path);
+  if (gitDir === null) {
+    if (await isOrphan(commonDir, path)) await rm(path, { recursive: true, force: true });
+    return;
+  }
+  // Without the mark it is half made: a removal that is interrupted leaves nothing that looks whole.
+  await rm(join(gitDir, READY), { force: true });
+  if ((await statOrNull(path)) !== null) await relink(gitDir, path);
+  const removed = await git.attempt(['worktree', 'remove', '--force', '--force', path], { cwd: root });
+  if (removed.code === 0) return;
+  // git stops at the first file it may not delete, with the registration already gone or not.
+  await rm(path, { recursive: true, force: true, maxRetries: 3 });
+  await rm(join(gitDir, 'locked'), { force: true });
+  await git.run(['worktree', 'prune', '--expire=now'], { cwd: root });
+}
+
+/** Written once git has finished: a registration without it was cut short, and no agent has worked there. */
+const READY = 'pulse-ready';
+const REASON = 'Pulse works here';
+
+async function assertOutside(path: string, folders: string[]): Promise<void> {
+  const real = await realPathOf(path);
+  for (const folder of await Promise.all(folders.map(realPathOf))) {
+    if (real !== folder && !real.startsWith(folder + sep)) continue;
+    throw new PulseError('path_outside', `${path} lies inside the repository ${folder}`, {
+      hint: 'A worktree there would resolve the dependencies of your checkout. Set PULSE_HOME to a folder outside.',
+      data: { path },
+    });
+  }
+}
+
+/** `--force` twice takes the place of a locked registration whose folder is gone. */
+async function add(git: Git, { root, path, sha }: WorktreeRequest, options: string[]): Promise<string> {
+  await mkdir(dirname(path), { recursive: true });
+  const args = ['worktree', 'add', '--force', '--force', '--detach', '--lock', ...options, path, sha];
+  await git.run(args, { cwd: root });
+  const gitDir = await readGitDir(path);
+  // Not `--reason`: git has it since 2.32 only.
+  await writeFile(join(gitDir, 'locked'), `${REASON}\n`);
+  await writeFile(join(gitDir, READY), '');
+  return gitDir;
+}
+
+/** Restores the `.git` file that an agent removed or replaced, and the lock. True if the link was lost. */
+async function relink(gitDir: string, path: string): Promise<boolean> {
+  if ((await readOrNull(join(gitDir, 'locked'))) === null)
+    await writeFile(join(gitDir, 'locked'), `${REASON}\n`);
+  const found = await findGitDir(path);
+  if (found !== null && (await realPathOf(found)) === (await realPathOf(gitDir))) return false;
+  await rm(join(path, '.git'), { recursive: true, force: true });
+  await writeFile(join(path, '.git'), `gitdir: ${gitDir}\n`);
+  return true;
+}
+
+/** A folder whose `.git` file names a registration of this repository that is gone; an empty one is nobody's. */
+async function isOrphan(commonDir: string, path: string): Promise<boolean> {
+  const entries = (await readdir(path).catch(missingIsNull)) ?? [];
+  if (entries.length === 0) return false;
+  const link = entries.includes('.git') ? await statOrNull(join(path, '.git')) : null;
+  const target = link?.isFile() ? await readOrNull(join(path, '.git')) : null;
+  const home = join(await realPathOf(commonDir), 'worktrees') + sep;
+  const named = target === null ? '' : await realPathOf(target.replace(/^gitdir: /, '').trim());
+  if (named.startsWith(home)) return true;
+  throw new PulseError('invalid_input', `${path} exists and is not a worktree of this repository`, {
+    hint: 'Move it away, or set PULSE_HOME to another folder.',
+    data: { path },
+  });
+}
+
+/** Registers a folder again and keeps its files: they may be the only copy of an agent's work. */
+async function adopt(git: Git, { root, path, sha }: WorktreeRequest): Promise<EnsuredWorktree> {
+  const stand = `${path}.adopting`;
+  await removeWorktree(git, { root, path: stand });
+  await rm(stand, { recursive: true, force: true });
+  const gitDir = await add(git, { root, path: stand, sha }, ['--no-checkout']);
+  await git.run(['read-tree', sha], { cwd: stand });
+  await rename(join(stand, '.git'), join(path, '.git'));
+  await writeFile(join(gitDir, 'gitdir'), `${join(await realPathOf(path), '.git')}\n`);
+  await rm(stand, { recursive: true, force: true });
+  return { state: 'linked', head: sha };
+}

@@ -1,0 +1,44 @@
+/** Where things are (contract 6): the state directory, and what lies in it. */
+import { createHash } from 'node:crypto';
+import { tmpdir, userInfo } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+
+/** A Unix socket's path may not be longer than this, with room for its file name. */
+const SOCKET_DIRECTORY_BYTES = 70;
+
+export interface Home {
+  path: string;
+  database: string;
+  worktrees: string;
+  logs: string;
+  sockets: string;
+  recordings: string;
+  bin: string;
+}
+
+export function resolveHome(environment: NodeJS.ProcessEnv): Home {
+  const { PULSE_HOME, XDG_DATA_HOME, HOME } = environment;
+  const data =
+    XDG_DATA_HOME && isAbsolute(XDG_DATA_HOME)
+      ? XDG_DATA_HOME
+      : join(HOME ?? userInfo().homedir, '.local/share');
+  const path = PULSE_HOME ? resolve(PULSE_HOME) : join(data, 'pulse');
+  return {
+    path,
+    database: join(path, 'pulse.db'),
+    worktrees: join(path, 'worktrees'),
+    logs: join(path, 'logs'),
+    sockets: socketDirectory(path, environment),
+    recordings: join(path, 'recordings'),
+    bin: join(path, 'bin'),
+  };
+}
+
+/** In the state directory, or, where that path is too long for a socket, in the runtime directory under its hash. */
+function socketDirectory(home: string, { XDG_RUNTIME_DIR }: NodeJS.ProcessEnv): string {
+  const own = join(home, 'sockets');
+  if (Buffer.byteLength(own) <= SOCKET_DIRECTORY_BYTES) return own;
+  const name = `pulse-${userInfo().uid}-${createHash('sha256').update(home).digest('hex').slice(0, 12)}`;
+  const runtime = XDG_RUNTIME_DIR ?? tmpdir();
+  return join(Buffer.byteLength(runtime) < SOCKET_DIRECTORY_BYTES - 30 ? runtime : '/tmp', name);
+}

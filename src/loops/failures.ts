@@ -1,0 +1,158 @@
+/** What an unsuccessful run leads to (contract 1.6): a retry, a wait, the end of the iteration, or of the session. */
+import type { AttemptResult, RunReport } from '../domain/attempt.ts';
+import { FAILURE_POLICIES, type FailureClass } from '../domain/failures.ts';
+import { PAUSED } from '../engine/decide.ts';
+import { budgetStop, outcomesInARow } from '../engine/governor.ts';
+import type { LiveIteration, SessionState, Step, Stop, Verdict } from '../engine/loop.ts';
+import type { RetryCounters } from '../store/sessions.ts';
+import { iterationStop } from './limits.ts';
+
+/** A limit without a stated reset is looked at again after this long. */
+const UNKNOWN_RESET_MS = 60 * 60 * 1000;
+
+type Failure = NonNullable<RunReport['failure']>;
+
+/** `null` when the attempt succeeded and its signal counts. */
+export function judgeFailure(state: SessionState, live: LiveIteration, result: AttemptResult): Step | null {
+  if (result.setupFailure) {
+    const { command, exit } = result.setupFailure;
+    const detail = `Setup failed: ${command} (exit ${exit ?? 'none'}). Set \`setup\` in .pulse/config.yaml.`;
+    return fail(live, result, {
+      stop: { status: 'failed', reason: 'preflight_failed', detail },
+      failureClass: null,
+    });
+  }
+  const failure = result.run?.failure;
+  if (!failure) return null;
+  const policy = FAILURE_POLICIES[failure.class];
+  switch (policy.kind) {
+    case 'retry':
+      return retryOrFail(state, live, { result, failure, delaysMs: policy.delaysMs });
+    case 'wait':
+      return waitOrBlock(state, live, { result, failure, ...policy });
+    case 'end_iteration':
+      return timeOut(state, live, { result, failure, maxInARow: policy.maxInARow });
+    case 'block':
+      return fail(live, result, {
+        stop: { status: 'blocked', reason: 'agent_auth', detail: failure.message },
+        failureClass: failure.class,
+      });
+    case 'as_asked':
+      return fail(live, result, { stop: PAUSED, failureClass: failure.class });
+  }
+}
+
+const RETRY_COUNTERS: Partial<Record<FailureClass, 'crash' | 'service' | 'overflow'>> = {
+  crashed: 'crash',
+  spawn_failed: 'crash',
+  network: 'service',
+  overloaded: 'service',
+  rate_limit: 'service',
+  context_overflow: 'overflow',
+};
+
+function retryOrFail(
+  { control }: SessionState,
+  live: LiveIteration,
+  { result, failure, delaysMs }: { result: AttemptResult; failure: Failure; delaysMs: readonly number[] },
+): Step {
+  const counter = RETRY_COUNTERS[failure.class]!;
+  const done = control.counters[counter];
+  const delayMs = delaysMs[done];
+  if (delayMs === undefined) {
+    const detail = `${failure.message} (tried ${done + 1} times)`;
+    const stop: Stop = { status: 'failed', reason: 'agent_error', detail };
+    return fail(live, result, { stop, failureClass: failure.class });
+  }
+  const counters: RetryCounters = { ...control.counters, [counter]: done + 1 };
+  const { class: failureClass, message } = failure;
+  return {
+    do: 'retry',
+    live,
+    result,
+    retry: { delayMs, failureClass, message, counters, isUsageWait: false },
+  };
+}
+
+function waitOrBlock(
+  { control }: SessionState,
+  live: LiveIteration,
+  {
+    result,
+    failure,
+    maxWaits,
+    maxTotalMs,
+  }: { result: AttemptResult; failure: Failure; maxWaits: number; maxTotalMs: number },
+): Step {
+  const { counters, settings } = control;
+  const endedAt = Date.parse(result.run!.endedAt);
+  const delayMs = failure.resetAt ? Math.max(1000, Date.parse(failure.resetAt) - endedAt) : UNKNOWN_RESET_MS;
+  const isAllowed =
+    settings.limitsWait && counters.usageWaits < maxWaits && counters.usageWaitMs + delayMs <= maxTotalMs;
+  if (!isAllowed) {
+    const stop: Stop = { status: 'blocked', reason: 'usage_limit', detail: failure.message };
+    return fail(live, result, { stop, failureClass: failure.class });
+  }
+  const after: RetryCounters = {
+    ...counters,
+    usageWaits: counters.usageWaits + 1,
+    usageWaitMs: counters.usageWaitMs + delayMs,
+  };
+  const { class: failureClass, message } = failure;
+  return {
+    do: 'retry',
+    live,
+    result,
+    retry: { delayMs, failureClass, message, counters: after, isUsageWait: true },
+  };
+}
+
+/** The iteration is over and its work kept; the next one is told. */
+function timeOut(
+  state: SessionState,
+  live: LiveIteration,
+  { result, failure, maxInARow }: { result: AttemptResult; failure: Failure; maxInARow: number },
+): Step {
+  const { session, control, recent } = state;
+  const { iteration_number: number } = live.iteration;
+  const inARow = outcomesInARow(recent, 'timeout', control.window_from) + 1;
+  const tooMany: Stop = { status: 'failed', reason: 'agent_error', detail: failure.message };
+  const stop =
+    inARow >= maxInARow
+      ? tooMany
+      : control.request
+        ? PAUSED
+        : (budgetStop(session) ?? iterationStop(number, session.max_iterations));
+  return {
+    do: 'settle',
+    live,
+    result,
+    verdict: {
+      ...NO_SIGNAL,
+      status: 'timeout',
+      outcome: 'timeout',
+      reason: failure.message,
+      failureClass: failure.class,
+      stop,
+    },
+  };
+}
+
+function fail(
+  live: LiveIteration,
+  result: AttemptResult,
+  { stop, failureClass }: { stop: Stop; failureClass: FailureClass | null },
+): Step {
+  const verdict: Verdict = {
+    ...NO_SIGNAL,
+    status: 'failed',
+    outcome: 'crashed',
+    reason: stop.detail,
+    failureClass,
+    stop,
+  };
+  return { do: 'settle', live, result, verdict };
+}
+
+/** A run that did not succeed has no signal (contract 1.3). */
+const NO_SIGNAL = { signal: null, signalSource: null, signalRule: null, anchorHint: null } as const;

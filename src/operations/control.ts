@@ -1,0 +1,115 @@
+/** Pause, resume, abort: what a person asks for, carried out by the runner if it lives, here if it does not. */
+import { turnFromAnswer } from '../context/turns.ts';
+import { PulseError } from '../domain/errors.ts';
+import { uuidv7 } from '../domain/ids.ts';
+import { RESUMABLE_STATUSES } from '../domain/status.ts';
+import { abortSession, pauseWithoutRunner, requestPause, resumeSession } from '../engine/control.ts';
+import type { LimitChange } from '../engine/limits.ts';
+import { runSession } from '../engine/runner.ts';
+import { storedTurn, turnOf } from '../engine/turns.ts';
+import { getControl, getSession, type Session } from '../store/sessions.ts';
+import { newestTurn } from '../store/turns.ts';
+import type { Operations } from './context.ts';
+import { runnerState } from './view.ts';
+
+/** An aborted run's processes are dead within this time (contract 1.2). */
+const ABORT_WITHIN_MS = 10_000;
+
+export interface PauseOptions {
+  actor: string;
+  /** Ends the agent now and keeps its work aside, instead of waiting for the iteration. */
+  now?: boolean;
+}
+
+export async function pause(
+  operations: Operations,
+  id: string,
+  { actor, now }: PauseOptions,
+): Promise<Session> {
+  const { store, bell } = operations.engine;
+  const request = now ? 'stop' : 'pause';
+  const { id: sessionId } = await store.tx('pause', (db) => requestPause(db, id, { request, actor }));
+  if ((await runnerState(operations, sessionId)) === 'none') {
+    await store.tx('pause', (db) => pauseWithoutRunner(db, sessionId));
+  }
+  bell.ring(sessionId);
+  return store.read((db) => getSession(db, sessionId));
+}
+
+/** Returns when nothing of the run is left, whoever ended it. */
+export async function abort(
+  operations: Operations,
+  id: string,
+  { actor }: { actor: string },
+): Promise<Session> {
+  const { store, bell, clock } = operations.engine;
+  const { id: sessionId } = await store.tx('abort', (db) => abortSession(db, id, actor));
+  using listener = bell.listen(sessionId);
+  bell.ring(sessionId);
+  const giveUpAt = clock.nowMs() + ABORT_WITHIN_MS;
+  while ((await runnerState(operations, sessionId)) === 'alive' && clock.nowMs() < giveUpAt) {
+    await listener.wait(200);
+  }
+  await clearUp(operations, sessionId);
+  return store.read((db) => getSession(db, sessionId));
+}
+
+/** Driving an ended session only gives back what it still holds: processes, worktree, refs. */
+export async function clearUp({ engine }: Operations, sessionId: string): Promise<void> {
+  await runSession(engine, sessionId, new AbortController().signal);
+}
+
+export interface ResumeInput extends LimitChange {
+  answer?: string;
+  actor: string;
+}
+
+export interface Resumed {
+  session: Session;
+  /** `attach`: it is being run already; `run`: it needs a runner now. */
+  next: 'attach' | 'run';
+}
+
+export async function resume(operations: Operations, id: string, input: ResumeInput): Promise<Resumed> {
+  const { store, bell, workspace, ids } = operations.engine;
+  const session = await store.read((db) => getSession(db, id));
+  if (session.status === 'pending' || session.status === 'running') {
+    if (input.answer !== undefined) {
+      throw new PulseError(
+        'invalid_transition',
+        `Session ${session.id} is ${session.status}: it asked nothing.`,
+        {
+          hint: `pulse watch ${session.id} follows it.`,
+        },
+      );
+    }
+    const isDriven = (await runnerState(operations, session.id)) !== 'none';
+    return { session, next: isDriven ? 'attach' : 'run' };
+  }
+  const branchHead = RESUMABLE_STATUSES.includes(session.status) ? await workspace.branchHead(session) : null;
+  const { control, parent } = await store.read(async (db) => ({
+    control: await getControl(db, session.id),
+    parent: await newestTurn(db, { sessionId: session.id }),
+  }));
+  const answerTurn =
+    input.answer === undefined
+      ? null
+      : storedTurn(
+          turnFromAnswer(
+            {
+              id: uuidv7(ids),
+              parent: parent && turnOf(parent),
+              projectId: control.project_id,
+              sessionId: session.id,
+              iteration: session.current_iteration,
+              createdAt: '',
+            },
+            input.answer,
+          ),
+        );
+  const resumed = await store.tx('resume', (db) =>
+    resumeSession(db, session.id, { ...input, branchHead, answerTurn }),
+  );
+  bell.ring(session.id);
+  return { session: resumed, next: 'run' };
+}

@@ -1,0 +1,258 @@
+import { stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { chooseAgent, findAdapter } from '../agents/registry.ts';
+import { type Config, loadConfig } from '../config.ts';
+import { turnFromGoal } from '../context/turns.ts';
+import { PulseError } from '../domain/errors.ts';
+import { newSessionId, shortId, uuidv7 } from '../domain/ids.ts';
+import { storedTurn } from '../engine/turns.ts';
+import { assertBranchName, defaultBranchName } from '../git/branch-name.ts';
+import type { Git } from '../git/exec.ts';
+import {
+  branchExists,
+  type DirtyPaths,
+  dirtyPaths,
+  openRepository,
+  type Repository,
+  readIdentity,
+  resolveBase,
+} from '../git/repository.ts';
+import { appendEvents } from '../store/events.ts';
+import {
+  getSession,
+  insertSession,
+  type NewSession,
+  type Session,
+  type SessionSettings,
+} from '../store/sessions.ts';
+import { insertTurn } from '../store/turns.ts';
+import type { Operations } from './context.ts';
+
+const MAX_GOAL_BYTES = 64 * 1024;
+
+export interface StartInput {
+  goal: string;
+  path: string;
+  createdBy: 'cli' | 'api' | 'mcp' | 'web' | 'telegram' | 'sms' | 'discord';
+  projectName?: string;
+  agent?: string;
+  command?: string;
+  verify?: string[];
+  maxIterations?: number;
+  /** `null`: no limit. */
+  budgetUsd?: number | null;
+  budgetTokens?: number;
+  timeLimitMs?: number;
+  iterationTimeoutMs?: number;
+  idleTimeoutMs?: number;
+  base?: string;
+  branch?: string;
+  anchorTurnId?: string;
+  contextStrategy?: SessionSettings['contextStrategy'];
+  record?: boolean;
+  chatId?: string;
+  phoneNumber?: string;
+  discordThreadId?: string;
+}
+
+export interface StartNotes {
+  /** Changes in the user's tree that the session does not see. */
+  notIncluded: DirtyPaths;
+  /** The agent tells no cost: only tokens, time and iterations bind. */
+  isCostUnknown: boolean;
+  isUnverified: boolean;
+}
+
+/** Admits a session: a durable row, nothing else. Everything is checked first; a refusal creates nothing. */
+export async function startSession(
+  { engine, git, home, environment }: Operations,
+  input: StartInput,
+): Promise<{ session: Session; notes: StartNotes }> {
+  checkGoal(input.goal);
+  const repository = await openRepository(git, await existingDirectory(input.path));
+  const config = await loadConfig(repository.root, environment);
+  const { name: agent } = await chooseAgent({
+    wanted: input.agent ?? null,
+    configured: config.values.agent ?? null,
+    command: input.command ?? (input.agent ? null : (config.values.command ?? null)),
+    env: environment,
+  });
+  const id = newSessionId(engine.ids);
+  const base = await chooseBase(git, repository, input.base);
+  const branch = await chooseBranch(git, repository, { input, short: shortId(id) });
+  const session = newSession({
+    id,
+    input,
+    config,
+    repository,
+    agent,
+    base,
+    branch,
+    worktrees: home.worktrees,
+  });
+  const notes: StartNotes = {
+    notIncluded: await dirtyPaths(git, repository.root),
+    isCostUnknown: !findAdapter(agent).reportsCost,
+    isUnverified: session.verify.length === 0,
+  };
+  const settings = sessionSettings(config, input, await readIdentity(git, repository.root));
+  const turn = turnFromGoal(
+    {
+      id: uuidv7(engine.ids),
+      parent: null,
+      projectId: repository.projectKey,
+      sessionId: id,
+      iteration: null,
+      createdAt: '',
+    },
+    input.goal,
+  );
+  const stored = await engine.store.tx('admit', async (db) => {
+    await insertSession(db, { session, projectId: repository.projectKey, settings });
+    const { goal, base_sha } = session;
+    await appendEvents(db, id, [
+      {
+        type: 'session.created',
+        data: {
+          goal,
+          agent,
+          branch,
+          base: base_sha,
+          notIncluded: notes.notIncluded.count,
+          costUnknown: notes.isCostUnknown,
+        },
+      },
+    ]);
+    await insertTurn(db, storedTurn(turn));
+    return getSession(db, id);
+  });
+  return { session: stored, notes };
+}
+
+function checkGoal(goal: string): void {
+  if (goal.trim() === '') {
+    throw new PulseError('usage', 'The goal is empty.', { hint: 'pulse start "what should be done"' });
+  }
+  const bytes = Buffer.byteLength(goal);
+  if (bytes > MAX_GOAL_BYTES) {
+    throw new PulseError('too_large', `The goal has ${bytes} bytes; at most ${MAX_GOAL_BYTES} fit.`, {
+      hint: 'Put the details into a file of the repository and name it in the goal.',
+    });
+  }
+  if (goal.includes('\0')) throw new PulseError('invalid_input', 'The goal contains a NUL character.');
+}
+
+async function existingDirectory(path: string): Promise<string> {
+  const absolute = resolve(path);
+  const found = await stat(absolute).catch((error: NodeJS.ErrnoException) => error);
+  if (found instanceof Error || !found.isDirectory()) {
+    throw new PulseError('invalid_input', `There is no folder ${absolute}.`, {
+      hint: 'Run the command inside a git repository, or name one with --path.',
+    });
+  }
+  return absolute;
+}
+
+async function chooseBase(git: Git, repository: Repository, wanted: string | undefined) {
+  if (wanted === undefined) return { branch: repository.branch, sha: repository.headSha };
+  return resolveBase(git, repository.root, wanted);
+}
+
+async function chooseBranch(
+  git: Git,
+  { root }: Repository,
+  { input, short }: { input: StartInput; short: string },
+): Promise<string> {
+  const { branch, goal } = input;
+  if (branch === undefined) return defaultBranchName(git, { root, goal, shortId: short });
+  assertBranchName(branch);
+  if (await branchExists(git, root, branch)) {
+    throw new PulseError('branch_exists', `The branch ${branch} exists already.`, {
+      hint: 'Choose another name with --branch, or leave it out.',
+    });
+  }
+  return branch;
+}
+
+interface NewSessionParts {
+  id: string;
+  input: StartInput;
+  config: Config;
+  repository: Repository;
+  agent: string;
+  base: { branch: string | null; sha: string };
+  branch: string;
+  worktrees: string;
+}
+
+function newSession({
+  id,
+  input,
+  config,
+  repository,
+  agent,
+  base,
+  branch,
+  worktrees,
+}: NewSessionParts): NewSession {
+  const { values, sources } = config;
+  const isIdleAsked = input.idleTimeoutMs !== undefined || sources.idleTimeout !== 'default';
+  const idleTimeout = input.idleTimeoutMs ?? values.idleTimeout;
+  return {
+    id,
+    kind: 'goal',
+    project_name: input.projectName ?? basename(repository.root),
+    project_path: repository.root,
+    goal: input.goal,
+    max_iterations: input.maxIterations ?? values.maxIterations,
+    current_iteration: 0,
+    status: 'pending',
+    last_signal: null,
+    anchor_turn_id: input.anchorTurnId ?? null,
+    branch_name: branch,
+    base_branch: base.branch,
+    base_sha: base.sha,
+    worktree_path: join(worktrees, repository.projectKey, id),
+    agent,
+    command: input.command ?? (agent === 'command' ? (values.command ?? null) : null),
+    setup: values.setup ?? null,
+    verify: input.verify ?? [...values.verify],
+    budget_usd: input.budgetUsd === undefined ? values.budgetUsd : input.budgetUsd,
+    budget_tokens: input.budgetTokens ?? values.budgetTokens ?? null,
+    time_limit_ms: input.timeLimitMs ?? values.timeLimit,
+    iteration_timeout_ms: input.iterationTimeoutMs ?? values.iterationTimeout,
+    idle_timeout_ms: isIdleAsked || findAdapter(agent).idleByDefault ? idleTimeout : null,
+    spent_usd: 0,
+    reserved_usd: 0,
+    running_ms: 0,
+    total_commits: 0,
+    total_tokens_used: 0,
+    stop_reason: null,
+    blocked_reason: null,
+    resume_at: null,
+    chat_id: input.chatId ?? null,
+    phone_number: input.phoneNumber ?? null,
+    discord_thread_id: input.discordThreadId ?? null,
+    parent_session_id: null,
+    created_by: input.createdBy,
+    started_at: null,
+    ended_at: null,
+  };
+}
+
+function sessionSettings(
+  { values }: Config,
+  input: StartInput,
+  identity: SessionSettings['identity'],
+): SessionSettings {
+  const { wait } = values.limits;
+  return {
+    contextStrategy: input.contextStrategy ?? values.context,
+    inferredCompletion: values.completion.inferred,
+    limitsWait: wait === true || (wait as unknown) === 'on',
+    environmentPass: [...values.env.pass],
+    identity,
+    record: input.record ?? false,
+    fallbackAgent: values.fallbackAgent ?? null,
+  };
+}

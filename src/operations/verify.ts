@@ -1,0 +1,108 @@
+/** `pulse verify`: is what the evidence says still so? Runs the commands again, in a checkout of its own. */
+import { dirname, join } from 'node:path';
+import type { VerificationRecord } from '../domain/attempt.ts';
+import { PulseError } from '../domain/errors.ts';
+import { readRef } from '../git/refs.ts';
+import { evidenceTree } from '../git/tree.ts';
+import { ensureWorktree, removeWorktree } from '../git/worktree.ts';
+import { agentEnvironment } from '../process/environment.ts';
+import { getControl, getSession, type Session } from '../store/sessions.ts';
+import { listVerifications, type StoredVerification } from '../store/verifications.ts';
+import { runChecks } from '../verify/run-checks.ts';
+import { detectSetup } from '../verify/setup.ts';
+import type { Operations } from './context.ts';
+
+/** `fresh`: same tree, passes again. `stale`: the branch has moved on. `false`: same tree, and it fails. */
+export type Verdict = 'fresh' | 'stale' | 'false';
+
+export interface CheckedEvidence {
+  command: string;
+  verdict: Verdict;
+  recorded: StoredVerification;
+  again: VerificationRecord;
+}
+
+export interface VerifyReport {
+  session: Session;
+  commit: string;
+  tree: string;
+  verdict: Verdict;
+  checks: CheckedEvidence[];
+}
+
+const TIMEOUT_MS = 30 * 60 * 1000;
+
+/** Throws `not_found` when the session has no evidence to check. The session and its worktree are not touched. */
+export async function verifySession(
+  operations: Operations,
+  id: string,
+  signal?: AbortSignal,
+): Promise<VerifyReport> {
+  const { engine, git, environment } = operations;
+  const { session, control, records } = await engine.store.read(async (db) => {
+    const found = await getSession(db, id);
+    return {
+      session: found,
+      control: await getControl(db, found.id),
+      records: await listVerifications(db, found.id),
+    };
+  });
+  const evidence = newestEvidence(records);
+  if (evidence.length === 0) {
+    throw new PulseError('not_found', `Session ${session.id} has no verification to check.`, {
+      hint:
+        session.verify.length === 0
+          ? 'It was started without --verify, so its completion is unverified.'
+          : 'Its verification has not run yet: that happens when the agent says COMPLETE.',
+    });
+  }
+  const root = session.project_path;
+  const commit = await readRef(git, root, `refs/heads/${session.branch_name}`);
+  if (!commit) {
+    throw new PulseError('not_found', `The branch ${session.branch_name} does not exist any more.`, {
+      hint: `Its last commit was ${evidence[0]?.commit ?? session.base_sha}; git branch can bring it back.`,
+    });
+  }
+  const scratch = join(dirname(session.worktree_path), `verify-${session.id}-${process.pid}`);
+  const env = agentEnvironment({
+    base: environment,
+    own: [],
+    pass: control.settings.environmentPass,
+    add: {},
+  });
+  const base = { cwd: scratch, env, base: environment, commit, timeoutMs: TIMEOUT_MS, signal };
+  await ensureWorktree(git, { root, path: scratch, sha: commit });
+  try {
+    const tree = await evidenceTree(git, { worktree: scratch, commit });
+    const runId = `verify.${session.id}.${process.pid}`;
+    const setup = session.setup ?? (await detectSetup(scratch));
+    await runChecks({ ...base, commands: setup, tree, runId: `${runId}.setup`, until: 'first' });
+    const commands = evidence.map((record) => record.command);
+    const again = await runChecks({ ...base, commands, tree, runId, until: 'all' });
+    const checks = evidence.flatMap((recorded, index) => {
+      const record = again[index];
+      return record ? [check(recorded, record)] : [];
+    });
+    return { session, commit, tree, verdict: worst(checks), checks };
+  } finally {
+    await removeWorktree(git, { root, path: scratch });
+  }
+}
+
+function check(recorded: StoredVerification, again: VerificationRecord): CheckedEvidence {
+  const isSameTree = recorded.tree === again.tree;
+  const verdict = isSameTree ? (recorded.passed === again.passed ? 'fresh' : 'false') : 'stale';
+  return { command: recorded.command, verdict, recorded, again };
+}
+
+function worst(checks: readonly CheckedEvidence[]): Verdict {
+  if (checks.some(({ verdict }) => verdict === 'false')) return 'false';
+  return checks.some(({ verdict }) => verdict === 'stale') ? 'stale' : 'fresh';
+}
+
+/** The records of the last attempt that was verified. */
+function newestEvidence(records: readonly StoredVerification[]): StoredVerification[] {
+  const last = records.at(-1);
+  if (!last) return [];
+  return records.filter(({ iteration, attempt }) => iteration === last.iteration && attempt === last.attempt);
+}

@@ -1,0 +1,89 @@
+/** Reading: nothing here changes or adopts anything. */
+
+import type { PulseEvent } from '../domain/events.ts';
+import { redactJson } from '../domain/redact.ts';
+import { readEvents } from '../store/events.ts';
+import { type Iteration, listIterations } from '../store/iterations.ts';
+import { readSessionLease } from '../store/leases.ts';
+import { getSession, listSessions, type Session, type SessionFilter } from '../store/sessions.ts';
+import { listVerifications, type StoredVerification } from '../store/verifications.ts';
+import type { Operations } from './context.ts';
+
+/** `none`: nobody drives it; a running session then needs `pulse resume`. */
+export type RunnerState = 'alive' | 'elsewhere' | 'none';
+
+export async function runnerState({ engine }: Operations, sessionId: string): Promise<RunnerState> {
+  const lease = await engine.store.read((db) => readSessionLease(db, sessionId));
+  if (lease.owner === null) return 'none';
+  const state = engine.owners(lease.owner);
+  if (state === 'dead') return 'none';
+  if (state === 'elsewhere') return lease.isOver ? 'none' : 'elsewhere';
+  return 'alive';
+}
+
+export interface SessionView {
+  session: Session;
+  iterations: Iteration[];
+}
+
+export async function viewSession({ engine }: Operations, id: string): Promise<SessionView> {
+  return engine.store.read(async (db) => {
+    const session = await getSession(db, id);
+    return redactJson({ session, iterations: await listIterations(db, session.id) });
+  });
+}
+
+export async function viewSessions({ engine }: Operations, filter: SessionFilter): Promise<Session[]> {
+  return redactJson(await engine.store.read((db) => listSessions(db, filter)));
+}
+
+export interface SessionExport extends SessionView {
+  events: PulseEvent[];
+  verifications: StoredVerification[];
+}
+
+/** Everything the store holds of a session, redacted. */
+export async function exportSession({ engine }: Operations, id: string): Promise<SessionExport> {
+  return engine.store.read(async (db) => {
+    const session = await getSession(db, id);
+    return redactJson({
+      session,
+      iterations: await listIterations(db, session.id),
+      verifications: await listVerifications(db, session.id),
+      events: await readEvents(db, session.id, { limit: Number.MAX_SAFE_INTEGER }),
+    });
+  });
+}
+
+export interface FollowOptions {
+  after?: number;
+  signal?: AbortSignal;
+  /** Asked whenever nothing new has come for a while; `true` ends the following. */
+  onQuiet?: (session: Session) => Promise<boolean>;
+}
+
+const QUIET_MS = 1_000;
+
+/** Every event from `after` on, in order, as it is written; ends when the session has stopped and all was told. */
+export async function* followEvents(
+  { engine }: Operations,
+  sessionId: string,
+  { after = 0, signal, onQuiet }: FollowOptions = {},
+): AsyncGenerator<PulseEvent> {
+  using listener = engine.bell.listen(sessionId);
+  let seen = after;
+  while (!signal?.aborted) {
+    const { session, events } = await engine.store.read(async (db) => ({
+      session: await getSession(db, sessionId),
+      events: await readEvents(db, sessionId, { after: seen }),
+    }));
+    for (const event of events) {
+      seen = event.seq;
+      yield event;
+    }
+    if (events.length > 0) continue;
+    if (session.status !== 'running' && session.status !== 'pending') return;
+    if (await onQuiet?.(session)) return;
+    await listener.wait(QUIET_MS, signal);
+  }
+}

@@ -1,0 +1,186 @@
+/** Starting a process of a run, and leaving nothing of it behind. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
+import { PulseError } from '../domain/errors.ts';
+import { createCgroup, endCgroup, entryOf } from './cgroup.ts';
+import { followDescent } from './descent.ts';
+import { endAll, sendSignal } from './ending.ts';
+import { findExecutable, type SpawnError } from './executable.ts';
+import { holdLifeline } from './lifeline.ts';
+import { type OutputOptions, readOutput } from './output.ts';
+import { openProcessTable } from './process-table.ts';
+import { remainsOf } from './remains.ts';
+import { markedWith, RUN_VARIABLE } from './sweep.ts';
+
+export interface ProcessOptions extends OutputOptions {
+  /**
+   * Marks all that the process starts, so it can be found and ended. One process per run id at a time: the
+   * end of one ends all that bear the id. `null` (git and the like): only the process group is ended.
+   */
+  runId: string | null;
+  file: string;
+  args: readonly string[];
+  cwd: string;
+  /** The complete environment: nothing is inherited. `PULSE_RUN_ID` is added for a run. */
+  env: Record<string, string>;
+  /** Without it stdin is empty. */
+  stdin?: string;
+  /** Sent in this order to the process itself, each with the grace. Default: SIGTERM. */
+  stopSignals?: readonly NodeJS.Signals[];
+  /** How long each stop signal may take. Default 3000. */
+  graceMs?: number;
+  /** Stops the process as `stop` does. Aborted already: nothing is started. */
+  signal?: AbortSignal;
+  /** `none` does without cgroups where the machine has them. */
+  containment?: 'best' | 'none';
+}
+
+export interface ProcessExit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** It never ran, and why. */
+  spawnError?: SpawnError;
+}
+
+export interface RunningProcess extends AsyncDisposable {
+  /** `null` when it could not be started. */
+  readonly pid: number | null;
+  /**
+   * Rejects only if the process table cannot be read (no file descriptor left). Resolves after the process itself has exited (an orphan that holds its stdout does not
+   * delay this), all it started has been ended, and its last output has been handed out.
+   */
+  readonly exited: Promise<ProcessExit>;
+  /** Stop signals with grace, then SIGKILL to the group. Resolves with `exited`; may be called any time. */
+  stop(): Promise<void>;
+}
+
+/** Enters the cgroup and becomes the program: same pid, so signals and exit codes need no forwarding. */
+const ENTER_AND_EXEC = '{ echo 0 >"$0"; } 2>/dev/null; exec "$@"';
+
+/** Never throws for what the machine does (that is `spawnError`); throws for a run id that cannot be one. */
+export function startProcess(options: ProcessOptions): RunningProcess {
+  const { runId, cwd } = options;
+  if (runId !== null && !/^[\w.-]{1,128}$/.test(runId)) {
+    throw new PulseError('invalid_input', `"${runId}" cannot be a run id`, {
+      hint: 'A run id holds letters, digits, "_", "-" and "." only.',
+    });
+  }
+  if (options.signal?.aborted) {
+    return neverStarted({ code: null, signal: options.stopSignals?.[0] ?? 'SIGTERM' });
+  }
+  const found = findExecutable({ file: options.file, cwd, path: options.env.PATH });
+  if (typeof found !== 'string') return neverStarted({ code: null, signal: null, spawnError: found });
+
+  const cgroup = runId === null || options.containment === 'none' ? null : createCgroup(runId);
+  const lifeline = holdLifeline({ runId, cgroup });
+  const child = launch(options, { path: found, cgroup });
+  if (!isStarted(child)) {
+    const exited = failure(child).then(async (spawnError) => {
+      if (cgroup !== null) await endCgroup(cgroup);
+      lifeline.release();
+      return { code: null, signal: null, spawnError };
+    });
+    return neverStarted(exited);
+  }
+
+  const { pid } = child;
+  lifeline.started(pid);
+  const startTime = openProcessTable().stat(pid)?.startTime ?? 0;
+  const descent =
+    runId === null || cgroup !== null
+      ? null
+      : followDescent({ pid, startTime }, (seen) => lifeline.saw(seen));
+  const finishOutput = readOutput(child, options);
+  child.stdin?.on('error', () => undefined); // an agent need not read its stdin
+  child.stdin?.end(options.stdin);
+
+  const gone = exitOf(child);
+  const exited = gone.then(async (exit) => {
+    options.signal?.removeEventListener('abort', onAbort);
+    sendSignal(-pid, 'SIGKILL');
+    if (cgroup !== null) await endCgroup(cgroup);
+    if (runId !== null) {
+      const since = startTime;
+      await endAll(
+        descent === null ? markedWith(runId) : remainsOf({ runId, directory: cwd, since, descent }),
+      );
+    }
+    descent?.[Symbol.dispose]();
+    lifeline.release();
+    await finishOutput();
+    return exit;
+  });
+
+  let stopping: Promise<void> | null = null;
+  const stop = (): Promise<void> => {
+    stopping ??= stopChild(child, gone, options)
+      .then(() => exited)
+      .then(() => undefined);
+    return stopping;
+  };
+  // A sweep that fails is told by `exited`; it must not become an unhandled rejection here as well.
+  const onAbort = (): void => void stop().catch(() => undefined);
+  options.signal?.addEventListener('abort', onAbort, { once: true });
+  return { pid, exited, stop, [Symbol.asyncDispose]: stop };
+}
+
+type Started = ChildProcess & { pid: number };
+
+function isStarted(child: ChildProcess | SpawnError): child is Started {
+  return 'pid' in child && child.pid !== undefined;
+}
+
+function launch(options: ProcessOptions, how: { path: string; cgroup: string | null }) {
+  const env = options.runId === null ? options.env : { ...options.env, [RUN_VARIABLE]: options.runId };
+  const [file, args] =
+    how.cgroup === null
+      ? [how.path, options.args]
+      : ['/bin/sh', ['-c', ENTER_AND_EXEC, entryOf(how.cgroup), how.path, ...options.args]];
+  try {
+    return spawn(file, args, {
+      cwd: options.cwd,
+      env,
+      detached: true,
+      stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    });
+  } catch (error) {
+    return asSpawnError(error); // E2BIG, or a NUL in an argument
+  }
+}
+
+/** Not `events.once`: that rejects on an `error` event, which a refused signal (EPERM) also is. */
+function exitOf(child: Started): Promise<ProcessExit> {
+  child.on('error', () => undefined);
+  return new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+}
+
+async function failure(child: ChildProcess | SpawnError): Promise<SpawnError> {
+  if (!('stdio' in child)) return child;
+  const [error] = await once(child, 'error');
+  return asSpawnError(error);
+}
+
+function asSpawnError(error: unknown): SpawnError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return { code: code ?? 'UNKNOWN', message };
+}
+
+function neverStarted(exit: ProcessExit | Promise<ProcessExit>): RunningProcess {
+  const exited = Promise.resolve(exit);
+  const stop = async (): Promise<void> => {
+    await exited;
+  };
+  return { pid: null, exited, stop, [Symbol.asyncDispose]: stop };
+}
+
+async function stopChild(child: Started, gone: Promise<unknown>, options: ProcessOptions): Promise<void> {
+  const over = new AbortController();
+  void gone.then(() => over.abort());
+  for (const signal of options.stopSignals ?? ['SIGTERM']) {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill(signal);
+    await setTimeout(options.graceMs ?? 3000, null, { signal: over.signal }).catch(() => undefined);
+  }
+  if (child.exitCode === null && child.signalCode === null) sendSignal(-child.pid, 'SIGKILL');
+}

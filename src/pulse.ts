@@ -1,0 +1,145 @@
+/** The composition root: everything is made here and handed down; nothing else knows how it was made. */
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findAdapter } from './agents/registry.ts';
+import type { PulseEvent } from './domain/events.ts';
+import { noTrace, type Trace } from './engine/actions.ts';
+import { createAgentHost } from './engine/agent-host.ts';
+import { createBriefs } from './engine/briefs.ts';
+import { systemClock } from './engine/clock.ts';
+import { createDoorbell } from './engine/doorbell.ts';
+import { DEFAULT_TIMING, type Engine, type EngineTiming } from './engine/engine.ts';
+import { createRecordings } from './engine/recordings.ts';
+import { type RunnerEnd, runSession } from './engine/runner.ts';
+import { hostOwnerState } from './engine/state.ts';
+import { createWorkspace } from './engine/workspace.ts';
+import { createGit } from './git/exec.ts';
+import { type Home, resolveHome } from './home.ts';
+import { goalLoop } from './loops/goal.ts';
+import type { Operations } from './operations/context.ts';
+import {
+  abort,
+  type PauseOptions,
+  pause,
+  type Resumed,
+  type ResumeInput,
+  resume,
+} from './operations/control.ts';
+import { type StartInput, type StartNotes, startSession } from './operations/start.ts';
+import { type VerifyReport, verifySession } from './operations/verify.ts';
+import {
+  exportSession,
+  type FollowOptions,
+  followEvents,
+  type RunnerState,
+  runnerState,
+  type SessionExport,
+  type SessionView,
+  viewSession,
+  viewSessions,
+} from './operations/view.ts';
+import { capture } from './process/capture.ts';
+import { currentOwner, formatOwner } from './process/owner.ts';
+import { openSqlite } from './store/open-sqlite.ts';
+import type { Session, SessionFilter } from './store/sessions.ts';
+import { createToolEndpoint } from './tools/endpoint.ts';
+
+export interface PulseOptions {
+  environment: NodeJS.ProcessEnv;
+  trace?: Trace;
+  timing?: Partial<EngineTiming>;
+  /** Told of each durable transaction and each git process; for whoever counts. */
+  onCommit?: (label: string) => void;
+  onGit?: (args: string[]) => void;
+}
+
+export interface Pulse extends AsyncDisposable {
+  readonly home: Home;
+  start(input: StartInput): Promise<{ session: Session; notes: StartNotes }>;
+  /** Drives a session in this process until it stops, or the signal aborts. */
+  run(sessionId: string, signal: AbortSignal): Promise<RunnerEnd>;
+  get(id: string): Promise<SessionView>;
+  list(filter: SessionFilter): Promise<Session[]>;
+  runner(sessionId: string): Promise<RunnerState>;
+  follow(sessionId: string, options?: FollowOptions): AsyncGenerator<PulseEvent>;
+  pause(id: string, options: PauseOptions): Promise<Session>;
+  resume(id: string, input: ResumeInput): Promise<Resumed>;
+  abort(id: string, options: { actor: string }): Promise<Session>;
+  verify(id: string, signal?: AbortSignal): Promise<VerifyReport>;
+  export(id: string): Promise<SessionExport>;
+}
+
+export async function createPulse(options: PulseOptions): Promise<Pulse> {
+  const { environment, trace = noTrace, timing, onCommit, onGit } = options;
+  const home = resolveHome(environment);
+  const store = await openSqlite({ path: home.database, onCommit });
+  const git = createGit({
+    exec: (call) => capture({ file: 'git', ...call }),
+    onCall: onGit,
+    env: environment,
+  });
+  const bell = createDoorbell({ directory: home.sockets });
+  const endpoint = createToolEndpoint();
+  await writeShim(home.bin);
+  const engine: Engine = {
+    store,
+    bell,
+    trace,
+    workspace: createWorkspace({ git, environment }),
+    agents: createAgentHost({
+      findAdapter,
+      endpoint,
+      environment,
+      binDirectory: home.bin,
+      record: createRecordings(home.recordings),
+    }),
+    briefs: createBriefs({ store }),
+    clock: systemClock,
+    ids: { nowMs: Date.now, randomBytes },
+    loops: { goal: goalLoop },
+    owner: formatOwner(currentOwner()),
+    owners: hostOwnerState,
+    timing: { ...DEFAULT_TIMING, ...timing },
+  };
+  const operations: Operations = { engine, git, home, environment };
+  return {
+    home,
+    start: (input) => startSession(operations, input),
+    run: (sessionId, signal) => runSession(engine, sessionId, signal),
+    get: (id) => viewSession(operations, id),
+    list: (filter) => viewSessions(operations, filter),
+    runner: (sessionId) => runnerState(operations, sessionId),
+    follow: (sessionId, follow) => followEvents(operations, sessionId, follow),
+    pause: (id, pauseOptions) => pause(operations, id, pauseOptions),
+    resume: (id, input) => resume(operations, id, input),
+    abort: (id, abortOptions) => abort(operations, id, abortOptions),
+    verify: (id, signal) => verifySession(operations, id, signal),
+    export: (id) => exportSession(operations, id),
+    async [Symbol.asyncDispose]() {
+      await endpoint[Symbol.asyncDispose]();
+      await bell[Symbol.asyncDispose]();
+      await store.close();
+    },
+  };
+}
+
+/** The program itself, as other processes start it. */
+export const PULSE_PROGRAM = resolve(dirname(fileURLToPath(import.meta.url)), '../bin/pulse.js');
+
+/** A `pulse` for agents' shells that is this very Pulse, whatever is or is not on the PATH. */
+async function writeShim(directory: string): Promise<void> {
+  const path = join(directory, 'pulse');
+  const content = `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(PULSE_PROGRAM)} "$@"\n`;
+  if ((await readFile(path, 'utf8').catch(() => null)) === content) return;
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const draft = `${path}.${process.pid}`;
+  await writeFile(draft, content);
+  await chmod(draft, 0o755);
+  await rename(draft, path);
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

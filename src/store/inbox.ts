@@ -1,0 +1,247 @@
+/** `inbox_tasks`: the attempts (contract 1.4). Every write of a worker carries its token; a stale one is refused. */
+import { type Selectable, sql } from 'kysely';
+import {
+  type AttemptResult,
+  type AttemptSpec,
+  attemptResultSchema,
+  attemptSpecSchema,
+} from '../domain/attempt.ts';
+import { PulseError } from '../domain/errors.ts';
+import type { InboxTasksTable } from './schema.ts';
+import { type Db, fromJson, storeNow } from './store.ts';
+
+export interface MediaContext {
+  pulseSessionId: string;
+  iterationNumber: number;
+  projectId: string;
+  branchName: string;
+  sliceId: string | null;
+}
+
+type TaskColumns = Omit<Selectable<InboxTasksTable>, 'labels' | 'media_context' | 'spec' | 'result'>;
+export interface Task extends TaskColumns {
+  labels: string[];
+  media_context: MediaContext;
+  spec: AttemptSpec;
+  result: AttemptResult | null;
+}
+
+export interface NewTask {
+  id: string;
+  content: string;
+  spec: AttemptSpec;
+  context: MediaContext;
+  attempt: number;
+  delayMs?: number;
+}
+
+export async function insertTask(db: Db, task: NewTask): Promise<void> {
+  const { pulseSessionId, iterationNumber } = task.context;
+  await db
+    .insertInto('inbox_tasks')
+    .values({
+      id: task.id,
+      source: 'pulse',
+      status: 'pending',
+      task_content: task.content,
+      project_path: task.spec.projectPath,
+      agent: task.spec.agent,
+      labels: '[]',
+      priority: 0,
+      media_context: JSON.stringify(task.context),
+      session_id: pulseSessionId,
+      iteration_number: iterationNumber,
+      spec: JSON.stringify(task.spec),
+      run_at: storeNow(task.delayMs ?? 0),
+      attempt: task.attempt,
+      max_attempts: 100,
+      lease_owner: null,
+      lease_until: null,
+      token: 0,
+      reserved_usd: 0,
+      idempotency_key: `${pulseSessionId}:${iterationNumber}`,
+      result: null,
+      created_at: storeNow(),
+    })
+    .execute();
+}
+
+export async function findTask(db: Db, id: string): Promise<Task | null> {
+  const row = await db.selectFrom('inbox_tasks').selectAll().where('id', '=', id).executeTakeFirst();
+  return row ? decodeTask(row) : null;
+}
+
+export interface ClaimOptions {
+  owner: string;
+  leaseMs: number;
+  /** A session's own runner takes only that session's attempts: they run with its caller's environment. */
+  sessionId: string;
+}
+
+/** The next due attempt, leased to `owner` under a new token; `null` when there is none. */
+export async function claimTask(db: Db, { owner, leaseMs, sessionId }: ClaimOptions): Promise<Task | null> {
+  const row = await db
+    .updateTable('inbox_tasks')
+    .set({
+      status: 'running',
+      lease_owner: owner,
+      lease_until: storeNow(leaseMs),
+      token: sql<number>`token + 1`,
+    })
+    .where('status', '=', 'pending')
+    .where('id', '=', (eb) =>
+      eb
+        .selectFrom('inbox_tasks as due')
+        .select('due.id')
+        .where('due.status', '=', 'pending')
+        .where('due.session_id', '=', sessionId)
+        .where('due.run_at', '<=', storeNow())
+        .orderBy('due.priority', 'desc')
+        .orderBy('due.run_at')
+        .orderBy('due.id')
+        .limit(1),
+    )
+    .returningAll()
+    .executeTakeFirst();
+  return row ? decodeTask(row) : null;
+}
+
+/** Milliseconds until the session's next attempt is due: 0 when one is, `null` when none is waiting. */
+export async function nextDueMs(db: Db, sessionId: string, nowMs: number): Promise<number | null> {
+  const row = await db
+    .selectFrom('inbox_tasks')
+    .select(['run_at', storeNow().as('now')])
+    .where('status', '=', 'pending')
+    .where('session_id', '=', sessionId)
+    .orderBy('run_at')
+    .limit(1)
+    .executeTakeFirst();
+  if (!row) return null;
+  return Math.max(0, Date.parse(row.run_at) - (row.now ? Date.parse(row.now) : nowMs));
+}
+
+export async function setTaskReservation(db: Db, { id }: Pick<Task, 'id'>, usd: number): Promise<void> {
+  await db.updateTable('inbox_tasks').set({ reserved_usd: usd }).where('id', '=', id).execute();
+}
+
+/** Only for an attempt whose agent has not run yet. */
+export async function setTaskStart(
+  db: Db,
+  { id, spec }: Pick<Task, 'id' | 'spec'>,
+  startSha: string,
+): Promise<void> {
+  const moved = JSON.stringify({ ...spec, startSha });
+  await db.updateTable('inbox_tasks').set({ spec: moved }).where('id', '=', id).execute();
+}
+
+/** Prolongs the lease. `false`: it is no longer ours, and the agent must end. */
+export async function renewTask(
+  db: Db,
+  { id, token }: Pick<Task, 'id' | 'token'>,
+  leaseMs: number,
+): Promise<boolean> {
+  const row = await db
+    .updateTable('inbox_tasks')
+    .set({ lease_until: storeNow(leaseMs) })
+    .where('id', '=', id)
+    .where('token', '=', token)
+    .where('status', '=', 'running')
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Stores what the attempt has reached. `fenced` when another daemon owns it by now, or it was cancelled. */
+export async function saveResult(
+  db: Db,
+  { id, token }: Pick<Task, 'id' | 'token'>,
+  result: AttemptResult,
+): Promise<void> {
+  const row = await db
+    .updateTable('inbox_tasks')
+    .set({ result: JSON.stringify(result) })
+    .where('id', '=', id)
+    .where('token', '=', token)
+    .where('status', '=', 'running')
+    .returning('id')
+    .executeTakeFirst();
+  if (!row) throw fenced(id);
+}
+
+/** Throws `fenced` unless the token is still the newest and the attempt still running. */
+export async function assertTaskToken(db: Db, { id, token }: Pick<Task, 'id' | 'token'>): Promise<void> {
+  const row = await db
+    .selectFrom('inbox_tasks')
+    .select(['token', 'status'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (row?.token !== token || row.status !== 'running') throw fenced(id);
+}
+
+/** Ends the attempt for good. Whoever still works on it is fenced by the new token. */
+export async function closeTask(
+  db: Db,
+  id: string,
+  status: 'complete' | 'failed' | 'cancelled',
+): Promise<void> {
+  await db
+    .updateTable('inbox_tasks')
+    .set({ status, token: sql<number>`token + 1`, lease_owner: null, lease_until: null, reserved_usd: 0 })
+    .where('id', '=', id)
+    .execute();
+}
+
+export interface Requeue {
+  attempt: number;
+  content: string;
+  spec: AttemptSpec;
+  delayMs: number;
+  /** Kept when the agent had already ended: then only the rest is done again. */
+  result: AttemptResult | null;
+}
+
+/** Back to pending for another daemon, or for the same one later. The old token is fenced. */
+export async function requeueTask(db: Db, id: string, requeue: Requeue): Promise<void> {
+  await db
+    .updateTable('inbox_tasks')
+    .set({
+      status: 'pending',
+      attempt: requeue.attempt,
+      task_content: requeue.content,
+      spec: JSON.stringify(requeue.spec),
+      run_at: storeNow(requeue.delayMs),
+      result: requeue.result && JSON.stringify(requeue.result),
+      token: sql<number>`token + 1`,
+      lease_owner: null,
+      lease_until: null,
+      reserved_usd: 0,
+    })
+    .where('id', '=', id)
+    .execute();
+}
+
+export async function isLeaseOver(db: Db, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('inbox_tasks')
+    .select('id')
+    .where('id', '=', id)
+    .where('lease_until', '<', storeNow())
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+function decodeTask(row: Selectable<InboxTasksTable>): Task {
+  return {
+    ...row,
+    labels: fromJson<string[]>(row.labels),
+    media_context: fromJson<MediaContext>(row.media_context),
+    spec: attemptSpecSchema.parse(fromJson(row.spec)),
+    result: row.result === null ? null : attemptResultSchema.parse(fromJson(row.result)),
+  };
+}
+
+function fenced(id: string): PulseError {
+  return new PulseError('fenced', `The attempt ${id} is no longer this daemon's.`, {
+    hint: 'Its agent is ended; the attempt goes on elsewhere or was cancelled.',
+  });
+}

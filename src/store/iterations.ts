@@ -1,0 +1,121 @@
+import type { Insertable, Selectable, UpdateObject } from 'kysely';
+import { type IterationStatus, LIVE_ITERATION_STATUSES, transitionIteration } from '../domain/status.ts';
+import type { IterationsTable, Schema } from './schema.ts';
+import { type Db, fromJson } from './store.ts';
+
+export interface Iteration extends Omit<Selectable<IterationsTable>, 'files_changed'> {
+  files_changed: string[];
+}
+
+/** An iteration without its two long texts: what decisions and lists need, at a constant cost. */
+export type IterationHead = Omit<Iteration, 'task_content' | 'output_full'>;
+
+const HEAD_COLUMNS = [
+  'id',
+  'session_id',
+  'iteration_number',
+  'unit',
+  'attempt',
+  'inbox_task_id',
+  'status',
+  'signal',
+  'signal_source',
+  'signal_rule',
+  'output_summary',
+  'commit_hash',
+  'files_changed',
+  'anchor_turn_id',
+  'anchor_strategy',
+  'anchor_resolution_ms',
+  'anchor_hint_next',
+  'salience',
+  'depth',
+  'context_tokens',
+  'slice_id',
+  'start_sha',
+  'tree_hash',
+  'new_tree',
+  'cost_usd',
+  'input_tokens',
+  'output_tokens',
+  'cache_tokens',
+  'failure_class',
+  'outcome',
+  'started_at',
+  'ended_at',
+] as const;
+
+/** A second live iteration of one session breaks the unique index: the store's own guard. */
+export async function insertIteration(
+  db: Db,
+  iteration: Omit<Insertable<IterationsTable>, 'files_changed' | 'new_tree'>,
+): Promise<void> {
+  await db
+    .insertInto('pulse_iterations')
+    .values({ ...iteration, files_changed: '[]', new_tree: 0 })
+    .execute();
+}
+
+/** Ascending, whole. */
+export async function listIterations(db: Db, sessionId: string): Promise<Iteration[]> {
+  const rows = await db
+    .selectFrom('pulse_iterations')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .orderBy('iteration_number')
+    .execute();
+  return rows.map((row) => ({ ...row, files_changed: fromJson<string[]>(row.files_changed) }));
+}
+
+/** The newest `count`, newest first. */
+export async function recentIterations(db: Db, sessionId: string, count: number): Promise<IterationHead[]> {
+  const rows = await db
+    .selectFrom('pulse_iterations')
+    .select(HEAD_COLUMNS)
+    .where('session_id', '=', sessionId)
+    .orderBy('iteration_number', 'desc')
+    .limit(count)
+    .execute();
+  return rows.map((row) => ({ ...row, files_changed: fromJson<string[]>(row.files_changed) }));
+}
+
+export function isLive(iteration: Pick<Iteration, 'status'>): boolean {
+  return LIVE_ITERATION_STATUSES.includes(iteration.status);
+}
+
+export async function moveIteration(
+  db: Db,
+  { id, status }: Pick<Iteration, 'id' | 'status'>,
+  to: IterationStatus,
+  patch: Omit<UpdateObject<Schema, 'pulse_iterations'>, 'id' | 'status' | 'files_changed'> & {
+    files_changed?: string[];
+  } = {},
+): Promise<void> {
+  const { files_changed, ...rest } = patch;
+  await db
+    .updateTable('pulse_iterations')
+    .set({
+      ...rest,
+      status: status === to ? to : transitionIteration(status, to),
+      ...(files_changed ? { files_changed: JSON.stringify(files_changed) } : {}),
+    })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Whether some earlier iteration of the session already had this tree. */
+export async function treeSeen(db: Db, sessionId: string, tree: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('pulse_iterations')
+    .select('id')
+    .where('session_id', '=', sessionId)
+    .where('tree_hash', '=', tree)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Only for an iteration whose agent has not run yet: it starts from another commit. */
+export async function setIterationStart(db: Db, id: string, startSha: string): Promise<void> {
+  await db.updateTable('pulse_iterations').set({ start_sha: startSha }).where('id', '=', id).execute();
+}

@@ -1,0 +1,62 @@
+/** Who drives a session. One runner at a time, by a lease in `session_controls`; its token fences the one before. */
+import { sql } from 'kysely';
+import { type Db, storeNow } from './store.ts';
+
+export interface SessionLease {
+  owner: string | null;
+  token: number;
+  isOver: boolean;
+}
+
+export async function readSessionLease(db: Db, sessionId: string): Promise<SessionLease> {
+  const row = await db
+    .selectFrom('session_controls')
+    .select(['lease_owner', 'token', sql<number>`lease_until < ${storeNow()}`.as('over')])
+    .where('session_id', '=', sessionId)
+    .executeTakeFirstOrThrow();
+  return { owner: row.lease_owner, token: row.token, isOver: row.lease_owner === null || Boolean(row.over) };
+}
+
+/**
+ * Takes the lease if it is free, over, or still as `seen` (whose owner the caller knows to be dead).
+ * Returns the new token, or `null` when somebody else was quicker.
+ */
+export async function takeSessionLease(
+  db: Db,
+  sessionId: string,
+  { owner, leaseMs, seen }: { owner: string; leaseMs: number; seen: SessionLease },
+): Promise<number | null> {
+  const row = await db
+    .updateTable('session_controls')
+    .set({ lease_owner: owner, lease_until: storeNow(leaseMs), token: sql<number>`token + 1` })
+    .where('session_id', '=', sessionId)
+    .where('token', '=', seen.token)
+    .returning('token')
+    .executeTakeFirst();
+  return row?.token ?? null;
+}
+
+export async function renewSessionLease(
+  db: Db,
+  sessionId: string,
+  { token, leaseMs }: { token: number; leaseMs: number },
+): Promise<boolean> {
+  const row = await db
+    .updateTable('session_controls')
+    .set({ lease_until: storeNow(leaseMs) })
+    .where('session_id', '=', sessionId)
+    .where('token', '=', token)
+    .returning('session_id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Gives the lease back so that the next runner need not wait. Does nothing when it is no longer ours. */
+export async function releaseSessionLease(db: Db, sessionId: string, token: number): Promise<void> {
+  await db
+    .updateTable('session_controls')
+    .set({ lease_owner: null, lease_until: null })
+    .where('session_id', '=', sessionId)
+    .where('token', '=', token)
+    .execute();
+}

@@ -1,0 +1,5 @@
+import { sessionsMigration } from './001-sessions.ts';
+import type { Migration } from './types.ts';
+
+/** In order, never changed once released: the database's version is how many of them it has had. */
+export const MIGRATIONS: readonly Migration[] = [sessionsMigration];

@@ -1,0 +1,10 @@
+/** Where the two databases spell a type differently, the migration is given the word. */
+export interface ColumnTypes {
+  json: string;
+  real: string;
+  bigint: string;
+}
+
+export const SQLITE_TYPES: ColumnTypes = { json: 'text', real: 'real', bigint: 'integer' };
+
+export type Migration = (types: ColumnTypes) => string[];

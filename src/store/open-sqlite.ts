@@ -1,0 +1,140 @@
+import { mkdirSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely } from 'kysely';
+import { PulseError } from '../domain/errors.ts';
+import { MIGRATIONS } from './migrations/all.ts';
+import { SQLITE_TYPES } from './migrations/types.ts';
+import type { Schema } from './schema.ts';
+import { createSqliteDialect, retryBusy } from './sqlite-dialect.ts';
+import { storeError } from './sqlite-errors.ts';
+import type { Store } from './store.ts';
+
+/** Marks the file as Pulse's ("PLSE"): any other database under our name is refused, not migrated. */
+const APPLICATION_ID = 0x504c5345;
+/** Earlier versions can corrupt a WAL database when a checkpoint resets the log. */
+const OLDEST_SQLITE = [3, 51, 3] as const;
+const NETWORK_DISKS: Record<number, string> = {
+  26985: 'NFS',
+  20859: 'SMB',
+  4283649346: 'CIFS',
+  4266872130: 'SMB2',
+  16914839: '9p',
+  12805120: 'Ceph',
+  1397113167: 'AFS',
+};
+
+export interface SqliteOptions {
+  /** A file's path, or `:memory:`. */
+  path: string;
+  nowMs?: () => number;
+  /** Called for each write transaction once it is durable. */
+  onCommit?: (label: string) => void;
+}
+
+/** Opens and, if needed, creates or migrates. Nothing is created when it refuses. The caller closes it. */
+export async function openSqlite({ path, nowMs = Date.now, onCommit }: SqliteOptions): Promise<Store> {
+  if (path !== ':memory:') prepareDirectory(path);
+  const database = open(path);
+  try {
+    refuseOldSqlite(database);
+    database.function('pulse_now', (offsetMs) => new Date(nowMs() + Number(offsetMs)).toISOString());
+    await migrate(database);
+  } catch (error) {
+    database.close();
+    throw storeError(error);
+  }
+  const db = new Kysely<Schema>({ dialect: createSqliteDialect(database) });
+  return {
+    read: (work) => db.transaction().setAccessMode('read only').execute(work),
+    async tx(label, work) {
+      const result = await db.transaction().execute(work);
+      onCommit?.(label);
+      return result;
+    },
+    close: () => db.destroy(),
+  };
+}
+
+function prepareDirectory(path: string): void {
+  const directory = dirname(path);
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new PulseError('store_unavailable', `The state directory ${directory} cannot be made.`, {
+      hint: 'Set PULSE_HOME to a folder you may write to.',
+      cause,
+    });
+  }
+  const disk = NETWORK_DISKS[statfsSync(directory).type >>> 0];
+  if (disk) {
+    throw new PulseError('network_disk', `${directory} is on a network disk (${disk}).`, {
+      hint: 'SQLite is not safe there. Set PULSE_HOME to a local folder, or PULSE_DATABASE_URL to a PostgreSQL.',
+    });
+  }
+}
+
+function open(path: string): DatabaseSync {
+  try {
+    // The timeout is short because it blocks the event loop; waiting longer is done between tries.
+    return new DatabaseSync(path, { timeout: 20, enableForeignKeyConstraints: true });
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+function refuseOldSqlite(database: DatabaseSync): void {
+  const { version } = database.prepare('SELECT sqlite_version() AS version').get() as { version: string };
+  const parts = version.split('.').map(Number);
+  for (const [index, oldest] of OLDEST_SQLITE.entries()) {
+    const part = parts[index] ?? 0;
+    if (part > oldest) return;
+    if (part < oldest) {
+      throw new PulseError('store_too_old_sqlite', `This Node.js carries SQLite ${version}.`, {
+        hint: `Pulse needs ${OLDEST_SQLITE.join('.')} or newer: update Node.js 24 to its latest release.`,
+      });
+    }
+  }
+}
+
+async function migrate(database: DatabaseSync): Promise<void> {
+  await retryBusy(() => database.exec('PRAGMA journal_mode = WAL'));
+  database.exec('PRAGMA synchronous = FULL');
+  if (checkVersion(database) === MIGRATIONS.length) return;
+  await retryBusy(() => database.exec('BEGIN EXCLUSIVE'));
+  try {
+    for (const migration of MIGRATIONS.slice(checkVersion(database))) {
+      for (const statement of migration(SQLITE_TYPES)) database.exec(statement);
+    }
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    database.exec('COMMIT');
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function checkVersion(database: DatabaseSync): number {
+  const version = pragma(database, 'user_version');
+  if (version > MIGRATIONS.length) {
+    throw new PulseError('store_newer', `The database was written by a newer Pulse (version ${version}).`, {
+      hint: `This Pulse knows version ${MIGRATIONS.length}. Update Pulse, or set PULSE_HOME to another folder.`,
+    });
+  }
+  const owner = pragma(database, 'application_id');
+  const { tables } = database
+    .prepare("SELECT count(*) AS tables FROM sqlite_schema WHERE type = 'table'")
+    .get() as { tables: number };
+  if (owner !== APPLICATION_ID && (version > 0 || tables > 0)) {
+    throw new PulseError('store_corrupt', 'The database file belongs to another program.', {
+      hint: 'Nothing was changed. Set PULSE_HOME to another folder.',
+    });
+  }
+  return version;
+}
+
+function pragma(database: DatabaseSync, name: 'user_version' | 'application_id'): number {
+  const row = database.prepare(`PRAGMA ${name}`).get() as Record<string, number>;
+  return row[name] ?? 0;
+}

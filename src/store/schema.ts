@@ -1,0 +1,187 @@
+/** The tables as rows. Public columns keep the contract's names (1.1, 1.4); machinery lives in `session_controls`. */
+import type { ColumnType } from 'kysely';
+import type { FailureClass } from '../domain/failures.ts';
+import type { IterationOutcome, IterationStatus, SessionStatus, StopReason } from '../domain/status.ts';
+
+/** JSON columns are text in SQLite and jsonb in PostgreSQL; they are written as text and decoded on reading. */
+type Json = ColumnType<unknown, string, string>;
+type JsonOrNull = ColumnType<unknown, string | null, string | null>;
+
+export interface SessionsTable {
+  id: string;
+  kind: string;
+  project_name: string;
+  project_path: string;
+  goal: string;
+  max_iterations: number;
+  current_iteration: number;
+  status: SessionStatus;
+  last_signal: string | null;
+  progress_log: Json;
+  anchor_turn_id: string | null;
+  branch_name: string;
+  base_branch: string | null;
+  base_sha: string;
+  worktree_path: string;
+  agent: string;
+  command: string | null;
+  setup: JsonOrNull;
+  verify: Json;
+  budget_usd: number | null;
+  budget_tokens: number | null;
+  time_limit_ms: number | null;
+  iteration_timeout_ms: number;
+  idle_timeout_ms: number | null;
+  spent_usd: number;
+  reserved_usd: number;
+  running_ms: number;
+  total_commits: number;
+  total_tokens_used: number;
+  stop_reason: StopReason | null;
+  blocked_reason: string | null;
+  resume_at: string | null;
+  chat_id: string | null;
+  phone_number: string | null;
+  discord_thread_id: string | null;
+  parent_session_id: string | null;
+  created_by: string;
+  created_at: string;
+  started_at: string | null;
+  ended_at: string | null;
+}
+
+export interface SessionControlsTable {
+  session_id: string;
+  project_id: string;
+  settings: Json;
+  /** The runner's lease: who drives the session. `token` fences whoever drove it before. */
+  lease_owner: string | null;
+  lease_until: string | null;
+  token: number;
+  event_seq: number;
+  request: string | null;
+  request_actor: string | null;
+  /** A person's answer that the next brief quotes. */
+  answer: string | null;
+  counters: Json;
+  /** Windows (stagnation, rejections in a row) begin after this iteration: a resume opens new ones. */
+  window_from: number;
+  /** The commit the next attempt starts from; `null` before the first commit. */
+  head_sha: string | null;
+}
+
+export interface IterationsTable {
+  id: string;
+  session_id: string;
+  iteration_number: number;
+  unit: string | null;
+  attempt: number;
+  inbox_task_id: string | null;
+  task_content: string;
+  status: IterationStatus;
+  signal: string | null;
+  signal_source: string | null;
+  signal_rule: string | null;
+  output_summary: string | null;
+  output_full: string | null;
+  commit_hash: string | null;
+  files_changed: Json;
+  anchor_turn_id: string | null;
+  anchor_strategy: string | null;
+  anchor_resolution_ms: number | null;
+  anchor_hint_next: string | null;
+  salience: number | null;
+  depth: number | null;
+  context_tokens: number;
+  slice_id: string | null;
+  start_sha: string;
+  tree_hash: string | null;
+  /** 1 when this iteration's commit gave a tree not seen before in the session. */
+  new_tree: number;
+  cost_usd: number | null;
+  input_tokens: number;
+  output_tokens: number;
+  cache_tokens: number;
+  failure_class: FailureClass | null;
+  outcome: IterationOutcome | null;
+  started_at: string | null;
+  ended_at: string | null;
+}
+
+export interface InboxTasksTable {
+  id: string;
+  source: string;
+  status: 'pending' | 'running' | 'complete' | 'failed' | 'cancelled';
+  task_content: string;
+  project_path: string;
+  agent: string;
+  labels: Json;
+  priority: number;
+  media_context: Json;
+  session_id: string;
+  iteration_number: number;
+  spec: Json;
+  run_at: string;
+  attempt: number;
+  max_attempts: number;
+  lease_owner: string | null;
+  lease_until: string | null;
+  token: number;
+  reserved_usd: number;
+  idempotency_key: string;
+  result: JsonOrNull;
+  created_at: string;
+}
+
+export interface EventsTable {
+  session_id: string;
+  seq: number;
+  type: string;
+  at: string;
+  iteration: number | null;
+  data: Json;
+}
+
+export interface VerificationsTable {
+  id: string;
+  session_id: string;
+  iteration_number: number;
+  attempt: number;
+  position: number;
+  command: string;
+  cwd: string;
+  exit: number | null;
+  passed: number;
+  duration_ms: number;
+  output_hash: string;
+  output_tail: string;
+  tree: string;
+  commit_hash: string | null;
+  environment: string;
+  at: string;
+}
+
+export interface TurnsTable {
+  id: string;
+  parent_id: string | null;
+  project_id: string;
+  session_id: string | null;
+  iteration_number: number | null;
+  role: string;
+  phase: string;
+  content: string;
+  content_hash: string;
+  salience: number;
+  depth: number;
+  created_at: string;
+}
+
+export interface Schema {
+  pulse_sessions: SessionsTable;
+  session_controls: SessionControlsTable;
+  pulse_iterations: IterationsTable;
+  inbox_tasks: InboxTasksTable;
+  pulse_events: EventsTable;
+  verifications: VerificationsTable;
+  turns: TurnsTable;
+}

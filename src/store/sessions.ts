@@ -1,0 +1,260 @@
+/** `pulse_sessions` and the machinery beside it. Status changes go through `moveSession` alone. */
+import { type Insertable, type Selectable, sql, type UpdateObject } from 'kysely';
+import { PulseError } from '../domain/errors.ts';
+import { SESSION_STATUSES, type SessionStatus, type StopReason, transition } from '../domain/status.ts';
+import type { Schema, SessionControlsTable, SessionsTable } from './schema.ts';
+import { type Db, fromJson, storeNow } from './store.ts';
+
+export interface ProgressEntry {
+  iteration: number;
+  signal: string | null;
+  summary: string | null;
+  commit: string | null;
+  files: string[];
+  reason?: string;
+  at: string;
+}
+
+type SessionColumns = Omit<Selectable<SessionsTable>, 'progress_log' | 'setup' | 'verify'>;
+export interface Session extends SessionColumns {
+  progress_log: ProgressEntry[];
+  setup: string[] | null;
+  verify: string[];
+}
+
+/** Choices of a session that no column of the contract holds. */
+export interface SessionSettings {
+  contextStrategy: 'none' | 'prefetch' | 'mcp' | 'hybrid';
+  inferredCompletion: 'confirm' | 'accept';
+  limitsWait: boolean;
+  environmentPass: string[];
+  identity: { name: string; email: string } | null;
+  record: boolean;
+  fallbackAgent: string | null;
+}
+
+/** Retries and waits of the iteration in hand; settling it clears them. */
+export interface RetryCounters {
+  crash: number;
+  service: number;
+  overflow: number;
+  usageWaits: number;
+  usageWaitMs: number;
+}
+export const NO_RETRIES: RetryCounters = { crash: 0, service: 0, overflow: 0, usageWaits: 0, usageWaitMs: 0 };
+
+export type SessionRequest = 'pause' | 'stop';
+
+type ControlColumns = Omit<Selectable<SessionControlsTable>, 'settings' | 'counters' | 'request'>;
+export interface SessionControl extends ControlColumns {
+  settings: SessionSettings;
+  counters: RetryCounters;
+  request: SessionRequest | null;
+}
+
+export type NewSession = Omit<
+  Insertable<SessionsTable>,
+  'progress_log' | 'setup' | 'verify' | 'created_at'
+> & {
+  setup: string[] | null;
+  verify: string[];
+};
+
+export async function insertSession(
+  db: Db,
+  { session, projectId, settings }: { session: NewSession; projectId: string; settings: SessionSettings },
+): Promise<void> {
+  await db
+    .insertInto('pulse_sessions')
+    .values({
+      ...session,
+      setup: session.setup && JSON.stringify(session.setup),
+      verify: JSON.stringify(session.verify),
+      progress_log: '[]',
+      created_at: storeNow(),
+    })
+    .execute();
+  await db
+    .insertInto('session_controls')
+    .values({
+      session_id: session.id,
+      project_id: projectId,
+      settings: JSON.stringify(settings),
+      lease_owner: null,
+      lease_until: null,
+      token: 0,
+      event_seq: 0,
+      request: null,
+      request_actor: null,
+      answer: null,
+      counters: JSON.stringify(NO_RETRIES),
+      window_from: 0,
+      head_sha: null,
+    })
+    .execute();
+}
+
+export async function findSession(db: Db, id: string): Promise<Session | null> {
+  const row = await db.selectFrom('pulse_sessions').selectAll().where('id', '=', id).executeTakeFirst();
+  return row ? decodeSession(row) : null;
+}
+
+/** The session with this id, or with the one id that begins so. Throws `not_found` or `ambiguous_id`. */
+export async function getSession(db: Db, id: string): Promise<Session> {
+  const exact = await findSession(db, id);
+  if (exact) return exact;
+  const prefix = id.startsWith('ses_') ? id : `ses_${id}`;
+  const isUsable = /^ses_[0-9a-f-]{4,}$/.test(prefix);
+  const rows = isUsable
+    ? await db
+        .selectFrom('pulse_sessions')
+        .selectAll()
+        .where('id', '>=', prefix)
+        .where('id', '<', `${prefix}g`)
+        .limit(2)
+        .execute()
+    : [];
+  if (rows.length === 1) return decodeSession(rows[0]!);
+  if (rows.length > 1) {
+    throw new PulseError('ambiguous_id', `Several sessions begin with ${id}.`, {
+      hint: 'Give more characters; `pulse list` shows the ids.',
+    });
+  }
+  throw new PulseError('not_found', `There is no session ${id}.`, {
+    hint: '`pulse list` shows the sessions.',
+  });
+}
+
+export async function getControl(db: Db, sessionId: string): Promise<SessionControl> {
+  const row = await db
+    .selectFrom('session_controls')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .executeTakeFirstOrThrow();
+  return {
+    ...row,
+    settings: fromJson<SessionSettings>(row.settings),
+    counters: fromJson<RetryCounters>(row.counters),
+    request: row.request as SessionRequest | null,
+  };
+}
+
+export interface SessionFilter {
+  status?: SessionStatus;
+  limit?: number;
+  /** Only sessions older than this id: ids sort by time. */
+  before?: string;
+}
+
+/** Newest first. */
+export async function listSessions(
+  db: Db,
+  { status, limit = 100, before }: SessionFilter,
+): Promise<Session[]> {
+  let query = db.selectFrom('pulse_sessions').selectAll().orderBy('id', 'desc').limit(limit);
+  if (status) query = query.where('status', '=', status);
+  if (before) query = query.where('id', '<', before);
+  return (await query.execute()).map(decodeSession);
+}
+
+export function isSessionStatus(text: string): text is SessionStatus {
+  return (SESSION_STATUSES as readonly string[]).includes(text);
+}
+
+export interface SessionStop {
+  reason: StopReason;
+  /** What a person reads: the agent's question, the limit that was reached, the error. */
+  detail: string | null;
+}
+
+/**
+ * Moves a session by the transition table: the only writer of `status`. A stop records its reason; leaving a stop
+ * clears it.
+ */
+export async function moveSession(
+  db: Db,
+  session: Pick<Session, 'id' | 'status' | 'started_at'>,
+  to: SessionStatus,
+  stop?: SessionStop,
+): Promise<void> {
+  const status = transition(session.status, to);
+  const isEnd = status === 'complete' || status === 'aborted';
+  await db
+    .updateTable('pulse_sessions')
+    .set({
+      status,
+      stop_reason: stop?.reason ?? null,
+      blocked_reason: stop?.detail ?? null,
+      resume_at: null,
+      ...(status === 'running' && session.started_at === null ? { started_at: storeNow() } : {}),
+      ended_at: isEnd || stop ? storeNow() : null,
+    })
+    .where('id', '=', session.id)
+    .where('status', '=', session.status)
+    .execute();
+}
+
+export async function updateSession(
+  db: Db,
+  id: string,
+  patch: Omit<UpdateObject<Schema, 'pulse_sessions'>, 'status' | 'id'>,
+): Promise<void> {
+  await db.updateTable('pulse_sessions').set(patch).where('id', '=', id).execute();
+}
+
+export async function updateControl(
+  db: Db,
+  sessionId: string,
+  patch: Partial<
+    Pick<SessionControl, 'request' | 'request_actor' | 'answer' | 'counters' | 'window_from' | 'head_sha'>
+  >,
+): Promise<void> {
+  const { counters, ...rest } = patch;
+  await db
+    .updateTable('session_controls')
+    .set({ ...rest, ...(counters ? { counters: JSON.stringify(counters) } : {}) })
+    .where('session_id', '=', sessionId)
+    .execute();
+}
+
+function decodeSession(row: Selectable<SessionsTable>): Session {
+  return {
+    ...row,
+    progress_log: fromJson<ProgressEntry[]>(row.progress_log),
+    setup: row.setup === null ? null : fromJson<string[]>(row.setup),
+    verify: fromJson<string[]>(row.verify),
+  };
+}
+
+/** Adds to what the session has spent. Called with the difference since the last call of the same run. */
+export async function addSpending(
+  db: Db,
+  id: string,
+  { costUsd, tokens }: { costUsd: number; tokens: number },
+): Promise<void> {
+  await db
+    .updateTable('pulse_sessions')
+    .set({
+      spent_usd: sql<number>`spent_usd + ${costUsd}`,
+      total_tokens_used: sql<number>`total_tokens_used + ${tokens}`,
+    })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Sets money aside for a run. `false` when it does not fit under the limit any more. */
+export async function reserveSpending(db: Db, id: string, usd: number): Promise<boolean> {
+  const row = await db
+    .updateTable('pulse_sessions')
+    .set({ reserved_usd: sql<number>`reserved_usd + ${usd}` })
+    .where('id', '=', id)
+    .where((eb) =>
+      eb.or([
+        eb('budget_usd', 'is', null),
+        eb(sql<number>`spent_usd + reserved_usd + ${usd}`, '<=', eb.ref('budget_usd')),
+      ]),
+    )
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,128 @@
+/** A Kysely dialect for `node:sqlite`: one connection, BEGIN IMMEDIATE for every writer, BUSY retried without blocking. */
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type TransactionSettings,
+} from 'kysely';
+import { PulseError } from '../domain/errors.ts';
+import { isBusy, storeError } from './sqlite-errors.ts';
+
+/** How long a writer waits for its turn before it gives up; far beyond what 30 processes at once need. */
+const BUSY_DEADLINE_MS = 30_000;
+
+export function createSqliteDialect(database: DatabaseSync): Dialect {
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new SqliteDriver(database),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  };
+}
+
+/** Runs `work`, again while another process holds the lock; between tries the event loop is free. */
+export async function retryBusy<T>(work: () => T, deadlineMs = BUSY_DEADLINE_MS): Promise<T> {
+  const giveUpAt = performance.now() + deadlineMs;
+  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 50)) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > giveUpAt) throw storeError(error);
+    }
+    await delay(waitMs * (0.5 + Math.random()));
+  }
+}
+
+class SqliteDriver implements Driver {
+  readonly #database: DatabaseSync;
+  readonly #connection: SqliteConnection;
+  #turn: Promise<void> = Promise.resolve();
+  #release: (() => void) | undefined;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#connection = new SqliteConnection(database);
+  }
+
+  async init(): Promise<void> {
+    // The database is opened, and its settings made, before the dialect exists.
+  }
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    const previous = this.#turn;
+    const turn = Promise.withResolvers<void>();
+    this.#turn = turn.promise;
+    await previous;
+    this.#release = turn.resolve;
+    return this.#connection;
+  }
+
+  async beginTransaction(_: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+    const begin = settings.accessMode === 'read only' ? 'BEGIN' : 'BEGIN IMMEDIATE';
+    await retryBusy(() => this.#database.exec(begin));
+  }
+
+  async commitTransaction(): Promise<void> {
+    await retryBusy(() => this.#database.exec('COMMIT'));
+  }
+
+  async rollbackTransaction(): Promise<void> {
+    // SQLite has already rolled back by itself after a full disk or an I/O error.
+    if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+  }
+
+  async releaseConnection(): Promise<void> {
+    this.#release?.();
+  }
+
+  async destroy(): Promise<void> {
+    this.#connection.close();
+    if (this.#database.isOpen) this.#database.close();
+  }
+}
+
+class SqliteConnection implements DatabaseConnection {
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    try {
+      const statement = this.#prepare(query.sql);
+      const parameters = query.parameters as SQLInputValue[];
+      if (statement.columns().length > 0) return { rows: statement.all(...parameters) as R[] };
+      const { changes } = statement.run(...parameters);
+      return { rows: [], numAffectedRows: BigInt(changes) };
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
+
+  // biome-ignore lint/correctness/useYield: the interface asks for it; nothing in Pulse streams rows.
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new PulseError('internal_error', 'The SQLite store does not stream rows.');
+  }
+
+  close(): void {
+    this.#statements.clear();
+  }
+
+  #prepare(sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known) return known;
+    const statement = this.#database.prepare(sql);
+    if (this.#statements.size > 200) this.#statements.clear();
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}

@@ -1,0 +1,23 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Schema } from './schema.ts';
+
+/** Inside a transaction only store calls are awaited: nothing else may hold the database's one writer. */
+export type Db = Kysely<Schema>;
+
+export interface Store {
+  /** One consistent snapshot. Never waits for a writer. */
+  read<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  /** One durable transaction. `label` names it for whoever counts or traces. */
+  tx<T>(label: string, work: (db: Db) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** The store's own clock, as text that sorts by time. Leases and due times are compared with it, never with a host's. */
+export function storeNow(offsetMs = 0): RawBuilder<string> {
+  return sql<string>`pulse_now(${offsetMs})`;
+}
+
+/** JSON columns arrive as text from SQLite and as values from PostgreSQL. */
+export function fromJson<T>(value: unknown): T {
+  return (typeof value === 'string' ? JSON.parse(value) : value) as T;
+}

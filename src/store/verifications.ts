@@ -1,0 +1,76 @@
+import type { VerificationRecord } from '../domain/attempt.ts';
+import type { Db } from './store.ts';
+
+export interface VerificationKey {
+  sessionId: string;
+  iteration: number;
+  attempt: number;
+}
+
+/** Evidence of one attempt, in the order in which its commands ran. Writing it twice writes it once. */
+export async function insertVerifications(
+  db: Db,
+  { sessionId, iteration, attempt }: VerificationKey,
+  records: readonly VerificationRecord[],
+): Promise<void> {
+  if (records.length === 0) return;
+  await db
+    .insertInto('verifications')
+    .values(
+      records.map((record, position) => ({
+        id: `${sessionId}:${iteration}.${attempt}:${position}`,
+        session_id: sessionId,
+        iteration_number: iteration,
+        attempt,
+        position,
+        command: record.command,
+        cwd: record.cwd,
+        exit: record.exit,
+        passed: record.passed ? 1 : 0,
+        duration_ms: record.durationMs,
+        output_hash: record.outputHash,
+        output_tail: record.outputTail,
+        tree: record.tree,
+        commit_hash: record.commit,
+        environment: record.environment,
+        at: record.at,
+      })),
+    )
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+}
+
+export interface StoredVerification extends VerificationRecord {
+  iteration: number;
+  attempt: number;
+}
+
+export async function listVerifications(
+  db: Db,
+  sessionId: string,
+  iteration?: number,
+): Promise<StoredVerification[]> {
+  let query = db
+    .selectFrom('verifications')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .orderBy('iteration_number')
+    .orderBy('attempt')
+    .orderBy('position');
+  if (iteration !== undefined) query = query.where('iteration_number', '=', iteration);
+  return (await query.execute()).map((row) => ({
+    iteration: row.iteration_number,
+    attempt: row.attempt,
+    command: row.command,
+    cwd: row.cwd,
+    exit: row.exit,
+    passed: row.passed === 1,
+    durationMs: row.duration_ms,
+    outputHash: row.output_hash,
+    outputTail: row.output_tail,
+    tree: row.tree,
+    commit: row.commit_hash,
+    environment: row.environment,
+    at: row.at,
+  }));
+}

@@ -1,0 +1,48 @@
+/** The tools of every run: its signal, and what it spent. */
+import * as z from 'zod';
+import { SIGNALS, type ToolSignal } from '../domain/attempt.ts';
+import { defineTool, type Tool } from './contract.ts';
+
+const signalInput = z.object({
+  signal: z
+    .string()
+    .transform((text) => text.trim().toUpperCase())
+    .pipe(z.enum(SIGNALS)),
+  reason: z.string().max(10_000).optional(),
+});
+
+const usageInput = z.object({
+  costUsd: z.number().nonnegative().optional(),
+  inputTokens: z.number().int().nonnegative().optional(),
+  outputTokens: z.number().int().nonnegative().optional(),
+  contextTokens: z.number().int().nonnegative().optional(),
+  contextWindow: z.number().int().positive().optional(),
+});
+export type ReportedUsage = z.infer<typeof usageInput>;
+
+/** The last call counts. */
+export function pulseSignalTool(onSignal: (signal: ToolSignal) => void): Tool {
+  return defineTool({
+    name: 'pulse_signal',
+    description:
+      'End this iteration with CONTINUE, COMPLETE or BLOCKED (with a reason). The last call counts.',
+    input: signalInput,
+    call({ signal, reason }) {
+      onSignal({ signal, reason: reason?.trim() || null });
+      return { ok: true, output: `Signal ${signal} noted. Finish your message and stop.` };
+    },
+  });
+}
+
+/** Each call adds to what the run has spent. */
+export function reportUsageTool(onUsage: (usage: ReportedUsage) => void): Tool {
+  return defineTool({
+    name: 'report_usage',
+    description: 'Tell Pulse what this run spent since the last report: costUsd, inputTokens, outputTokens.',
+    input: usageInput,
+    call(usage) {
+      onUsage(usage);
+      return { ok: true, output: 'Usage noted.' };
+    },
+  });
+}

@@ -1,0 +1,137 @@
+/** What holds for every adapter, whoever wrote it. */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { commandAdapter } from '../../src/agents/command.ts';
+import type { AgentAdapter } from '../../src/agents/contract.ts';
+import { demoAdapter } from '../../src/agents/demo.ts';
+import { AGENT_NAMES } from '../../src/agents/registry.ts';
+import { replayAdapter } from '../../src/agents/replay.ts';
+import { makeFolder, playRun } from './fixture.ts';
+
+interface Subject {
+  adapter: AgentAdapter;
+  /** A command with which it succeeds in a folder that holds `recording`. */
+  command: string | null;
+  /** A command (or environment) with which it is still busy after a second. */
+  slow: { command: string | null; environment: Record<string, string> };
+}
+
+const HEADER = '{"type":"recording","version":1,"agent":"test","at":"2026-01-01T00:00:00.000Z"}';
+const FILES = {
+  'quick.jsonl': [
+    HEADER,
+    '{"atMs":0,"event":{"type":"text","text":"Done. <signal>COMPLETE</signal>"}}',
+    '{"atMs":1,"event":{"type":"done","ok":true}}',
+    '',
+  ].join('\n'),
+  'slow.jsonl': [HEADER, '{"atMs":60000,"event":{"type":"done","ok":true}}', ''].join('\n'),
+};
+
+const SUBJECTS: Subject[] = [
+  {
+    adapter: commandAdapter,
+    command: 'cat >/dev/null; echo "Done. <signal>COMPLETE</signal>"',
+    slow: { command: 'sleep 60', environment: {} },
+  },
+  { adapter: demoAdapter, command: null, slow: { command: null, environment: { PULSE_DEMO_SPEED: '0.01' } } },
+  {
+    adapter: replayAdapter,
+    command: 'quick.jsonl',
+    slow: { command: 'slow.jsonl', environment: { PULSE_REPLAY_SPEED: '1' } },
+  },
+];
+
+describe.each(SUBJECTS)('the adapter $adapter.name', ({ adapter, command, slow }) => {
+  test('has a name of the contract and is available where Pulse runs', async () => {
+    expect(AGENT_NAMES).toContain(adapter.name);
+    const detection = await adapter.detect(process.env);
+    expect(detection).toMatchObject({ available: true, hint: null });
+    expect(existsSync(detection.path!)).toBe(true);
+  });
+
+  test('says how to start it, without starting anything, the same each time', () => {
+    const run = { brief: 'the brief', worktree: '/nowhere', command: command ?? null, unit: null };
+    const started = adapter.command(run);
+    expect(isAbsolute(started.file)).toBe(true);
+    expect(started.stdin).toBe('the brief');
+    expect(started.stopSignals.length).toBeGreaterThan(0);
+    expect(adapter.command(run)).toEqual(started);
+  });
+
+  test('succeeds with a final message, and leaves nothing running', async () => {
+    const worktree = makeFolder(FILES);
+    const { end, process } = await playRun(adapter, { worktree, command });
+    expect(process).toMatchObject({ code: 0, stderr: '', timedOut: false });
+    expect(end).toMatchObject({ ok: true, failure: null, resetAt: null });
+    expect(end.finalMessage).toContain('<signal>');
+  });
+
+  test('succeeds with a brief of a megabyte that holds every kind of character', async () => {
+    const worktree = makeFolder(FILES);
+    const brief = `"quotes" $HOME \`x\` 'y' \\ ß 🎉\n${'line\n'.repeat(200_000)}`;
+    const { end } = await playRun(adapter, { worktree, command, brief });
+    expect(end.ok).toBe(true);
+  });
+
+  test('ends when it is told to', async () => {
+    const worktree = makeFolder(FILES);
+    const stop = new AbortController();
+    void setTimeout(300).then(() => stop.abort());
+    const { end, process } = await playRun(adapter, { worktree, ...slow, signal: stop.signal });
+    expect(process.durationMs).toBeLessThan(5_000);
+    expect(end).toMatchObject({ ok: false, failure: 'crashed' });
+    expect(end.message).toContain('SIGTERM');
+  });
+
+  test('calls a run that said nothing and was killed crashed', () => {
+    const end = adapter.createParser().finish({ code: null, signal: 'SIGKILL' });
+    expect(end).toMatchObject({ ok: false, failure: 'crashed', finalMessage: '' });
+    expect(end.message).toContain('SIGKILL');
+  });
+
+  test('never calls a run with a failing exit code a success, and never throws, whatever it printed', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary' })), fc.integer({ min: 1, max: 255 }), (lines, code) => {
+        const parser = adapter.createParser();
+        for (const line of lines) parser.parse(line);
+        const end = parser.finish({ code, signal: null });
+        expect(end.ok).toBe(false);
+        expect(end.failure).not.toBeNull();
+        expect(end.message).not.toBe('');
+      }),
+    );
+  });
+
+  test('holds a bounded part of what is printed', () => {
+    const parser = adapter.createParser();
+    const text = 'é'.repeat(700_000);
+    for (let index = 0; index < 10; index++) parser.parse(JSON.stringify({ type: 'text', text: text + index }));
+    const { finalMessage } = parser.finish({ code: 1, signal: null });
+    expect(finalMessage.length).toBeLessThanOrEqual(1024 * 1024);
+    expect(finalMessage).toMatch(/9"?\}?$/);
+  });
+});
+
+test('the scripts of the built-in agents also run when the package is built', async () => {
+  const folder = makeFolder(FILES);
+  const tsc = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
+  const root = join(import.meta.dirname, '../../src');
+  const options = ['--noEmit', 'false', '--rewriteRelativeImportExtensions', '--module', 'nodenext'];
+  const target = ['--target', 'es2024', '--types', 'node', '--skipLibCheck', '--ignoreConfig'];
+  const typeRoots = ['--typeRoots', join(import.meta.dirname, '../../node_modules/@types')];
+  const out = ['--outDir', join(folder, 'dist'), '--rootDir', root];
+  const files = ['agents/demo.ts', 'agents/demo/agent.ts', 'agents/replay/agent.ts'];
+  execFileSync(process.execPath, [
+    tsc,
+    ...options,
+    ...target,
+    ...typeRoots,
+    ...out,
+    ...files.map((file) => join(root, file)),
+  ]);
+  expect(existsSync(join(folder, 'dist/agents/demo/agent.js'))).toBe(true);
+});

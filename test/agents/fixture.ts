@@ -1,0 +1,67 @@
+/** Runs an adapter as the host does: a real process in a real folder, its lines through its parser. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { AgentAdapter, AgentEnd, AgentRun, RunEvent } from '../../src/agents/contract.ts';
+import { agentEnvironment } from '../../src/process/environment.ts';
+import { type RunResult, runProcess } from '../../src/process/run.ts';
+
+export function makeFolder(files: Record<string, string> = {}): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'pulse-agents-')));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFiles(folder, files);
+  return folder;
+}
+
+export function writeFiles(folder: string, files: Record<string, string>): void {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+}
+
+export interface PlayedRun {
+  events: RunEvent[];
+  end: AgentEnd;
+  process: RunResult;
+}
+
+export interface PlayOptions extends Partial<AgentRun> {
+  worktree: string;
+  /** What the user's environment holds; the adapter lets through what is its own. */
+  environment?: Record<string, string>;
+  /** What the host sets for this run. */
+  iteration?: number;
+  attempt?: number;
+  signal?: AbortSignal;
+}
+
+let runs = 0;
+
+export async function playRun(adapter: AgentAdapter, options: PlayOptions): Promise<PlayedRun> {
+  const { brief = '', worktree, command = null, unit = null, iteration = 1, attempt = 1 } = options;
+  const { file, args, env, stdin, stopSignals } = adapter.command({ brief, worktree, command, unit });
+  const parser = adapter.createParser();
+  const events: RunEvent[] = [];
+  const result = await runProcess({
+    runId: `test-agents-${process.pid}-${++runs}`,
+    file,
+    args,
+    stdin,
+    stopSignals,
+    cwd: worktree,
+    env: agentEnvironment({
+      base: { ...process.env, PULSE_DEMO_SPEED: '0', ...options.environment },
+      own: adapter.environment,
+      pass: [],
+      add: { ...env, PULSE_ITERATION: String(iteration), PULSE_ATTEMPT: String(attempt) },
+    }),
+    signal: options.signal,
+    timeoutMs: 20_000,
+    onLine: (stream, line) => {
+      if (stream === 'stdout') events.push(...parser.parse(line));
+    },
+  });
+  return { events, end: parser.finish(result), process: result };
+}
