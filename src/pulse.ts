@@ -41,7 +41,8 @@ import {
   viewSessions,
 } from './operations/view.ts';
 import { capture } from './process/capture.ts';
-import { currentOwner, formatOwner } from './process/owner.ts';
+import { killExactly } from './process/ending.ts';
+import { currentOwner, formatOwner, parseOwner } from './process/owner.ts';
 import { openSqlite } from './store/open-sqlite.ts';
 import type { Session, SessionFilter } from './store/sessions.ts';
 import { createToolEndpoint } from './tools/endpoint.ts';
@@ -101,6 +102,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     loops: { goal: goalLoop },
     owner: formatOwner(currentOwner()),
     owners: hostOwnerState,
+    evict: async (owner) => void killExactly(parseOwner(owner)),
     timing: { ...DEFAULT_TIMING, ...timing },
   };
   const operations: Operations = { engine, git, home, environment };

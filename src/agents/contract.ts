@@ -7,6 +7,10 @@ import type { FailureClass } from '../domain/failures.ts';
 /** Whose spending a usage event speaks of: one model call, one turn (added up), or all so far (replaces). */
 export type UsageScope = 'call' | 'turn' | 'cumulative';
 
+/**
+ * What a run tells while it runs. A `text` is one whole message of the assistant, never a delta; `done` comes once, at
+ * the end, and a `tool_end` answers the `tool_start` with its id.
+ */
 export type RunEvent =
   | { type: 'started'; sessionId?: string; model?: string }
   | { type: 'text'; text: string }

@@ -19,7 +19,7 @@ export function outputSummary(finalMessage: string): string | null {
     if (role !== 'paragraph' && fallback !== null) continue;
     const text = segments.map(([start, end]) => visible(finalMessage, kinds, start, end)).join(' ');
     const line = tidy(text);
-    if (!/[\p{L}\p{N}]/u.test(line)) continue;
+    if (!/[\p{L}\p{N}\p{So}]/u.test(line)) continue;
     if (role === 'paragraph') return cut(line);
     fallback ??= cut(line.replace(/^#{1,6}\s+/, ''));
   }
@@ -50,7 +50,7 @@ function tidy(text: string): string {
 }
 
 function cut(line: string): string {
-  const points = [...line.slice(0, 4 * MAX_LENGTH)];
+  const points = [...line.slice(0, 4 * MAX_LENGTH).toWellFormed()];
   if (points.length <= MAX_LENGTH) return points.join('');
   const head = points.slice(0, MAX_LENGTH - 1).join('');
   const space = head.lastIndexOf(' ');

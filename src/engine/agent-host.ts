@@ -95,6 +95,7 @@ async function runAgent(
       ...command.env,
       PULSE_SESSION_ID: attempt.sessionId,
       PULSE_ITERATION: String(attempt.iteration),
+      PULSE_ATTEMPT: String(task.attempt),
       PULSE_UNIT: spec.unit ?? '',
       PULSE_TOOLS_URL: access.url,
       PULSE_TOOLS_TOKEN: access.token,

@@ -1,6 +1,6 @@
 import type { NewEvent } from '../domain/events.ts';
 import { appendEvents } from '../store/events.ts';
-import { assertTaskToken, type Task } from '../store/inbox.ts';
+import { fencedTask, holdsTask, type Task } from '../store/inbox.ts';
 import { addSpending } from '../store/sessions.ts';
 import type { Db, Store } from '../store/store.ts';
 import type { Clock } from './clock.ts';
@@ -15,7 +15,7 @@ const FLUSH_BYTES = 64 * 1024;
  */
 export interface AgentLog extends RunListener {
   /** Writes what is still waiting, inside the caller's transaction, and takes no more. */
-  finish(db: Db): Promise<void>;
+  finish(db: Db, options?: { onlySpending: boolean }): Promise<void>;
   /** Stops without writing: the run was interrupted or fenced, and says what it spent by `finish` or not at all. */
   [Symbol.dispose](): void;
 }
@@ -54,7 +54,7 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
     if (!isOpen) return;
     try {
       await store.tx('agent-events', async (db) => {
-        await assertTaskToken(db, task);
+        if (!(await holdsTask(db, task))) throw fencedTask(task.id);
         await write(db);
       });
       onWritten();
@@ -94,8 +94,9 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
       spent = { costUsd: costUsd ?? 0, tokens };
       schedule();
     },
-    async finish(db) {
+    async finish(db, { onlySpending } = { onlySpending: false }) {
       close();
+      if (onlySpending) waiting = [];
       await write(db);
     },
     [Symbol.dispose]: close,

@@ -4,7 +4,7 @@ import { isPulseError } from '../domain/errors.ts';
 import { readSignal } from '../domain/signals.ts';
 import { outputSummary } from '../domain/summary.ts';
 import { appendEvents } from '../store/events.ts';
-import { saveResult } from '../store/inbox.ts';
+import { holdsTask, saveResult } from '../store/inbox.ts';
 import { act } from './actions.ts';
 import { createAgentLog } from './agent-log.ts';
 import type { Engine } from './engine.ts';
@@ -35,7 +35,7 @@ export async function executeAttempt(
     result = run ?? emptyResult({ setupFailure });
   }
   const kept = await keepWork(engine, attempt, result);
-  const verification = await verifyIfAsked(engine, attempt, { result, commit: kept?.commit ?? null, signal });
+  const verification = kept ? await verifyIfAsked(engine, attempt, { result, unit: kept, signal }) : [];
   if (signal.aborted) return 'interrupted';
   await report(engine, attempt, {
     ...result,
@@ -68,7 +68,9 @@ async function runAgent(
     perform: async () => {
       const result = { ...emptyResult({ setupFailure: null }), run };
       await store.tx('record_run', async (db) => {
-        // An interrupted run is done again: its spending counts, its result does not.
+        // An interrupted run is done again: its spending counts, whoever owns the attempt by now; its result does not.
+        if (isInterrupted && !(await holdsTask(db, attempt.task)))
+          return log.finish(db, { onlySpending: true });
         if (!isInterrupted) await saveResult(db, attempt.task, result);
         await log.finish(db);
         await appendEvents(db, attempt.sessionId, [runEnded(attempt, run, isInterrupted)]);

@@ -22,7 +22,8 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
   async function interrupt(reason: string): Promise<void> {
     const held = current;
     held?.control.abort(reason);
-    await held?.done;
+    // What went wrong in it is told by `ended`.
+    await held?.done.catch(() => undefined);
   }
 
   async function work(): Promise<void> {

@@ -20,6 +20,8 @@ export interface Engine {
   /** Who this process is, as leases name it. */
   owner: string;
   owners: OwnerState;
+  /** Ends a process of this host whose lease is over although it lives: two must never work in one worktree. */
+  evict(owner: string): Promise<void>;
   timing: EngineTiming;
 }
 

@@ -63,10 +63,11 @@ async function fail(
 }
 
 /** The new token, or `null` while a living runner holds the session. */
-async function acquireSession({ store, owner, owners, timing }: Engine, sessionId: string) {
+async function acquireSession({ store, owner, owners, evict, timing }: Engine, sessionId: string) {
   const seen = await store.read((db) => readSessionLease(db, sessionId));
   const isFree = seen.owner === null || seen.isOver || owners(seen.owner) === 'dead';
   if (!isFree) return null;
+  if (seen.owner && seen.owner !== owner && owners(seen.owner) === 'alive') await evict(seen.owner);
   return store.tx('lease', (db) => takeSessionLease(db, sessionId, { owner, leaseMs: timing.leaseMs, seen }));
 }
 
@@ -95,7 +96,7 @@ async function drive(engine: Engine, { sessionId, token, daemon, stop }: Drive):
   const failed = daemon.ended.then(() => undefined);
   failed.catch(() => undefined);
   while (!stop.aborted) {
-    const state = await engine.store.read((db) => loadState(db, sessionId, engine.owners));
+    const state = await engine.store.read((db) => loadState(db, sessionId, engine));
     const loop = engine.loops[state.session.kind];
     if (!loop)
       throw new PulseError('internal_error', `No loop drives sessions of kind ${state.session.kind}.`);

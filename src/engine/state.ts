@@ -10,11 +10,17 @@ const RECENT = 8;
 
 export type OwnerState = (owner: string) => 'alive' | 'dead' | 'elsewhere';
 
+/** Who asks, and how it knows of others. */
+export interface Self {
+  owner: string;
+  owners: OwnerState;
+}
+
 /** On its own host a dead owner is known at once; elsewhere only the lease tells. */
 export const hostOwnerState: OwnerState = (owner) => ownerState(parseOwner(owner));
 
 /** Folds the rows into what `decide` sees. Its cost does not grow with the session's length. */
-export async function loadState(db: Db, sessionId: string, owners: OwnerState): Promise<SessionState> {
+export async function loadState(db: Db, sessionId: string, { owner, owners }: Self): Promise<SessionState> {
   const session = (await findSession(db, sessionId))!;
   const control = await getControl(db, sessionId);
   const iterations = await recentIterations(db, sessionId, RECENT + 1);
@@ -26,7 +32,7 @@ export async function loadState(db: Db, sessionId: string, owners: OwnerState): 
   const live: LiveIteration = {
     iteration: newest,
     task,
-    lease: await leaseOf(db, task, owners),
+    lease: await leaseOf(db, task, { owner, owners }),
     isWaiting: task.status === 'pending' && session.resume_at !== null,
   };
   const tree = task.result?.stage === 'reported' && task.result.commit ? task.result.tree : null;
@@ -39,8 +45,10 @@ export async function loadState(db: Db, sessionId: string, owners: OwnerState): 
   };
 }
 
-async function leaseOf(db: Db, task: Task, owners: OwnerState): Promise<LiveIteration['lease']> {
+/** What this process's own daemon holds is never lost to it, even if a sleeping machine let the lease run out. */
+async function leaseOf(db: Db, task: Task, { owner, owners }: Self): Promise<LiveIteration['lease']> {
   if (task.status !== 'running' || task.lease_owner === null) return 'none';
+  if (task.lease_owner === owner) return 'held';
   if (owners(task.lease_owner) === 'dead') return 'lost';
   return (await isLeaseOver(db, task.id)) ? 'lost' : 'held';
 }

@@ -41,6 +41,7 @@ export async function performStep(
     case 'retry':
       return takeBack(engine, { state, live: step.live, retry: step.retry, token, isPause: false });
     case 'requeue':
+      await evictHolder(engine, step.live);
       return takeBack(engine, { state, live: step.live, retry: null, token, isPause: false });
     case 'interrupt':
       await daemon.interrupt('paused');
@@ -123,11 +124,15 @@ interface TakeBackStep {
   isPause: boolean;
 }
 
+async function evictHolder({ owners, evict }: Engine, { task }: LiveIteration): Promise<void> {
+  if (task.lease_owner && owners(task.lease_owner) === 'alive') await evict(task.lease_owner);
+}
+
 /** An agent that was already done is not run again: then only what follows it is. */
 async function takeBack(engine: Engine, { state, live, retry, token, isPause }: TakeBackStep): Promise<void> {
   const { store, briefs, trace } = engine;
   const { session, control, recent } = state;
-  const isRun = live.task.result?.stage === 'ran' && retry === null;
+  const isRun = live.task.result?.stage === 'ran' && retry === null && isReachable(engine, live);
   const isUnclaimed = live.task.status === 'pending';
   const reason = retry?.message ?? (isPause ? 'stopped by a person' : 'the process that ran it is gone');
   const brief =
@@ -152,12 +157,18 @@ async function takeBack(engine: Engine, { state, live, retry, token, isPause }: 
   });
 }
 
+/** An agent's work that is not committed yet lies in its host's worktree: from another host it cannot be finished. */
+function isReachable({ owner, owners }: Engine, { task }: LiveIteration): boolean {
+  if (task.lease_owner === null || task.lease_owner === owner) return true;
+  return owners(task.lease_owner) !== 'elsewhere';
+}
+
 /** Between the request and the daemon's stop the attempt may have come to its own end: then that end stands. */
 async function takeBackAfterStop(
   engine: Engine,
   { state, token }: { state: SessionState; token: number },
 ): Promise<void> {
-  const now = await engine.store.read((db) => loadState(db, state.session.id, engine.owners));
+  const now = await engine.store.read((db) => loadState(db, state.session.id, engine));
   if (now.session.status !== 'running' || !now.live || now.live.task.result?.stage === 'reported') return;
   await takeBack(engine, { state: now, live: now.live, retry: null, token, isPause: true });
 }

@@ -165,17 +165,17 @@ export async function saveResult(
     .where('status', '=', 'running')
     .returning('id')
     .executeTakeFirst();
-  if (!row) throw fenced(id);
+  if (!row) throw fencedTask(id);
 }
 
-/** Throws `fenced` unless the token is still the newest and the attempt still running. */
-export async function assertTaskToken(db: Db, { id, token }: Pick<Task, 'id' | 'token'>): Promise<void> {
+/** Whether the token is still the newest and the attempt still running. */
+export async function holdsTask(db: Db, { id, token }: Pick<Task, 'id' | 'token'>): Promise<boolean> {
   const row = await db
     .selectFrom('inbox_tasks')
     .select(['token', 'status'])
     .where('id', '=', id)
     .executeTakeFirst();
-  if (row?.token !== token || row.status !== 'running') throw fenced(id);
+  return row?.token === token && row.status === 'running';
 }
 
 /** Ends the attempt for good. Whoever still works on it is fenced by the new token. */
@@ -240,7 +240,7 @@ function decodeTask(row: Selectable<InboxTasksTable>): Task {
   };
 }
 
-function fenced(id: string): PulseError {
+export function fencedTask(id: string): PulseError {
   return new PulseError('fenced', `The attempt ${id} is no longer this daemon's.`, {
     hint: 'Its agent is ended; the attempt goes on elsewhere or was cancelled.',
   });

@@ -199,6 +199,7 @@ export async function updateSession(
   id: string,
   patch: Omit<UpdateObject<Schema, 'pulse_sessions'>, 'status' | 'id'>,
 ): Promise<void> {
+  if (Object.keys(patch).length === 0) return;
   await db.updateTable('pulse_sessions').set(patch).where('id', '=', id).execute();
 }
 
@@ -209,6 +210,7 @@ export async function updateControl(
     Pick<SessionControl, 'request' | 'request_actor' | 'answer' | 'counters' | 'window_from' | 'head_sha'>
   >,
 ): Promise<void> {
+  if (Object.keys(patch).length === 0) return;
   const { counters, ...rest } = patch;
   await db
     .updateTable('session_controls')

@@ -1,13 +1,13 @@
 /** What holds for every adapter, whoever wrote it. */
-import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { commandAdapter } from '../../src/agents/command.ts';
 import type { AgentAdapter } from '../../src/agents/contract.ts';
 import { demoAdapter } from '../../src/agents/demo.ts';
+import { ownScript } from '../../src/agents/own-script.ts';
 import { AGENT_NAMES } from '../../src/agents/registry.ts';
 import { replayAdapter } from '../../src/agents/replay.ts';
 import { makeFolder, playRun } from './fixture.ts';
@@ -95,43 +95,35 @@ describe.each(SUBJECTS)('the adapter $adapter.name', ({ adapter, command, slow }
 
   test('never calls a run with a failing exit code a success, and never throws, whatever it printed', () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: 'binary' })), fc.integer({ min: 1, max: 255 }), (lines, code) => {
-        const parser = adapter.createParser();
-        for (const line of lines) parser.parse(line);
-        const end = parser.finish({ code, signal: null });
-        expect(end.ok).toBe(false);
-        expect(end.failure).not.toBeNull();
-        expect(end.message).not.toBe('');
-      }),
+      fc.property(
+        fc.array(fc.string({ unit: 'binary' })),
+        fc.integer({ min: 1, max: 255 }),
+        (lines, code) => {
+          const parser = adapter.createParser();
+          for (const line of lines) parser.parse(line);
+          const end = parser.finish({ code, signal: null });
+          expect(end.ok).toBe(false);
+          expect(end.failure).not.toBeNull();
+          expect(end.message).not.toBe('');
+        },
+      ),
     );
   });
 
   test('holds a bounded part of what is printed', () => {
     const parser = adapter.createParser();
     const text = 'é'.repeat(700_000);
-    for (let index = 0; index < 10; index++) parser.parse(JSON.stringify({ type: 'text', text: text + index }));
+    for (let index = 0; index < 10; index++)
+      parser.parse(JSON.stringify({ type: 'text', text: text + index }));
     const { finalMessage } = parser.finish({ code: 1, signal: null });
     expect(finalMessage.length).toBeLessThanOrEqual(1024 * 1024);
     expect(finalMessage).toMatch(/9"?\}?$/);
   });
 });
 
-test('the scripts of the built-in agents also run when the package is built', async () => {
-  const folder = makeFolder(FILES);
-  const tsc = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
-  const root = join(import.meta.dirname, '../../src');
-  const options = ['--noEmit', 'false', '--rewriteRelativeImportExtensions', '--module', 'nodenext'];
-  const target = ['--target', 'es2024', '--types', 'node', '--skipLibCheck', '--ignoreConfig'];
-  const typeRoots = ['--typeRoots', join(import.meta.dirname, '../../node_modules/@types')];
-  const out = ['--outDir', join(folder, 'dist'), '--rootDir', root];
-  const files = ['agents/demo.ts', 'agents/demo/agent.ts', 'agents/replay/agent.ts'];
-  execFileSync(process.execPath, [
-    tsc,
-    ...options,
-    ...target,
-    ...typeRoots,
-    ...out,
-    ...files.map((file) => join(root, file)),
-  ]);
-  expect(existsSync(join(folder, 'dist/agents/demo/agent.js'))).toBe(true);
+test('a script of this package ends as the module that starts it: .ts in a checkout, .js once built', () => {
+  expect(ownScript('file:///p/src/agents/demo.ts', './demo/agent')).toBe('/p/src/agents/demo/agent.ts');
+  expect(ownScript('file:///p%20q/dist/agents/demo.js', './demo/agent')).toBe(
+    '/p q/dist/agents/demo/agent.js',
+  );
 });

@@ -57,7 +57,7 @@ describe('redact', () => {
     'Bearer authentication is used, the secret: it works.',
     'task-management-with-a-very-long-name1, risk-based-approach-with-42-steps',
     'http://localhost:3000/a@b and git@github.com:owner/repo.git at 12:30',
-    'PASSWORD=$DB_PASSWORD TOKEN=${{ secrets.TOKEN }} api_key: <your key>',
+    'PASSWORD=$DB_PASSWORD TOKEN={{ secrets.TOKEN }} api_key: <your key>',
     'password: required, token: null',
   ])('leaves %s alone', (text) => {
     expect(redact(text)).toBe(text);

@@ -130,17 +130,17 @@ describe('the signal parser', () => {
   });
 
   it('keeps one kind per character', () => {
-    fc.assert(fc.property(message, (text) => expect(scanProse(text).kinds).toHaveLength(text.length)));
+    fc.assert(fc.property(message, (text) => scanProse(text).kinds.length === text.length));
   });
 });
 
 describe('a message of megabytes is read in linear time', () => {
-  const SIZE = 4_000_000;
+  const SIZE = 2_000_000;
   const fill = (piece: string) => piece.repeat(Math.ceil(SIZE / piece.length));
   it.each([
     ['letters', fill('a')],
     ['sentences', fill('. ')],
-    ['backtick runs of all lengths', Array.from({ length: 2800 }, (_, i) => '`'.repeat(i + 1)).join(' ')],
+    ['backtick runs of all lengths', Array.from({ length: 2000 }, (_, i) => '`'.repeat(i + 1)).join(' ')],
     ['lone backticks', fill('` x\n')],
     ['opened comments', fill('<!--')],
     ['opened tags', fill('<signal>')],
@@ -161,6 +161,6 @@ describe('a message of megabytes is read in linear time', () => {
     const start = performance.now();
     parseSignal(text);
     outputSummary(text);
-    expect(performance.now() - start).toBeLessThan(8_000);
+    expect(performance.now() - start).toBeLessThan(4_000);
   });
 });

@@ -6,12 +6,17 @@ export function readAnswer(brief: string): string | null {
   const lines = brief.split(/\r?\n/);
   const at = lines.findIndex((line) => HEADING.test(line));
   const section = at === -1 ? [] : lines.slice(at + 1, nextHeading(lines, at + 1));
-  const answer = section.join('\n').trim() || LABEL.exec(brief)?.[1]?.trim() || TAG.exec(brief)?.[1]?.trim();
-  return answer || null;
+  const text = section.join('\n').trim();
+  const answer =
+    FENCE.exec(text)?.[2]?.trim() || text || LABEL.exec(brief)?.[1]?.trim() || TAG.exec(brief)?.[1]?.trim();
+  return answer?.slice(0, MAX_ANSWER_LENGTH) || null;
 }
 
-const HEADING = /^\s*#{1,6}\s.*\banswer/i;
-const LABEL = /^[\s>*_-]*(?:the |your |a |person's )*answer[\s*_]*:[\s*_]*(\S.*)$/im;
+/** Where the section quotes the answer in a fence, the rest is Pulse's. */
+const FENCE = /^(`{3,})\w*\n([\s\S]*?)\n\1$/m;
+const HEADING = /^#{1,6}\s.*\banswer/i;
+const LABEL = /^[ \t>*_-]*(?:the |your |a |person's )*answer[ *_]*:[ *_]*(\S.*)$/im;
+const MAX_ANSWER_LENGTH = 2000;
 const TAG = /<answer>([^<]*)<\/answer>/i;
 
 function nextHeading(lines: readonly string[], from: number): number {
@@ -19,9 +24,13 @@ function nextHeading(lines: readonly string[], from: number): number {
   return next === -1 ? lines.length : next;
 }
 
-/** What an answer says about ß. In doubt "ss", the usual spelling. A question quoted with it, and what it says *not* to do, do not count. */
+/**
+ * What an answer says about ß. In doubt "ss", the usual spelling. A question that is quoted with it, and what it says
+ * *not* to do, do not count.
+ */
 export function readChoice(answer: string): SharpS {
-  const wanted = answer.replace(QUESTION, '').replace(REFUSAL, '');
+  const stated = answer.replace(QUESTION, '');
+  const wanted = (/\p{L}/u.test(stated) ? stated : answer).replace(REFUSAL, '');
   if (/\bss\b|strasse/i.test(wanted)) return 'ss';
   return /\b(?:drop|remov|omit|delet|skip|ignor|leave|strip|strae)/i.test(wanted) ? 'dropped' : 'ss';
 }

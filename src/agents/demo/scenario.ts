@@ -107,9 +107,9 @@ function repair(place: Place, brief: string): DemoAction[] {
     readFile(place, 'test/slugify.test.js'),
     readFile(place, 'src/slugify.js'),
     write(place, 'src/slugify.js', ACCENTS_SLUGIFY),
-    say(`Accents are taken off now, and dashes no longer repeat.
+    say(`Fixed accents and repeated dashes: "Crème Brûlée!" becomes "creme-brulee".
 
-One case no test covers, and I should not guess it: the German ß has no accent to take off, so "Straße" becomes "stra-e".
+One case has no test, and I should not guess it: the German ß is no accented letter, so "Straße" still becomes "stra-e".
 
 <signal>BLOCKED: Should ß become "ss" (Straße → strasse) or be dropped (Straße → strae)?</signal>`),
   ];

@@ -1,0 +1,205 @@
+/** Every command of this version. Help, parsing and completion all read this one table. */
+import { SESSION_STATUSES } from '../domain/status.ts';
+import type { ArgumentSpec, CommandSpec, OptionSpec } from './command-spec.ts';
+
+const SESSION: ArgumentSpec = { name: 'ID', help: 'A session: its id, or the beginning of it.' };
+
+const LIMITS: readonly OptionSpec[] = [
+  { name: 'max-iterations', value: 'integer', placeholder: 'N', help: 'Stop after so many iterations (10).' },
+  { name: 'budget-usd', value: 'usd', placeholder: 'X|none', help: 'Stop before more is spent (10 USD).' },
+  { name: 'budget-tokens', value: 'integer', placeholder: 'N', help: 'Stop at so many tokens.' },
+  { name: 'time-limit', value: 'duration', placeholder: 'D', help: 'Stop after so much running time (8h).' },
+];
+const DETACH: OptionSpec = { name: 'detach', help: 'Return at once; the session goes on by itself.' };
+
+export const COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'start',
+    group: 'Run',
+    summary: 'Start a session and follow it to its end.',
+    details:
+      'An agent works towards the goal in a worktree of its own, one iteration after the other, until it is done and ' +
+      "Pulse's own verification agrees. Your checkout is not touched; the work is on a branch.\n" +
+      'Ctrl-C asks: pause, detach or abort. Closing the terminal only detaches.\n' +
+      'Exit codes: 0 complete, 1 failed, 3 blocked, 4 paused, 5 aborted, 2 wrong use, 130/143 interrupted.',
+    arguments: [{ name: 'GOAL', help: 'What should be done, in quotes.' }],
+    options: [
+      { name: 'agent', value: 'text', placeholder: 'NAME', help: 'Which agent works (default: the config, else the first installed).' },
+      { name: 'command', value: 'text', placeholder: 'CMD', help: 'Run this shell command as the agent: brief on stdin, message on stdout.' },
+      { name: 'verify', value: 'text', placeholder: 'CMD', isRepeated: true, help: 'What must pass before "done" is believed. May be repeated.' },
+      ...LIMITS,
+      { name: 'iteration-timeout', value: 'duration', placeholder: 'D', help: 'End an iteration after this time (60m).' },
+      { name: 'idle-timeout', value: 'duration', placeholder: 'D', help: 'End it after this time without a sign of life (10m).' },
+      { name: 'path', value: 'text', placeholder: 'DIR', help: 'The repository (default: here).' },
+      { name: 'project', value: 'text', placeholder: 'NAME', help: "The project's name (default: the folder's)." },
+      { name: 'base', value: 'text', placeholder: 'BRANCH', help: 'Start from this branch, tag or commit (default: HEAD).' },
+      { name: 'branch', value: 'text', placeholder: 'NAME', help: 'The branch to write (default: pulse/<goal>-<id>).' },
+      { name: 'context', value: 'text', placeholder: 'HOW', choices: ['none', 'prefetch', 'mcp', 'hybrid'], help: 'How earlier turns reach the agent.' },
+      { name: 'anchor', value: 'text', placeholder: 'TURN', help: 'Begin the context at this turn.' },
+      { name: 'record', help: 'Keep what the agent printed, to replay it later.' },
+      DETACH,
+    ],
+    examples: [
+      'pulse start "Implement user auth" --verify "npm test"',
+      'pulse start "Fix the flaky tests" --command "./my-agent.sh" --max-iterations 5',
+      'pulse start "Port the CLI" --budget-usd 25 --detach',
+    ],
+    load: () => import('./commands/start.ts'),
+  },
+  {
+    name: 'resume',
+    group: 'Run',
+    summary: 'Go on with a blocked, paused or failed session, or adopt one without a runner.',
+    arguments: [SESSION],
+    options: [
+      { name: 'answer', value: 'text', placeholder: 'TEXT', help: 'Answers what the agent asked.' },
+      ...LIMITS,
+      DETACH,
+    ],
+    examples: ['pulse resume ses_019a --answer "Use bcrypt."', 'pulse resume ses_019a --max-iterations 20'],
+    isPersonOnly: true,
+    load: () => import('./commands/resume.ts'),
+  },
+  {
+    name: 'status',
+    group: 'Look',
+    summary: 'Show one session, or all that run.',
+    arguments: [{ ...SESSION, isOptional: true }],
+    examples: ['pulse status', 'pulse status ses_019a --json'],
+    load: () => import('./commands/status.ts'),
+  },
+  {
+    name: 'list',
+    group: 'Look',
+    summary: 'List sessions, newest first.',
+    options: [
+      { name: 'status', value: 'text', placeholder: 'S', choices: SESSION_STATUSES, help: 'Only those with this status.' },
+      { name: 'limit', value: 'integer', placeholder: 'N', help: 'At most so many (20).' },
+    ],
+    examples: ['pulse list --status blocked'],
+    load: () => import('./commands/list.ts'),
+  },
+  {
+    name: 'watch',
+    group: 'Look',
+    summary: 'Follow a session without touching it (default: the newest that runs).',
+    details: 'Ctrl-C stops watching; the session goes on.',
+    arguments: [{ ...SESSION, isOptional: true }],
+    load: () => import('./commands/watch.ts'),
+  },
+  {
+    name: 'log',
+    group: 'Look',
+    summary: 'Print what happened, with what the agent said.',
+    arguments: [SESSION],
+    options: [{ name: 'iteration', value: 'integer', placeholder: 'N', help: 'Only this iteration.' }],
+    examples: ['pulse log ses_019a --iteration 2'],
+    load: () => import('./commands/log.ts'),
+  },
+  {
+    name: 'pause',
+    group: 'Steer',
+    summary: 'Pause a session after the iteration in hand.',
+    arguments: [SESSION],
+    options: [{ name: 'now', help: 'End the agent at once; its work is kept aside and the iteration done again.' }],
+    load: () => import('./commands/pause.ts'),
+  },
+  {
+    name: 'abort',
+    group: 'Steer',
+    summary: 'End a session for good; its branch stays.',
+    arguments: [SESSION],
+    load: () => import('./commands/abort.ts'),
+  },
+  {
+    name: 'verify',
+    group: 'Account',
+    summary: 'Run the verification again: is the evidence still true?',
+    details: 'Exit 0 when every command is fresh (same tree, passes again), 1 otherwise.',
+    arguments: [SESSION],
+    load: () => import('./commands/verify.ts'),
+  },
+  {
+    name: 'export',
+    group: 'Account',
+    summary: 'Write everything about a session: a report to read, or JSON.',
+    arguments: [SESSION],
+    options: [
+      { name: 'format', value: 'text', placeholder: 'F', choices: ['json', 'md'], help: 'json, or md for a report to read (default: by the name of the file, else json).' },
+      { name: 'output', value: 'text', placeholder: 'FILE', help: 'Write to this file instead of stdout.' },
+    ],
+    examples: ['pulse export ses_019a --format md', 'pulse export ses_019a --output evidence.md'],
+    load: () => import('./commands/export.ts'),
+  },
+  {
+    name: 'init',
+    group: 'Set up',
+    summary: 'Look at this repository and write .pulse/config.yaml.',
+    options: [{ name: 'force', help: 'Replace the config that is there.' }],
+    load: () => import('./commands/init.ts'),
+  },
+  {
+    name: 'doctor',
+    group: 'Set up',
+    summary: 'Say what works on this machine, what is missing and how to get it.',
+    options: [{ name: 'gc', help: 'Delete kept refs older than 30 days in this repository.' }],
+    load: () => import('./commands/doctor.ts'),
+  },
+  {
+    name: 'config',
+    group: 'Set up',
+    summary: 'Show each setting, its value and where it comes from.',
+    arguments: [{ name: 'NAME', isOptional: true, help: 'Only this setting.' }],
+    load: () => import('./commands/config.ts'),
+  },
+  {
+    name: 'completion',
+    group: 'Set up',
+    summary: 'Print a completion script for your shell.',
+    arguments: [{ name: 'SHELL', choices: ['bash', 'zsh', 'fish'], help: 'bash, zsh or fish.' }],
+    examples: ['source <(pulse completion bash)', 'pulse completion fish > ~/.config/fish/completions/pulse.fish'],
+    load: () => import('./commands/completion.ts'),
+  },
+  {
+    name: 'signal',
+    group: 'For agents',
+    summary: 'Read a message on stdin and print the signal Pulse finds in it.',
+    examples: ['pulse signal < message.md'],
+    load: () => import('./commands/signal.ts'),
+  },
+  {
+    name: 'tool',
+    group: 'For agents',
+    summary: 'Call a tool of the run this command stands in.',
+    details: 'Prints {"ok": …, "output": …, "reasons": […]}; exit 0 when ok, 1 when not, 2 outside a run.',
+    arguments: [
+      { name: 'NAME', help: 'The tool.' },
+      { name: 'JSON', isOptional: true, help: 'Its input; {} without, `-` reads stdin.' },
+    ],
+    examples: [`pulse tool pulse_signal '{"signal": "COMPLETE"}'`],
+    load: () => import('./commands/tool.ts'),
+  },
+  {
+    name: 'demo',
+    group: 'Set up',
+    summary: 'Show a whole session with a built-in agent, in a folder of its own.',
+    isHidden: true,
+    load: () => import('./commands/demo.ts'),
+  },
+  {
+    name: 'run-session',
+    group: 'Run',
+    summary: 'Drive a session in this process.',
+    arguments: [SESSION],
+    isHidden: true,
+    load: () => import('./commands/run-session.ts'),
+  },
+  {
+    name: 'supervise',
+    group: 'Run',
+    summary: "Keep a session's runner alive.",
+    arguments: [SESSION],
+    isHidden: true,
+    load: () => import('./commands/supervise.ts'),
+  },
+];

@@ -1,0 +1,33 @@
+import { createPulse, type Pulse } from '../../pulse.ts';
+import { actor } from '../actor.ts';
+import type { CommandContext } from '../command-spec.ts';
+import { detached, followSession } from '../follow/follow.ts';
+import { launchRunner } from '../session-runner.ts';
+
+/** Goes on with a stopped session, adopts one that nobody runs, or just follows one that is being run. */
+export async function run(context: CommandContext): Promise<number> {
+  const { input, output, environment, cwd } = context;
+  await using pulse = await createPulse({ environment });
+  const { session: before } = await pulse.get(input.argument('ID')!);
+  const isLive = before.status === 'running' || before.status === 'pending';
+  const after = isLive ? 0 : await lastEvent(pulse, before.id);
+  const { session, next } = await pulse.resume(before.id, {
+    answer: input.text('answer'),
+    maxIterations: input.number('max-iterations'),
+    budgetUsd: input.usd('budget-usd'),
+    budgetTokens: input.number('budget-tokens'),
+    timeLimitMs: input.number('time-limit'),
+    actor: actor(),
+  });
+  if (next === 'run') await launchRunner(pulse, session, context);
+  if (!input.has('detach')) return await followSession({ pulse, session, output, cwd, after });
+  if (!output.isJson) output.data(session.id);
+  return detached({ output }, session);
+}
+
+/** The number of the last event of a session that has stopped. */
+async function lastEvent(pulse: Pulse, id: string): Promise<number> {
+  let seq = 0;
+  for await (const event of pulse.follow(id)) seq = event.seq;
+  return seq;
+}

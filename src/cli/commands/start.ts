@@ -1,0 +1,63 @@
+import type { StartInput, StartNotes } from '../../operations/start.ts';
+import { createPulse } from '../../pulse.ts';
+import type { Session } from '../../store/sessions.ts';
+import type { CommandContext } from '../command-spec.ts';
+import { detached, followSession } from '../follow/follow.ts';
+import type { Output } from '../output.ts';
+import type { Input } from '../parser.ts';
+import { findOrphans, launchRunner } from '../session-runner.ts';
+import { shownLine } from '../terminal/text.ts';
+
+export async function run(context: CommandContext): Promise<number> {
+  const { input, output, environment, cwd } = context;
+  await using pulse = await createPulse({ environment });
+  const { session, notes } = await pulse.start(startInput(input, cwd));
+  const orphans = await findOrphans(pulse);
+  await launchRunner(pulse, session, context);
+  for (const note of noteLines(notes, session, orphans)) output.talk(output.stderr.style.dim(note));
+  if (!input.has('detach')) return await followSession({ pulse, session, output, cwd });
+  if (!output.isJson) output.data(session.id);
+  return detached({ output }, session);
+}
+
+function startInput(input: Input, cwd: string): StartInput {
+  return {
+    goal: input.argument('GOAL')!,
+    path: input.text('path') ?? cwd,
+    createdBy: 'cli',
+    projectName: input.text('project'),
+    agent: input.text('agent'),
+    command: input.text('command'),
+    verify: input.texts('verify'),
+    maxIterations: input.number('max-iterations'),
+    budgetUsd: input.usd('budget-usd'),
+    budgetTokens: input.number('budget-tokens'),
+    timeLimitMs: input.number('time-limit'),
+    iterationTimeoutMs: input.number('iteration-timeout'),
+    idleTimeoutMs: input.number('idle-timeout'),
+    base: input.text('base'),
+    branch: input.text('branch'),
+    anchorTurnId: input.text('anchor'),
+    contextStrategy: input.text('context') as StartInput['contextStrategy'],
+    record: input.has('record'),
+  };
+}
+
+/** What the person should know before the first iteration. */
+function noteLines({ notIncluded, isCostUnknown, isUnverified }: StartNotes, session: Session, orphans: Session[]): string[] {
+  const lines: string[] = [];
+  const { count, paths } = notIncluded;
+  if (count > 0) {
+    const named = paths.slice(0, 3).map(shownLine).join(', ');
+    lines.push(`note: not included, because not committed: ${named}${count > 3 ? ` and ${count - 3} more` : ''}`);
+  }
+  if (isCostUnknown && session.budget_usd !== null) {
+    lines.push(`note: the cost of ${session.agent} is not known; iterations, time and tokens are limited all the same`);
+  }
+  if (isUnverified) lines.push('note: no verify command: a completion will be unverified (--verify "npm test")');
+  for (const { id, goal } of orphans.slice(0, 3)) {
+    lines.push(`note: ${id} is running (no runner): ${shownLine(goal).slice(0, 60)}`, `      pulse resume ${id}`);
+  }
+  if (orphans.length > 3) lines.push(`note: and ${orphans.length - 3} more without a runner: pulse status`);
+  return lines;
+}

@@ -1,0 +1,148 @@
+/** Follows a session to its end, or to where the person leaves it. */
+import { constants } from 'node:os';
+import { isPulseError, PulseError } from '../../domain/errors.ts';
+import { EXIT_CODES } from '../../domain/status.ts';
+import type { Pulse } from '../../pulse.ts';
+import type { Session } from '../../store/sessions.ts';
+import { actor } from '../actor.ts';
+import type { Output } from '../output.ts';
+import { INTERRUPT_QUESTION, type InterruptSignal, onInterrupt, readInterruptAnswer } from './interrupts.ts';
+import { resultBlock } from './result.ts';
+import { createView, type View } from './view.ts';
+
+/** A crashed runner is back within 2 s; one that stays away for this long does not come back by itself. */
+const RUNNER_GONE_MS = 10_000;
+/** How long an interrupted command waits for the session to be paused. */
+const PAUSE_WAIT_MS = 15_000;
+
+export interface Follow {
+  pulse: Pulse;
+  session: Session;
+  output: Output;
+  cwd: string;
+  /** Tells only what comes after this event. */
+  after?: number;
+  /** `watch`: an interruption only ends the watching. */
+  isWatching?: boolean;
+}
+
+/** Resolves to the exit code. Throws when the session has lost its runner for good. */
+export async function followSession(follow: Follow): Promise<number> {
+  const { pulse, session, output, cwd, after } = follow;
+  const leaving = new AbortController();
+  const view = createView(output, session);
+  const steering = steer(follow, { view, leaving });
+  try {
+    const checkRunner = watchRunner(pulse, session.id);
+    const onQuiet = async (now: Session): Promise<boolean> => {
+      view.session(now);
+      return checkRunner(now);
+    };
+    for await (const event of pulse.follow(session.id, { after, signal: leaving.signal, onQuiet })) view.event(event);
+  } finally {
+    view.close();
+    steering[Symbol.dispose]();
+  }
+  const { interrupted } = steering;
+  const { session: last } = await pulse.get(session.id);
+  const interruptedCode = interrupted && 128 + constants.signals[interrupted];
+  const isStopped = last.status !== 'running' && last.status !== 'pending';
+  if (!isStopped && !interrupted && leaving.signal.aborted) return detached(follow, last);
+  if (output.isJson) output.json({ type: 'session.ended', session: last });
+  else if (isStopped) output.data(`\n${resultBlock(last, { style: output.stdout.style, cwd })}`);
+  else output.talk(`The session is still running: pulse watch ${last.id}`);
+  return interruptedCode ?? EXIT_CODES[last.status];
+}
+
+export function detached({ output, isWatching }: Pick<Follow, 'output' | 'isWatching'>, session: Session): number {
+  if (output.isJson) {
+    output.json({ type: 'session.detached', session });
+    return 0;
+  }
+  output.talk(isWatching ? 'Stopped watching; the session goes on.' : 'Detached; the session goes on.');
+  output.talk(`  pulse watch ${session.id}`);
+  return 0;
+}
+
+/** Says `true`, by throwing, once nobody has driven the session for too long. */
+function watchRunner(pulse: Pulse, id: string): (session: Session) => Promise<boolean> {
+  let goneSince: number | null = null;
+  let checkedAt = 0;
+  return async () => {
+    const now = Date.now();
+    if (now - checkedAt < 1_000) return false;
+    checkedAt = now;
+    if ((await pulse.runner(id)) !== 'none') {
+      goneSince = null;
+      return false;
+    }
+    goneSince ??= now;
+    if (now - goneSince < RUNNER_GONE_MS) return false;
+    throw new PulseError('internal_error', `Nobody runs session ${id} any more.`, {
+      hint: `pulse resume ${id} goes on. What happened is in ${pulse.home.logs}/${id}.log`,
+    });
+  };
+}
+
+interface Steering extends Disposable {
+  /** The signal that ended the session's run, if one did. */
+  readonly interrupted: InterruptSignal | null;
+}
+
+function steer(
+  { pulse, session, output, isWatching }: Follow,
+  { view, leaving }: { view: View; leaving: AbortController },
+): Steering {
+  const isInteractive = !output.isJson && output.stderr.isTerminal && process.stdin.isTTY === true;
+  let interrupted: InterruptSignal | null = null;
+  let isAsking = false;
+  let deadline: NodeJS.Timeout | undefined;
+
+  async function pauseNow(signal: InterruptSignal): Promise<void> {
+    if (interrupted) return leaving.abort('interrupted');
+    interrupted = signal;
+    view.say('Pausing: the agent is ended, its work kept.');
+    deadline = setTimeout(() => leaving.abort('interrupted'), PAUSE_WAIT_MS);
+    await unlessStopped(pulse.pause(session.id, { now: true, actor: actor() }));
+  }
+
+  async function ask(): Promise<void> {
+    if (isAsking) return leaving.abort('detached');
+    isAsking = true;
+    view.ask(INTERRUPT_QUESTION);
+    const answer = await readInterruptAnswer();
+    isAsking = false;
+    view.ask(null);
+    if (answer === 'detach') return leaving.abort('detached');
+    if (answer === 'pause') {
+      view.say('Pausing after this iteration.');
+      await unlessStopped(pulse.pause(session.id, { actor: actor() }));
+    }
+    if (answer === 'abort') {
+      view.say('Aborting.');
+      await unlessStopped(pulse.abort(session.id, { actor: actor() }));
+    }
+  }
+
+  const interrupts = onInterrupt((signal) => {
+    if (isWatching) return leaving.abort('detached');
+    const handled = isInteractive && signal === 'SIGINT' ? ask() : pauseNow(signal);
+    handled.catch((error: Error) => view.say(`error: ${error.message}`));
+  });
+  return {
+    get interrupted() {
+      return interrupted;
+    },
+    [Symbol.dispose]() {
+      interrupts[Symbol.dispose]();
+      clearTimeout(deadline);
+    },
+  };
+}
+
+/** The session may have come to its own end meanwhile: then that end stands. */
+async function unlessStopped(request: Promise<Session>): Promise<void> {
+  await request.catch((error: unknown) => {
+    if (!isPulseError(error, 'invalid_transition')) throw error;
+  });
+}

@@ -1,0 +1,73 @@
+/** The lines a follower leaves behind: one for each iteration that ended, one for whatever interrupted it. */
+import { formatDuration } from '../../domain/durations.ts';
+import type { PulseEvent } from '../../domain/events.ts';
+import type { Style } from '../terminal/style.ts';
+import { fit, shownLine } from '../terminal/text.ts';
+import type { Progress } from './progress.ts';
+
+/** `null` where the event leaves no line. `columns`: how wide a line may be. */
+export function eventLines(
+  event: PulseEvent,
+  progress: Progress,
+  { style, columns }: { style: Style; columns: number },
+): string[] {
+  const { type, data } = event;
+  switch (type) {
+    case 'iteration.settled':
+      return settledLines(event, progress, { style, columns });
+    case 'iteration.retried':
+      return [style.yellow(fit(`↻ ${event.iteration} again: ${retryText(data)}`, columns))];
+    case 'agent.limit':
+      return [style.yellow(fit(`… ${event.iteration} ${shownLine(String(data.message ?? 'usage limit'))}`, columns))];
+    case 'agent.denied':
+      return [style.yellow(fit(`! ${event.iteration} not allowed: ${shownLine(`${data.tool} ${data.reason ?? ''}`)}`, columns))];
+    case 'budget.warned':
+      return [style.yellow(fit(`! ${shownLine(String(data.message ?? 'close to a limit'))}`, columns))];
+    case 'session.resumed': {
+      const answer = typeof data.answer === 'string' ? `, answer: ${shownLine(data.answer)}` : '';
+      return [style.dim(fit(`▸ resumed${answer}`, columns))];
+    }
+    default:
+      return [];
+  }
+}
+
+const MARKS: Record<string, { mark: string; color: 'green' | 'yellow' | 'red' }> = {
+  continued: { mark: '✓', color: 'green' },
+  completed: { mark: '✓', color: 'green' },
+  kept: { mark: '✓', color: 'green' },
+  rejected: { mark: '✗', color: 'red' },
+  blocked: { mark: '■', color: 'yellow' },
+  timeout: { mark: '◷', color: 'yellow' },
+  crashed: { mark: '✗', color: 'red' },
+};
+
+function settledLines(
+  { iteration, data }: PulseEvent,
+  { failedChecks }: Progress,
+  { style, columns }: { style: Style; columns: number },
+): string[] {
+  const outcome = String(data.outcome ?? '');
+  const { mark, color } = MARKS[outcome] ?? { mark: '·', color: 'yellow' };
+  const word = outcome === 'rejected' ? 'COMPLETE rejected' : shownLine(String(data.signal ?? outcome));
+  const files = Array.isArray(data.files) ? data.files.length : 0;
+  const facts = [
+    `${files} ${files === 1 ? 'file' : 'files'}`,
+    typeof data.commit === 'string' ? data.commit.slice(0, 7) : 'no commit',
+  ];
+  const head = `${mark} ${iteration} ${word}`;
+  const tail = `  ${facts.join('  ')}`;
+  const summary = fit(shownLine(String(data.summary ?? '')), columns - head.length - tail.length - 2);
+  const lines = [`${style[color](head)}${style.dim(tail)}  ${summary}`.trimEnd()];
+  for (const { command, exit } of failedChecks) {
+    const end = exit === null ? 'did not finish' : `exit ${exit}`;
+    lines.push(style.red(fit(`    ${command} → ${end}`, columns)));
+  }
+  return lines;
+}
+
+function retryText(data: Record<string, unknown>): string {
+  const delayMs = Number(data.delayMs ?? 0);
+  const wait = delayMs > 0 ? `, in ${formatDuration(delayMs)}` : '';
+  return `${shownLine(String(data.reason ?? 'interrupted'))} (attempt ${data.attempt}${wait})`;
+}

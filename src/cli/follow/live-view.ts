@@ -1,0 +1,114 @@
+import { formatDuration } from '../../domain/durations.ts';
+import type { Session } from '../../store/sessions.ts';
+import type { Side } from '../output.ts';
+import { createLiveRegion } from '../terminal/live-region.ts';
+import type { Style } from '../terminal/style.ts';
+import { fit, shownLine } from '../terminal/text.ts';
+import { eventLines } from './lines.ts';
+import { advance, firstProgress, type Progress, withSession } from './progress.ts';
+import { formatCount, formatUsd } from './result.ts';
+import type { View } from './view.ts';
+
+const FRAME_MS = 120;
+/** Saving is quick; whatever takes longer after the agent is the verification. */
+const SAVING_MS = 600;
+
+/** Redrawn in place; settled iterations scroll above it, one line each. */
+export function createLiveView(side: Side, session: Session): View {
+  let progress = firstProgress(session);
+  let newest = session;
+  let question: string | null = null;
+  let isHeaded = false;
+  const region = createLiveRegion(side);
+  const room = (): number => side.columns() - 1;
+  const draw = (): void => {
+    const lines = liveLines(progress, newest, { style: side.style, columns: room(), nowMs: Date.now() });
+    region.draw(question === null ? lines : [...lines, side.style.bold(fit(question, room()))]);
+  };
+  const timer = setInterval(draw, FRAME_MS);
+  const onResume = (): void => draw();
+  side.stream.on('resize', draw);
+  process.on('SIGCONT', onResume);
+  return {
+    event(event) {
+      progress = advance(progress, event);
+      if (!isHeaded) region.print(headLines(newest, { style: side.style, columns: room() }));
+      isHeaded = true;
+      const lines = eventLines(event, progress, { style: side.style, columns: room() });
+      if (lines.length > 0) region.print(lines);
+    },
+    session(now) {
+      newest = now;
+      progress = withSession(progress, now);
+      draw();
+    },
+    say: (text) => region.print(text.split('\n')),
+    ask(text) {
+      question = text;
+      draw();
+    },
+    close() {
+      clearInterval(timer);
+      side.stream.off('resize', draw);
+      process.off('SIGCONT', onResume);
+      region.close();
+    },
+  };
+}
+
+interface Frame {
+  style: Style;
+  columns: number;
+  nowMs: number;
+}
+
+function headLines(session: Session, { style, columns }: Omit<Frame, 'nowMs'>): string[] {
+  return [
+    style.bold(fit(`▸ ${shownLine(session.goal)}`, columns)),
+    style.dim(fit(`  ${session.id} · ${session.agent} on ${session.branch_name}`, columns)),
+  ];
+}
+
+/** Two lines: where the session stands, and what the agent does. Exported for its test. */
+export function liveLines(progress: Progress, session: Session, { style, columns, nowMs }: Frame): string[] {
+  if (progress.step === 'stopped') return [];
+  const frame = SPINNER[Math.floor(nowMs / FRAME_MS) % SPINNER.length]!;
+  const attempt = progress.attempt > 1 ? ` (attempt ${progress.attempt})` : '';
+  const where = progress.iteration === 0 ? '' : `iteration ${progress.iteration}/${progress.maxIterations}${attempt} · `;
+  const step = `${where}${stepLabel(progress, session, nowMs)}`;
+  const facts = [
+    formatDuration(Math.max(0, nowMs - progress.iterationSinceMs)),
+    ...(progress.spentUsd > 0 ? [formatUsd(progress.spentUsd)] : []),
+    ...(progress.tokens > 0 ? [`${formatCount(progress.tokens)} tokens`] : []),
+    ...(progress.lastSignal ? [`last ${progress.lastSignal}`] : []),
+  ].join(' · ');
+  const shownStep = fit(step, columns - 2);
+  const shownFacts = fit(` · ${facts}`, columns - 2 - shownStep.length);
+  const lines = [`${style.cyan(frame)} ${shownStep}${style.dim(shownFacts)}`];
+  if (progress.activity) lines.push(style.dim(`  ${fit(progress.activity, columns - 2)}`));
+  return lines;
+}
+
+function stepLabel({ step, stepSinceMs, resumeAtMs }: Progress, session: Session, nowMs: number): string {
+  switch (step) {
+    case 'starting':
+      return 'starting';
+    case 'planning':
+      return 'planning';
+    case 'preparing':
+      return nowMs - stepSinceMs < 2_000 ? 'starting the agent' : 'agent working';
+    case 'agent':
+      return 'agent working';
+    case 'saving':
+      if (session.verify.length === 0 || nowMs - stepSinceMs < SAVING_MS) return 'saving the work';
+      return `verifying ${shownLine(session.verify[0]!)}`;
+    case 'verified':
+      return 'settling';
+    case 'waiting':
+      return `waiting ${formatDuration(Math.max(0, (resumeAtMs ?? nowMs) - nowMs))}`;
+    case 'stopped':
+      return 'stopped';
+  }
+}
+
+const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];

@@ -1,0 +1,138 @@
+/** What a session is doing right now, folded from its events. Pure: every view draws from it. */
+import type { PulseEvent } from '../../domain/events.ts';
+import type { Session } from '../../store/sessions.ts';
+import { shownLine } from '../terminal/text.ts';
+
+export type Step = 'starting' | 'planning' | 'preparing' | 'agent' | 'saving' | 'verified' | 'waiting' | 'stopped';
+
+export interface FailedCheck {
+  command: string;
+  exit: number | null;
+}
+
+export interface Progress {
+  iteration: number;
+  maxIterations: number;
+  attempt: number;
+  step: Step;
+  /** When the step began; for `waiting` it ends at `resumeAtMs`. */
+  stepSinceMs: number;
+  iterationSinceMs: number;
+  resumeAtMs: number | null;
+  /** The agent's last tool call or line. */
+  activity: string | null;
+  lastSignal: string | null;
+  /** Of the iteration in hand, once verified. */
+  failedChecks: FailedCheck[];
+  spentUsd: number;
+  tokens: number;
+}
+
+export function firstProgress(session: Session): Progress {
+  const since = Date.parse(session.created_at);
+  return {
+    iteration: session.current_iteration,
+    maxIterations: session.max_iterations,
+    attempt: 1,
+    step: 'starting',
+    stepSinceMs: since,
+    iterationSinceMs: since,
+    resumeAtMs: null,
+    activity: null,
+    lastSignal: session.last_signal,
+    failedChecks: [],
+    spentUsd: session.spent_usd,
+    tokens: session.total_tokens_used,
+  };
+}
+
+/** What only the row knows: spending, limits. */
+export function withSession(progress: Progress, session: Session): Progress {
+  const { max_iterations: maxIterations, spent_usd: spentUsd, total_tokens_used: tokens } = session;
+  return { ...progress, maxIterations, spentUsd, tokens };
+}
+
+export function advance(progress: Progress, event: PulseEvent): Progress {
+  const at = Date.parse(event.at);
+  const enter = (step: Step, change: Partial<Progress> = {}): Progress => ({
+    ...progress,
+    step,
+    stepSinceMs: progress.step === step ? progress.stepSinceMs : at,
+    resumeAtMs: null,
+    ...change,
+  });
+  const { data } = event;
+  switch (event.type) {
+    case 'session.started':
+    case 'session.resumed':
+      return enter('planning');
+    case 'iteration.planned':
+      return enter('planning', {
+        iteration: event.iteration ?? progress.iteration,
+        iterationSinceMs: at,
+        attempt: 1,
+        activity: null,
+        failedChecks: [],
+      });
+    case 'iteration.started':
+      return enter('preparing', { attempt: Number(data.attempt ?? 1), activity: null });
+    case 'agent.text':
+    case 'agent.tool':
+      return enter('agent', { activity: activityOf(event) ?? progress.activity });
+    case 'agent.usage':
+    case 'agent.compacted':
+    case 'agent.denied':
+      return enter('agent');
+    case 'agent.retry':
+    case 'agent.limit':
+      return enter('agent', { activity: shownLine(String(data.message ?? 'the model service is asked again')) });
+    case 'iteration.ended':
+      return enter('saving', { activity: null });
+    case 'iteration.verified':
+      return enter('verified', { failedChecks: failedChecks(data.commands) });
+    case 'signal.received':
+      return { ...progress, lastSignal: String(data.signal) };
+    case 'iteration.retried': {
+      const delayMs = Number(data.delayMs ?? 0);
+      return enter(delayMs > 0 ? 'waiting' : 'planning', {
+        attempt: Number(data.attempt ?? 1),
+        resumeAtMs: delayMs > 0 ? at + delayMs : null,
+        activity: null,
+      });
+    }
+    case 'iteration.settled':
+      return enter('planning', { activity: null });
+    case 'session.ended':
+    case 'session.blocked':
+    case 'session.failed':
+    case 'session.paused':
+    case 'session.aborted':
+      return enter('stopped');
+    default:
+      return progress;
+  }
+}
+
+/** One line on what the agent does; `null` where the event says nothing to a person. */
+export function activityOf({ type, data }: PulseEvent): string | null {
+  if (type === 'agent.tool') {
+    if (data.phase !== 'start') return null;
+    return shownLine([data.name, data.summary].filter(Boolean).join(' ')) || null;
+  }
+  const lines = shownLines(String(data.text ?? ''));
+  return lines.at(-1) ?? null;
+}
+
+function shownLines(text: string): string[] {
+  return text
+    .split('\n')
+    .map(shownLine)
+    .filter((line) => line !== '' && !/^<\/?\w+>?.*<\/\w+>$/.test(line));
+}
+
+function failedChecks(commands: unknown): FailedCheck[] {
+  if (!Array.isArray(commands)) return [];
+  return commands
+    .filter((check) => check?.passed === false)
+    .map((check) => ({ command: shownLine(String(check.command)), exit: check.exit as number | null }));
+}

@@ -1,0 +1,126 @@
+/** How a session stands, for a person: status, why, what to do next, where everything is. */
+import { formatDuration } from '../../domain/durations.ts';
+import type { SessionStatus } from '../../domain/status.ts';
+import type { Session } from '../../store/sessions.ts';
+import type { Style } from '../terminal/style.ts';
+import { shown } from '../terminal/text.ts';
+
+export const STATUS_MARKS: Record<SessionStatus, { mark: string; color: 'green' | 'yellow' | 'red' | 'cyan' }> = {
+  pending: { mark: '○', color: 'cyan' },
+  running: { mark: '●', color: 'cyan' },
+  complete: { mark: '✓', color: 'green' },
+  blocked: { mark: '■', color: 'yellow' },
+  paused: { mark: '‖', color: 'yellow' },
+  failed: { mark: '✗', color: 'red' },
+  aborted: { mark: '✗', color: 'red' },
+};
+
+export interface ResultOptions {
+  style: Style;
+  cwd: string;
+}
+
+export function resultBlock(session: Session, { style, cwd }: ResultOptions): string {
+  const { mark, color } = STATUS_MARKS[session.status];
+  const lines = [`${style[color](style.bold(`${mark} ${session.status}`))}  ${headline(session)}`, `  ${style.dim(numbers(session))}`];
+  if (session.blocked_reason) {
+    lines.push('', ...shown(session.blocked_reason).trim().split('\n').map((line) => `    ${line}`), '');
+  }
+  for (const [label, text] of pointers(session, cwd)) lines.push(`  ${style.dim(label.padEnd(9))} ${text}`);
+  return lines.join('\n');
+}
+
+/** A completion that nothing verified is called so wherever it is shown (contract 1.3). */
+export function isUnverified(session: Session): boolean {
+  return session.status === 'complete' && session.verify.length === 0;
+}
+
+function headline(session: Session): string {
+  if (isUnverified(session)) return 'unverified: no verify command was given';
+  if (session.status === 'complete') return `verified by ${shown(session.verify.join(', '))}`;
+  return session.stop_reason ? STOP_SENTENCES[session.stop_reason] ?? session.stop_reason : '';
+}
+
+const STOP_SENTENCES: Partial<Record<string, string>> = {
+  blocked_by_agent: 'the agent needs you',
+  signal_conflict: 'the agent gave two different signals',
+  no_signal: 'the agent ended without a signal',
+  iteration_limit: 'the iteration limit is reached',
+  budget_cost: 'the cost limit is reached',
+  budget_tokens: 'the token limit is reached',
+  budget_time: 'the running time limit is reached',
+  stagnation: 'nothing new came of the last iterations',
+  verification_failed: 'the verification failed three times in a row',
+  usage_limit: "the agent's usage limit is reached",
+  agent_auth: 'the agent is not logged in, or may not do what it must',
+  agent_unavailable: 'the agent cannot be started',
+  agent_error: 'the agent failed, and again when retried',
+  internal_error: 'Pulse itself failed',
+  paused_by_user: 'paused by you',
+  aborted_by_user: 'aborted by you',
+};
+
+function numbers(session: Session): string {
+  const { current_iteration: done, max_iterations: most, total_commits: commits } = session;
+  return [
+    `iteration ${done}/${most}`,
+    `${commits} ${commits === 1 ? 'commit' : 'commits'}`,
+    ...spending(session),
+    `${formatDuration(session.running_ms)} running`,
+  ].join(' · ');
+}
+
+/** What is known of the spending; nothing where the agent tells none. */
+export function spending({ spent_usd: usd, total_tokens_used: tokens }: Pick<Session, 'spent_usd' | 'total_tokens_used'>): string[] {
+  return [...(usd > 0 ? [formatUsd(usd)] : []), ...(tokens > 0 ? [`${formatCount(tokens)} tokens`] : [])];
+}
+
+export function formatUsd(usd: number): string {
+  return `$${usd.toFixed(usd < 0.1 ? 3 : 2)}`;
+}
+
+export function formatCount(count: number): string {
+  if (count < 1_000) return String(count);
+  return count < 1_000_000 ? `${(count / 1_000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`;
+}
+
+function pointers(session: Session, cwd: string): [string, string][] {
+  const { id, branch_name: branch, base_branch: base, base_sha: sha, project_path: path } = session;
+  const git = path === cwd ? 'git' : `git -C ${quoted(path)}`;
+  const rows: [string, string][] = [];
+  const next = nextCommand(session);
+  if (next) rows.push(next);
+  if (session.total_commits > 0) {
+    rows.push(['branch', branch], ['diff', `${git} diff ${base ?? sha.slice(0, 10)}...${branch}`]);
+  }
+  if (session.verify.length > 0 && session.status === 'complete') rows.push(['evidence', `pulse verify ${id}`]);
+  rows.push(['report', `pulse export ${id} --format md`], ['log', `pulse log ${id}`]);
+  return rows;
+}
+
+/** The exact command that goes on from here. */
+function nextCommand(session: Session): [string, string] | null {
+  const resume = `pulse resume ${session.id}`;
+  switch (session.stop_reason) {
+    case 'blocked_by_agent':
+    case 'no_signal':
+    case 'signal_conflict':
+    case 'stagnation':
+    case 'verification_failed':
+      return ['answer', `${resume} --answer "…"`];
+    case 'iteration_limit':
+      return session.status === 'blocked' ? ['go on', `${resume} --max-iterations ${session.max_iterations + 10}`] : null;
+    case 'budget_cost':
+      return ['go on', `${resume} --budget-usd ${Math.ceil((session.budget_usd ?? session.spent_usd) * 2)}`];
+    case 'budget_tokens':
+      return ['go on', `${resume} --budget-tokens ${(session.budget_tokens ?? session.total_tokens_used) * 2}`];
+    case 'budget_time':
+      return ['go on', `${resume} --time-limit ${Math.ceil(((session.time_limit_ms ?? 0) * 2) / 3_600_000)}h`];
+    default:
+      return session.status === 'complete' || session.status === 'aborted' ? null : ['go on', resume];
+  }
+}
+
+export function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

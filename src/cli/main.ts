@@ -1,0 +1,73 @@
+/** The command line's one entrance: parse, load the command's module, run it, turn its end into an exit code. */
+import { asPulseError, PulseError } from '../domain/errors.ts';
+import { COMMANDS } from './commands.ts';
+import { createOutput, type Output } from './output.ts';
+import { asksForJson, findCommand, parseCommand } from './parser.ts';
+
+export interface Invocation {
+  argv: string[];
+  /** The path of bin/pulse.js. */
+  program: string;
+}
+
+export async function main({ argv, program }: Invocation): Promise<void> {
+  const environment = process.env;
+  const output = createOutput({ isJson: asksForJson(argv), environment });
+  leaveQuietlyWithoutReader();
+  const exitCode = await execute({ argv, program, output, environment }).catch((error: unknown) =>
+    report(output, asPulseError(error)),
+  );
+  await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+  process.exit(exitCode);
+}
+
+async function execute(call: Invocation & { output: Output; environment: NodeJS.ProcessEnv }): Promise<number> {
+  const { argv, program, output, environment } = call;
+  if (isHelp(argv)) return help(argv, output);
+  const { command, input, isHelp: wantsHelp } = parseCommand(argv, COMMANDS);
+  if (wantsHelp) return help(['help', command.name], output);
+  if (command.isPersonOnly && environment.PULSE_RUN_ID) {
+    throw new PulseError('inside_run', `pulse ${command.name} is for people: an agent inside a run may not use it.`, {
+      hint: 'End the iteration with the signal BLOCKED and say what a person should do.',
+    });
+  }
+  const { run } = await command.load();
+  return run({ input, output, environment, cwd: process.cwd(), program });
+}
+
+function isHelp([first]: readonly string[]): boolean {
+  return first === undefined || first === 'help' || first === '--help' || first === '-h';
+}
+
+async function help([, name]: readonly string[], output: Output): Promise<number> {
+  const { commandHelp, overview } = await import('./help.ts');
+  const { style } = output.stdout;
+  const isNamed = name !== undefined && !name.startsWith('-');
+  output.data(isNamed ? commandHelp(findCommand(name, COMMANDS), style) : overview(COMMANDS, style));
+  return 0;
+}
+
+function report(output: Output, error: PulseError): number {
+  const { style } = output.stderr;
+  output.talk(`${style.red('error:')} ${error.message}`);
+  if (error.hint) output.talk(`${style.cyan('hint:')} ${error.hint}`);
+  if (error.code === 'internal_error' && process.env.PULSE_DEBUG) output.talk(String((error.cause as Error)?.stack));
+  if (output.isJson) output.json({ error: error.toJSON() });
+  return error.exitCode;
+}
+
+/** `pulse list | head -1` ends without a word, and a terminal that is gone does not crash whoever writes to it. */
+function leaveQuietlyWithoutReader(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE' || error.code === 'EIO') process.exit(0);
+      throw error;
+    });
+  }
+}
+
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write('', () => resolve());
+  });
+}

@@ -1,0 +1,51 @@
+/** stdout is data, stderr is talk (contract 6). */
+import type { WriteStream } from 'node:tty';
+import { createStyle, type Style, wantsColor } from './terminal/style.ts';
+
+export interface Output {
+  isJson: boolean;
+  /** A line, or several, of data. */
+  data(text: string): void;
+  /** One line of JSON on stdout. */
+  json(value: unknown): void;
+  /** A line, or several, for the person. */
+  talk(text: string): void;
+  stdout: Side;
+  stderr: Side;
+}
+
+export interface Side {
+  stream: WriteStream;
+  /** A terminal that understands cursor movement. */
+  isTerminal: boolean;
+  style: Style;
+  columns(): number;
+}
+
+export interface OutputOptions {
+  isJson: boolean;
+  environment: NodeJS.ProcessEnv;
+}
+
+export function createOutput({ isJson, environment }: OutputOptions): Output {
+  const stdout = side(process.stdout, environment);
+  const stderr = side(process.stderr, environment);
+  return {
+    isJson,
+    data: (text) => void stdout.stream.write(`${text}\n`),
+    json: (value) => void stdout.stream.write(`${JSON.stringify(value)}\n`),
+    talk: (text) => void stderr.stream.write(`${text}\n`),
+    stdout,
+    stderr,
+  };
+}
+
+function side(stream: WriteStream, environment: NodeJS.ProcessEnv): Side {
+  const isTty = stream.isTTY === true;
+  return {
+    stream,
+    isTerminal: isTty && environment.TERM !== 'dumb',
+    style: createStyle(wantsColor(isTty, environment)),
+    columns: () => (isTty && stream.columns > 0 ? stream.columns : 80),
+  };
+}

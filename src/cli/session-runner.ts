@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import { PulseError } from '../domain/errors.ts';
+import { startSupervisor } from '../process/supervise.ts';
+import type { Pulse } from '../pulse.ts';
+import type { Session } from '../store/sessions.ts';
+import type { CommandContext } from './command-spec.ts';
+
+/** Gives the session a runner of its own that outlives this process and its terminal. */
+export async function launchRunner(
+  pulse: Pulse,
+  session: Session,
+  { program, environment }: Pick<CommandContext, 'program' | 'environment'>,
+): Promise<void> {
+  const logPath = runnerLog(pulse, session.id);
+  // The supervisor stands in `/`: a relative state directory would be another one there.
+  const supervised = { ...environment, PULSE_HOME: pulse.home.path };
+  try {
+    await startSupervisor({ program, sessionId: session.id, logPath, environment: supervised });
+  } catch (cause) {
+    throw new PulseError('internal_error', `No process could be started for session ${session.id}.`, {
+      hint: `pulse resume ${session.id} tries again.`,
+      cause,
+    });
+  }
+}
+
+export function runnerLog({ home }: Pulse, sessionId: string): string {
+  return join(home.logs, `${sessionId}.log`);
+}
+
+/** How long a new session may be without a runner before it counts as left alone. */
+const STARTING_MS = 10_000;
+
+/** Sessions of this machine that should be running and that nobody runs. */
+export async function findOrphans(pulse: Pulse): Promise<Session[]> {
+  const now = Date.now();
+  const live = [...(await pulse.list({ status: 'running' })), ...(await pulse.list({ status: 'pending' }))];
+  const old = live.filter(({ status, created_at }) => status === 'running' || now - Date.parse(created_at) > STARTING_MS);
+  const states = await Promise.all(old.map(({ id }) => pulse.runner(id)));
+  return old.filter((_, index) => states[index] === 'none');
+}

@@ -1,0 +1,92 @@
+/**
+ * Keeps a session's runner alive (contract 6): a tiny process in a session of its own, so that it survives the terminal,
+ * that starts the runner again when it dies. Imports almost nothing: it must not be what breaks.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+export interface SupervisedRunner {
+  /** bin/pulse.js. */
+  program: string;
+  sessionId: string;
+}
+
+export interface SupervisorStart extends SupervisedRunner {
+  /** Everything the supervisor and the runner print. */
+  logPath: string;
+  environment: NodeJS.ProcessEnv;
+}
+
+/** Resolves once the supervisor runs, on its own from then on; rejects when it could not be started. */
+export async function startSupervisor({ program, sessionId, logPath, environment }: SupervisorStart): Promise<void> {
+  mkdirSync(dirname(logPath), { recursive: true, mode: 0o700 });
+  const log = openSync(logPath, 'a', 0o600);
+  try {
+    const child = spawn(process.execPath, [program, 'supervise', sessionId], {
+      cwd: '/',
+      detached: true,
+      env: environment,
+      stdio: ['ignore', log, log],
+    });
+    await new Promise((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+    child.unref();
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** The first crash is answered at once; a runner is back within 2 s. */
+const BACKOFF_MS = [0, 250, 500, 1_000];
+const CRASHES_ALLOWED = 5;
+const CRASH_WINDOW_MS = 60_000;
+
+/** Ends when the runner ended normally, gave up too often, or this process was told to stop. */
+export async function superviseRunner({ program, sessionId }: SupervisedRunner): Promise<'ended' | 'gave_up' | 'stopped'> {
+  let runner: ChildProcess | null = null;
+  let isStopping = false;
+  const stop = (): void => {
+    isStopping = true;
+    runner?.kill('SIGTERM');
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  // Whoever started it may close the terminal: that is not a wish to stop.
+  process.on('SIGHUP', () => undefined);
+
+  const crashes: number[] = [];
+  for (;;) {
+    runner = spawn(process.execPath, [program, 'run-session', sessionId], {
+      cwd: '/',
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    const end = await ended(runner);
+    if (isStopping) return 'stopped';
+    if (end === 'exit 0') return 'ended';
+    const now = Date.now();
+    crashes.push(now);
+    const recent = crashes.filter((at) => now - at < CRASH_WINDOW_MS);
+    if (recent.length >= CRASHES_ALLOWED) {
+      say(`the runner of ${sessionId} ended ${recent.length} times within a minute (${end}); giving up`);
+      say(`pulse resume ${sessionId} tries again`);
+      return 'gave_up';
+    }
+    say(`the runner of ${sessionId} ended (${end}); starting it again`);
+    await new Promise((resolve) => setTimeout(resolve, BACKOFF_MS[recent.length - 1] ?? 1_000));
+    if (isStopping) return 'stopped';
+  }
+}
+
+function ended(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(signal ?? `exit ${code}`));
+  });
+}
+
+function say(text: string): void {
+  process.stderr.write(`${new Date().toISOString()} supervisor: ${text}\n`);
+}

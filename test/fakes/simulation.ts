@@ -1,0 +1,282 @@
+/** Whole sessions in one process, on a real in-memory store, with virtual time and processes that die or stall. */
+
+import { requestPause } from '../../src/engine/control.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { runSession } from '../../src/engine/runner.ts';
+import { goalLoop } from '../../src/loops/goal.ts';
+import { readEvents } from '../../src/store/events.ts';
+import { listIterations } from '../../src/store/iterations.ts';
+import { openSqlite } from '../../src/store/open-sqlite.ts';
+import { findSession, type NewSession } from '../../src/store/sessions.ts';
+import type { Store } from '../../src/store/store.ts';
+import { admit } from './admit.ts';
+import { createVirtualTime } from './virtual-time.ts';
+import { type AgentScript, createFakeAgents, createFakeWorkspace, createWorld, type World } from './world.ts';
+
+export type Fate = 'die' | 'stall';
+
+export interface SimulationOptions {
+  script: AgentScript;
+  session?: Partial<NewSession>;
+  /** Asked at every point a process passes, in order; `null` lets it go on. */
+  fate(point: string, index: number): Fate | null;
+  /** A ring that is lost or comes twice. */
+  bell?: (sessionId: string) => 'ring' | 'lose' | 'double';
+  /** A stalled process is on another host: it cannot be known dead nor ended, only its lease runs out. */
+  isFleet?: boolean;
+  onTick?: (jump: (ms: number) => void) => void;
+  /** A person stops the session when this point is first passed. */
+  pauseAt?: string;
+}
+
+export interface Simulated {
+  world: World;
+  store: Store;
+  sessionId: string;
+  points: string[];
+  /** Set when the session did not end by itself. */
+  isStuck: boolean;
+  processes: number;
+}
+
+const MAX_STEPS = 20_000;
+const STALL_MS = 90_000;
+
+export async function simulate(options: SimulationOptions): Promise<Simulated> {
+  const time = createVirtualTime();
+  const store = await openSqlite({ path: ':memory:', nowMs: time.nowMs });
+  const world = createWorld();
+  const sessionId = await admit(store, options.session);
+  const points: string[] = [];
+  const bells = new Map<object, () => void>();
+  const alive = new Set<string>();
+  let processes = 0;
+  let seed = 1;
+  let isOver = false;
+
+  function spawn(): void {
+    const name = `p${++processes}`;
+    let isDead = false;
+    alive.add(name);
+    const frozen = new Promise<never>(() => undefined);
+    const host = options.isFleet ? name : 'host';
+    const raw = time.clock(() => isDead);
+    /** A stalled process does nothing at all: no heartbeat, no write, until it goes on. */
+    let stalled: Promise<void> = Promise.resolve();
+    const clock: Engine['clock'] = {
+      nowMs: raw.nowMs,
+      async sleep(ms, signal) {
+        await raw.sleep(ms, signal);
+        await stalled;
+        if (isDead) await frozen;
+      },
+    };
+
+    async function gate(point: string): Promise<void> {
+      await stalled;
+      if (isDead) return frozen;
+      const fate = options.fate(point, points.length);
+      points.push(point);
+      if (point === options.pauseAt && points.indexOf(point) === points.length - 1) void stopNow();
+      if (fate === 'die') {
+        isDead = true;
+        alive.delete(name);
+        restart(200);
+        // On one host the successor's sweep has to find the agent; on another only the lifeline can end it.
+        if (options.isFleet) void outside.sleep(1_000).then(() => endAgents(world, host));
+        return frozen;
+      }
+      if (fate === 'stall') {
+        restart(70_000);
+        stalled = raw.sleep(STALL_MS);
+        await stalled;
+      }
+      if (isDead) return frozen;
+    }
+
+    const alone = async <T>(work: () => Promise<T>): Promise<T> => {
+      await stalled;
+      if (isDead) return frozen;
+      const result = await work();
+      await stalled;
+      return isDead ? frozen : result;
+    };
+    const access = { world, gate, host, sleep: clock.sleep, script: options.script };
+    const engine: Engine = {
+      store: {
+        read: (work) => alone(() => store.read(work)),
+        tx: (label, work) => alone(() => store.tx(label, work)),
+        close: async () => undefined,
+      },
+      workspace: createFakeWorkspace(access),
+      agents: createFakeAgents(access),
+      briefs: { compose: async ({ iteration }) => brief(`iteration ${iteration}`) },
+      bell: createSimBell(bells, { clock, fate: options.bell ?? (() => 'ring'), isDead: () => isDead }),
+      clock,
+      ids: { nowMs: time.nowMs, randomBytes: (count) => bytes(count, seed++) },
+      trace: gate,
+      loops: { goal: goalLoop },
+      owner: name,
+      owners: (owner) =>
+        alive.has(owner) ? (options.isFleet ? 'elsewhere' : 'alive') : options.isFleet ? 'elsewhere' : 'dead',
+      async evict(owner) {
+        alive.delete(owner);
+        kills.get(owner)?.();
+      },
+      timing: { leaseMs: 60_000, heartbeatMs: 15_000, pollMs: 2_000 },
+    };
+    kills.set(name, () => {
+      isDead = true;
+    });
+    void runSession(engine, sessionId, new AbortController().signal).then(
+      (end) => {
+        if (isDead) return;
+        alive.delete(name);
+        if (end === 'held_elsewhere') restart(5_000);
+        else isOver = true;
+      },
+      () => {
+        if (isDead) return;
+        alive.delete(name);
+        restart(1_000);
+      },
+    );
+  }
+
+  async function stopNow(): Promise<void> {
+    await store.tx('pause', (db) => requestPause(db, sessionId, { request: 'stop', actor: 'test' }));
+    for (const ring of bells.values()) ring();
+  }
+
+  const kills = new Map<string, () => void>();
+  const outside = time.clock(() => false);
+  function restart(ms: number): void {
+    void outside.sleep(ms).then(() => {
+      if (!isOver) spawn();
+    });
+  }
+
+  spawn();
+  let steps = 0;
+  for (; steps < MAX_STEPS; steps++) {
+    const isMoving = await time.step();
+    options.onTick?.(time.jump);
+    if (isOver && !isMoving) break;
+    if (!isMoving) break;
+    if (isOver && alive.size === 0) break;
+  }
+  return { world, store, sessionId, points, isStuck: !isOver, processes };
+}
+
+function endAgents(world: World, host: string): void {
+  for (const agent of world.agents) if (agent.worktree.startsWith(`${host}:`)) agent.isAlive = false;
+}
+
+/** Everything that must hold once a session of `count` iterations is over, whatever happened on the way. */
+export async function violationsOf(
+  { world, store, sessionId, isStuck }: Simulated,
+  count: number,
+  { allowsRefs } = { allowsRefs: false },
+): Promise<string[]> {
+  const found = [...world.violations];
+  if (isStuck) found.push('the session never ended');
+  const { session, iterations, events } = await store.read(async (db) => ({
+    session: (await findSession(db, sessionId))!,
+    iterations: await listIterations(db, sessionId),
+    events: await readEvents(db, sessionId, { limit: 100_000 }),
+  }));
+  const check = (holds: boolean, what: string): void => {
+    if (!holds) found.push(what);
+  };
+  const expected = Array.from({ length: count }, (_, index) => index + 1);
+  check(
+    session.status === 'complete',
+    `status ${session.status} ${session.stop_reason} ${session.blocked_reason}`,
+  );
+  check(iterations.length === count, `${iterations.length} iterations instead of ${count}`);
+  check(
+    iterations.every((it) => it.status === 'complete'),
+    'an iteration is not complete',
+  );
+  const chain: number[] = [];
+  let head = world.branches.get(session.branch_name) ?? '';
+  while (head && head !== 'base') {
+    const commit = world.commits.get(head)!;
+    chain.unshift(commit.iteration);
+    head = commit.parent ?? '';
+  }
+  check(JSON.stringify(chain) === JSON.stringify(expected), `commits of iterations ${chain}`);
+  const tip = world.commits.get(world.branches.get(session.branch_name) ?? '');
+  check(tip?.content === expected.map((n) => `${n},`).join(''), `content ${tip?.content}`);
+  check(
+    events.every((event, index) => event.seq === index + 1),
+    'the events have a gap',
+  );
+  for (const number of expected) {
+    const settled = events.filter(
+      (event) => event.type === 'iteration.settled' && event.iteration === number,
+    );
+    check(settled.length === 1, `iteration ${number} settled ${settled.length} times`);
+  }
+  check(session.total_commits === count, `total_commits ${session.total_commits}`);
+  check(session.reserved_usd < 1e-9, `reserved ${session.reserved_usd}`);
+  check(![...world.agents].some((agent) => agent.isAlive), 'an agent is still alive');
+  check(
+    allowsRefs || ![...world.refs.keys()].some((ref) => ref.startsWith('attempt/')),
+    'an attempt ref is left',
+  );
+  return found;
+}
+
+function brief(text: string) {
+  return {
+    text,
+    tokens: 1,
+    anchor: { turnId: null, strategy: null, resolutionMs: 0, salience: null, depth: null, invalid: [] },
+  };
+}
+
+function bytes(count: number, seed: number): Uint8Array {
+  let state = seed * 2654435761;
+  return Uint8Array.from({ length: count }, () => {
+    state = (state * 1103515245 + 12345) >>> 0;
+    return state >>> 16;
+  });
+}
+
+interface SimBellOptions {
+  clock: Engine['clock'];
+  fate(sessionId: string): 'ring' | 'lose' | 'double';
+  isDead(): boolean;
+}
+
+function createSimBell(
+  bells: Map<object, () => void>,
+  { clock, fate, isDead }: SimBellOptions,
+): Engine['bell'] {
+  return {
+    ring(sessionId) {
+      const times = { ring: 1, lose: 0, double: 2 }[fate(sessionId)];
+      for (let i = 0; i < times; i++) for (const ring of [...bells.values()]) ring();
+    },
+    listen() {
+      const key = {};
+      let isRung = false;
+      let wake: AbortController | null = null;
+      bells.set(key, () => {
+        isRung = true;
+        wake?.abort();
+      });
+      return {
+        async wait(timeoutMs, signal) {
+          if (!isRung && !isDead()) {
+            wake = new AbortController();
+            await clock.sleep(timeoutMs, signal ? AbortSignal.any([signal, wake.signal]) : wake.signal);
+          }
+          isRung = false;
+        },
+        [Symbol.dispose]: () => void bells.delete(key),
+      };
+    },
+  };
+}

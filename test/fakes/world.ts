@@ -1,0 +1,214 @@
+/** A small model of git, worktrees and processes: enough to tell whether work was lost, doubled or mixed up. */
+import type { RunReport, VerificationRecord } from '../../src/domain/attempt.ts';
+import { PulseError } from '../../src/domain/errors.ts';
+import type { AgentHost, HeldAttempt, UnitCommit, Workspace } from '../../src/engine/ports.ts';
+
+export interface Commit {
+  sha: string;
+  parent: string | null;
+  content: string;
+  session: string;
+  iteration: number;
+}
+
+interface Worktree {
+  head: string;
+  content: string;
+}
+
+export interface RunningAgent {
+  runId: string;
+  worktree: string;
+  isAlive: boolean;
+}
+
+export interface World {
+  commits: Map<string, Commit>;
+  branches: Map<string, string>;
+  refs: Map<string, string>;
+  worktrees: Map<string, Worktree>;
+  agents: Set<RunningAgent>;
+  /** What must never be seen. */
+  violations: string[];
+  /** Iterations whose agent ran to its end, in order. */
+  finishedRuns: number[];
+}
+
+export const BASE = 'base';
+
+export function createWorld(): World {
+  const base: Commit = { sha: BASE, parent: null, content: '', session: '', iteration: 0 };
+  return {
+    commits: new Map([[BASE, base]]),
+    branches: new Map(),
+    refs: new Map(),
+    worktrees: new Map(),
+    agents: new Set(),
+    violations: [],
+    finishedRuns: [],
+  };
+}
+
+/** What a simulated process does between two effects: it may die here, or stall. */
+export type Gate = (point: string) => Promise<void>;
+
+export interface WorldAccess {
+  world: World;
+  gate: Gate;
+  /** Worktrees are per host. */
+  host: string;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  script: AgentScript;
+}
+
+/** What the scripted agent does in an iteration. */
+export type AgentScript = (iteration: number, attempt: number) => Partial<RunReport> & { verifies?: boolean };
+
+export function createFakeWorkspace({ world, gate, host, script }: WorldAccess): Workspace {
+  const at = (attempt: HeldAttempt) => `${host}:${attempt.spec.worktreePath}`;
+  return {
+    async createBranch(session) {
+      await gate('branch');
+      if (!world.branches.has(session.branch_name)) world.branches.set(session.branch_name, session.base_sha);
+    },
+    async branchHead(session) {
+      return world.branches.get(session.branch_name) ?? null;
+    },
+    async prepare(attempt, { keepWork }) {
+      const { spec, task } = attempt;
+      if (task.token > 1 || spec.recoverTo) {
+        await gate('sweep');
+        endAgents(world, at(attempt));
+      }
+      if (keepWork) return;
+      const existing = world.worktrees.get(at(attempt));
+      if (existing && spec.recoverTo && existing.content !== contentOf(world, spec.startSha)) {
+        await gate('leftovers');
+        world.refs.set(spec.recoverTo, existing.content);
+      }
+      await gate('reset');
+      if (!existing || task.token > 1 || spec.recoverTo || existing.head !== spec.startSha) {
+        world.worktrees.set(at(attempt), { head: spec.startSha, content: contentOf(world, spec.startSha) });
+      }
+    },
+    async setup() {
+      return null;
+    },
+    async findCommit(attempt) {
+      const { spec, sessionId, iteration } = attempt;
+      const head = world.commits.get(world.worktrees.get(at(attempt))?.head ?? '');
+      const isOurs =
+        head?.parent === spec.startSha && head.session === sessionId && head.iteration === iteration;
+      return isOurs ? { commit: head.sha, tree: head.content, files: ['file'] } : null;
+    },
+    async commit(attempt): Promise<UnitCommit> {
+      const { spec, sessionId, iteration } = attempt;
+      await gate('stage');
+      const worktree = world.worktrees.get(at(attempt));
+      if (!worktree) throw new PulseError('internal_error', 'no worktree');
+      const sha = `c${world.commits.size}`;
+      const { content } = worktree;
+      if (content === contentOf(world, worktree.head) && worktree.head === spec.startSha) {
+        return { commit: null, tree: content, files: [] };
+      }
+      // As `git commit` does: on top of where HEAD is. The real one folds back to the start first.
+      world.commits.set(sha, { sha, parent: spec.startSha, content, session: sessionId, iteration });
+      worktree.head = sha;
+      await gate('committed');
+      return { commit: sha, tree: content, files: ['file'] };
+    },
+    async publish({ task }, commit) {
+      await gate('publish');
+      world.refs.set(`attempt/${task.id}`, commit);
+    },
+    async unpublish({ task }, commit) {
+      if (world.refs.get(`attempt/${task.id}`) === commit) world.refs.delete(`attempt/${task.id}`);
+    },
+    async verify(attempt, unit) {
+      await gate('verify');
+      const passed = script(attempt.iteration, attempt.task.attempt).verifies ?? true;
+      return [record(passed, unit)];
+    },
+    async saveLeftovers({ spec, sessionId, iteration, task }) {
+      const worktree = world.worktrees.get(`${host}:${spec.worktreePath}`);
+      if (worktree) world.refs.set(`recovery/${sessionId}/${iteration}.${task.attempt}`, worktree.content);
+    },
+    async advance(session, { taskId, from, to }) {
+      await gate('advance');
+      const now = world.branches.get(session.branch_name);
+      if (now !== to) {
+        if (now !== from) throw new PulseError('ref_moved', `branch at ${now}, expected ${from}`);
+        world.branches.set(session.branch_name, to);
+      }
+      world.refs.delete(`attempt/${taskId}`);
+      await gate('advanced');
+    },
+    async close(session, last) {
+      const key = `${host}:${session.worktree_path}`;
+      endAgents(world, key);
+      await gate('close');
+      world.worktrees.delete(key);
+      if (last?.task) world.refs.delete(`attempt/${last.task.id}`);
+    },
+  };
+}
+
+export function createFakeAgents({ world, gate, host, sleep, script }: WorldAccess): AgentHost {
+  return {
+    async run(attempt, listener, signal) {
+      const key = `${host}:${attempt.spec.worktreePath}`;
+      const others = [...world.agents].filter((agent) => agent.isAlive && agent.worktree === key);
+      if (others.length > 0) world.violations.push(`two agents in ${key} at iteration ${attempt.iteration}`);
+      const agent: RunningAgent = { runId: attempt.runId, worktree: key, isAlive: true };
+      world.agents.add(agent);
+      const worktree = world.worktrees.get(key)!;
+      const before = worktree.content;
+      worktree.content = `${before}?`;
+      await gate('agent-started');
+      listener.event({ type: 'agent.text', data: { text: `working on ${attempt.iteration}` } });
+      await sleep(5_000, signal);
+      const { verifies: _, ...scripted } = script(attempt.iteration, attempt.task.attempt);
+      if (agent.isAlive && !signal.aborted) worktree.content = `${before}${attempt.iteration},`;
+      agent.isAlive = false;
+      await gate('agent-ended');
+      listener.spent({ costUsd: 0.1, tokens: 10 });
+      if (!scripted.failure && !signal.aborted) world.finishedRuns.push(attempt.iteration);
+      return { ...SUCCESS, ...scripted };
+    },
+  };
+}
+
+const SUCCESS: RunReport = {
+  failure: null,
+  stopped: null,
+  finalMessage: 'Did a piece.\n<signal>CONTINUE</signal>',
+  toolSignal: null,
+  usage: { costUsd: 0.1, inputTokens: 5, outputTokens: 5, cacheTokens: 0 },
+  model: null,
+  durationMs: 5_000,
+  endedAt: '2026-01-01T00:00:00.000Z',
+};
+
+function contentOf(world: World, sha: string): string {
+  return world.commits.get(sha)?.content ?? '';
+}
+
+function endAgents(world: World, worktree: string): void {
+  for (const agent of world.agents) if (agent.worktree === worktree) agent.isAlive = false;
+}
+
+function record(passed: boolean, { commit, tree }: UnitCommit): VerificationRecord {
+  return {
+    command: 'check',
+    cwd: '/',
+    exit: passed ? 0 : 1,
+    passed,
+    durationMs: 1,
+    outputHash: '',
+    outputTail: '',
+    tree,
+    commit,
+    environment: '',
+    at: '2026-01-01T00:00:00.000Z',
+  };
+}
