@@ -33,7 +33,9 @@ async function runHere() {
 function runWithOwnNode() {
   const node = ownNode();
   if (node === null) {
-    console.error(`error: Pulse needs Node.js ${NEEDED.join('.')} or newer; this is ${process.versions.node}.`);
+    console.error(
+      `error: Pulse needs Node.js ${NEEDED.join('.')} or newer; this is ${process.versions.node}.`,
+    );
     console.error(
       `hint: Install it from https://nodejs.org, or run \`npm install\` in ${root} to get the project's own.`,
     );

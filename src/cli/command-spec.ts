@@ -1,6 +1,7 @@
 /** The words of the command table: what a command is, before anything of it is loaded. */
-import type { Input } from './parser.ts';
+
 import type { Output } from './output.ts';
+import type { Input } from './parser.ts';
 
 /** `usd`: a positive number, or `none` for no limit. `duration`: `90s`, `10m`, `2h`. */
 export type ValueKind = 'text' | 'integer' | 'usd' | 'duration';

@@ -38,7 +38,11 @@ export function commandHelp(command: CommandSpec, style: Style): string {
     lines.push('', style.bold('Arguments'), ...named.map(({ name, help }) => row(name, help, style)));
   }
   const options = [...(command.options ?? []), ...COMMON_OPTIONS];
-  lines.push('', style.bold('Options'), ...options.map((option) => row(optionLabel(option), describe(option), style)));
+  lines.push(
+    '',
+    style.bold('Options'),
+    ...options.map((option) => row(optionLabel(option), describe(option), style)),
+  );
   if (command.examples) {
     lines.push('', style.bold('Examples'), ...command.examples.map((example) => `  ${example}`));
   }
@@ -56,7 +60,9 @@ function optionLabel({ name, value, placeholder }: OptionSpec): string {
 }
 
 function describe({ help, choices }: OptionSpec): string {
-  return choices && !choices.some((choice) => help.includes(choice)) ? `${help} ${choices.join(', ')}.` : help;
+  return choices && !choices.some((choice) => help.includes(choice))
+    ? `${help} ${choices.join(', ')}.`
+    : help;
 }
 
 function row(label: string, help: string, style: Style): string {

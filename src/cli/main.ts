@@ -21,15 +21,21 @@ export async function main({ argv, program }: Invocation): Promise<void> {
   process.exit(exitCode);
 }
 
-async function execute(call: Invocation & { output: Output; environment: NodeJS.ProcessEnv }): Promise<number> {
+async function execute(
+  call: Invocation & { output: Output; environment: NodeJS.ProcessEnv },
+): Promise<number> {
   const { argv, program, output, environment } = call;
   if (isHelp(argv)) return help(argv, output);
   const { command, input, isHelp: wantsHelp } = parseCommand(argv, COMMANDS);
   if (wantsHelp) return help(['help', command.name], output);
   if (command.isPersonOnly && environment.PULSE_RUN_ID) {
-    throw new PulseError('inside_run', `pulse ${command.name} is for people: an agent inside a run may not use it.`, {
-      hint: 'End the iteration with the signal BLOCKED and say what a person should do.',
-    });
+    throw new PulseError(
+      'inside_run',
+      `pulse ${command.name} is for people: an agent inside a run may not use it.`,
+      {
+        hint: 'End the iteration with the signal BLOCKED and say what a person should do.',
+      },
+    );
   }
   const { run } = await command.load();
   return run({ input, output, environment, cwd: process.cwd(), program });
@@ -51,7 +57,8 @@ function report(output: Output, error: PulseError): number {
   const { style } = output.stderr;
   output.talk(`${style.red('error:')} ${error.message}`);
   if (error.hint) output.talk(`${style.cyan('hint:')} ${error.hint}`);
-  if (error.code === 'internal_error' && process.env.PULSE_DEBUG) output.talk(String((error.cause as Error)?.stack));
+  if (error.code === 'internal_error' && process.env.PULSE_DEBUG)
+    output.talk(String((error.cause as Error)?.stack));
   if (output.isJson) output.json({ error: error.toJSON() });
   return error.exitCode;
 }

@@ -53,9 +53,13 @@ export function findCommand(name: string, commands: readonly CommandSpec[]): Com
   }
   const offered = commands.filter(({ isHidden }) => !isHidden).map((command) => command.name);
   const guess = nearest(name, offered);
-  throw new PulseError('usage', `There is no command "${name}"${isPlanned(name) ? ' in this version yet' : ''}.`, {
-    hint: guess ? `Did you mean: pulse ${guess}` : 'pulse help shows what there is.',
-  });
+  throw new PulseError(
+    'usage',
+    `There is no command "${name}"${isPlanned(name) ? ' in this version yet' : ''}.`,
+    {
+      hint: guess ? `Did you mean: pulse ${guess}` : 'pulse help shows what there is.',
+    },
+  );
 }
 
 /** Commands of the contract that a later version brings. */
@@ -124,7 +128,10 @@ function addValue(
     return;
   }
   if (text === undefined) {
-    throw new PulseError('usage', `${flag} needs a value${option.placeholder ? `: ${flag} ${option.placeholder}` : ''}.`);
+    throw new PulseError(
+      'usage',
+      `${flag} needs a value${option.placeholder ? `: ${flag} ${option.placeholder}` : ''}.`,
+    );
   }
   if (known.length > 0 && !option.isRepeated) throw new PulseError('usage', `${flag} is given twice.`);
   values.set(option.name, [...known, readValue(option, { flag, text })]);
@@ -182,7 +189,10 @@ function bindArguments(positionals: readonly string[], command: CommandSpec): Ma
 
 function checkChoice(spec: ArgumentSpec, word: string): void {
   if (!spec.choices || spec.choices.includes(word)) return;
-  throw new PulseError('usage', `${spec.name} must be one of ${spec.choices.join(', ')}, not "${word.slice(0, 100)}".`);
+  throw new PulseError(
+    'usage',
+    `${spec.name} must be one of ${spec.choices.join(', ')}, not "${word.slice(0, 100)}".`,
+  );
 }
 
 function tooMany(positionals: readonly string[], command: CommandSpec): PulseError {
@@ -191,7 +201,9 @@ function tooMany(positionals: readonly string[], command: CommandSpec): PulseErr
   const isText = specs.at(-1)?.name === 'GOAL';
   const whole = positionals.join(' ').slice(0, 200).replaceAll('"', "'");
   return new PulseError('usage', `pulse ${command.name} does not know what to do with "${extra}".`, {
-    hint: isText ? `Put the goal in quotes: pulse ${command.name} "${whole}"` : `pulse help ${command.name} shows how it is used.`,
+    hint: isText
+      ? `Put the goal in quotes: pulse ${command.name} "${whole}"`
+      : `pulse help ${command.name} shows how it is used.`,
   });
 }
 

@@ -35,7 +35,9 @@ const STARTING_MS = 10_000;
 export async function findOrphans(pulse: Pulse): Promise<Session[]> {
   const now = Date.now();
   const live = [...(await pulse.list({ status: 'running' })), ...(await pulse.list({ status: 'pending' }))];
-  const old = live.filter(({ status, created_at }) => status === 'running' || now - Date.parse(created_at) > STARTING_MS);
+  const old = live.filter(
+    ({ status, created_at }) => status === 'running' || now - Date.parse(created_at) > STARTING_MS,
+  );
   const states = await Promise.all(old.map(({ id }) => pulse.runner(id)));
   return old.filter((_, index) => states[index] === 'none');
 }

@@ -6,7 +6,8 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   for (const candidate of candidates) {
     const isBeginning = word.length > 2 && candidate.startsWith(word);
     const distance = isBeginning ? 0.5 : editDistance(word.toLowerCase(), candidate);
-    if (distance <= allowed && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { candidate, distance };
+    if (distance <= allowed && distance < (best?.distance ?? Number.POSITIVE_INFINITY))
+      best = { candidate, distance };
   }
   return best?.candidate ?? null;
 }

@@ -17,7 +17,7 @@ export function createRedactor(extraSecrets: readonly string[]): Redactor {
   const redactText = (text: string): string => {
     if (text.length < 6) return text;
     let before = text;
-    // One secret's removal can lay another bare; three rounds are more than was ever needed.
+    // One secret's removal can lay another bare.
     for (let round = 0; round < 8; round++) {
       const after = before
         .split(REDACTED)

@@ -2,10 +2,9 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isPulseError } from '../domain/errors.ts';
 import { commitUnit, findUnitCommit } from '../git/commit.ts';
 import type { Git } from '../git/exec.ts';
-import { readGitDir } from '../git/layout.ts';
+import { findGitDir, readGitDir } from '../git/layout.ts';
 import { resetWorktree, saveLeftovers } from '../git/recovery.ts';
 import {
   advanceBranch,
@@ -178,17 +177,13 @@ async function endRuns(taskId: string, newestToken: number): Promise<void> {
   }
 }
 
+/** No worktree, no leftovers. */
 async function saveIfThere(
   git: Git,
   { worktree, ref, startSha }: { worktree: string; ref: string; startSha: string },
 ): Promise<void> {
-  try {
-    await saveLeftovers(git, { worktree, ref, startSha, message: `pulse: what ${ref} left behind` });
-  } catch (error) {
-    // No worktree, no leftovers.
-    if (!isPulseError(error, 'not_a_repository') && (error as NodeJS.ErrnoException).code !== 'ENOENT')
-      throw error;
-  }
+  if ((await findGitDir(worktree)) === null) return;
+  await saveLeftovers(git, { worktree, ref, startSha, message: `pulse: what ${ref} left behind` });
 }
 
 function trailers(sessionId: string, iteration: number): Record<string, string> {

@@ -19,7 +19,12 @@ export interface SupervisorStart extends SupervisedRunner {
 }
 
 /** Resolves once the supervisor runs, on its own from then on; rejects when it could not be started. */
-export async function startSupervisor({ program, sessionId, logPath, environment }: SupervisorStart): Promise<void> {
+export async function startSupervisor({
+  program,
+  sessionId,
+  logPath,
+  environment,
+}: SupervisorStart): Promise<void> {
   mkdirSync(dirname(logPath), { recursive: true, mode: 0o700 });
   const log = openSync(logPath, 'a', 0o600);
   try {
@@ -45,7 +50,10 @@ const CRASHES_ALLOWED = 5;
 const CRASH_WINDOW_MS = 60_000;
 
 /** Ends when the runner ended normally, gave up too often, or this process was told to stop. */
-export async function superviseRunner({ program, sessionId }: SupervisedRunner): Promise<'ended' | 'gave_up' | 'stopped'> {
+export async function superviseRunner({
+  program,
+  sessionId,
+}: SupervisedRunner): Promise<'ended' | 'gave_up' | 'stopped'> {
   let runner: ChildProcess | null = null;
   let isStopping = false;
   const stop = (): void => {

@@ -63,6 +63,10 @@ describe('redact', () => {
     expect(redact(text)).toBe(text);
   });
 
+  it('hides a secret that the removal of another lays bare', () => {
+    expect(redact(`ghp_${'a'.repeat(4096)}xoxb-1-${BODY}`)).toBe('[redacted][redacted]');
+  });
+
   it('changes nothing the second time', () => {
     const piece = fc.constantFrom(
       ...SECRETS,

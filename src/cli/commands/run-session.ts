@@ -12,7 +12,8 @@ export async function run({ input, output, environment }: CommandContext): Promi
   process.on('SIGHUP', () => undefined);
   const sessionId = input.argument('ID')!;
   await using pulse = await createPulse({ environment });
-  const say = (text: string): void => output.talk(`${new Date().toISOString()} runner ${process.pid}: ${text}`);
+  const say = (text: string): void =>
+    output.talk(`${new Date().toISOString()} runner ${process.pid}: ${text}`);
   say(`takes ${sessionId}`);
   try {
     const end = await pulse.run(sessionId, stop.signal);

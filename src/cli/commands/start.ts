@@ -3,7 +3,6 @@ import { createPulse } from '../../pulse.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { detached, followSession } from '../follow/follow.ts';
-import type { Output } from '../output.ts';
 import type { Input } from '../parser.ts';
 import { findOrphans, launchRunner } from '../session-runner.ts';
 import { shownLine } from '../terminal/text.ts';
@@ -44,19 +43,31 @@ function startInput(input: Input, cwd: string): StartInput {
 }
 
 /** What the person should know before the first iteration. */
-function noteLines({ notIncluded, isCostUnknown, isUnverified }: StartNotes, session: Session, orphans: Session[]): string[] {
+function noteLines(
+  { notIncluded, isCostUnknown, isUnverified }: StartNotes,
+  session: Session,
+  orphans: Session[],
+): string[] {
   const lines: string[] = [];
   const { count, paths } = notIncluded;
   if (count > 0) {
     const named = paths.slice(0, 3).map(shownLine).join(', ');
-    lines.push(`note: not included, because not committed: ${named}${count > 3 ? ` and ${count - 3} more` : ''}`);
+    lines.push(
+      `note: not included, because not committed: ${named}${count > 3 ? ` and ${count - 3} more` : ''}`,
+    );
   }
   if (isCostUnknown && session.budget_usd !== null) {
-    lines.push(`note: the cost of ${session.agent} is not known; iterations, time and tokens are limited all the same`);
+    lines.push(
+      `note: the cost of ${session.agent} is not known; iterations, time and tokens are limited all the same`,
+    );
   }
-  if (isUnverified) lines.push('note: no verify command: a completion will be unverified (--verify "npm test")');
+  if (isUnverified)
+    lines.push('note: no verify command: a completion will be unverified (--verify "npm test")');
   for (const { id, goal } of orphans.slice(0, 3)) {
-    lines.push(`note: ${id} is running (no runner): ${shownLine(goal).slice(0, 60)}`, `      pulse resume ${id}`);
+    lines.push(
+      `note: ${id} is running (no runner): ${shownLine(goal).slice(0, 60)}`,
+      `      pulse resume ${id}`,
+    );
   }
   if (orphans.length > 3) lines.push(`note: and ${orphans.length - 3} more without a runner: pulse status`);
   return lines;

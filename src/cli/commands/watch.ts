@@ -14,7 +14,9 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
 async function newestRunning(pulse: Pulse): Promise<Session> {
   const [running] = await pulse.list({ status: 'running', limit: 1 });
   const [pending] = await pulse.list({ status: 'pending', limit: 1 });
-  const newest = [running, pending].filter((session) => session !== undefined).sort((a, b) => (a.id < b.id ? 1 : -1))[0];
+  const newest = [running, pending]
+    .filter((session) => session !== undefined)
+    .sort((a, b) => (a.id < b.id ? 1 : -1))[0];
   if (newest) return newest;
   throw new PulseError('not_found', 'No session is running.', { hint: 'pulse list shows the others.' });
 }

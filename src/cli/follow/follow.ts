@@ -24,13 +24,15 @@ export interface Follow {
   after?: number;
   /** `watch`: an interruption only ends the watching. */
   isWatching?: boolean;
+  /** Ends with how it stands, without where everything is. */
+  isBrief?: boolean;
 }
 
 /** Resolves to the exit code. Throws when the session has lost its runner for good. */
 export async function followSession(follow: Follow): Promise<number> {
-  const { pulse, session, output, cwd, after } = follow;
+  const { pulse, session, output, cwd, after, isBrief } = follow;
   const leaving = new AbortController();
-  const view = createView(output, session);
+  const view = createView(output, session, { hasHead: !(isBrief && after) });
   const steering = steer(follow, { view, leaving });
   try {
     const checkRunner = watchRunner(pulse, session.id);
@@ -38,7 +40,8 @@ export async function followSession(follow: Follow): Promise<number> {
       view.session(now);
       return checkRunner(now);
     };
-    for await (const event of pulse.follow(session.id, { after, signal: leaving.signal, onQuiet })) view.event(event);
+    for await (const event of pulse.follow(session.id, { after, signal: leaving.signal, onQuiet }))
+      view.event(event);
   } finally {
     view.close();
     steering[Symbol.dispose]();
@@ -49,12 +52,15 @@ export async function followSession(follow: Follow): Promise<number> {
   const isStopped = last.status !== 'running' && last.status !== 'pending';
   if (!isStopped && !interrupted && leaving.signal.aborted) return detached(follow, last);
   if (output.isJson) output.json({ type: 'session.ended', session: last });
-  else if (isStopped) output.data(`\n${resultBlock(last, { style: output.stdout.style, cwd })}`);
+  else if (isStopped) output.data(`\n${resultBlock(last, { style: output.stdout.style, cwd, isBrief })}`);
   else output.talk(`The session is still running: pulse watch ${last.id}`);
   return interruptedCode ?? EXIT_CODES[last.status];
 }
 
-export function detached({ output, isWatching }: Pick<Follow, 'output' | 'isWatching'>, session: Session): number {
+export function detached(
+  { output, isWatching }: Pick<Follow, 'output' | 'isWatching'>,
+  session: Session,
+): number {
   if (output.isJson) {
     output.json({ type: 'session.detached', session });
     return 0;

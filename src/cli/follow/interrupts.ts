@@ -25,7 +25,8 @@ export function onInterrupt(listener: (signal: InterruptSignal) => void): Dispos
   };
 }
 
-export const INTERRUPT_QUESTION = '[p]ause after this iteration · [d]etach · [a]bort · anything else continues';
+export const INTERRUPT_QUESTION =
+  '[p]ause after this iteration · [d]etach · [a]bort · anything else continues';
 
 export type InterruptAnswer = 'pause' | 'detach' | 'abort' | 'continue';
 
@@ -40,7 +41,8 @@ export function readInterruptAnswer(): Promise<InterruptAnswer> {
       stdin.pause();
       resolve(answer);
     };
-    const onKey = (key: Buffer): void => done(ANSWERS[key.toString('latin1')[0]?.toLowerCase() ?? ''] ?? 'continue');
+    const onKey = (key: Buffer): void =>
+      done(ANSWERS[key.toString('latin1')[0]?.toLowerCase() ?? ''] ?? 'continue');
     const onEnd = (): void => done('detach');
     stdin.setRawMode(true);
     stdin.on('data', onKey);
@@ -49,4 +51,10 @@ export function readInterruptAnswer(): Promise<InterruptAnswer> {
   });
 }
 
-const ANSWERS: Record<string, InterruptAnswer> = { p: 'pause', d: 'detach', a: 'abort', '\x03': 'detach', '\x04': 'detach' };
+const ANSWERS: Record<string, InterruptAnswer> = {
+  p: 'pause',
+  d: 'detach',
+  a: 'abort',
+  '\x03': 'detach',
+  '\x04': 'detach',
+};

@@ -2,7 +2,7 @@
 import { formatDuration } from '../../domain/durations.ts';
 import type { PulseEvent } from '../../domain/events.ts';
 import type { Style } from '../terminal/style.ts';
-import { fit, shownLine } from '../terminal/text.ts';
+import { shorten, shownLine } from '../terminal/text.ts';
 import type { Progress } from './progress.ts';
 
 /** `null` where the event leaves no line. `columns`: how wide a line may be. */
@@ -16,16 +16,27 @@ export function eventLines(
     case 'iteration.settled':
       return settledLines(event, progress, { style, columns });
     case 'iteration.retried':
-      return [style.yellow(fit(`↻ ${event.iteration} again: ${retryText(data)}`, columns))];
+      return [style.yellow(shorten(`↻ ${event.iteration} again: ${retryText(data)}`, columns))];
     case 'agent.limit':
-      return [style.yellow(fit(`… ${event.iteration} ${shownLine(String(data.message ?? 'usage limit'))}`, columns))];
+      return [
+        style.yellow(
+          shorten(`… ${event.iteration} ${shownLine(String(data.message ?? 'usage limit'))}`, columns),
+        ),
+      ];
     case 'agent.denied':
-      return [style.yellow(fit(`! ${event.iteration} not allowed: ${shownLine(`${data.tool} ${data.reason ?? ''}`)}`, columns))];
+      return [
+        style.yellow(
+          shorten(
+            `! ${event.iteration} not allowed: ${shownLine(`${data.tool} ${data.reason ?? ''}`)}`,
+            columns,
+          ),
+        ),
+      ];
     case 'budget.warned':
-      return [style.yellow(fit(`! ${shownLine(String(data.message ?? 'close to a limit'))}`, columns))];
+      return [style.yellow(shorten(`! ${shownLine(String(data.message ?? 'close to a limit'))}`, columns))];
     case 'session.resumed': {
       const answer = typeof data.answer === 'string' ? `, answer: ${shownLine(data.answer)}` : '';
-      return [style.dim(fit(`▸ resumed${answer}`, columns))];
+      return [style.dim(shorten(`▸ resumed${answer}`, columns))];
     }
     default:
       return [];
@@ -57,11 +68,11 @@ function settledLines(
   ];
   const head = `${mark} ${iteration} ${word}`;
   const tail = `  ${facts.join('  ')}`;
-  const summary = fit(shownLine(String(data.summary ?? '')), columns - head.length - tail.length - 2);
+  const summary = shorten(shownLine(String(data.summary ?? '')), columns - head.length - tail.length - 2);
   const lines = [`${style[color](head)}${style.dim(tail)}  ${summary}`.trimEnd()];
   for (const { command, exit } of failedChecks) {
     const end = exit === null ? 'did not finish' : `exit ${exit}`;
-    lines.push(style.red(fit(`    ${command} → ${end}`, columns)));
+    lines.push(style.red(shorten(`    ${command} → ${end}`, columns)));
   }
   return lines;
 }

@@ -3,7 +3,7 @@ import type { Session } from '../../store/sessions.ts';
 import type { Side } from '../output.ts';
 import { createLiveRegion } from '../terminal/live-region.ts';
 import type { Style } from '../terminal/style.ts';
-import { fit, shownLine } from '../terminal/text.ts';
+import { shorten, shownLine } from '../terminal/text.ts';
 import { eventLines } from './lines.ts';
 import { advance, firstProgress, type Progress, withSession } from './progress.ts';
 import { formatCount, formatUsd } from './result.ts';
@@ -14,16 +14,16 @@ const FRAME_MS = 120;
 const SAVING_MS = 600;
 
 /** Redrawn in place; settled iterations scroll above it, one line each. */
-export function createLiveView(side: Side, session: Session): View {
+export function createLiveView(side: Side, session: Session, { hasHead }: { hasHead: boolean }): View {
   let progress = firstProgress(session);
   let newest = session;
   let question: string | null = null;
-  let isHeaded = false;
+  let isHeaded = !hasHead;
   const region = createLiveRegion(side);
   const room = (): number => side.columns() - 1;
   const draw = (): void => {
     const lines = liveLines(progress, newest, { style: side.style, columns: room(), nowMs: Date.now() });
-    region.draw(question === null ? lines : [...lines, side.style.bold(fit(question, room()))]);
+    region.draw(question === null ? lines : [...lines, side.style.bold(shorten(question, room()))]);
   };
   const timer = setInterval(draw, FRAME_MS);
   const onResume = (): void => draw();
@@ -64,8 +64,8 @@ interface Frame {
 
 function headLines(session: Session, { style, columns }: Omit<Frame, 'nowMs'>): string[] {
   return [
-    style.bold(fit(`▸ ${shownLine(session.goal)}`, columns)),
-    style.dim(fit(`  ${session.id} · ${session.agent} on ${session.branch_name}`, columns)),
+    style.bold(shorten(`▸ ${shownLine(session.goal)}`, columns)),
+    style.dim(shorten(`  ${session.id} · ${session.agent} on ${session.branch_name}`, columns)),
   ];
 }
 
@@ -74,7 +74,8 @@ export function liveLines(progress: Progress, session: Session, { style, columns
   if (progress.step === 'stopped') return [];
   const frame = SPINNER[Math.floor(nowMs / FRAME_MS) % SPINNER.length]!;
   const attempt = progress.attempt > 1 ? ` (attempt ${progress.attempt})` : '';
-  const where = progress.iteration === 0 ? '' : `iteration ${progress.iteration}/${progress.maxIterations}${attempt} · `;
+  const where =
+    progress.iteration === 0 ? '' : `iteration ${progress.iteration}/${progress.maxIterations}${attempt} · `;
   const step = `${where}${stepLabel(progress, session, nowMs)}`;
   const facts = [
     formatDuration(Math.max(0, nowMs - progress.iterationSinceMs)),
@@ -82,10 +83,10 @@ export function liveLines(progress: Progress, session: Session, { style, columns
     ...(progress.tokens > 0 ? [`${formatCount(progress.tokens)} tokens`] : []),
     ...(progress.lastSignal ? [`last ${progress.lastSignal}`] : []),
   ].join(' · ');
-  const shownStep = fit(step, columns - 2);
-  const shownFacts = fit(` · ${facts}`, columns - 2 - shownStep.length);
+  const shownStep = shorten(step, columns - 2);
+  const shownFacts = shorten(` · ${facts}`, columns - 2 - shownStep.length);
   const lines = [`${style.cyan(frame)} ${shownStep}${style.dim(shownFacts)}`];
-  if (progress.activity) lines.push(style.dim(`  ${fit(progress.activity, columns - 2)}`));
+  if (progress.activity) lines.push(style.dim(`  ${shorten(progress.activity, columns - 2)}`));
   return lines;
 }
 

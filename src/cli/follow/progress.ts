@@ -3,7 +3,15 @@ import type { PulseEvent } from '../../domain/events.ts';
 import type { Session } from '../../store/sessions.ts';
 import { shownLine } from '../terminal/text.ts';
 
-export type Step = 'starting' | 'planning' | 'preparing' | 'agent' | 'saving' | 'verified' | 'waiting' | 'stopped';
+export type Step =
+  | 'starting'
+  | 'planning'
+  | 'preparing'
+  | 'agent'
+  | 'saving'
+  | 'verified'
+  | 'waiting'
+  | 'stopped';
 
 export interface FailedCheck {
   command: string;
@@ -65,7 +73,7 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
   switch (event.type) {
     case 'session.started':
     case 'session.resumed':
-      return enter('planning');
+      return enter('planning', { iterationSinceMs: at });
     case 'iteration.planned':
       return enter('planning', {
         iteration: event.iteration ?? progress.iteration,
@@ -85,7 +93,9 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
       return enter('agent');
     case 'agent.retry':
     case 'agent.limit':
-      return enter('agent', { activity: shownLine(String(data.message ?? 'the model service is asked again')) });
+      return enter('agent', {
+        activity: shownLine(String(data.message ?? 'the model service is asked again')),
+      });
     case 'iteration.ended':
       return enter('saving', { activity: null });
     case 'iteration.verified':
@@ -101,7 +111,7 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
       });
     }
     case 'iteration.settled':
-      return enter('planning', { activity: null });
+      return enter('planning', { activity: null, iterationSinceMs: at });
     case 'session.ended':
     case 'session.blocked':
     case 'session.failed':
@@ -117,10 +127,16 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
 export function activityOf({ type, data }: PulseEvent): string | null {
   if (type === 'agent.tool') {
     if (data.phase !== 'start') return null;
-    return shownLine([data.name, data.summary].filter(Boolean).join(' ')) || null;
+    return toolLine(data) || null;
   }
   const lines = shownLines(String(data.text ?? ''));
   return lines.at(-1) ?? null;
+}
+
+/** Some agents repeat the tool's name in what they say about the call. */
+export function toolLine({ name, summary }: Record<string, unknown>): string {
+  const [tool, about] = [shownLine(String(name ?? '')), shownLine(String(summary ?? ''))];
+  return about.startsWith(tool) ? about : `${tool} ${about}`.trim();
 }
 
 function shownLines(text: string): string[] {

@@ -5,7 +5,10 @@ import type { Session } from '../../store/sessions.ts';
 import type { Style } from '../terminal/style.ts';
 import { shown } from '../terminal/text.ts';
 
-export const STATUS_MARKS: Record<SessionStatus, { mark: string; color: 'green' | 'yellow' | 'red' | 'cyan' }> = {
+export const STATUS_MARKS: Record<
+  SessionStatus,
+  { mark: string; color: 'green' | 'yellow' | 'red' | 'cyan' }
+> = {
   pending: { mark: '○', color: 'cyan' },
   running: { mark: '●', color: 'cyan' },
   complete: { mark: '✓', color: 'green' },
@@ -18,16 +21,29 @@ export const STATUS_MARKS: Record<SessionStatus, { mark: string; color: 'green' 
 export interface ResultOptions {
   style: Style;
   cwd: string;
+  /** Without the commands and places at the end. */
+  isBrief?: boolean;
 }
 
-export function resultBlock(session: Session, { style, cwd }: ResultOptions): string {
+export function resultBlock(session: Session, { style, cwd, isBrief }: ResultOptions): string {
   const { mark, color } = STATUS_MARKS[session.status];
-  const lines = [`${style[color](style.bold(`${mark} ${session.status}`))}  ${headline(session)}`, `  ${style.dim(numbers(session))}`];
+  const lines = [
+    `${style[color](style.bold(`${mark} ${session.status}`))}  ${headline(session)}`,
+    `  ${style.dim(numbers(session))}`,
+  ];
   if (session.blocked_reason) {
-    lines.push('', ...shown(session.blocked_reason).trim().split('\n').map((line) => `    ${line}`), '');
+    lines.push(
+      '',
+      ...shown(session.blocked_reason)
+        .trim()
+        .split('\n')
+        .map((line) => `    ${line}`),
+      '',
+    );
   }
-  for (const [label, text] of pointers(session, cwd)) lines.push(`  ${style.dim(label.padEnd(9))} ${text}`);
-  return lines.join('\n');
+  for (const [label, text] of isBrief ? [] : pointers(session, cwd))
+    lines.push(`  ${style.dim(label.padEnd(9))} ${text}`);
+  return lines.join('\n').trimEnd();
 }
 
 /** A completion that nothing verified is called so wherever it is shown (contract 1.3). */
@@ -38,7 +54,7 @@ export function isUnverified(session: Session): boolean {
 function headline(session: Session): string {
   if (isUnverified(session)) return 'unverified: no verify command was given';
   if (session.status === 'complete') return `verified by ${shown(session.verify.join(', '))}`;
-  return session.stop_reason ? STOP_SENTENCES[session.stop_reason] ?? session.stop_reason : '';
+  return session.stop_reason ? (STOP_SENTENCES[session.stop_reason] ?? session.stop_reason) : '';
 }
 
 const STOP_SENTENCES: Partial<Record<string, string>> = {
@@ -71,7 +87,10 @@ function numbers(session: Session): string {
 }
 
 /** What is known of the spending; nothing where the agent tells none. */
-export function spending({ spent_usd: usd, total_tokens_used: tokens }: Pick<Session, 'spent_usd' | 'total_tokens_used'>): string[] {
+export function spending({
+  spent_usd: usd,
+  total_tokens_used: tokens,
+}: Pick<Session, 'spent_usd' | 'total_tokens_used'>): string[] {
   return [...(usd > 0 ? [formatUsd(usd)] : []), ...(tokens > 0 ? [`${formatCount(tokens)} tokens`] : [])];
 }
 
@@ -93,7 +112,8 @@ function pointers(session: Session, cwd: string): [string, string][] {
   if (session.total_commits > 0) {
     rows.push(['branch', branch], ['diff', `${git} diff ${base ?? sha.slice(0, 10)}...${branch}`]);
   }
-  if (session.verify.length > 0 && session.status === 'complete') rows.push(['evidence', `pulse verify ${id}`]);
+  if (session.verify.length > 0 && session.status === 'complete')
+    rows.push(['evidence', `pulse verify ${id}`]);
   rows.push(['report', `pulse export ${id} --format md`], ['log', `pulse log ${id}`]);
   return rows;
 }
@@ -109,13 +129,21 @@ function nextCommand(session: Session): [string, string] | null {
     case 'verification_failed':
       return ['answer', `${resume} --answer "…"`];
     case 'iteration_limit':
-      return session.status === 'blocked' ? ['go on', `${resume} --max-iterations ${session.max_iterations + 10}`] : null;
+      return session.status === 'blocked'
+        ? ['go on', `${resume} --max-iterations ${session.max_iterations + 10}`]
+        : null;
     case 'budget_cost':
       return ['go on', `${resume} --budget-usd ${Math.ceil((session.budget_usd ?? session.spent_usd) * 2)}`];
     case 'budget_tokens':
-      return ['go on', `${resume} --budget-tokens ${(session.budget_tokens ?? session.total_tokens_used) * 2}`];
+      return [
+        'go on',
+        `${resume} --budget-tokens ${(session.budget_tokens ?? session.total_tokens_used) * 2}`,
+      ];
     case 'budget_time':
-      return ['go on', `${resume} --time-limit ${Math.ceil(((session.time_limit_ms ?? 0) * 2) / 3_600_000)}h`];
+      return [
+        'go on',
+        `${resume} --time-limit ${Math.ceil(((session.time_limit_ms ?? 0) * 2) / 3_600_000)}h`,
+      ];
     default:
       return session.status === 'complete' || session.status === 'aborted' ? null : ['go on', resume];
   }

@@ -19,9 +19,11 @@ export interface View {
   close(): void;
 }
 
-export function createView(output: Output, session: Session): View {
+/** `hasHead`: begins with what the session is about. */
+export function createView(output: Output, session: Session, { hasHead }: { hasHead: boolean }): View {
   if (output.isJson) return jsonView(output);
-  return output.stderr.isTerminal ? createLiveView(output.stderr, session) : plainView(output, session);
+  if (!output.stderr.isTerminal) return plainView(output, session);
+  return createLiveView(output.stderr, session, { hasHead });
 }
 
 function jsonView(output: Output): View {
@@ -57,7 +59,9 @@ function plainView(output: Output, session: Session): View {
       case 'iteration.started':
         return [`  ${iteration}/${progress.maxIterations} agent started`];
       case 'iteration.ended':
-        return [`  ${iteration}/${progress.maxIterations} agent ended after ${formatDuration(Number(data.durationMs))}`];
+        return [
+          `  ${iteration}/${progress.maxIterations} agent ended after ${formatDuration(Number(data.durationMs))}`,
+        ];
       case 'iteration.verified':
         return [`  ${iteration}/${progress.maxIterations} verification ${data.passed ? 'passed' : 'failed'}`];
       default:

@@ -1,13 +1,13 @@
 /** Text that others wrote, made safe and short enough for a terminal. */
+import { stripVTControlCharacters } from 'node:util';
 import { redact } from '../../domain/redact.ts';
 
-/** Escape sequences (CSI, OSC and their kin), then every other control and direction-changing character. */
-const SEQUENCES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])/g;
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+/** Every control character but line break and tab, and those that change the direction of what follows. */
+const CONTROLS = /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /** Nothing in it can move the cursor, colour the screen or show a secret. Line breaks and tabs stay. */
 export function shown(text: string): string {
-  return redact(text.replaceAll('\r\n', '\n').replace(SEQUENCES, '').replace(CONTROLS, ''));
+  return redact(stripVTControlCharacters(text).replaceAll('\r\n', '\n').replace(CONTROLS, ''));
 }
 
 /** As `shown`, on one line. */
@@ -16,7 +16,7 @@ export function shownLine(text: string): string {
 }
 
 /** Cut to so many columns, with an ellipsis. Only for text without escape sequences. */
-export function fit(text: string, columns: number): string {
+export function shorten(text: string, columns: number): string {
   if (columns <= 0) return '';
   if (displayWidth(text) <= columns) return text;
   let width = 0;
@@ -30,14 +30,15 @@ export function fit(text: string, columns: number): string {
 }
 
 const segmenter = new Intl.Segmenter();
-const WIDE = /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]|\ufe0f/u;
+const WIDE =
+  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]|\ufe0f/u;
 const ASCII = /^[\x20-\x7e]*$/;
 
 /** Columns on a terminal; escape sequences count nothing. */
 export function displayWidth(text: string): number {
   if (ASCII.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of segmenter.segment(text.replace(SEQUENCES, ''))) {
+  for (const { segment } of segmenter.segment(stripVTControlCharacters(text))) {
     if (/^[\p{M}\p{Cf}\p{Cc}]+$/u.test(segment)) continue;
     width += WIDE.test(segment) ? 2 : 1;
   }

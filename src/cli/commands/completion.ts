@@ -1,0 +1,108 @@
+import type { CommandContext, CommandSpec } from '../command-spec.ts';
+import { COMMANDS } from '../commands.ts';
+import { COMMON_OPTIONS } from '../parser.ts';
+
+export async function run({ input, output }: CommandContext): Promise<number> {
+  const write = { bash, zsh, fish }[input.argument('SHELL') as 'bash' | 'zsh' | 'fish'];
+  output.data(write(COMMANDS.filter(({ isHidden }) => !isHidden)));
+  return 0;
+}
+
+function bash(commands: readonly CommandSpec[]): string {
+  const cases = commands.map(
+    (command) => `    ${command.name}) words=${quote(wordsOf(command).join(' '))} ;;`,
+  );
+  const values = choices(commands).map(([flag, words]) => `    ${flag}) words=${quote(words.join(' '))} ;;`);
+  return `_pulse() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" words=""
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W ${quote(['help', ...commands.map(({ name }) => name)].join(' '))} -- "$current"))
+    return
+  fi
+  case "\${COMP_WORDS[1]}" in
+${cases.join('\n')}
+    help) words=${quote(commands.map(({ name }) => name).join(' '))} ;;
+  esac
+  case "$previous" in
+${values.join('\n')}
+    --path|--output) COMPREPLY=($(compgen -f -- "$current")); return ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -F _pulse pulse`;
+}
+
+function zsh(commands: readonly CommandSpec[]): string {
+  const names = commands.map(
+    ({ name, summary }) => `    ${quote(`${name}:${summary.replaceAll(':', ' -')}`)}`,
+  );
+  const cases = commands.map((command) => {
+    const options = allOptions(command).map(({ name, help, value, choices: allowed, isRepeated }) => {
+      const text = help.replace(/[[\]:]/g, ' ');
+      const rest =
+        value === undefined
+          ? ''
+          : `:${name}:${allowed ? `(${allowed.join(' ')})` : name === 'path' ? '_files -/' : '_default'}`;
+      return quote(`${isRepeated ? '*' : ''}--${name}[${text}]${rest}`);
+    });
+    const words = (command.arguments ?? []).map(({ name, choices: allowed }) =>
+      quote(`:${name}:${allowed ? `(${allowed.join(' ')})` : ''}`),
+    );
+    return `    ${command.name}) _arguments ${[...options, ...words].join(' ')} ;;`;
+  });
+  return `#compdef pulse
+_pulse() {
+  local -a commands=(
+${names.join('\n')}
+  )
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    return
+  fi
+  local name=$words[2]
+  shift words; (( CURRENT-- ))
+  case $name in
+${cases.join('\n')}
+  esac
+}
+compdef _pulse pulse`;
+}
+
+function fish(commands: readonly CommandSpec[]): string {
+  const lines = ['complete -c pulse -f'];
+  for (const command of commands) {
+    const { name, summary } = command;
+    lines.push(`complete -c pulse -n __fish_use_subcommand -a ${name} -d ${quote(summary)}`);
+    const seen = quote(`__fish_seen_subcommand_from ${name}`);
+    for (const option of allOptions(command)) {
+      const value = option.choices ? ` -x -a ${quote(option.choices.join(' '))}` : option.value ? ' -r' : '';
+      lines.push(`complete -c pulse -n ${seen} -l ${option.name}${value} -d ${quote(option.help)}`);
+    }
+    for (const { choices: allowed } of command.arguments ?? []) {
+      if (allowed) lines.push(`complete -c pulse -n ${seen} -a ${quote(allowed.join(' '))}`);
+    }
+  }
+  return lines.join('\n');
+}
+
+function allOptions(command: CommandSpec) {
+  return [...(command.options ?? []), ...COMMON_OPTIONS];
+}
+
+function wordsOf(command: CommandSpec): string[] {
+  const allowed = (command.arguments ?? []).flatMap(({ choices: words }) => words ?? []);
+  return [...allOptions(command).map(({ name }) => `--${name}`), ...allowed];
+}
+
+/** Options with a closed list of values, the same in whichever command they stand. */
+function choices(commands: readonly CommandSpec[]): [string, readonly string[]][] {
+  return commands.flatMap(({ options = [] }) =>
+    options.flatMap(({ name, choices: words }) =>
+      words ? [[`--${name}`, words] as [string, readonly string[]]] : [],
+    ),
+  );
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,64 @@
+import { loadConfig, type SettingName } from '../../config.ts';
+import { formatDuration } from '../../domain/durations.ts';
+import { PulseError } from '../../domain/errors.ts';
+import type { CommandContext } from '../command-spec.ts';
+import { openHere } from '../repository-here.ts';
+import { nearest } from '../suggest.ts';
+
+/** Every setting, so that a new one cannot be forgotten here. */
+const SETTINGS: Record<SettingName, string> = {
+  agent: 'which agent works',
+  command: 'the shell command that is the agent',
+  fallbackAgent: 'who takes over at a usage limit',
+  verify: 'what must pass before "done" is believed',
+  setup: 'what prepares a worktree',
+  maxIterations: 'iterations at most',
+  budgetUsd: 'cost at most',
+  budgetTokens: 'tokens at most',
+  timeLimit: 'running time at most',
+  iterationTimeout: 'time of one iteration at most',
+  idleTimeout: 'time without a sign of life at most',
+  context: 'how earlier turns reach the agent',
+  completion: 'what an inferred COMPLETE does',
+  limits: 'whether usage limits are waited for',
+  env: 'variables agents get besides the usual ones',
+};
+const DURATIONS: readonly SettingName[] = ['timeLimit', 'iterationTimeout', 'idleTimeout'];
+
+export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
+  const names = Object.keys(SETTINGS) as SettingName[];
+  const only = input.argument('NAME');
+  if (only !== undefined && !names.includes(only as SettingName)) {
+    const guess = nearest(only, names);
+    throw new PulseError('usage', `There is no setting "${only}".`, {
+      hint: guess ? `Did you mean ${guess}?` : `Settings: ${names.join(', ')}.`,
+    });
+  }
+  const root = (await openHere(cwd, environment))?.root ?? null;
+  const { values, sources } = await loadConfig(root, environment);
+  const rows = names
+    .filter((name) => only === undefined || name === only)
+    .map((name) => ({ name, value: values[name] ?? null, source: sources[name] ?? 'not set' }));
+  if (output.isJson) {
+    output.json({
+      settings: Object.fromEntries(rows.map(({ name, value, source }) => [name, { value, source }])),
+    });
+    return 0;
+  }
+  const { style } = output.stdout;
+  const texts = rows.map((row) => ({ ...row, text: valueText(row.name, row.value, row.source) }));
+  const width = Math.min(40, Math.max(...texts.map(({ text }) => text.length)));
+  for (const { name, text, source } of texts) {
+    output.data(`${style.cyan(name.padEnd(17))} ${text.padEnd(width)}  ${style.dim(source)}`);
+  }
+  if (only === undefined)
+    output.talk(style.dim(`\nproject: ${root ? `${root}/.pulse/config.yaml` : 'not in a repository'}`));
+  return 0;
+}
+
+function valueText(name: SettingName, value: unknown, source: string): string {
+  if (source === 'not set') return '-';
+  if (value === null) return 'none';
+  if (DURATIONS.includes(name)) return formatDuration(value as number);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,27 @@
+import { createPulse } from '../../pulse.ts';
+import { isSessionStatus } from '../../store/sessions.ts';
+import type { CommandContext } from '../command-spec.ts';
+import { sessionTable } from '../session-table.ts';
+
+export async function run({ input, output, environment }: CommandContext): Promise<number> {
+  await using pulse = await createPulse({ environment });
+  const status = input.text('status');
+  const limit = input.number('limit') ?? 20;
+  const sessions = await pulse.list({ limit, ...(status && isSessionStatus(status) ? { status } : {}) });
+  if (output.isJson) {
+    output.json({ sessions });
+    return 0;
+  }
+  if (sessions.length === 0) {
+    output.talk(status ? `No session is ${status}.` : 'No sessions yet. pulse start "…" begins one.');
+    return 0;
+  }
+  const rows = await Promise.all(
+    sessions.map(async (session) => ({ session, runner: await pulse.runner(session.id) })),
+  );
+  output.data(sessionTable(rows, output.stdout, Date.now()));
+  const orphans = rows.filter(({ session, runner }) => session.status === 'running' && runner === 'none');
+  if (orphans.length > 0)
+    output.talk(`hint: pulse resume ${orphans[0]!.session.id} adopts a session without a runner.`);
+  return 0;
+}

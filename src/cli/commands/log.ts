@@ -1,0 +1,35 @@
+import type { PulseEvent } from '../../domain/events.ts';
+import { createPulse, type Pulse } from '../../pulse.ts';
+import type { CommandContext } from '../command-spec.ts';
+import { eventText } from '../event-text.ts';
+import { runnerLog } from '../session-runner.ts';
+
+export async function run({ input, output, environment }: CommandContext): Promise<number> {
+  await using pulse = await createPulse({ environment });
+  const { session, iterations } = await pulse.get(input.argument('ID')!);
+  const finalMessages = new Map(iterations.map((row) => [row.iteration_number, row.output_full]));
+  const spoken = new Set<number>();
+  const wanted = input.number('iteration');
+  const { style } = output.stdout;
+  for await (const event of eventsSoFar(pulse, session.id)) {
+    if (wanted !== undefined && event.iteration !== wanted) continue;
+    if (output.isJson) {
+      output.json(event);
+      continue;
+    }
+    const { type, iteration = 0 } = event;
+    if (type === 'agent.text') spoken.add(iteration);
+    // A `command` agent says nothing while it runs: its message is all there is.
+    const message =
+      type === 'signal.received' && !spoken.has(iteration) ? finalMessages.get(iteration) : null;
+    if (message) output.data(eventText({ ...event, type: 'agent.text', data: { text: message } }, style));
+    output.data(eventText(event, style));
+  }
+  if (!output.isJson) output.talk(style.dim(`the runner's own log: ${runnerLog(pulse, session.id)}`));
+  return 0;
+}
+
+/** What has happened until now; does not wait for more. */
+function eventsSoFar(pulse: Pulse, id: string): AsyncGenerator<PulseEvent> {
+  return pulse.follow(id, { onQuiet: async () => true });
+}

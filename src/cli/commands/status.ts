@@ -1,0 +1,75 @@
+import { formatDuration } from '../../domain/durations.ts';
+import { createPulse, type Pulse } from '../../pulse.ts';
+import type { Iteration } from '../../store/iterations.ts';
+import type { CommandContext } from '../command-spec.ts';
+import { formatUsd, resultBlock } from '../follow/result.ts';
+import type { Output } from '../output.ts';
+import { type ListedSession, sessionTable, statusText } from '../session-table.ts';
+import { shorten, shownLine } from '../terminal/text.ts';
+
+export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
+  await using pulse = await createPulse({ environment });
+  const id = input.argument('ID');
+  if (id === undefined) return await showAll(pulse, output);
+  const view = await pulse.get(id);
+  if (output.isJson) {
+    output.json(view);
+    return 0;
+  }
+  const { session, iterations } = view;
+  const { style } = output.stdout;
+  const runner = await pulse.runner(session.id);
+  const status = statusText(session, runner);
+  output.data(style.bold(shownLine(session.goal)));
+  output.data(
+    style.dim(
+      `${session.id} · ${shownLine(session.project_name)} · ${session.agent} on ${session.branch_name}`,
+    ),
+  );
+  if (iterations.length > 0)
+    output.data(`\n${iterations.map((row) => iterationLine(row, output)).join('\n')}`);
+  output.data(`\n${resultBlock(session, { style, cwd })}`);
+  if (status.includes('no runner')) output.talk(`\nhint: nobody runs it: pulse resume ${session.id}`);
+  return 0;
+}
+
+async function showAll(pulse: Pulse, output: Output): Promise<number> {
+  const sessions = [
+    ...(await pulse.list({ status: 'running' })),
+    ...(await pulse.list({ status: 'pending' })),
+  ];
+  if (output.isJson) {
+    output.json({ sessions, onboarding: null, state: null, handoffs: [] });
+    return 0;
+  }
+  const rows: ListedSession[] = [];
+  for (const session of sessions) rows.push({ session, runner: await pulse.runner(session.id) });
+  if (rows.length > 0) output.data(sessionTable(rows, output.stdout, Date.now()));
+  else output.talk('Nothing is running.');
+  const blocked = await pulse.list({ status: 'blocked', limit: 5 });
+  if (blocked.length > 0) {
+    output.data(`${rows.length > 0 ? '\n' : ''}${output.stdout.style.bold('Waiting for you')}`);
+    const waiting = blocked.map((session) => ({ session, runner: 'none' as const }));
+    output.data(sessionTable(waiting, output.stdout, Date.now()));
+  }
+  const orphan = rows.find(({ session, runner }) => session.status === 'running' && runner === 'none');
+  if (orphan) output.talk(`hint: pulse resume ${orphan.session.id} adopts a session without a runner.`);
+  return 0;
+}
+
+function iterationLine(row: Iteration, { stdout }: Output): string {
+  const { style } = stdout;
+  const isBad = row.outcome === 'rejected' || row.outcome === 'crashed' || row.status === 'failed';
+  const word = row.outcome === 'rejected' ? 'COMPLETE rejected' : (row.signal ?? row.outcome ?? row.status);
+  const took = row.started_at && row.ended_at ? Date.parse(row.ended_at) - Date.parse(row.started_at) : null;
+  const facts = [
+    row.commit_hash?.slice(0, 7) ?? 'no commit',
+    `${row.files_changed.length} ${row.files_changed.length === 1 ? 'file' : 'files'}`,
+    ...(took === null ? [] : [formatDuration(took)]),
+    ...(row.cost_usd ? [formatUsd(row.cost_usd)] : []),
+  ].join('  ');
+  const head = `  ${String(row.iteration_number).padStart(2)} ${word.padEnd(9)}`;
+  const room = Math.max(20, (stdout.isTerminal ? stdout.columns() : 200) - head.length - facts.length - 4);
+  const summary = shorten(shownLine(row.output_summary ?? ''), room);
+  return `${isBad ? style.red(head) : head} ${style.dim(facts)}  ${summary}`.trimEnd();
+}

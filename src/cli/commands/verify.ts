@@ -1,0 +1,42 @@
+import { formatDuration } from '../../domain/durations.ts';
+import type { CheckedEvidence, Verdict } from '../../operations/verify.ts';
+import { createPulse } from '../../pulse.ts';
+import type { CommandContext } from '../command-spec.ts';
+import { onInterrupt } from '../follow/interrupts.ts';
+import type { Style } from '../terminal/style.ts';
+import { shown, shownLine } from '../terminal/text.ts';
+
+const MEANING: Record<Verdict, string> = {
+  fresh: 'the evidence still holds',
+  stale: 'the branch has changed since',
+  false: 'the same tree, and the result is another',
+};
+const COLORS = { fresh: 'green', stale: 'yellow', false: 'red' } as const;
+
+export async function run({ input, output, environment }: CommandContext): Promise<number> {
+  const stop = new AbortController();
+  using _interrupts = onInterrupt((signal) => stop.abort(signal));
+  await using pulse = await createPulse({ environment });
+  const report = await pulse.verify(input.argument('ID')!, stop.signal);
+  if (output.isJson) output.json(report);
+  else {
+    const { style } = output.stdout;
+    for (const check of report.checks) output.data(checkLines(check, style).join('\n'));
+    output.data(`${style[COLORS[report.verdict]](report.verdict)}: ${MEANING[report.verdict]}`);
+    output.data(style.dim(`commit ${report.commit.slice(0, 10)}  tree ${report.tree.slice(0, 10)}`));
+  }
+  if (stop.signal.aborted) return stop.signal.reason === 'SIGINT' ? 130 : 143;
+  return report.verdict === 'fresh' ? 0 : 1;
+}
+
+function checkLines({ command, verdict, recorded, again }: CheckedEvidence, style: Style): string[] {
+  const end = again.exit === null ? 'did not finish' : `exit ${again.exit}`;
+  const was =
+    recorded.exit === again.exit
+      ? ''
+      : `, was ${recorded.exit === null ? 'unfinished' : `exit ${recorded.exit}`}`;
+  const head = `${style[COLORS[verdict]](verdict.padEnd(5))}  ${shownLine(command)}  ${style.dim(`${end}${was}, ${formatDuration(again.durationMs)}`)}`;
+  if (again.passed) return [head];
+  const tail = shown(again.outputTail).trimEnd().split('\n').slice(-15);
+  return [head, ...tail.map((line) => style.dim(`       ${line}`))];
+}

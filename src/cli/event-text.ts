@@ -1,0 +1,96 @@
+/** An event as a person reads it: time, iteration, what happened. */
+import { formatDuration } from '../domain/durations.ts';
+import type { PulseEvent } from '../domain/events.ts';
+import { toolLine } from './follow/progress.ts';
+import { formatCount, formatUsd } from './follow/result.ts';
+import type { Style } from './terminal/style.ts';
+import { shown, shownLine } from './terminal/text.ts';
+
+export function eventText(event: PulseEvent, style: Style): string {
+  const time = event.at.slice(11, 19);
+  const head = `${style.dim(time)} ${event.iteration === undefined ? '  ' : String(event.iteration).padStart(2)} `;
+  const [first = '', ...rest] = describe(event, style).split('\n');
+  return [`${head}${first}`, ...rest.map((line) => `${' '.repeat(12)}${line}`)].join('\n');
+}
+
+function describe(event: PulseEvent, style: Style): string {
+  const { type, data } = event;
+  const word = (name: string): string => shownLine(String(data[name] ?? ''));
+  switch (type) {
+    case 'session.created':
+      return `${style.bold('created')} ${word('goal')}`;
+    case 'session.started':
+      return `started with ${word('agent')} on ${word('branch')}, from ${word('base').slice(0, 10)}`;
+    case 'session.resumed':
+      return data.answer ? `resumed, answer: ${word('answer')}` : 'resumed';
+    case 'iteration.planned':
+      return style.dim(
+        `planned${data.unit ? ` ${word('unit')}` : ''}, context ${word('anchorStrategy') || 'none'}`,
+      );
+    case 'iteration.dispatched':
+      return `iteration ${event.iteration} handed to ${word('agent')}`;
+    case 'iteration.started':
+      return `agent started${Number(data.attempt) > 1 ? ` (attempt ${data.attempt})` : ''}`;
+    case 'iteration.ended': {
+      const end = data.ok
+        ? 'agent ended'
+        : style.red(`agent ended: ${word('failureClass')} ${word('message')}`);
+      return `${end} after ${formatDuration(Number(data.durationMs))}`;
+    }
+    case 'iteration.verified':
+      return checks(data.commands, style);
+    case 'iteration.retried':
+      return style.yellow(`again: ${word('reason')} (attempt ${word('attempt')})`);
+    case 'iteration.settled':
+      return settled(data, style);
+    case 'agent.text':
+      return shown(String(data.text ?? '')).trimEnd();
+    case 'agent.tool':
+      return style.dim(
+        data.phase === 'start'
+          ? `→ ${toolLine(data)}`
+          : `← ${word('name')}${data.ok === false ? ' failed' : ''}`,
+      );
+    case 'agent.usage':
+      return style.dim(usage(data));
+    case 'signal.received':
+      return `${style.bold(word('signal'))} ${style.dim(`${word('source')}, ${word('rule')}`)}${data.reason ? `\n${shown(String(data.reason))}` : ''}`;
+    case 'session.blocked':
+    case 'session.failed':
+    case 'session.paused':
+    case 'session.aborted':
+    case 'session.ended':
+      return stopped(data, style);
+    default:
+      return `${type} ${shownLine(JSON.stringify(data))}`;
+  }
+}
+
+function checks(commands: unknown, style: Style): string {
+  if (!Array.isArray(commands)) return 'verified';
+  return commands
+    .map(({ command, exit, passed }) => {
+      const end = exit === null ? 'did not finish' : `exit ${exit}`;
+      return `${passed ? style.green('passed') : style.red('failed')} ${shownLine(String(command))} ${style.dim(end)}`;
+    })
+    .join('\n');
+}
+
+function settled(data: Record<string, unknown>, style: Style): string {
+  const files = Array.isArray(data.files) ? data.files.map((file) => shownLine(String(file))) : [];
+  const commit = typeof data.commit === 'string' ? `commit ${data.commit.slice(0, 7)}` : 'no commit';
+  const named = files.length > 6 ? [...files.slice(0, 6), `and ${files.length - 6} more`] : files;
+  return `${style.bold(String(data.outcome ?? data.status))} ${style.dim([commit, ...named].join('  '))}`;
+}
+
+function stopped(data: Record<string, unknown>, style: Style): string {
+  const unverified = data.unverified ? ' (unverified)' : '';
+  const detail = data.detail ? `\n${shown(String(data.detail))}` : '';
+  return `${style.bold(`${data.status}${unverified}`)} ${style.dim(String(data.stopReason ?? ''))}${detail}`;
+}
+
+function usage({ costUsd, inputTokens, outputTokens }: Record<string, unknown>): string {
+  const tokens = Number(inputTokens ?? 0) + Number(outputTokens ?? 0);
+  const cost = typeof costUsd === 'number' ? ` ${formatUsd(costUsd)}` : '';
+  return `usage ${formatCount(tokens)} tokens${cost}`;
+}

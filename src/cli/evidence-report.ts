@@ -1,0 +1,127 @@
+/** A session as a document: what was asked, what came of it, and what Pulse itself saw. */
+import { formatDuration } from '../domain/durations.ts';
+import type { SessionExport } from '../operations/view.ts';
+import type { Iteration } from '../store/iterations.ts';
+import type { Session } from '../store/sessions.ts';
+import type { StoredVerification } from '../store/verifications.ts';
+import { eventText } from './event-text.ts';
+import { formatCount, formatUsd, isUnverified } from './follow/result.ts';
+import { createStyle } from './terminal/style.ts';
+import { shorten, shown, shownLine } from './terminal/text.ts';
+
+const TITLE_LENGTH = 120;
+
+export function evidenceReport({ session, iterations, verifications, events }: SessionExport): string {
+  const parts = [
+    `# ${shorten(shownLine(session.goal), TITLE_LENGTH)}`,
+    session.goal.length > TITLE_LENGTH || session.goal.includes('\n') ? quoteBlock(session.goal) : '',
+    '## Result',
+    resultTable(session),
+    ...(session.blocked_reason ? ['What stopped it:', quoteBlock(session.blocked_reason)] : []),
+    '## Iterations',
+    iterations.length === 0 ? 'None.' : '',
+    ...iterations.flatMap((row) =>
+      iterationParts(
+        row,
+        verifications.filter(({ iteration }) => iteration === row.iteration_number),
+      ),
+    ),
+    '## Timeline',
+    fenced(
+      events
+        .filter(({ type }) => type !== 'agent.text' && type !== 'agent.usage')
+        .map((event) => eventText(event, createStyle(false)))
+        .join('\n'),
+    ),
+    `Written by Pulse from its own records. Run \`pulse verify ${session.id}\` to check the evidence again.`,
+  ];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+function resultTable(session: Session): string {
+  const { status, stop_reason: reason, base_branch: base, base_sha: sha, branch_name: branch } = session;
+  const isDone = status === 'complete';
+  const rows: [string, string][] = [
+    ['session', `\`${session.id}\``],
+    [
+      'status',
+      `**${status}**${reason && !isDone ? ` (${reason})` : ''}${isUnverified(session) ? ', **unverified**' : ''}`,
+    ],
+    ['project', `${cell(session.project_name)} (\`${cell(session.project_path)}\`)`],
+    ['branch', `\`${branch}\`, from ${base ? `\`${base}\` at ` : ''}\`${sha.slice(0, 12)}\``],
+    ['agent', `${session.agent}${session.command ? `: \`${cell(session.command)}\`` : ''}`],
+    [
+      'verification',
+      session.verify.length > 0
+        ? session.verify.map((command) => `\`${cell(command)}\``).join(', ')
+        : 'none was asked for',
+    ],
+    [
+      'iterations',
+      `${session.current_iteration} of at most ${session.max_iterations}, ${session.total_commits} commits`,
+    ],
+    ['spent', spent(session)],
+    [
+      'time',
+      `${formatDuration(session.running_ms)} running; ${session.created_at} to ${session.ended_at ?? 'now'}`,
+    ],
+  ];
+  return ['| | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n');
+}
+
+function spent({ spent_usd: usd, total_tokens_used: tokens, budget_usd: budget }: Session): string {
+  const cost = usd > 0 ? formatUsd(usd) : 'cost not known';
+  return `${cost}, ${formatCount(tokens)} tokens; limit ${budget === null ? 'none' : formatUsd(budget)}`;
+}
+
+function iterationParts(row: Iteration, checks: readonly StoredVerification[]): string[] {
+  const word =
+    row.outcome === 'rejected'
+      ? 'COMPLETE, rejected by the verification'
+      : (row.signal ?? row.outcome ?? row.status);
+  const facts = [
+    `- signal: ${row.signal ?? 'none'}${row.signal_source ? ` (${row.signal_source}, rule \`${row.signal_rule}\`)` : ''}`,
+    `- commit: ${row.commit_hash ? `\`${row.commit_hash}\`` : 'none'}`,
+    `- files: ${row.files_changed.length === 0 ? 'none' : row.files_changed.map((file) => `\`${cell(file)}\``).join(', ')}`,
+    ...(row.attempt > 1 ? [`- attempts: ${row.attempt}`] : []),
+    ...(row.failure_class ? [`- failure: ${row.failure_class}`] : []),
+    `- spent: ${row.cost_usd === null ? 'cost not known' : formatUsd(row.cost_usd)}, ${formatCount(row.input_tokens + row.output_tokens)} tokens`,
+    `- time: ${row.started_at ?? 'not started'} to ${row.ended_at ?? 'now'}`,
+  ];
+  return [
+    `### Iteration ${row.iteration_number}: ${word}`,
+    ...(row.output_summary ? [quoteBlock(row.output_summary)] : []),
+    facts.join('\n'),
+    ...checks.flatMap(checkParts),
+  ];
+}
+
+function checkParts(check: StoredVerification): string[] {
+  const end = check.exit === null ? 'did not finish' : `exit ${check.exit}`;
+  const facts = [
+    `**${check.passed ? 'passed' : 'failed'}**: \`${cell(check.command)}\` (${end}, ${formatDuration(check.durationMs)})`,
+    `- tree \`${check.tree}\`, commit ${check.commit ? `\`${check.commit}\`` : 'none'}`,
+    `- output sha256 \`${check.outputHash}\`, environment \`${check.environment}\`, at ${check.at}`,
+  ].join('\n');
+  if (check.passed || check.outputTail.trim() === '') return [facts];
+  return [facts, fenced(shown(check.outputTail).trimEnd().split('\n').slice(-40).join('\n'))];
+}
+
+function cell(text: string): string {
+  return shownLine(text).replaceAll('|', '\\|').replaceAll('`', "'");
+}
+
+function quoteBlock(text: string): string {
+  return shown(text)
+    .trim()
+    .split('\n')
+    .map((line) => `> ${line}`.trimEnd())
+    .join('\n');
+}
+
+/** The fence is longer than any run of backticks inside. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}

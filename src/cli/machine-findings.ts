@@ -1,0 +1,198 @@
+/** What `pulse doctor` looks at. Each finding stands alone: one that fails is told and the next is looked at. */
+import { existsSync } from 'node:fs';
+import { access, constants, readdir, rm, stat, statfs } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
+import { detectAgents } from '../agents/registry.ts';
+import { asPulseError } from '../domain/errors.ts';
+import { collectRefs } from '../git/gc.ts';
+import { type Home, resolveHome } from '../home.ts';
+import { cleanupGuarantee } from '../process/guarantee.ts';
+import { createPulse } from '../pulse.ts';
+import { createCliGit, openHere } from './repository-here.ts';
+import { findOrphans } from './session-runner.ts';
+
+export interface Finding {
+  level: 'ok' | 'warn' | 'bad';
+  subject: string;
+  text: string;
+  hint?: string;
+}
+
+export interface Examination {
+  environment: NodeJS.ProcessEnv;
+  cwd: string;
+  /** Delete kept refs that are old. */
+  collects: boolean;
+}
+
+export async function* findings(examination: Examination): AsyncGenerator<Finding> {
+  const { environment } = examination;
+  const home = resolveHome(environment);
+  yield { level: 'ok', subject: 'Node.js', text: process.versions.node };
+  yield await git(examination);
+  yield { level: 'ok', subject: 'SQLite', text: process.versions.sqlite ?? 'of Node.js' };
+  yield* stateDirectory(home);
+  yield* store(examination);
+  yield* agents(environment);
+  yield cleanup();
+  yield* sockets(home);
+  if (examination.collects) yield await collect(examination);
+}
+
+const OLDEST_GIT = [2, 30];
+
+async function git({ environment, cwd }: Examination): Promise<Finding> {
+  const subject = 'git';
+  try {
+    const text = await createCliGit(environment).text(['--version'], { cwd });
+    const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(text) ?? []).slice(1).map(Number);
+    const isOld = major < OLDEST_GIT[0]! || (major === OLDEST_GIT[0] && minor < OLDEST_GIT[1]!);
+    const version = text.replace('git version ', '');
+    if (isOld)
+      return { level: 'bad', subject, text: version, hint: `Install git ${OLDEST_GIT.join('.')} or newer.` };
+    return { level: 'ok', subject, text: version };
+  } catch (error) {
+    return {
+      level: 'bad',
+      subject,
+      text: asPulseError(error).message,
+      hint: 'Install git from https://git-scm.com.',
+    };
+  }
+}
+
+const LOW_DISK_BYTES = 1024 ** 3;
+
+async function* stateDirectory({ path, database, worktrees }: Home): AsyncGenerator<Finding> {
+  let nearest = path;
+  while (!existsSync(nearest)) nearest = dirname(nearest);
+  const isWritable = await access(nearest, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  const size = await stat(database).then(
+    ({ size: bytes }) => `, database ${formatBytes(bytes)}`,
+    () => ', no sessions yet',
+  );
+  const held = await countBelow(worktrees);
+  const text = `${path}${size}${held > 0 ? `, ${held} worktrees` : ''}`;
+  if (!isWritable) {
+    yield {
+      level: 'bad',
+      subject: 'state',
+      text: `${path} cannot be written`,
+      hint: 'Set PULSE_HOME to a folder you may write to.',
+    };
+    return;
+  }
+  yield { level: 'ok', subject: 'state', text };
+  const { bavail, bsize } = await statfs(nearest);
+  const free = bavail * bsize;
+  const isLow = free < LOW_DISK_BYTES;
+  yield {
+    level: isLow ? 'warn' : 'ok',
+    subject: 'disk',
+    text: `${formatBytes(free)} free`,
+    ...(isLow ? { hint: 'Worktrees and builds need room: free some space.' } : {}),
+  };
+}
+
+async function countBelow(worktrees: string): Promise<number> {
+  const projects = await readdir(worktrees).catch(() => [] as string[]);
+  const counts = await Promise.all(
+    projects.map((name) =>
+      readdir(join(worktrees, name)).then(
+        (names) => names.length,
+        () => 0,
+      ),
+    ),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+async function* store({ environment }: Examination): AsyncGenerator<Finding> {
+  const subject = 'sessions';
+  try {
+    await using pulse = await createPulse({ environment });
+    const orphans = await findOrphans(pulse);
+    if (orphans.length === 0) yield { level: 'ok', subject, text: 'none is without a runner' };
+    for (const { id } of orphans) {
+      yield {
+        level: 'warn',
+        subject,
+        text: `${id} is running (no runner)`,
+        hint: `pulse resume ${id} goes on, pulse abort ${id} ends it.`,
+      };
+    }
+  } catch (error) {
+    const { message, hint } = asPulseError(error);
+    yield { level: 'bad', subject, text: message, hint };
+  }
+}
+
+async function* agents(environment: NodeJS.ProcessEnv): AsyncGenerator<Finding> {
+  const detected = await detectAgents(environment);
+  const installed = detected.filter(
+    ({ name, detection }) => detection.path !== null && !['command', 'demo', 'replay'].includes(name),
+  );
+  const usable = installed.filter(({ isSupported, detection }) => isSupported && detection.available);
+  for (const { name, isSupported, detection } of installed) {
+    const isUsable = isSupported && detection.available;
+    const text = `${name}${detection.version ? ` ${detection.version}` : ''} (${detection.path})`;
+    yield {
+      level: isUsable ? 'ok' : 'warn',
+      subject: 'agent',
+      text,
+      ...(isUsable ? {} : { hint: detection.hint ?? undefined }),
+    };
+  }
+  if (usable.length > 0) return;
+  yield {
+    level: 'warn',
+    subject: 'agent',
+    text: 'no coding agent was found that this version can run by name',
+    hint: '--command CMD runs any agent that your shell can start; --agent demo needs nothing.',
+  };
+}
+
+function cleanup(): Finding {
+  const { means, sentence } = cleanupGuarantee();
+  return { level: means[0] === 'cgroup' ? 'ok' : 'warn', subject: 'clean-up', text: sentence };
+}
+
+/** Left by processes that were killed; the next ring would remove them as well. */
+async function* sockets({ sockets: directory }: Home): AsyncGenerator<Finding> {
+  const names = (await readdir(directory).catch(() => [] as string[])).filter((name) =>
+    name.endsWith('.sock'),
+  );
+  const stale: string[] = [];
+  for (const name of names) if (await isDeaf(join(directory, name))) stale.push(name);
+  for (const name of stale) await rm(join(directory, name), { force: true });
+  const text = stale.length === 0 ? 'none is stale' : `removed ${stale.length} that nobody listened on`;
+  yield { level: 'ok', subject: 'sockets', text };
+}
+
+function isDeaf(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path, () => {
+      socket.destroy();
+      resolve(false);
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED'));
+  });
+}
+
+async function collect({ environment, cwd }: Examination): Promise<Finding> {
+  const subject = 'gc';
+  const repository = await openHere(cwd, environment);
+  if (!repository) return { level: 'warn', subject, text: 'not in a repository: nothing collected' };
+  const gone = await collectRefs(createCliGit(environment), { root: repository.root, nowMs: Date.now() });
+  return { level: 'ok', subject, text: `deleted ${gone.length} kept refs older than 30 days` };
+}
+
+function formatBytes(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
+  return `${(bytes / 1024 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
+}

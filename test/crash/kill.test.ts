@@ -1,0 +1,129 @@
+/** Real processes, real git, real SIGKILL: at every crash point, at every git process, and while the agent runs. */
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { CRASH_POINTS } from '../../src/engine/actions.ts';
+import { createPulse } from '../../src/pulse.ts';
+import { createScratch, type Scratch } from '../fakes/scratch.ts';
+
+const FIXTURE = join(import.meta.dirname, 'fixtures/runner.ts');
+const ITERATIONS = 3;
+
+/** Appends its number once, notes every run, and says so if another agent is alive in the same worktree. */
+const AGENT = `
+if [ -f "$NOTES/pid" ] && kill -0 "$(cat "$NOTES/pid")" 2>/dev/null; then echo two >> "$NOTES/violations"; fi
+echo $$ > "$NOTES/pid"
+echo "$PULSE_ITERATION" >> "$NOTES/runs"
+echo partial > partial.txt
+setsid sleep 60 &
+sleep 0.1
+rm partial.txt
+echo "$PULSE_ITERATION" >> log.txt
+rm "$NOTES/pid"
+if [ "$PULSE_ITERATION" -ge 2 ]; then echo "Done. <signal>COMPLETE</signal>"; else echo "More. <signal>CONTINUE</signal>"; fi
+`;
+
+/** Fails at the second iteration, passes at the third. */
+const VERIFY = `test "$(wc -l < log.txt)" -ge ${ITERATIONS}`;
+
+/** Passed in a session that goes well; the others need trouble of their own and are simulated. */
+const ORDINARY = CRASH_POINTS.filter((point) => !/^(retry|requeue|interrupt|end):/.test(point));
+const GIT = ['worktree', 'add', 'diff-index', 'commit', 'update-ref', 'status'];
+
+interface Case {
+  where: string;
+  count: number;
+}
+const cases: Case[] = [
+  ...ORDINARY.map((where) => ({ where, count: where.startsWith('verify') ? 1 : 2 })),
+  ...ORDINARY.filter((where) => /^(prepare_worktree|run_agent|commit|settle):after/.test(where)).map(
+    (where) => ({ where, count: 1 }),
+  ),
+  ...GIT.map((command) => ({ where: `git ${command}`, count: 1 })),
+  { where: 'git update-ref', count: 3 },
+  { where: 'git commit', count: 2 },
+  { where: 'agent running', count: 450 },
+  { where: 'agent running', count: 700 },
+];
+const once = ['start:before', 'start:after', 'close_worktree:before', 'close_worktree:after'];
+for (const one of cases) if (once.includes(one.where)) one.count = 1;
+
+describe('a runner that is killed', () => {
+  it.each(cases)(
+    'at $where ($count) leaves a session that the next one completes',
+    { timeout: 60_000 },
+    async (one) => {
+      using scratch = createScratch();
+      const sessionId = await admit(scratch);
+      const killed = await runner(scratch, sessionId, one);
+      expect(killed === 'SIGKILL' || one.where === 'agent running').toBe(true);
+      const again = await runner(scratch, sessionId);
+      expect(again).toBe(0);
+      await expectSound(scratch, sessionId);
+    },
+  );
+});
+
+async function admit(scratch: Scratch): Promise<string> {
+  await using pulse = await createPulse({ environment: scratch.environment });
+  const agent = scratch.file('agent.sh', AGENT);
+  const { session } = await pulse.start({
+    goal: 'Count',
+    path: scratch.repository,
+    command: `NOTES='${scratch.path}' sh '${agent}'`,
+    verify: [VERIFY],
+    createdBy: 'cli',
+  });
+  return session.id;
+}
+
+function runner(scratch: Scratch, sessionId: string, one?: Case): Promise<number | string | null> {
+  const args = [FIXTURE, sessionId, ...(one ? [one.where, String(one.count)] : [])];
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
+    env: scratch.environment,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  return new Promise((resolve) => child.once('exit', (code, signal) => resolve(signal ?? code)));
+}
+
+async function expectSound(scratch: Scratch, sessionId: string): Promise<void> {
+  await using pulse = await createPulse({ environment: scratch.environment });
+  const { session, iterations } = await pulse.get(sessionId);
+  expect(session).toMatchObject({ status: 'complete', stop_reason: 'completed', total_commits: ITERATIONS });
+  const log = scratch.git(
+    'log',
+    '--reverse',
+    '--format=%(trailers:key=Pulse-Iteration,valueonly)',
+    `main..${session.branch_name}`,
+  );
+  expect(log.split(/\s+/).filter(Boolean)).toEqual(['1', '2', '3']);
+  expect(scratch.git('show', `${session.branch_name}:log.txt`).split('\n')).toEqual(['1', '2', '3']);
+  expect(scratch.git('ls-tree', '--name-only', session.branch_name)).toBe('README.md\nlog.txt');
+  expect(iterations.map((it) => [it.iteration_number, it.outcome])).toEqual([
+    [1, 'continued'],
+    [2, 'rejected'],
+    [3, 'completed'],
+  ]);
+  const { events } = await pulse.export(sessionId);
+  expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
+  expect(events.filter((event) => event.type === 'iteration.settled')).toHaveLength(ITERATIONS);
+  expect(scratch.git('for-each-ref', 'refs/pulse/attempts')).toBe('');
+  expect(scratch.git('worktree', 'list').split('\n')).toHaveLength(1);
+  expect(scratch.git('status', '--porcelain')).toBe('');
+  expect(readdirSync(scratch.path)).not.toContain('violations');
+  expect(processesOf(scratch)).toEqual([]);
+}
+
+/** Whoever still carries this scratch folder in its command line or its folder. */
+function processesOf(scratch: Scratch): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
+    try {
+      const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
+      return environment.includes(scratch.path) && environment.includes('PULSE_RUN_ID=');
+    } catch {
+      return false;
+    }
+  });
+}
