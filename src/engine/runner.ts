@@ -12,6 +12,7 @@ import { findSession } from '../store/sessions.ts';
 import { act } from './actions.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import type { Engine } from './engine.ts';
+import { evictHolder } from './eviction.ts';
 import type { SessionState } from './loop.ts';
 import { endSession } from './settle.ts';
 import { loadState } from './state.ts';
@@ -63,11 +64,12 @@ async function fail(
 }
 
 /** The new token, or `null` while a living runner holds the session. */
-async function acquireSession({ store, owner, owners, evict, timing }: Engine, sessionId: string) {
+async function acquireSession(engine: Engine, sessionId: string): Promise<number | null> {
+  const { store, owner, owners, timing } = engine;
   const seen = await store.read((db) => readSessionLease(db, sessionId));
   const isFree = seen.owner === null || seen.isOver || owners(seen.owner) === 'dead';
   if (!isFree) return null;
-  if (seen.owner && seen.owner !== owner && owners(seen.owner) === 'alive') await evict(seen.owner);
+  await evictHolder(engine, seen.owner);
   return store.tx('lease', (db) => takeSessionLease(db, sessionId, { owner, leaseMs: timing.leaseMs, seen }));
 }
 

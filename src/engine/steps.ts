@@ -6,6 +6,7 @@ import { act } from './actions.ts';
 import type { Daemon } from './daemon.ts';
 import { dispatchIteration } from './dispatch.ts';
 import type { Engine } from './engine.ts';
+import { evictHolder } from './eviction.ts';
 import type { LiveIteration, Retry, SessionState, Step } from './loop.ts';
 import { endSession, settleIteration } from './settle.ts';
 import { loadState } from './state.ts';
@@ -41,7 +42,7 @@ export async function performStep(
     case 'retry':
       return takeBack(engine, { state, live: step.live, retry: step.retry, token, isPause: false });
     case 'requeue':
-      await evictHolder(engine, step.live);
+      await evictHolder(engine, step.live.task.lease_owner);
       return takeBack(engine, { state, live: step.live, retry: null, token, isPause: false });
     case 'interrupt':
       await daemon.interrupt('paused');
@@ -122,10 +123,6 @@ interface TakeBackStep {
   retry: Retry | null;
   token: number;
   isPause: boolean;
-}
-
-async function evictHolder({ owners, evict }: Engine, { task }: LiveIteration): Promise<void> {
-  if (task.lease_owner && owners(task.lease_owner) === 'alive') await evict(task.lease_owner);
 }
 
 /** An agent that was already done is not run again: then only what follows it is. */

@@ -52,7 +52,11 @@ export async function openSqlite({ path, nowMs = Date.now, onCommit }: SqliteOpt
       onCommit?.(label);
       return result;
     },
-    close: () => db.destroy(),
+    async close() {
+      await db.destroy();
+      // Kysely leaves a driver alone that it has never used.
+      if (database.isOpen) database.close();
+    },
   };
 }
 
@@ -97,10 +101,12 @@ function refuseOldSqlite(database: DatabaseSync): void {
   }
 }
 
+/** Looks before it touches anything: a database that is not ours keeps even its journal mode. */
 async function migrate(database: DatabaseSync): Promise<void> {
+  await retryBusy(() => checkVersion(database));
   await retryBusy(() => database.exec('PRAGMA journal_mode = WAL'));
-  database.exec('PRAGMA synchronous = FULL');
-  if (checkVersion(database) === MIGRATIONS.length) return;
+  await retryBusy(() => database.exec('PRAGMA synchronous = FULL'));
+  if ((await retryBusy(() => checkVersion(database))) === MIGRATIONS.length) return;
   await retryBusy(() => database.exec('BEGIN EXCLUSIVE'));
   try {
     for (const migration of MIGRATIONS.slice(checkVersion(database))) {
@@ -115,26 +121,26 @@ async function migrate(database: DatabaseSync): Promise<void> {
   }
 }
 
+/** One statement, so that it sees one moment: another process may be migrating. */
+const IDENTITY = `SELECT
+  (SELECT user_version FROM pragma_user_version) AS version,
+  (SELECT application_id FROM pragma_application_id) AS owner,
+  (SELECT count(*) FROM sqlite_schema WHERE type = 'table') AS tables`;
+
 function checkVersion(database: DatabaseSync): number {
-  const version = pragma(database, 'user_version');
+  const { version, owner, tables } = database.prepare(IDENTITY).get() as Record<
+    'version' | 'owner' | 'tables',
+    number
+  >;
+  if (owner !== APPLICATION_ID && (owner !== 0 || version > 0 || tables > 0)) {
+    throw new PulseError('store_corrupt', 'The database file belongs to another program.', {
+      hint: 'Nothing was changed. Set PULSE_HOME to another folder.',
+    });
+  }
   if (version > MIGRATIONS.length) {
     throw new PulseError('store_newer', `The database was written by a newer Pulse (version ${version}).`, {
       hint: `This Pulse knows version ${MIGRATIONS.length}. Update Pulse, or set PULSE_HOME to another folder.`,
     });
   }
-  const owner = pragma(database, 'application_id');
-  const { tables } = database
-    .prepare("SELECT count(*) AS tables FROM sqlite_schema WHERE type = 'table'")
-    .get() as { tables: number };
-  if (owner !== APPLICATION_ID && (version > 0 || tables > 0)) {
-    throw new PulseError('store_corrupt', 'The database file belongs to another program.', {
-      hint: 'Nothing was changed. Set PULSE_HOME to another folder.',
-    });
-  }
   return version;
-}
-
-function pragma(database: DatabaseSync, name: 'user_version' | 'application_id'): number {
-  const row = database.prepare(`PRAGMA ${name}`).get() as Record<string, number>;
-  return row[name] ?? 0;
 }

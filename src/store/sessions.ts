@@ -169,7 +169,7 @@ export interface SessionStop {
 
 /**
  * Moves a session by the transition table: the only writer of `status`. A stop records its reason; leaving a stop
- * clears it.
+ * clears it. Throws `invalid_transition` also when the session is no longer what the caller saw.
  */
 export async function moveSession(
   db: Db,
@@ -179,7 +179,7 @@ export async function moveSession(
 ): Promise<void> {
   const status = transition(session.status, to);
   const isEnd = status === 'complete' || status === 'aborted';
-  await db
+  const moved = await db
     .updateTable('pulse_sessions')
     .set({
       status,
@@ -191,7 +191,21 @@ export async function moveSession(
     })
     .where('id', '=', session.id)
     .where('status', '=', session.status)
-    .execute();
+    .returning('id')
+    .executeTakeFirst();
+  if (!moved) throw outrun(session);
+}
+
+/** For a write that rests on the session's status without changing it. Throws `invalid_transition` as a move does. */
+export async function assertStatus(db: Db, session: Pick<Session, 'id' | 'status'>): Promise<void> {
+  const now = await findSession(db, session.id);
+  if (now?.status !== session.status) throw outrun(session);
+}
+
+function outrun({ id, status }: Pick<Session, 'id' | 'status'>): PulseError {
+  return new PulseError('invalid_transition', `Session ${id} is not ${status} any more.`, {
+    hint: `Somebody was quicker; pulse status ${id} shows what it is now.`,
+  });
 }
 
 export async function updateSession(
@@ -244,6 +258,9 @@ export async function addSpending(
     .execute();
 }
 
+/** Fractions of a dollar do not add up exactly: what is left, put back, may be this much over the limit. */
+const ROUNDING_USD = 1e-9;
+
 /** Sets money aside for a run. `false` when it does not fit under the limit any more. */
 export async function reserveSpending(db: Db, id: string, usd: number): Promise<boolean> {
   const row = await db
@@ -253,7 +270,7 @@ export async function reserveSpending(db: Db, id: string, usd: number): Promise<
     .where((eb) =>
       eb.or([
         eb('budget_usd', 'is', null),
-        eb(sql<number>`spent_usd + reserved_usd + ${usd}`, '<=', eb.ref('budget_usd')),
+        eb(sql<number>`spent_usd + reserved_usd + ${usd - ROUNDING_USD}`, '<=', eb.ref('budget_usd')),
       ]),
     )
     .returning('id')

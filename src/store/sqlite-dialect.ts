@@ -65,8 +65,22 @@ class SqliteDriver implements Driver {
   }
 
   async beginTransaction(_: DatabaseConnection, settings: TransactionSettings): Promise<void> {
-    const begin = settings.accessMode === 'read only' ? 'BEGIN' : 'BEGIN IMMEDIATE';
-    await retryBusy(() => this.#database.exec(begin));
+    if (settings.accessMode === 'read only') await retryBusy(() => this.#beginRead());
+    else await retryBusy(() => this.#database.exec('BEGIN IMMEDIATE'));
+  }
+
+  /**
+   * A plain BEGIN takes nothing: the first statement would, and would be refused while another process opens, recovers
+   * or closes the database. So the snapshot is taken here, where it can be tried again.
+   */
+  #beginRead(): void {
+    this.#database.exec('BEGIN');
+    try {
+      this.#database.exec('SELECT 1 FROM sqlite_schema LIMIT 1');
+    } catch (error) {
+      this.#database.exec('ROLLBACK');
+      throw error;
+    }
   }
 
   async commitTransaction(): Promise<void> {

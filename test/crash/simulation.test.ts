@@ -17,7 +17,7 @@ function scriptOf(count: number): AgentScript {
 async function run(count: number, fates: ReadonlyMap<number, Fate>, isFleet = false) {
   const script = scriptOf(count);
   const simulated = await simulate({ script, isFleet, fate: (_, index) => fates.get(index) ?? null });
-  const violations = await violationsOf(simulated, count);
+  const violations = await violationsOf(simulated, count, { isFleet });
   await simulated.store.close();
   return { ...simulated, violations };
 }
@@ -55,11 +55,21 @@ describe('a simulated session', () => {
     const failures: string[] = [];
     for (const isFleet of [false, true]) {
       for (const [index, point] of points.entries()) {
-        const { violations } = await run(3, new Map([[index, 'stall']]), isFleet);
-        if (violations.length > 0) failures.push(`${isFleet} ${index} ${point}: ${violations.join('; ')}`);
+        for (const fate of ['stall', 'nap'] as const) {
+          const { violations } = await run(3, new Map([[index, fate]]), isFleet);
+          if (violations.length > 0)
+            failures.push(`${isFleet} ${fate} ${index} ${point}: ${violations.join('; ')}`);
+        }
       }
     }
     expect(failures).toEqual([]);
+  });
+
+  it('has one runner: a second one that comes while the first lives is turned away', async () => {
+    const simulated = await simulate({ script: scriptOf(2), fate: () => null, intruderAtMs: 3_000 });
+    expect(simulated.ends[0]).toBe('held_elsewhere');
+    expect(await violationsOf(simulated, 2)).toEqual([]);
+    await simulated.store.close();
   });
 
   it('survives every pair of deaths', { timeout: 240_000 }, async () => {
@@ -93,7 +103,7 @@ describe('a simulated session', () => {
         fate() {
           if (trouble === 0 || random() > 0.04) return null;
           trouble -= 1;
-          return random() < 0.7 ? 'die' : 'stall';
+          return random() < 0.7 ? 'die' : random() < 0.5 ? 'stall' : 'nap';
         },
         bell: () => (random() < 0.2 ? 'lose' : random() < 0.2 ? 'double' : 'ring'),
         onTick(jump) {
@@ -101,7 +111,7 @@ describe('a simulated session', () => {
         },
       });
       // A replaced daemon of another host that dies right after publishing leaves a ref, for `doctor --gc`.
-      const violations = await violationsOf(simulated, 4, { allowsRefs: isFleet });
+      const violations = await violationsOf(simulated, 4, { isFleet, allowsRefs: isFleet });
       await simulated.store.close();
       if (violations.length > 0) failures.push(`PULSE_SEED=${SEED + index} ${violations.join('; ')}`);
     }

@@ -13,7 +13,8 @@ import { admit } from './admit.ts';
 import { createVirtualTime } from './virtual-time.ts';
 import { type AgentScript, createFakeAgents, createFakeWorkspace, createWorld, type World } from './world.ts';
 
-export type Fate = 'die' | 'stall';
+/** A stalled process comes back after its successor has ended (`stall`), or while that one's agent works (`nap`). */
+export type Fate = 'die' | 'stall' | 'nap';
 
 export interface SimulationOptions {
   script: AgentScript;
@@ -27,6 +28,8 @@ export interface SimulationOptions {
   onTick?: (jump: (ms: number) => void) => void;
   /** A person stops the session when this point is first passed. */
   pauseAt?: string;
+  /** A second runner of the same session comes while the first is alive. */
+  intruderAtMs?: number;
 }
 
 export interface Simulated {
@@ -37,10 +40,12 @@ export interface Simulated {
   /** Set when the session did not end by itself. */
   isStuck: boolean;
   processes: number;
+  /** How each runner ended. */
+  ends: string[];
 }
 
 const MAX_STEPS = 20_000;
-const STALL_MS = 90_000;
+const STALLS_MS = { stall: 120_000, nap: 72_000 };
 
 export async function simulate(options: SimulationOptions): Promise<Simulated> {
   const time = createVirtualTime();
@@ -51,6 +56,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
   const bells = new Map<object, () => void>();
   const alive = new Set<string>();
   let processes = 0;
+  const ends: string[] = [];
   let seed = 1;
   let isOver = false;
 
@@ -86,9 +92,9 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
         if (options.isFleet) void outside.sleep(1_000).then(() => endAgents(world, host));
         return frozen;
       }
-      if (fate === 'stall') {
+      if (fate !== null) {
         restart(70_000);
-        stalled = raw.sleep(STALL_MS);
+        stalled = raw.sleep(STALLS_MS[fate]);
         await stalled;
       }
       if (isDead) return frozen;
@@ -132,6 +138,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
       (end) => {
         if (isDead) return;
         alive.delete(name);
+        ends.push(end);
         if (end === 'held_elsewhere') restart(5_000);
         else isOver = true;
       },
@@ -157,6 +164,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
   }
 
   spawn();
+  if (options.intruderAtMs !== undefined) void outside.sleep(options.intruderAtMs).then(spawn);
   let steps = 0;
   for (; steps < MAX_STEPS; steps++) {
     const isMoving = await time.step();
@@ -165,7 +173,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
     if (!isMoving) break;
     if (isOver && alive.size === 0) break;
   }
-  return { world, store, sessionId, points, isStuck: !isOver, processes };
+  return { world, store, sessionId, points, isStuck: !isOver, processes, ends };
 }
 
 function endAgents(world: World, host: string): void {
@@ -176,7 +184,7 @@ function endAgents(world: World, host: string): void {
 export async function violationsOf(
   { world, store, sessionId, isStuck }: Simulated,
   count: number,
-  { allowsRefs } = { allowsRefs: false },
+  { isFleet = false, allowsRefs = false } = {},
 ): Promise<string[]> {
   const found = [...world.violations];
   if (isStuck) found.push('the session never ended');
@@ -218,6 +226,8 @@ export async function violationsOf(
     );
     check(settled.length === 1, `iteration ${number} settled ${settled.length} times`);
   }
+  // On one host the same work is never committed twice, not even in a commit that no branch reaches.
+  check(isFleet || world.commits.size === count + 1, `${world.commits.size - 1} commits made`);
   check(session.total_commits === count, `total_commits ${session.total_commits}`);
   check(session.reserved_usd < 1e-9, `reserved ${session.reserved_usd}`);
   check(![...world.agents].some((agent) => agent.isAlive), 'an agent is still alive');

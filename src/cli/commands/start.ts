@@ -58,7 +58,7 @@ function noteLines(
   }
   if (isCostUnknown && session.budget_usd !== null) {
     lines.push(
-      `note: the cost of ${session.agent} is not known; iterations, time and tokens are limited all the same`,
+      `note: ${session.agent} tells no cost, so the cost limit cannot bind; the other limits do`,
     );
   }
   if (isUnverified)

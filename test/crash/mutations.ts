@@ -1,0 +1,107 @@
+/** Each guard, and what the code looks like without it. The suite named beside it must then fail. */
+export interface Mutation {
+  guard: string;
+  file: string;
+  from: string;
+  to: string;
+  /** The test file, and the titles of the tests that have to notice. */
+  suite: string;
+  tests: string;
+}
+
+const SIMULATION = 'test/crash/simulation.test.ts';
+
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    guard: 'the token predicate on an attempt’s result',
+    file: 'src/store/inbox.ts',
+    from: `    .set({ result: JSON.stringify(result) })
+    .where('id', '=', id)
+    .where('token', '=', token)
+    .where('status', '=', 'running')`,
+    to: `    .set({ result: JSON.stringify(result) })
+    .where('id', '=', id)`,
+    suite: SIMULATION,
+    tests: 'survives a stall',
+  },
+  {
+    guard: 'the token predicate on a runner’s events',
+    file: 'src/store/events.ts',
+    from: `if (token !== undefined) update = update.where('token', '=', token);`,
+    to: '',
+    suite: SIMULATION,
+    tests: 'survives a stall',
+  },
+  {
+    guard: 'the trailer look-up before a commit',
+    file: 'src/engine/attempt.ts',
+    from: `    recognise: () => workspace.findCommit(attempt),\n`,
+    to: '',
+    suite: SIMULATION,
+    tests: 'survives a death',
+  },
+  {
+    guard: 'the recorded end of a run',
+    file: 'src/engine/steps.ts',
+    from: `const isRun = live.task.result?.stage === 'ran' && retry === null && isReachable(engine, live);`,
+    to: `const isRun = false;`,
+    suite: SIMULATION,
+    tests: 'runs an agent again only if',
+  },
+  {
+    guard: 'that uncommitted work is finished on its own host only',
+    file: 'src/engine/steps.ts',
+    from: ` && isReachable(engine, live);`,
+    to: ';',
+    suite: SIMULATION,
+    tests: 'survives a stall',
+  },
+  {
+    guard: 'the session’s lease',
+    file: 'src/engine/runner.ts',
+    from: `  if (!isFree) return null;\n`,
+    to: '',
+    suite: SIMULATION,
+    tests: 'has one runner',
+  },
+  {
+    guard: 'the end of a holder whose lease is over',
+    file: 'src/engine/eviction.ts',
+    from: `  if (owners(holder) === 'alive') await evict(holder);`,
+    to: '  void [owners, evict];',
+    suite: SIMULATION,
+    tests: 'survives a stall',
+  },
+  {
+    guard: 'the compare-and-swap of the branch',
+    file: 'src/git/refs.ts',
+    from: `\`update \${ref} \${to} \${from ?? '0'.repeat(to.length)}\\n\``,
+    to: `\`update \${ref} \${to}\\n\``,
+    suite: 'test/git/refs.test.ts',
+    tests: '',
+  },
+  {
+    guard: 'the unique index on the live iteration',
+    file: 'src/store/migrations/001-sessions.ts',
+    from: `CREATE UNIQUE INDEX one_live_iteration`,
+    to: `CREATE INDEX one_live_iteration`,
+    suite: 'test/store',
+    tests: 'live iteration',
+  },
+  {
+    guard: 'the sweep before an interrupted attempt is done again',
+    file: 'src/engine/workspace.ts',
+    from: `      if (isInterrupted) await endEarlierRuns(attempt);\n`,
+    to: '',
+    suite: 'test/crash/sweep.test.ts',
+    tests: '',
+  },
+  {
+    guard: 'the reset of an interrupted worktree',
+    file: 'src/engine/workspace.ts',
+    from: `if (isInterrupted || head !== startSha) await resetWorktree`,
+    to: `if (head !== startSha) await resetWorktree`,
+    suite: 'test/crash/sweep.test.ts',
+    tests: '',
+  },
+];

@@ -1,0 +1,54 @@
+/** What a dead runner leaves in its worktree and its process table is dealt with before the attempt is done again. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { claimAttempt } from '../../src/engine/claim.ts';
+import { createGit } from '../../src/git/exec.ts';
+import { ensureWorktree } from '../../src/git/worktree.ts';
+import { capture } from '../../src/process/capture.ts';
+import { createPulse } from '../../src/pulse.ts';
+import { openSqlite } from '../../src/store/open-sqlite.ts';
+import { createScratch } from '../fakes/scratch.ts';
+import { dispatchForTest } from './fixtures/dispatch.ts';
+
+const DEAD = 'nohost/00000000-0000-0000-0000-000000000000/1/1';
+
+it('ends what still runs in the worktree and keeps what lies there aside', { timeout: 60_000 }, async () => {
+  using scratch = createScratch();
+  await using pulse = await createPulse({ environment: scratch.environment });
+  const { session } = await pulse.start({
+    goal: 'Look around',
+    path: scratch.repository,
+    command: `kill -0 $(cat '${scratch.path}/orphan') || echo new > new.txt; echo '<signal>COMPLETE</signal>'`,
+    createdBy: 'cli',
+  });
+  // As a runner leaves it that died while its agent ran: the attempt is claimed, the worktree half changed.
+  const store = await openSqlite({ path: pulse.home.database });
+  await dispatchForTest(store, session.id);
+  await store.tx('claim', (db) => claimAttempt(db, { sessionId: session.id, owner: DEAD, leaseMs: -1 }));
+  await store.close();
+  scratch.git('branch', session.branch_name);
+  const git = createGit({ exec: (call) => capture({ file: 'git', ...call }) });
+  await ensureWorktree(git, { root: scratch.repository, path: session.worktree_path, sha: session.base_sha });
+  const orphan = spawn('sleep', ['60'], {
+    cwd: session.worktree_path,
+    detached: true,
+    stdio: 'ignore',
+    env: {},
+  });
+  const gone = once(orphan, 'exit');
+  scratch.file('orphan', String(orphan.pid));
+  await writeFile(join(session.worktree_path, 'half.txt'), 'half\n');
+
+  await pulse.run(session.id, new AbortController().signal);
+
+  const { session: ended, iterations } = await pulse.get(session.id);
+  expect(ended.status).toBe('complete');
+  expect(iterations[0]).toMatchObject({ attempt: 2, files_changed: ['new.txt'] });
+  expect((await gone)[1]).toBe('SIGKILL');
+  expect(scratch.git('show', `refs/pulse/recovery/${session.id}/1.1:half.txt`)).toBe('half');
+  expect(existsSync(session.worktree_path)).toBe(false);
+});

@@ -1,0 +1,121 @@
+import { constants } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { commandLine, OWN_NODE, olderNode, until, useScene } from './scene.ts';
+
+const scene = useScene();
+
+const LONG = 'sleep 30; echo "<signal>COMPLETE</signal>"';
+const ASKS = `if [ -f answered ]; then echo "Thanks. <signal>COMPLETE</signal>"; else touch answered; echo "<signal>BLOCKED: Which port?</signal>"; fi`;
+
+interface Status {
+  session: { id: string; status: string; stop_reason: string | null };
+  iterations: { iteration_number: number; task_content: string; attempt: number }[];
+}
+
+async function status(id: string): Promise<Status> {
+  const { json } = await scene.pulse(['status', id, '--json']);
+  return json[0] as unknown as Status;
+}
+
+function sessionId(output: string): string {
+  return /ses_[0-9a-f-]{36}/.exec(output)![0];
+}
+
+describe('pulse resume', () => {
+  it('answers what the agent asked and goes on to the end', async () => {
+    const blocked = await scene.pulse(['start', 'Serve it', '--command', scene.agent(ASKS)]);
+    expect(blocked.code, blocked.stderr).toBe(3);
+    expect(blocked.stdout).toContain('Which port?');
+    const id = sessionId(blocked.stdout);
+    expect(blocked.stdout).toContain(`pulse resume ${id} --answer "…"`);
+
+    const resumed = await scene.pulse(['resume', id, '--answer', 'Port 8080.', '--json']);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(resumed.json[0]).toMatchObject({ type: 'session.resumed' });
+    expect(resumed.json.at(-1)).toMatchObject({ type: 'session.ended', session: { status: 'complete' } });
+    const { iterations } = await status(id);
+    expect(iterations.map(({ iteration_number: n }) => n)).toEqual([1, 2]);
+    expect(iterations[1]!.task_content).toContain('Port 8080.');
+  });
+
+  it('needs a higher limit after the iteration limit, and says so', async () => {
+    const command = scene.agent('echo "$PULSE_ITERATION" > n; echo "<signal>CONTINUE</signal>"');
+    const { stdout } = await scene.pulse(['start', 'Go', '--command', command, '--max-iterations', '1']);
+    const id = sessionId(stdout);
+    const refused = await scene.pulse(['resume', id]);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('--max-iterations');
+    const raised = await scene.pulse(['resume', id, '--max-iterations', '2', '--json']);
+    expect(raised.code).toBe(3);
+    expect(raised.json.at(-1)).toMatchObject({ session: { stop_reason: 'iteration_limit', current_iteration: 2 } });
+  });
+
+  it('is refused inside a run', async () => {
+    const { code, json } = await scene.pulse(['resume', 'ses_0123', '--json'], { env: { PULSE_RUN_ID: 'run_1' } });
+    expect(code).toBe(2);
+    expect(json[0]).toMatchObject({ error: { code: 'inside_run' } });
+  });
+});
+
+describe('an interrupted follower', () => {
+  const cases = (['SIGINT', 'SIGTERM'] as const).flatMap((signal) =>
+    [OWN_NODE, olderNode()].flatMap((node) => (node ? [[signal, node] as const] : [])),
+  );
+  it.each(cases)('pauses the session at %s and leaves nothing running (%s)', async (signal, node) => {
+    const { child, ended, output } = scene.start(['start', 'Long', '--command', scene.agent(LONG), '--json'], { node });
+    await until('the agent runs', () => output().includes('iteration.started'));
+    child.kill(signal);
+    const { code, json } = await ended;
+    expect(code).toBe(128 + constants.signals[signal]);
+    expect(json.at(-1)).toMatchObject({ type: 'session.ended', session: { status: 'paused', stop_reason: 'paused_by_user' } });
+    await until('all processes are gone', () => scene.processes().length === 0);
+  });
+
+  it('leaves the session alone when it only watches', async () => {
+    const command = scene.agent('sleep 2; echo "<signal>COMPLETE</signal>"');
+    const { stdout } = await scene.pulse(['start', 'Long', '--command', command, '--detach']);
+    const watching = scene.start(['watch']);
+    await until('it watches', () => watching.output().includes('agent started'));
+    watching.child.kill('SIGINT');
+    expect((await watching.ended).code).toBe(0);
+    await until('the session completes', async () => (await status(sessionId(stdout))).session.status === 'complete');
+  });
+});
+
+describe('a killed runner', () => {
+  it('is back within 2 s and the session completes', async () => {
+    const command = scene.agent('sleep 1.5; echo x > x; echo "<signal>COMPLETE</signal>"');
+    const { ended, output } = scene.start(['start', 'Survive', '--command', command, '--json']);
+    await until('the agent runs', () => output().includes('iteration.started'));
+    const [runner] = runners();
+    process.kill(runner!, 'SIGKILL');
+    const killedAt = Date.now();
+    await until('another runner', () => runners().some((pid) => pid !== runner), 2_000);
+    expect(Date.now() - killedAt).toBeLessThan(2_000);
+    const { code, json } = await ended;
+    expect(code).toBe(0);
+    const events = json as unknown as { type: string }[];
+    expect(events.filter(({ type }) => type === 'iteration.retried')).toHaveLength(1);
+  });
+
+  it('is named as missing when its supervisor died too, and resume adopts the session', async () => {
+    const command = scene.agent('sleep 1.5; echo x > x; echo "<signal>COMPLETE</signal>"');
+    const { stdout } = await scene.pulse(['start', 'Adopt me', '--command', command, '--detach']);
+    const id = sessionId(stdout);
+    await until('the session runs', async () => (await status(id)).session.status === 'running');
+    for (const pid of scene.processes().filter((pid) => /supervise|run-session/.test(commandLine(pid)))) {
+      process.kill(pid, 'SIGKILL');
+    }
+    const listed = await scene.pulse(['list']);
+    expect(listed.stdout).toContain('running (no runner)');
+    expect(listed.stderr).toContain(`pulse resume ${id}`);
+    expect((await scene.pulse(['list', '--json'])).code).toBe(0);
+    expect((await status(id)).session.status).toBe('running');
+    const resumed = await scene.pulse(['resume', id, '--json']);
+    expect(resumed.code, resumed.stderr).toBe(0);
+  });
+
+  function runners(): number[] {
+    return scene.processes().filter((pid) => commandLine(pid).includes('run-session'));
+  }
+});
