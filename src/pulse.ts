@@ -11,6 +11,7 @@ import { createBriefs } from './engine/briefs.ts';
 import { systemClock } from './engine/clock.ts';
 import { createDoorbell } from './engine/doorbell.ts';
 import { DEFAULT_TIMING, type Engine, type EngineTiming } from './engine/engine.ts';
+import { createPostgresDoorbell } from './engine/postgres-doorbell.ts';
 import { createRecordings } from './engine/recordings.ts';
 import { type RunnerEnd, runSession } from './engine/runner.ts';
 import { hostOwnerState } from './engine/state.ts';
@@ -43,7 +44,7 @@ import {
 import { capture } from './process/capture.ts';
 import { killExactly } from './process/ending.ts';
 import { currentOwner, formatOwner, parseOwner } from './process/owner.ts';
-import { openSqlite } from './store/open-sqlite.ts';
+import { openStore } from './store/open.ts';
 import type { Session, SessionFilter } from './store/sessions.ts';
 import { createToolEndpoint } from './tools/endpoint.ts';
 
@@ -75,13 +76,17 @@ export interface Pulse extends AsyncDisposable {
 export async function createPulse(options: PulseOptions): Promise<Pulse> {
   const { environment, trace = noTrace, timing, onCommit, onGit } = options;
   const home = resolveHome(environment);
-  const store = await openSqlite({ path: home.database, onCommit });
+  const { store, pool } = await openStore({
+    url: environment.PULSE_DATABASE_URL,
+    path: home.database,
+    onCommit,
+  });
   const git = createGit({
     exec: (call) => capture({ file: 'git', ...call }),
     onCall: onGit,
     env: environment,
   });
-  const bell = createDoorbell({ directory: home.sockets });
+  const bell = pool ? createPostgresDoorbell({ pool }) : createDoorbell({ directory: home.sockets });
   const endpoint = createToolEndpoint();
   await writeShim(home.bin);
   const engine: Engine = {

@@ -82,7 +82,9 @@ describe('the machine', () => {
 
 describe('tests', () => {
   it('mock no module', () => {
-    const mocks = new RegExp(`\\b(?:vi|jest)\\.(?:${['do', ''].map((word) => `${word}[mM]ock`).join('|')})\\(`);
+    const mocks = new RegExp(
+      `\\b(?:vi|jest)\\.(?:${['do', ''].map((word) => `${word}[mM]ock`).join('|')})\\(`,
+    );
     expect(tests.filter((path) => mocks.test(read(path)))).toEqual([]);
   });
 });
@@ -98,7 +100,10 @@ describe('what is written', () => {
 type Allowed = Map<string, 'all' | 'types'>;
 
 function readImportTable(): Map<string, Allowed> {
-  const section = read('ARCHITECTURE.md').split(/^### Imports$/m)[1]?.split(/^## /m)[0] ?? '';
+  const section =
+    read('ARCHITECTURE.md')
+      .split(/^### Imports$/m)[1]
+      ?.split(/^## /m)[0] ?? '';
   const rows = section.split('\n').filter((line) => line.startsWith('| `'));
   return new Map(
     rows.map((row) => {

@@ -53,10 +53,14 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
   async function flush(): Promise<void> {
     if (!isOpen) return;
     try {
-      await store.tx('agent-events', async (db) => {
-        if (!(await holdsTask(db, task))) throw fencedTask(task.id);
-        await write(db);
-      });
+      await store.tx(
+        'agent-events',
+        async (db) => {
+          if (!(await holdsTask(db, task))) throw fencedTask(task.id);
+          await write(db);
+        },
+        { session: task.session_id },
+      );
       onWritten();
     } catch (error) {
       onFenced(error);

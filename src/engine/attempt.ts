@@ -67,14 +67,18 @@ async function runAgent(
   return act(trace, 'record_run', {
     perform: async () => {
       const result = { ...emptyResult({ setupFailure: null }), run };
-      await store.tx('record_run', async (db) => {
-        // An interrupted run is done again: its spending counts, whoever owns the attempt by now; its result does not.
-        if (isInterrupted && !(await holdsTask(db, attempt.task)))
-          return log.finish(db, { onlySpending: true });
-        if (!isInterrupted) await saveResult(db, attempt.task, result);
-        await log.finish(db);
-        await appendEvents(db, attempt.sessionId, [runEnded(attempt, run, isInterrupted)]);
-      });
+      await store.tx(
+        'record_run',
+        async (db) => {
+          // An interrupted run is done again: its spending counts, whoever owns the attempt by now; its result does not.
+          if (isInterrupted && !(await holdsTask(db, attempt.task)))
+            return log.finish(db, { onlySpending: true });
+          if (!isInterrupted) await saveResult(db, attempt.task, result);
+          await log.finish(db);
+          await appendEvents(db, attempt.sessionId, [runEnded(attempt, run, isInterrupted)]);
+        },
+        { session: attempt.sessionId },
+      );
       return result;
     },
   });
@@ -138,15 +142,19 @@ async function report({ store, trace, workspace }: Engine, attempt: HeldAttempt,
   try {
     await act(trace, 'report', {
       perform: () =>
-        store.tx('report', async (db) => {
-          await saveResult(db, attempt.task, result);
-          const { verification } = result;
-          await appendEvents(
-            db,
-            attempt.sessionId,
-            verification.length === 0 ? [] : [verified(attempt, verification)],
-          );
-        }),
+        store.tx(
+          'report',
+          async (db) => {
+            await saveResult(db, attempt.task, result);
+            const { verification } = result;
+            await appendEvents(
+              db,
+              attempt.sessionId,
+              verification.length === 0 ? [] : [verified(attempt, verification)],
+            );
+          },
+          { session: attempt.sessionId },
+        ),
     });
   } catch (error) {
     if (isPulseError(error, 'fenced') && result.commit) await workspace.unpublish(attempt, result.commit);

@@ -4,6 +4,7 @@ import { act } from './actions.ts';
 import { executeAttempt } from './attempt.ts';
 import { claimAttempt } from './claim.ts';
 import type { Engine } from './engine.ts';
+import { keepLease } from './heartbeat.ts';
 import type { HeldAttempt } from './ports.ts';
 
 /** Claims a session's attempts and executes them, one after the other, until it is closed. */
@@ -49,7 +50,9 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
     const { store, trace, owner, timing } = engine;
     return act(trace, 'claim', {
       perform: () =>
-        store.tx('claim', (db) => claimAttempt(db, { sessionId, owner, leaseMs: timing.leaseMs })),
+        store.tx('claim', (db) => claimAttempt(db, { sessionId, owner, leaseMs: timing.leaseMs }), {
+          session: sessionId,
+        }),
     });
   }
 
@@ -62,7 +65,14 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
       runId: runIdOf(task.id, task.token),
     };
     const over = new AbortController();
-    const beating = heartbeat(task, control, over.signal);
+    const { store, clock, timing } = engine;
+    const beating = keepLease({
+      clock,
+      timing,
+      over: over.signal,
+      renew: () => store.tx('heartbeat', (db) => renewTask(db, task, timing.leaseMs)),
+      onLost: () => control.abort('fenced'),
+    });
     try {
       await executeAttempt(engine, attempt, control);
     } catch (error) {
@@ -71,16 +81,6 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
     } finally {
       over.abort();
       await beating;
-    }
-  }
-
-  async function heartbeat(task: Task, control: AbortController, over: AbortSignal): Promise<void> {
-    const { store, clock, timing } = engine;
-    for (;;) {
-      await clock.sleep(timing.heartbeatMs, over);
-      if (over.aborted) return;
-      const isOurs = await store.tx('heartbeat', (db) => renewTask(db, task, timing.leaseMs));
-      if (!isOurs) return control.abort('fenced');
     }
   }
 

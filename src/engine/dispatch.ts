@@ -5,7 +5,7 @@ import { recoveryRef } from '../git/refs.ts';
 import { appendEvents } from '../store/events.ts';
 import { insertTask } from '../store/inbox.ts';
 import { insertIteration } from '../store/iterations.ts';
-import { updateControl, updateSession } from '../store/sessions.ts';
+import { assertStatus, updateControl, updateSession } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import { runLimits } from './governor.ts';
 import type { SessionState } from './loop.ts';
@@ -23,6 +23,7 @@ export interface Dispatch {
 export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<void> {
   const { state, unit, brief, token, ids } = dispatch;
   const { session, control } = state;
+  await assertStatus(db, session);
   const iteration = session.current_iteration + 1;
   const taskId = newTaskId(ids);
   const startSha = headSha(state);

@@ -1,43 +1,17 @@
-/** Rings across processes: a Unix socket per listener, named after its session, in one folder. */
-
+/** Rings across the processes of one host: a Unix socket per listener, named after its session, in one folder. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import type { Doorbell, Listener } from './ports.ts';
+import { createBells } from './bells.ts';
+import type { Doorbell } from './ports.ts';
 
-export interface SocketDoorbell extends Doorbell, AsyncDisposable {}
+export interface ClosableDoorbell extends Doorbell, AsyncDisposable {}
 
-interface Bell {
-  isRung: boolean;
-  wake: (() => void) | null;
-}
-
-/** `directory` holds only sockets; their names carry the last characters of the session's id and the listener's pid. */
-export function createDoorbell({ directory }: { directory: string }): SocketDoorbell {
-  const local = new Map<string, Set<Bell>>();
+/** `directory` holds only sockets; their names carry the end of the session's id and the listener's pid. */
+export function createDoorbell({ directory }: { directory: string }): ClosableDoorbell {
+  const bells = createBells();
   const servers = new Map<string, { server: Server; path: string; count: number }>();
-
-  function listen(sessionId: string): Listener {
-    const bell: Bell = { isRung: false, wake: null };
-    const bells = local.get(sessionId) ?? new Set();
-    local.set(sessionId, bells.add(bell));
-    openSocket(sessionId);
-    return {
-      wait: (timeoutMs, signal) => wait(bell, timeoutMs, signal),
-      [Symbol.dispose]() {
-        bells.delete(bell);
-        closeSocket(sessionId);
-      },
-    };
-  }
-
-  function ringHere(sessionId: string): void {
-    for (const bell of local.get(sessionId) ?? []) {
-      bell.isRung = true;
-      bell.wake?.();
-    }
-  }
 
   function openSocket(sessionId: string): void {
     const known = servers.get(sessionId);
@@ -47,7 +21,7 @@ export function createDoorbell({ directory }: { directory: string }): SocketDoor
     }
     const path = join(directory, `${socketPrefix(sessionId)}${process.pid}.sock`);
     const server = createServer((socket) => {
-      ringHere(sessionId);
+      bells.ring(sessionId);
       socket.on('error', () => socket.destroy());
       socket.end();
     });
@@ -70,59 +44,40 @@ export function createDoorbell({ directory }: { directory: string }): SocketDoor
     rmSync(known.path, { force: true });
   }
 
-  function ring(sessionId: string): void {
-    ringHere(sessionId);
-    void ringElsewhere(sessionId);
-  }
-
-  async function ringElsewhere(sessionId: string): Promise<void> {
-    const prefix = socketPrefix(sessionId);
-    const own = `${prefix}${process.pid}.sock`;
-    const names = await readdir(directory).catch(() => [] as string[]);
-    for (const name of names) {
-      if (!name.startsWith(prefix) || name === own) continue;
-      const path = join(directory, name);
-      const socket = connect(path);
-      socket.unref();
-      socket.on('connect', () => socket.end());
-      // Nobody listens there any more: its process died without clearing up.
-      socket.on('error', (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ECONNREFUSED') void rm(path, { force: true });
-      });
-    }
-  }
-
   return {
-    listen,
-    ring,
+    listen(sessionId) {
+      openSocket(sessionId);
+      return bells.listen(sessionId, () => closeSocket(sessionId));
+    },
+    ring(sessionId) {
+      bells.ring(sessionId);
+      void ringElsewhere(directory, sessionId);
+    },
     async [Symbol.asyncDispose]() {
       for (const { server, path } of servers.values()) {
         server.close();
         rmSync(path, { force: true });
       }
       servers.clear();
-      local.clear();
     },
   };
 }
 
-function wait(bell: Bell, timeoutMs: number, signal?: AbortSignal): Promise<void> {
-  if (bell.isRung || signal?.aborted) {
-    bell.isRung = false;
-    return Promise.resolve();
+async function ringElsewhere(directory: string, sessionId: string): Promise<void> {
+  const prefix = socketPrefix(sessionId);
+  const own = `${prefix}${process.pid}.sock`;
+  const names = await readdir(directory).catch(() => [] as string[]);
+  for (const name of names) {
+    if (!name.startsWith(prefix) || name === own) continue;
+    const path = join(directory, name);
+    const socket = connect(path);
+    socket.unref();
+    socket.on('connect', () => socket.end());
+    // Nobody listens there any more: its process died without clearing up.
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNREFUSED') void rm(path, { force: true });
+    });
   }
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      bell.wake = null;
-      bell.isRung = false;
-      resolve();
-    };
-    const timer = setTimeout(done, timeoutMs);
-    bell.wake = done;
-    signal?.addEventListener('abort', done, { once: true });
-  });
 }
 
 function socketPrefix(sessionId: string): string {

@@ -1,5 +1,5 @@
 /** Owns a session by lease, asks its loop what to do, does it. Recovery is this same path (contract 1.4). */
-import { asPulseError, PulseError } from '../domain/errors.ts';
+import { asPulseError, isPulseError, PulseError } from '../domain/errors.ts';
 import { TERMINAL_STATUSES } from '../domain/status.ts';
 import { findTask } from '../store/inbox.ts';
 import {
@@ -13,6 +13,7 @@ import { act } from './actions.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import type { Engine } from './engine.ts';
 import { evictHolder } from './eviction.ts';
+import { keepLease } from './heartbeat.ts';
 import type { SessionState } from './loop.ts';
 import { endSession } from './settle.ts';
 import { loadState } from './state.ts';
@@ -29,7 +30,15 @@ export async function runSession(engine: Engine, sessionId: string, signal: Abor
   if (token === null) return 'held_elsewhere';
   const over = new AbortController();
   const stop = AbortSignal.any([signal, over.signal]);
-  const beating = heartbeat(engine, { sessionId, token, over });
+  const { store, clock, timing } = engine;
+  const { leaseMs } = timing;
+  const beating = keepLease({
+    clock,
+    timing,
+    over: over.signal,
+    renew: () => store.tx('heartbeat', (db) => renewSessionLease(db, sessionId, { token, leaseMs })),
+    onLost: () => over.abort('fenced'),
+  });
   try {
     await using daemon = startDaemon(engine, sessionId);
     await drive(engine, { sessionId, token, daemon, stop });
@@ -39,7 +48,10 @@ export async function runSession(engine: Engine, sessionId: string, signal: Abor
     const isFenced = over.signal.reason === 'fenced';
     over.abort();
     await beating;
-    if (!isFenced) await engine.store.tx('release', (db) => releaseSessionLease(db, sessionId, token));
+    if (!isFenced)
+      await engine.store.tx('release', (db) => releaseSessionLease(db, sessionId, token), {
+        session: sessionId,
+      });
     engine.bell.ring(sessionId);
   }
   if (over.signal.reason === 'fenced') throw new PulseError('fenced', `Session ${sessionId} was taken over.`);
@@ -56,11 +68,15 @@ async function fail(
 ): Promise<void> {
   if (error.retryable || error.code === 'fenced') throw error;
   const detail = error.hint ? `${error.message} ${error.hint}` : error.message;
-  await store.tx('end', async (db) => {
-    const session = await findSession(db, sessionId);
-    if (session?.status !== 'running') throw error;
-    await endSession(db, { session, stop: { status: 'failed', reason: 'internal_error', detail }, token });
-  });
+  await store.tx(
+    'end',
+    async (db) => {
+      const session = await findSession(db, sessionId);
+      if (session?.status !== 'running') throw error;
+      await endSession(db, { session, stop: { status: 'failed', reason: 'internal_error', detail }, token });
+    },
+    { session: sessionId },
+  );
 }
 
 /** The new token, or `null` while a living runner holds the session. */
@@ -71,19 +87,6 @@ async function acquireSession(engine: Engine, sessionId: string): Promise<number
   if (!isFree) return null;
   await evictHolder(engine, seen.owner);
   return store.tx('lease', (db) => takeSessionLease(db, sessionId, { owner, leaseMs: timing.leaseMs, seen }));
-}
-
-async function heartbeat(
-  { store, clock, timing }: Engine,
-  { sessionId, token, over }: { sessionId: string; token: number; over: AbortController },
-): Promise<void> {
-  for (;;) {
-    await clock.sleep(timing.heartbeatMs, over.signal);
-    if (over.signal.aborted) return;
-    const { leaseMs } = timing;
-    const isOurs = await store.tx('heartbeat', (db) => renewSessionLease(db, sessionId, { token, leaseMs }));
-    if (!isOurs) return over.abort('fenced');
-  }
 }
 
 interface Drive {
@@ -108,9 +111,20 @@ async function drive(engine: Engine, { sessionId, token, daemon, stop }: Drive):
       await Promise.race([listener.wait(engine.timing.pollMs, stop), failed]);
       continue;
     }
-    await performStep(engine, { state, step, token, daemon });
+    try {
+      await performStep(engine, { state, step, token, daemon });
+    } catch (error) {
+      if (!(await isOutrun(engine, state, error))) throw error;
+    }
     engine.bell.ring(sessionId);
   }
+}
+
+/** A person was quicker (an abort, a pause): nothing of the step was written, and the next look decides anew. */
+async function isOutrun({ store }: Engine, { session }: SessionState, error: unknown): Promise<boolean> {
+  if (!isPulseError(error, 'invalid_transition')) return false;
+  const now = await store.read((db) => findSession(db, session.id));
+  return now?.status !== session.status;
 }
 
 /** A session that has ended gives its worktree back; one that can be resumed keeps it. */

@@ -6,6 +6,7 @@ import { appendEvents } from '../store/events.ts';
 import { closeTask } from '../store/inbox.ts';
 import { moveIteration } from '../store/iterations.ts';
 import {
+  assertStatus,
   moveSession,
   NO_RETRIES,
   type ProgressEntry,
@@ -13,7 +14,7 @@ import {
   updateControl,
   updateSession,
 } from '../store/sessions.ts';
-import { type Db, storeNow } from '../store/store.ts';
+import { type Db, storeNow, toJson } from '../store/store.ts';
 import { insertTurn, type NewTurn } from '../store/turns.ts';
 import { insertVerifications } from '../store/verifications.ts';
 import type { LiveIteration, SessionState, Stop, Verdict } from './loop.ts';
@@ -35,6 +36,7 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
   const { state, live, result, verdict, turn, token, nowMs } = settlement;
   const { session } = state;
   const { iteration } = live;
+  await assertStatus(db, session);
   const message = redact(result.run?.finalMessage ?? '');
   const summary = outputSummary(message) ?? failureSummary(result);
   const entry = progressEntry({ settlement, summary, at: new Date(nowMs).toISOString() });
@@ -96,7 +98,7 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
   if (turn) await insertTurn(db, turn);
   await updateSession(db, session.id, {
     last_signal: verdict.signal ?? session.last_signal,
-    progress_log: JSON.stringify([...session.progress_log, entry].slice(-PROGRESS_KEPT)),
+    progress_log: toJson([...session.progress_log, entry].slice(-PROGRESS_KEPT)),
     reserved_usd: Math.max(0, session.reserved_usd - live.task.reserved_usd),
     running_ms: session.running_ms + Math.round(result.run?.durationMs ?? 0),
     total_commits: session.total_commits + (result.commit ? 1 : 0),

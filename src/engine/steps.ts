@@ -26,6 +26,7 @@ export async function performStep(
   { state, step, token, daemon }: StepContext,
 ): Promise<void> {
   const { trace, store } = engine;
+  const scope = { session: state.session.id };
   switch (step.do) {
     case 'start':
       return start(engine, state, token);
@@ -34,7 +35,11 @@ export async function performStep(
       const { ids } = engine;
       return act(trace, 'dispatch', {
         perform: () =>
-          store.tx('dispatch', (db) => dispatchIteration(db, { state, unit: step.unit, brief, token, ids })),
+          store.tx(
+            'dispatch',
+            (db) => dispatchIteration(db, { state, unit: step.unit, brief, token, ids }),
+            scope,
+          ),
       });
     }
     case 'settle':
@@ -50,7 +55,7 @@ export async function performStep(
     case 'end':
       return act(trace, 'end', {
         perform: () =>
-          store.tx('end', (db) => endSession(db, { session: state.session, stop: step.stop, token })),
+          store.tx('end', (db) => endSession(db, { session: state.session, stop: step.stop, token }), scope),
       });
   }
 }
@@ -60,13 +65,17 @@ async function start({ store, workspace, trace }: Engine, state: SessionState, t
   await act(trace, 'start', {
     perform: async () => {
       await workspace.createBranch(session);
-      await store.tx('start', async (db) => {
-        const { branch_name: branch, base_sha: base, agent } = session;
-        await appendEvents(db, session.id, [{ type: 'session.started', data: { branch, base, agent } }], {
-          token,
-        });
-        await moveSession(db, session, 'running');
-      });
+      await store.tx(
+        'start',
+        async (db) => {
+          const { branch_name: branch, base_sha: base, agent } = session;
+          await appendEvents(db, session.id, [{ type: 'session.started', data: { branch, base, agent } }], {
+            token,
+          });
+          await moveSession(db, session, 'running');
+        },
+        { session: session.id },
+      );
     },
   });
 }
@@ -111,8 +120,10 @@ async function settle(
   const turn = turnOfRun({ id: uuidv7(ids), state, live, result, verdict, parent });
   await act(trace, 'settle', {
     perform: () =>
-      store.tx('settle', (db) =>
-        settleIteration(db, { state, live, result, verdict, turn, token, nowMs: clock.nowMs() }),
+      store.tx(
+        'settle',
+        (db) => settleIteration(db, { state, live, result, verdict, turn, token, nowMs: clock.nowMs() }),
+        { session: state.session.id },
       ),
   });
 }
@@ -148,8 +159,10 @@ async function takeBack(engine: Engine, { state, live, retry, token, isPause }: 
         });
   await act(trace, retry ? 'retry' : isPause ? 'interrupt' : 'requeue', {
     perform: () =>
-      store.tx('take_back', (db) =>
-        takeBackAttempt(db, { state, live, brief, reason, retry, isPause, token }),
+      store.tx(
+        'take_back',
+        (db) => takeBackAttempt(db, { state, live, brief, reason, retry, isPause, token }),
+        { session: session.id },
       ),
   });
 }

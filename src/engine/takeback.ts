@@ -3,7 +3,7 @@ import { recoveryRef } from '../git/refs.ts';
 import { appendEvents } from '../store/events.ts';
 import { requeueTask } from '../store/inbox.ts';
 import { moveIteration } from '../store/iterations.ts';
-import { updateControl, updateSession } from '../store/sessions.ts';
+import { assertStatus, updateControl, updateSession } from '../store/sessions.ts';
 import { type Db, storeNow } from '../store/store.ts';
 import { PAUSED } from './decide.ts';
 import { attemptSpec } from './dispatch.ts';
@@ -32,6 +32,7 @@ export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void>
   const { state, live, brief, reason, retry, isPause, token } = takeBack;
   const { session } = state;
   const { iteration, task } = live;
+  await assertStatus(db, session);
   const attempt = brief ? iteration.attempt + 1 : iteration.attempt;
   const delayMs = retry?.delayMs ?? 0;
   await appendEvents(

@@ -23,7 +23,7 @@ export function judgeFailure(state: SessionState, live: LiveIteration, result: A
     });
   }
   const failure = result.run?.failure;
-  if (!failure) return null;
+  if (!failure) return stopAtBudget(state, live, result);
   const policy = FAILURE_POLICIES[failure.class];
   switch (policy.kind) {
     case 'retry':
@@ -40,6 +40,23 @@ export function judgeFailure(state: SessionState, live: LiveIteration, result: A
     case 'as_asked':
       return fail(live, result, { stop: PAUSED, failureClass: failure.class });
   }
+}
+
+/** Pulse ended the run at a budget: its work is kept, but it did not come to its own end and so gives no signal. */
+function stopAtBudget({ session }: SessionState, live: LiveIteration, result: AttemptResult): Step | null {
+  const reason = result.run?.stopped;
+  if (!reason) return null;
+  const detail = budgetStop(session)?.detail ?? 'The limit was reached while the agent ran.';
+  const stop: Stop = { status: 'blocked', reason, detail };
+  const verdict: Verdict = {
+    ...NO_SIGNAL,
+    status: 'complete',
+    outcome: 'blocked',
+    reason: detail,
+    failureClass: null,
+    stop,
+  };
+  return { do: 'settle', live, result, verdict };
 }
 
 const RETRY_COUNTERS: Partial<Record<FailureClass, 'crash' | 'service' | 'overflow'>> = {

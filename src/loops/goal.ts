@@ -73,11 +73,6 @@ function judgeSignal(
   live: LiveIteration,
   { said, result }: { said: ReadSignal; result: AttemptResult },
 ): Judged {
-  const stopped = result.run?.stopped;
-  if (stopped) {
-    const detail = budgetStop(state.session)?.detail ?? 'The limit was reached while the agent ran.';
-    return { outcome: 'blocked', reason: detail, stop: { status: 'blocked', reason: stopped, detail } };
-  }
   if (said.signal === 'BLOCKED') return judgeBlocked(said);
   if (said.signal === 'COMPLETE') return judgeComplete(state, live, { said, result });
   return { outcome: 'continued', reason: said.reason, stop: null };

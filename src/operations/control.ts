@@ -28,12 +28,13 @@ export async function pause(
 ): Promise<Session> {
   const { store, bell } = operations.engine;
   const request = now ? 'stop' : 'pause';
-  const { id: sessionId } = await store.tx('pause', (db) => requestPause(db, id, { request, actor }));
-  if ((await runnerState(operations, sessionId)) === 'none') {
-    await store.tx('pause', (db) => pauseWithoutRunner(db, sessionId));
+  const { id: session } = await store.read((db) => getSession(db, id));
+  await store.tx('pause', (db) => requestPause(db, session, { request, actor }), { session });
+  if ((await runnerState(operations, session)) === 'none') {
+    await store.tx('pause', (db) => pauseWithoutRunner(db, session), { session });
   }
-  bell.ring(sessionId);
-  return store.read((db) => getSession(db, sessionId));
+  bell.ring(session);
+  return store.read((db) => getSession(db, session));
 }
 
 /** Returns when nothing of the run is left, whoever ended it. */
@@ -43,7 +44,8 @@ export async function abort(
   { actor }: { actor: string },
 ): Promise<Session> {
   const { store, bell, clock } = operations.engine;
-  const { id: sessionId } = await store.tx('abort', (db) => abortSession(db, id, actor));
+  const { id: sessionId } = await store.read((db) => getSession(db, id));
+  await store.tx('abort', (db) => abortSession(db, sessionId, actor), { session: sessionId });
   using listener = bell.listen(sessionId);
   bell.ring(sessionId);
   const giveUpAt = clock.nowMs() + ABORT_WITHIN_MS;
@@ -107,8 +109,10 @@ export async function resume(operations: Operations, id: string, input: ResumeIn
             input.answer,
           ),
         );
-  const resumed = await store.tx('resume', (db) =>
-    resumeSession(db, session.id, { ...input, branchHead, answerTurn }),
+  const resumed = await store.tx(
+    'resume',
+    (db) => resumeSession(db, session.id, { ...input, branchHead, answerTurn }),
+    { session: session.id },
   );
   bell.ring(session.id);
   return { session: resumed, next: 'run' };

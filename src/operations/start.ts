@@ -107,25 +107,29 @@ export async function startSession(
     },
     input.goal,
   );
-  const stored = await engine.store.tx('admit', async (db) => {
-    await insertSession(db, { session, projectId: repository.projectKey, settings });
-    const { goal, base_sha } = session;
-    await appendEvents(db, id, [
-      {
-        type: 'session.created',
-        data: {
-          goal,
-          agent,
-          branch,
-          base: base_sha,
-          notIncluded: notes.notIncluded.count,
-          costUnknown: notes.isCostUnknown,
+  const stored = await engine.store.tx(
+    'admit',
+    async (db) => {
+      await insertSession(db, { session, projectId: repository.projectKey, settings });
+      const { goal, base_sha } = session;
+      await appendEvents(db, id, [
+        {
+          type: 'session.created',
+          data: {
+            goal,
+            agent,
+            branch,
+            base: base_sha,
+            notIncluded: notes.notIncluded.count,
+            costUnknown: notes.isCostUnknown,
+          },
         },
-      },
-    ]);
-    await insertTurn(db, storedTurn(turn));
-    return getSession(db, id);
-  });
+      ]);
+      await insertTurn(db, storedTurn(turn));
+      return getSession(db, id);
+    },
+    { session: id },
+  );
   return { session: stored, notes };
 }
 

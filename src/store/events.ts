@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { PulseError } from '../domain/errors.ts';
 import type { EventType, NewEvent, PulseEvent } from '../domain/events.ts';
 import { redactJson } from '../domain/redact.ts';
-import { type Db, fromJson, storeNow } from './store.ts';
+import { type Db, fromJson, storeNow, toJson } from './store.ts';
 
 /**
  * Appends in order. With `token` only the runner that holds the session's lease gets through: anyone it replaced is
@@ -33,7 +33,7 @@ export async function appendEvents(
         type: event.type,
         at: storeNow(),
         iteration: event.iteration ?? null,
-        data: JSON.stringify(redactJson(event.data ?? {})),
+        data: toJson(redactJson(event.data ?? {})),
       })),
     )
     .execute();

@@ -8,7 +8,7 @@ import {
 } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
 import type { InboxTasksTable } from './schema.ts';
-import { type Db, fromJson, storeNow } from './store.ts';
+import { type Db, fromJson, storeNow, toJson } from './store.ts';
 
 export interface MediaContext {
   pulseSessionId: string;
@@ -48,10 +48,10 @@ export async function insertTask(db: Db, task: NewTask): Promise<void> {
       agent: task.spec.agent,
       labels: '[]',
       priority: 0,
-      media_context: JSON.stringify(task.context),
+      media_context: toJson(task.context),
       session_id: pulseSessionId,
       iteration_number: iterationNumber,
-      spec: JSON.stringify(task.spec),
+      spec: toJson(task.spec),
       run_at: storeNow(task.delayMs ?? 0),
       attempt: task.attempt,
       max_attempts: 100,
@@ -130,7 +130,7 @@ export async function setTaskStart(
   { id, spec }: Pick<Task, 'id' | 'spec'>,
   startSha: string,
 ): Promise<void> {
-  const moved = JSON.stringify({ ...spec, startSha });
+  const moved = toJson({ ...spec, startSha });
   await db.updateTable('inbox_tasks').set({ spec: moved }).where('id', '=', id).execute();
 }
 
@@ -159,7 +159,7 @@ export async function saveResult(
 ): Promise<void> {
   const row = await db
     .updateTable('inbox_tasks')
-    .set({ result: JSON.stringify(result) })
+    .set({ result: toJson(result) })
     .where('id', '=', id)
     .where('token', '=', token)
     .where('status', '=', 'running')
@@ -208,9 +208,9 @@ export async function requeueTask(db: Db, id: string, requeue: Requeue): Promise
       status: 'pending',
       attempt: requeue.attempt,
       task_content: requeue.content,
-      spec: JSON.stringify(requeue.spec),
+      spec: toJson(requeue.spec),
       run_at: storeNow(requeue.delayMs),
-      result: requeue.result && JSON.stringify(requeue.result),
+      result: requeue.result && toJson(requeue.result),
       token: sql<number>`token + 1`,
       lease_owner: null,
       lease_until: null,

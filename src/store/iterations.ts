@@ -1,7 +1,7 @@
 import type { Insertable, Selectable, UpdateObject } from 'kysely';
 import { type IterationStatus, LIVE_ITERATION_STATUSES, transitionIteration } from '../domain/status.ts';
 import type { IterationsTable, Schema } from './schema.ts';
-import { type Db, fromJson } from './store.ts';
+import { type Db, fromJson, toJson } from './store.ts';
 
 export interface Iteration extends Omit<Selectable<IterationsTable>, 'files_changed'> {
   files_changed: string[];
@@ -97,7 +97,7 @@ export async function moveIteration(
     .set({
       ...rest,
       status: status === to ? to : transitionIteration(status, to),
-      ...(files_changed ? { files_changed: JSON.stringify(files_changed) } : {}),
+      ...(files_changed ? { files_changed: toJson(files_changed) } : {}),
     })
     .where('id', '=', id)
     .execute();

@@ -3,7 +3,7 @@ import { type Insertable, type Selectable, sql, type UpdateObject } from 'kysely
 import { PulseError } from '../domain/errors.ts';
 import { SESSION_STATUSES, type SessionStatus, type StopReason, transition } from '../domain/status.ts';
 import type { Schema, SessionControlsTable, SessionsTable } from './schema.ts';
-import { type Db, fromJson, storeNow } from './store.ts';
+import { type Db, fromJson, storeNow, toJson } from './store.ts';
 
 export interface ProgressEntry {
   iteration: number;
@@ -68,8 +68,8 @@ export async function insertSession(
     .insertInto('pulse_sessions')
     .values({
       ...session,
-      setup: session.setup && JSON.stringify(session.setup),
-      verify: JSON.stringify(session.verify),
+      setup: session.setup && toJson(session.setup),
+      verify: toJson(session.verify),
       progress_log: '[]',
       created_at: storeNow(),
     })
@@ -79,7 +79,7 @@ export async function insertSession(
     .values({
       session_id: session.id,
       project_id: projectId,
-      settings: JSON.stringify(settings),
+      settings: toJson(settings),
       lease_owner: null,
       lease_until: null,
       token: 0,
@@ -87,7 +87,7 @@ export async function insertSession(
       request: null,
       request_actor: null,
       answer: null,
-      counters: JSON.stringify(NO_RETRIES),
+      counters: toJson(NO_RETRIES),
       window_from: 0,
       head_sha: null,
     })
@@ -228,7 +228,7 @@ export async function updateControl(
   const { counters, ...rest } = patch;
   await db
     .updateTable('session_controls')
-    .set({ ...rest, ...(counters ? { counters: JSON.stringify(counters) } : {}) })
+    .set({ ...rest, ...(counters ? { counters: toJson(counters) } : {}) })
     .where('session_id', '=', sessionId)
     .execute();
 }

@@ -4,11 +4,18 @@ import type { Schema } from './schema.ts';
 /** Inside a transaction only store calls are awaited: nothing else may hold the database's one writer. */
 export type Db = Kysely<Schema>;
 
+export interface TxScope {
+  session?: string;
+}
+
 export interface Store {
   /** One consistent snapshot. Never waits for a writer. */
   read<T>(work: (db: Db) => Promise<T>): Promise<T>;
-  /** One durable transaction. `label` names it for whoever counts or traces. */
-  tx<T>(label: string, work: (db: Db) => Promise<T>): Promise<T>;
+  /**
+   * One durable transaction, alone on its session: nothing it reads of that session changes before it ends. `label`
+   * names it for whoever counts or traces. `work` may be run again from its beginning, so it only calls the store.
+   */
+  tx<T>(label: string, work: (db: Db) => Promise<T>, scope?: TxScope): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -20,4 +27,13 @@ export function storeNow(offsetMs = 0): RawBuilder<string> {
 /** JSON columns arrive as text from SQLite and as values from PostgreSQL. */
 export function fromJson<T>(value: unknown): T {
   return (typeof value === 'string' ? JSON.parse(value) : value) as T;
+}
+
+/** JSON for a column. PostgreSQL takes neither NUL nor half of a surrogate pair, so neither store gets one. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_, part) => (typeof part === 'string' ? cleanText(part) : part));
+}
+
+export function cleanText(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '').toWellFormed() : text.toWellFormed();
 }

@@ -1,6 +1,16 @@
 /** A repository, a state directory of its own, and the real program; each test ends with nothing of it running. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +26,7 @@ export interface Ended {
   stdout: string;
   stderr: string;
   /** The lines of stdout that are JSON. */
-  json: Record<string, never>[];
+  readonly json: Record<string, never>[];
 }
 
 export interface Call {
@@ -43,7 +53,7 @@ export interface Scene {
   /** An executable shell script: an agent. */
   agent(body: string): string;
   git(...args: string[]): string;
-  /** The pids of everything that was started with this scene's state directory. */
+  /** The pids of everything that was started with a state directory of this scene. */
   processes(): number[];
 }
 
@@ -65,7 +75,16 @@ export function useScene(): Scene {
     child.stdin.on('error', () => undefined);
     child.stdin.end(stdin);
     const ended = new Promise<Ended>((done) => {
-      child.on('close', (code) => done({ code, stdout, stderr, json: jsonLines(stdout) }));
+      child.on('close', (code) =>
+        done({
+          code,
+          stdout,
+          stderr,
+          get json() {
+            return jsonLines(stdout);
+          },
+        }),
+      );
     });
     return { child, ended, output: () => stdout + stderr };
   };
@@ -82,7 +101,7 @@ export function useScene(): Scene {
       encoding: 'utf8',
       env: environment(scene),
     }).trim();
-  scene.processes = () => withEnvironment(`PULSE_HOME=${scene.home}`);
+  scene.processes = () => withEnvironment(`PULSE_HOME=${scene.directory}/`);
 
   beforeEach(() => {
     scene.directory = realpathSync(mkdtempSync(join(tmpdir(), 'pulse-e2e-')));
@@ -105,7 +124,11 @@ export function useScene(): Scene {
 }
 
 /** Waits until it is so, or fails saying what it waited for. */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
+export async function until(
+  what: string,
+  isSo: () => boolean | Promise<boolean>,
+  withinMs = 10_000,
+): Promise<void> {
   const end = Date.now() + withinMs;
   while (!(await isSo())) {
     if (Date.now() > end) throw new Error(`waited ${withinMs} ms in vain: ${what}`);
@@ -140,11 +163,15 @@ function jsonLines(text: string): Record<string, never>[] {
     .map((line) => JSON.parse(line));
 }
 
-function withEnvironment(variable: string): number[] {
+function withEnvironment(beginning: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((pid) => read(`/proc/${pid}/environ`).split('\0').includes(variable));
+    .filter((pid) =>
+      read(`/proc/${pid}/environ`)
+        .split('\0')
+        .some((entry) => entry.startsWith(beginning)),
+    );
 }
 
 export function commandLine(pid: number): string {

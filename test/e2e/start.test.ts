@@ -9,18 +9,29 @@ const scene = useScene();
 const TWO_STEPS = `echo "$PULSE_ITERATION" > "file$PULSE_ITERATION"
 if [ "$PULSE_ITERATION" -ge 2 ]; then echo "Done. <signal>COMPLETE</signal>"; else echo "Part one. <signal>CONTINUE</signal>"; fi`;
 
-const nodes = [['the project\'s own Node.js', OWN_NODE], ['an older Node.js', olderNode()]] as const;
+const nodes = [
+  ["the project's own Node.js", OWN_NODE],
+  ['an older Node.js', olderNode()],
+] as const;
 
 describe('pulse start', () => {
   it.each(nodes)('runs a session to its verified end and tells it as JSON, under %s', async (_, node) => {
     if (!node) return;
     const command = scene.agent(TWO_STEPS);
-    const ended = await scene.pulse(['start', 'Do it', '--command', command, '--verify', 'test -f file2', '--json'], { node });
+    const ended = await scene.pulse(
+      ['start', 'Do it', '--command', command, '--verify', 'test -f file2', '--json'],
+      { node },
+    );
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.stderr).not.toContain('ExperimentalWarning');
     const last = ended.json.at(-1)! as unknown as { type: string; session: Record<string, unknown> };
     expect(last.type).toBe('session.ended');
-    expect(last.session).toMatchObject({ status: 'complete', stop_reason: 'completed', total_commits: 2, verify: ['test -f file2'] });
+    expect(last.session).toMatchObject({
+      status: 'complete',
+      stop_reason: 'completed',
+      total_commits: 2,
+      verify: ['test -f file2'],
+    });
     const events = ended.json.slice(0, -1) as unknown as { seq: number; type: string }[];
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     expect(events[0]!.type).toBe('session.created');
@@ -49,7 +60,14 @@ describe('pulse start', () => {
 
   it('shows a rejected completion with the command that failed', async () => {
     const command = scene.agent('echo x > "f$PULSE_ITERATION"; echo "Done. <signal>COMPLETE</signal>"');
-    const { code, stdout, stderr } = await scene.pulse(['start', 'Do it', '--command', command, '--verify', 'test -f f2']);
+    const { code, stdout, stderr } = await scene.pulse([
+      'start',
+      'Do it',
+      '--command',
+      command,
+      '--verify',
+      'test -f f2',
+    ]);
     expect(code).toBe(0);
     expect(stderr).toContain('✗ 1 COMPLETE rejected');
     expect(stderr).toContain('test -f f2 → exit 1');
@@ -85,7 +103,9 @@ describe('pulse start', () => {
   it('keeps working with a state directory whose path is too long for a socket', async () => {
     const home = join(scene.directory, 'h'.repeat(200 - scene.directory.length));
     const command = scene.agent(TWO_STEPS);
-    const { code, stderr } = await scene.pulse(['start', 'Do it', '--command', command], { env: { PULSE_HOME: home } });
+    const { code, stderr } = await scene.pulse(['start', 'Do it', '--command', command], {
+      env: { PULSE_HOME: home },
+    });
     expect(code, stderr).toBe(0);
     expect(existsSync(join(home, 'pulse.db'))).toBe(true);
   });

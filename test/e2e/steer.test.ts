@@ -47,11 +47,15 @@ describe('pulse resume', () => {
     expect(refused.stderr).toContain('--max-iterations');
     const raised = await scene.pulse(['resume', id, '--max-iterations', '2', '--json']);
     expect(raised.code).toBe(3);
-    expect(raised.json.at(-1)).toMatchObject({ session: { stop_reason: 'iteration_limit', current_iteration: 2 } });
+    expect(raised.json.at(-1)).toMatchObject({
+      session: { stop_reason: 'iteration_limit', current_iteration: 2 },
+    });
   });
 
   it('is refused inside a run', async () => {
-    const { code, json } = await scene.pulse(['resume', 'ses_0123', '--json'], { env: { PULSE_RUN_ID: 'run_1' } });
+    const { code, json } = await scene.pulse(['resume', 'ses_0123', '--json'], {
+      env: { PULSE_RUN_ID: 'run_1' },
+    });
     expect(code).toBe(2);
     expect(json[0]).toMatchObject({ error: { code: 'inside_run' } });
   });
@@ -62,12 +66,18 @@ describe('an interrupted follower', () => {
     [OWN_NODE, olderNode()].flatMap((node) => (node ? [[signal, node] as const] : [])),
   );
   it.each(cases)('pauses the session at %s and leaves nothing running (%s)', async (signal, node) => {
-    const { child, ended, output } = scene.start(['start', 'Long', '--command', scene.agent(LONG), '--json'], { node });
+    const { child, ended, output } = scene.start(
+      ['start', 'Long', '--command', scene.agent(LONG), '--json'],
+      { node },
+    );
     await until('the agent runs', () => output().includes('iteration.started'));
     child.kill(signal);
     const { code, json } = await ended;
     expect(code).toBe(128 + constants.signals[signal]);
-    expect(json.at(-1)).toMatchObject({ type: 'session.ended', session: { status: 'paused', stop_reason: 'paused_by_user' } });
+    expect(json.at(-1)).toMatchObject({
+      type: 'session.ended',
+      session: { status: 'paused', stop_reason: 'paused_by_user' },
+    });
     await until('all processes are gone', () => scene.processes().length === 0);
   });
 
@@ -78,7 +88,10 @@ describe('an interrupted follower', () => {
     await until('it watches', () => watching.output().includes('agent started'));
     watching.child.kill('SIGINT');
     expect((await watching.ended).code).toBe(0);
-    await until('the session completes', async () => (await status(sessionId(stdout))).session.status === 'complete');
+    await until(
+      'the session completes',
+      async () => (await status(sessionId(stdout))).session.status === 'complete',
+    );
   });
 });
 

@@ -36,8 +36,17 @@ export async function run(context: CommandContext): Promise<number> {
   });
   let after = 0;
   for (let isAnswered = false; ; isAnswered = true) {
-    await launchRunner(pulse, session, call);
-    const exitCode = await followSession({ pulse, session, output, cwd: repository, after, isBrief: true });
+    const admitted = session;
+    const launch = (): Promise<void> => launchRunner(pulse, admitted, call);
+    const exitCode = await followSession({
+      pulse,
+      session,
+      output,
+      cwd: repository,
+      after,
+      isBrief: true,
+      launch,
+    });
     session = (await pulse.get(session.id)).session;
     if (session.stop_reason !== 'blocked_by_agent' || isAnswered) {
       if (session.status === 'complete')

@@ -19,8 +19,11 @@ export async function run(context: CommandContext): Promise<number> {
     timeLimitMs: input.number('time-limit'),
     actor: actor(),
   });
-  if (next === 'run') await launchRunner(pulse, session, context);
-  if (!input.has('detach')) return await followSession({ pulse, session, output, cwd, after });
+  const launch = async (): Promise<void> => {
+    if (next === 'run') await launchRunner(pulse, session, context);
+  };
+  if (!input.has('detach')) return await followSession({ pulse, session, output, cwd, after, launch });
+  await launch();
   if (!output.isJson) output.data(session.id);
   return detached({ output }, session);
 }

@@ -12,9 +12,10 @@ export async function run(context: CommandContext): Promise<number> {
   await using pulse = await createPulse({ environment });
   const { session, notes } = await pulse.start(startInput(input, cwd));
   const orphans = await findOrphans(pulse);
-  await launchRunner(pulse, session, context);
+  const launch = (): Promise<void> => launchRunner(pulse, session, context);
   for (const note of noteLines(notes, session, orphans)) output.talk(output.stderr.style.dim(note));
-  if (!input.has('detach')) return await followSession({ pulse, session, output, cwd });
+  if (!input.has('detach')) return await followSession({ pulse, session, output, cwd, launch });
+  await launch();
   if (!output.isJson) output.data(session.id);
   return detached({ output }, session);
 }
@@ -57,9 +58,7 @@ function noteLines(
     );
   }
   if (isCostUnknown && session.budget_usd !== null) {
-    lines.push(
-      `note: ${session.agent} tells no cost, so the cost limit cannot bind; the other limits do`,
-    );
+    lines.push(`note: ${session.agent} tells no cost, so the cost limit cannot bind; the other limits do`);
   }
   if (isUnverified)
     lines.push('note: no verify command: a completion will be unverified (--verify "npm test")');

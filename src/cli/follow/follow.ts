@@ -1,11 +1,12 @@
 /** Follows a session to its end, or to where the person leaves it. */
 import { constants } from 'node:os';
-import { isPulseError, PulseError } from '../../domain/errors.ts';
+import { isPulseError } from '../../domain/errors.ts';
 import { EXIT_CODES } from '../../domain/status.ts';
 import type { Pulse } from '../../pulse.ts';
 import type { Session } from '../../store/sessions.ts';
 import { actor } from '../actor.ts';
 import type { Output } from '../output.ts';
+import { runnerLog } from '../session-runner.ts';
 import { INTERRUPT_QUESTION, type InterruptSignal, onInterrupt, readInterruptAnswer } from './interrupts.ts';
 import { resultBlock } from './result.ts';
 import { createView, type View } from './view.ts';
@@ -26,19 +27,22 @@ export interface Follow {
   isWatching?: boolean;
   /** Ends with how it stands, without where everything is. */
   isBrief?: boolean;
+  /** Gives the session its runner; done here so that an interruption finds somebody listening from then on. */
+  launch?: () => Promise<void>;
 }
 
-/** Resolves to the exit code. Throws when the session has lost its runner for good. */
+/** Resolves to the exit code: the session's own, 128 + n when interrupted, 1 when it has lost its runner for good. */
 export async function followSession(follow: Follow): Promise<number> {
   const { pulse, session, output, cwd, after, isBrief } = follow;
   const leaving = new AbortController();
   const view = createView(output, session, { hasHead: !(isBrief && after) });
   const steering = steer(follow, { view, leaving });
+  const runner = watchRunner(pulse, session.id);
   try {
-    const checkRunner = watchRunner(pulse, session.id);
+    await follow.launch?.();
     const onQuiet = async (now: Session): Promise<boolean> => {
       view.session(now);
-      return checkRunner(now);
+      return runner.isGone();
     };
     for await (const event of pulse.follow(session.id, { after, signal: leaving.signal, onQuiet }))
       view.event(event);
@@ -48,13 +52,13 @@ export async function followSession(follow: Follow): Promise<number> {
   }
   const { interrupted } = steering;
   const { session: last } = await pulse.get(session.id);
-  const interruptedCode = interrupted && 128 + constants.signals[interrupted];
   const isStopped = last.status !== 'running' && last.status !== 'pending';
   if (!isStopped && !interrupted && leaving.signal.aborted) return detached(follow, last);
+  if (!isStopped && !interrupted) tellGone(follow);
   if (output.isJson) output.json({ type: 'session.ended', session: last });
   else if (isStopped) output.data(`\n${resultBlock(last, { style: output.stdout.style, cwd, isBrief })}`);
-  else output.talk(`The session is still running: pulse watch ${last.id}`);
-  return interruptedCode ?? EXIT_CODES[last.status];
+  if (interrupted) return 128 + constants.signals[interrupted];
+  return isStopped ? EXIT_CODES[last.status] : 1;
 }
 
 export function detached(
@@ -70,23 +74,29 @@ export function detached(
   return 0;
 }
 
-/** Says `true`, by throwing, once nobody has driven the session for too long. */
-function watchRunner(pulse: Pulse, id: string): (session: Session) => Promise<boolean> {
+function tellGone({ pulse, session, output }: Follow): void {
+  const { style } = output.stderr;
+  output.talk(`${style.red('error:')} Nobody runs session ${session.id} any more.`);
+  output.talk(`${style.cyan('hint:')} pulse resume ${session.id} goes on.`);
+  output.talk(`      What happened is in ${runnerLog(pulse, session.id)}`);
+}
+
+/** Whether nobody has driven the session for too long. */
+function watchRunner(pulse: Pulse, id: string): { isGone(): Promise<boolean> } {
   let goneSince: number | null = null;
   let checkedAt = 0;
-  return async () => {
-    const now = Date.now();
-    if (now - checkedAt < 1_000) return false;
-    checkedAt = now;
-    if ((await pulse.runner(id)) !== 'none') {
-      goneSince = null;
-      return false;
-    }
-    goneSince ??= now;
-    if (now - goneSince < RUNNER_GONE_MS) return false;
-    throw new PulseError('internal_error', `Nobody runs session ${id} any more.`, {
-      hint: `pulse resume ${id} goes on. What happened is in ${pulse.home.logs}/${id}.log`,
-    });
+  return {
+    async isGone() {
+      const now = Date.now();
+      if (now - checkedAt < 1_000) return false;
+      checkedAt = now;
+      if ((await pulse.runner(id)) !== 'none') {
+        goneSince = null;
+        return false;
+      }
+      goneSince ??= now;
+      return now - goneSince >= RUNNER_GONE_MS;
+    },
   };
 }
 

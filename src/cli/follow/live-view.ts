@@ -26,7 +26,10 @@ export function createLiveView(side: Side, session: Session, { hasHead }: { hasH
     region.draw(question === null ? lines : [...lines, side.style.bold(shorten(question, room()))]);
   };
   const timer = setInterval(draw, FRAME_MS);
-  const onResume = (): void => draw();
+  const onResume = (): void => {
+    region.restart();
+    draw();
+  };
   side.stream.on('resize', draw);
   process.on('SIGCONT', onResume);
   return {

@@ -120,6 +120,8 @@ function pointers(session: Session, cwd: string): [string, string][] {
 
 /** The exact command that goes on from here. */
 function nextCommand(session: Session): [string, string] | null {
+  const isLive = session.status === 'running' || session.status === 'pending';
+  if (isLive) return ['follow', `pulse watch ${session.id}`];
   const resume = `pulse resume ${session.id}`;
   switch (session.stop_reason) {
     case 'blocked_by_agent':

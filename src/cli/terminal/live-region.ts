@@ -7,6 +7,8 @@ export interface LiveRegion {
   print(lines: readonly string[]): void;
   /** Replaces the region. Lines must not be wider than the terminal. */
   draw(lines: readonly string[]): void;
+  /** Leaves what is drawn where it is and begins anew below: the shell has written meanwhile. */
+  restart(): void;
   /** Removes the region and shows the cursor. May be called twice. */
   close(): void;
 }
@@ -16,9 +18,16 @@ export function createLiveRegion({ stream, columns }: Pick<Side, 'stream' | 'col
   let isOpen = true;
   stream.write(HIDE_CURSOR);
   process.once('exit', showCursor);
+  process.on('SIGTSTP', suspend);
 
   function showCursor(): void {
     if (isOpen) stream.write(SHOW_CURSOR);
+  }
+
+  /** Ctrl-Z: the shell gets its cursor back first. */
+  function suspend(): void {
+    showCursor();
+    process.kill(process.pid, 'SIGSTOP');
   }
 
   /** After the terminal became narrower a line takes more than one row. */
@@ -38,12 +47,17 @@ export function createLiveRegion({ stream, columns }: Pick<Side, 'stream' | 'col
     draw(lines) {
       if (isOpen) write([], lines);
     },
+    restart() {
+      drawn = [];
+      stream.write(HIDE_CURSOR);
+    },
     close() {
       if (!isOpen) return;
       write([], []);
       stream.write(SHOW_CURSOR);
       isOpen = false;
-      process.removeListener('exit', showCursor);
+      process.off('exit', showCursor);
+      process.off('SIGTSTP', suspend);
     },
   };
 }

@@ -7,4 +7,6 @@ export interface ColumnTypes {
 
 export const SQLITE_TYPES: ColumnTypes = { json: 'text', real: 'real', bigint: 'integer' };
 
+export const POSTGRES_TYPES: ColumnTypes = { json: 'jsonb', real: 'double precision', bigint: 'bigint' };
+
 export type Migration = (types: ColumnTypes) => string[];

@@ -1,0 +1,29 @@
+import type { Pool } from 'pg';
+import { PulseError } from '../domain/errors.ts';
+import { openPostgres } from './open-postgres.ts';
+import { openSqlite } from './open-sqlite.ts';
+import type { Store } from './store.ts';
+
+export interface StoreOptions {
+  /** A PostgreSQL address; without it the SQLite file is used. */
+  url?: string;
+  path: string;
+  onCommit?: (label: string) => void;
+}
+
+/** The store, and the pool behind it where it is PostgreSQL. */
+export interface OpenedStore {
+  store: Store;
+  pool: Pool | null;
+}
+
+export async function openStore({ url, path, onCommit }: StoreOptions): Promise<OpenedStore> {
+  if (!url) return { store: await openSqlite({ path, onCommit }), pool: null };
+  if (!/^postgres(ql)?:\/\//.test(url)) {
+    throw new PulseError('invalid_config', 'PULSE_DATABASE_URL is not a PostgreSQL address.', {
+      hint: 'It looks like postgres://user:password@host:5432/database',
+    });
+  }
+  const store = await openPostgres({ url, onCommit });
+  return { store, pool: store.pool };
+}

@@ -1,0 +1,78 @@
+/** What PostgreSQL and the connection to it say, in words a person can act on. */
+import { type ErrorCode, PulseError } from '../domain/errors.ts';
+
+/** Given up by the server as a whole, before COMMIT: safe to do again. */
+const RETRYABLE = new Set(['40001', '40P01', '55P03']);
+
+const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'ENOENT']);
+
+const MEANINGS: Record<string, { code: ErrorCode; message: string; hint: string; retryable?: boolean }> = {
+  '28P01': {
+    code: 'store_unavailable',
+    message: 'PostgreSQL refused the password.',
+    hint: 'Check PULSE_DATABASE_URL.',
+  },
+  '28000': {
+    code: 'store_unavailable',
+    message: 'PostgreSQL refused the user.',
+    hint: 'Check PULSE_DATABASE_URL and pg_hba.conf.',
+  },
+  '3D000': {
+    code: 'store_unavailable',
+    message: 'The database does not exist.',
+    hint: 'Create it first, or correct PULSE_DATABASE_URL.',
+  },
+  '25006': {
+    code: 'store_read_only',
+    message: 'PostgreSQL accepts only reads here.',
+    hint: 'Point PULSE_DATABASE_URL at the primary.',
+    retryable: true,
+  },
+  '53100': {
+    code: 'disk_full',
+    message: 'The disk of the PostgreSQL server is full: the last change was not stored.',
+    hint: 'Free some space there; what was committed before is safe.',
+    retryable: true,
+  },
+  '53300': {
+    code: 'store_busy',
+    message: 'PostgreSQL has no free connection.',
+    hint: 'Raise max_connections, or run fewer Pulse processes against it.',
+    retryable: true,
+  },
+};
+
+export function isRetryable(error: unknown): boolean {
+  return RETRYABLE.has(codeOf(error));
+}
+
+/** Errors of the server become PulseErrors; a broken constraint stays as it is, for the caller to recognise. */
+export function postgresError(error: unknown): unknown {
+  if (error instanceof PulseError) return error;
+  const code = codeOf(error);
+  const meaning = MEANINGS[code];
+  if (meaning) {
+    const { code: own, message, hint, retryable } = meaning;
+    return new PulseError(own, message, { hint, retryable, cause: error });
+  }
+  // Class 08: connection; 57P: the server is shutting down or starting. Whether a COMMIT under way was kept is open.
+  const isGone = UNREACHABLE.has(code) || /^(08|57P)/.test(code) || isCut(error);
+  if (!isGone) return error;
+  return new PulseError('store_unavailable', 'The connection to PostgreSQL failed.', {
+    hint: 'Check that the server runs and that PULSE_DATABASE_URL is right.',
+    retryable: true,
+    cause: error,
+  });
+}
+
+function isCut(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
+  );
+}
+
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : '';
+}

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { eventLines } from '../../src/cli/follow/lines.ts';
+import { liveLines } from '../../src/cli/follow/live-view.ts';
+import { advance, firstProgress, type Progress } from '../../src/cli/follow/progress.ts';
+import { resultBlock } from '../../src/cli/follow/result.ts';
+import { createStyle } from '../../src/cli/terminal/style.ts';
+import { displayWidth } from '../../src/cli/terminal/text.ts';
+import type { EventType, PulseEvent } from '../../src/domain/events.ts';
+import type { Session } from '../../src/store/sessions.ts';
+
+const style = createStyle(false);
+const START = '2026-01-01T00:00:00.000Z';
+
+const session = {
+  id: 'ses_019a3f2c-7b1e-7000-8000-00000000abcd',
+  goal: 'Do it',
+  status: 'running',
+  agent: 'demo',
+  branch_name: 'pulse/do-it-abcd',
+  base_branch: 'main',
+  base_sha: 'a'.repeat(40),
+  project_path: '/repo',
+  current_iteration: 0,
+  max_iterations: 10,
+  created_at: START,
+  last_signal: null,
+  spent_usd: 0,
+  total_tokens_used: 0,
+  total_commits: 0,
+  running_ms: 0,
+  verify: ['npm test'],
+  stop_reason: null,
+  blocked_reason: null,
+  budget_usd: 10,
+} as unknown as Session;
+
+function event(type: EventType, data: Record<string, unknown> = {}, iteration?: number): PulseEvent {
+  return { seq: 1, type, at: START, sessionId: session.id, data, ...(iteration ? { iteration } : {}) };
+}
+
+function folded(...events: PulseEvent[]): Progress {
+  return events.reduce(advance, firstProgress(session));
+}
+
+const draw = (progress: Progress, columns = 80, sinceMs = 5_000): string[] =>
+  liveLines(progress, session, { style, columns, nowMs: Date.parse(START) + sinceMs });
+
+describe('the live view', () => {
+  it('shows iteration, step, activity, time and the last signal', () => {
+    const progress = folded(
+      event('iteration.planned', {}, 2),
+      event('iteration.started', { attempt: 1 }, 2),
+      event('signal.received', { signal: 'CONTINUE' }, 1),
+      event('agent.tool', { phase: 'start', name: 'Edit', summary: 'src/a.ts' }, 2),
+    );
+    const [first, second] = draw({ ...progress, spentUsd: 0.123, tokens: 12_345 });
+    expect(first).toContain('iteration 2/10 · agent working · 5.0s · $0.12 · 12.3k tokens · last CONTINUE');
+    expect(second).toBe('  Edit src/a.ts');
+  });
+
+  it('says that it verifies once the agent is done', () => {
+    expect(
+      draw(folded(event('iteration.planned', {}, 1), event('iteration.ended', { ok: true }, 1)))[0],
+    ).toContain('verifying npm test');
+  });
+
+  it('never draws a line wider than the terminal', () => {
+    const progress = folded(
+      event('iteration.planned', {}, 2),
+      event('agent.text', { text: `\x1b[2J${'日本 text '.repeat(50)}` }, 2),
+    );
+    for (const columns of [5, 20, 40, 79, 200]) {
+      for (const line of draw(progress, columns)) expect(displayWidth(line)).toBeLessThanOrEqual(columns);
+    }
+  });
+
+  it('leaves one line for a settled iteration, and the failing command for a rejected one', () => {
+    const settled = event(
+      'iteration.settled',
+      { outcome: 'rejected', signal: 'COMPLETE', files: ['a'], commit: 'abcdef0123', summary: 'Said done' },
+      2,
+    );
+    const verified = event(
+      'iteration.verified',
+      { passed: false, commands: [{ command: 'npm test', exit: 1, passed: false }] },
+      2,
+    );
+    const lines = eventLines(settled, folded(event('iteration.planned', {}, 2), verified), {
+      style,
+      columns: 80,
+    });
+    expect(lines).toEqual(['✗ 2 COMPLETE rejected  1 file  abcdef0  Said done', '    npm test → exit 1']);
+  });
+});
+
+describe('the result', () => {
+  it('says the question and the exact command that answers it', () => {
+    const text = resultBlock(
+      { ...session, status: 'blocked', stop_reason: 'blocked_by_agent', blocked_reason: 'Which port?' },
+      { style, cwd: '/repo' },
+    );
+    expect(text).toContain('Which port?');
+    expect(text).toContain(`pulse resume ${session.id} --answer "…"`);
+  });
+
+  it('calls a completion that nothing verified unverified', () => {
+    const done = {
+      ...session,
+      status: 'complete' as const,
+      stop_reason: 'completed' as const,
+      total_commits: 1,
+    };
+    expect(resultBlock(done, { style, cwd: '/repo' })).toContain('verified by npm test');
+    expect(resultBlock({ ...done, verify: [] }, { style, cwd: '/repo' })).toContain('unverified');
+    expect(resultBlock(done, { style, cwd: '/' })).toContain('git -C /repo diff main...pulse/do-it-abcd');
+  });
+});

@@ -1,0 +1,218 @@
+/** Documents are held to the tree: what they link to, name and list exists, and what they tell people to type works. */
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from 'vitest';
+import { COMMANDS } from '../src/cli/commands.ts';
+import { EXIT_CODES, SESSION_STATUSES, SESSION_TRANSITIONS } from '../src/domain/status.ts';
+import { ACTIONS } from '../src/engine/actions.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const documents = [...markdownIn('.'), ...markdownBelow('docs')];
+
+describe.each(documents)('%s', (document) => {
+  const text = read(document);
+  const prose = withoutFences(text);
+
+  it('links only to what exists', () => {
+    const targets = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!);
+    const relative = targets.filter((target) => !/^(?:https?:|mailto:|#)/.test(target));
+    const missing = relative.filter(
+      (target) => !existsSync(resolve(ROOT, dirname(document), target.split('#')[0]!)),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('names only files that exist', () => {
+    const named = [...prose.matchAll(/(?<![\w/.-])(?:src|test|bin|docs)\/[\w./-]*\.(?:ts|js|md)\b/g)];
+    const missing = named.map(([path]) => path).filter((path) => !existsSync(join(ROOT, path)));
+    expect([...new Set(missing)]).toEqual([]);
+  });
+});
+
+it('README and ARCHITECTURE can be read at one sitting', () => {
+  expect(read('README.md').split('\n').length).toBeLessThanOrEqual(151);
+  expect(read('ARCHITECTURE.md').split('\n').length).toBeLessThanOrEqual(201);
+});
+
+it('every word of the glossary says which synonyms to avoid', () => {
+  const entries = read('GLOSSARY.md')
+    .split(/\n(?=\*\*)/)
+    .slice(1);
+  expect(entries.length).toBeGreaterThan(30);
+  expect(entries.filter((entry) => !entry.includes('*Avoid:*'))).toEqual([]);
+});
+
+describe('what is listed is what there is', () => {
+  it('README names every command', () => {
+    const shown = COMMANDS.filter((command) => !command.isHidden).map(({ name }) => name);
+    const table = read('README.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| `'));
+    expect(
+      shown.filter((name) => !table.some((row) => new RegExp(`\`(?:pulse )?${name}\\b`).test(row))),
+    ).toEqual([]);
+  });
+
+  it('README has the exit code of every stopped status', () => {
+    const rows = read('README.md').split('\n');
+    const stopped = SESSION_STATUSES.filter((status) => status !== 'pending' && status !== 'running');
+    expect(
+      stopped.filter((status) => !rows.some((row) => row.startsWith(`| ${EXIT_CODES[status]} | ${status}`))),
+    ).toEqual([]);
+  });
+
+  it('ARCHITECTURE has the transitions of a session', () => {
+    const rows = tableRows(read('ARCHITECTURE.md').split('## State machines')[1]!);
+    const written = rows.flatMap(([from = '', to = '']) =>
+      codeWords(from).map((status) => [status, codeWords(to).sort()] as const),
+    );
+    const found = SESSION_STATUSES.map((status) => [status, written.find(([name]) => name === status)?.[1]]);
+    expect(found).toEqual(
+      SESSION_STATUSES.map((status) => [status, [...SESSION_TRANSITIONS[status]].sort()]),
+    );
+  });
+
+  it('the list of actions stands in its decision', () => {
+    const page = read('docs/decisions/0005-recognise-and-perform.md');
+    expect(page).toContain(`\`${ACTIONS.join(' ')}\``);
+  });
+
+  it('docs/configuration.md has every setting and every variable', () => {
+    const source = read('src/config.ts');
+    const schema = source.split('z.strictObject({\n')[1]!.split('\n});')[0]!;
+    const settings = [...schema.matchAll(/^ {2}(\w+):/gm)].map(([, name]) => name!);
+    const rows = tableRows(read('docs/configuration.md').split('## Settings')[1]!.split('\n## ')[0]!).slice(
+      1,
+    );
+    expect(rows.map(([key = '']) => codeWords(key)[0])).toEqual(settings);
+    const variables = [...source.matchAll(/'(PULSE_\w+)'/g)].map(([, name]) => name!);
+    expect(rows.flatMap((row) => codeWords(row[3] ?? ''))).toEqual(variables);
+  });
+
+  it('the decision on dependencies names each one, with the licence it states', () => {
+    const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<string, object>;
+    const rows = tableRows(read('docs/decisions/0008-dependencies.md')).filter(([name]) =>
+      name?.includes('`'),
+    );
+    const named = Object.fromEntries(rows.map(([name = '', , licence]) => [codeWords(name)[0], licence]));
+    const installed = Object.keys({ ...dependencies, ...devDependencies }).map((name) => {
+      const { license } = JSON.parse(read(`node_modules/${name}/package.json`)) as { license: string };
+      return [name, license];
+    });
+    expect(named).toEqual(Object.fromEntries(installed));
+  });
+});
+
+describe('docs/guide.md and docs/monitoring.md', () => {
+  it('work as printed', { timeout: 180_000 }, async () => {
+    using tour = createTour();
+    const { code, output } = await tour.run(runnableScript('docs/guide.md'));
+    expect(output).toContain('COMPLETE rejected');
+    expect(output).toContain('fresh: the evidence still holds');
+    expect(output).toMatch(/stale: .*\n.*\nexit code 1/);
+    expect(output).toContain('Which language shall greet.sh speak?');
+    expect(output).toContain('the cost limit is reached');
+    expect(output).toContain('"rule":"explicit:tag-alone"');
+    expect({ code, end: output.slice(-500) }).toMatchObject({ code: 0 });
+
+    using database = openReadOnly(join(tour.home, 'pulse.db'));
+    const queries = fences('docs/monitoring.md', 'sql');
+    expect(queries.length).toBeGreaterThan(3);
+    const counts = queries.map((query) => database.prepare(query).all().length);
+    expect(counts.slice(1).every((count) => count > 0)).toBe(true);
+  });
+});
+
+interface Tour extends Disposable {
+  home: string;
+  run(script: string): Promise<{ code: number | null; output: string }>;
+}
+
+/** An empty folder, a state directory, and a `pulse` that is this checkout's. */
+function createTour(): Tour {
+  const folder = mkdtempSync(join(tmpdir(), 'pulse-guide-'));
+  const [bin, work, home] = ['bin', 'work', 'home'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  for (const path of [bin, work]) mkdirSync(path);
+  const program = join(bin, 'pulse');
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${join(ROOT, 'bin/pulse.js')}' "$@"\n`);
+  chmodSync(program, 0o755);
+  const env = { PATH: `${bin}:${process.env.PATH}`, HOME: folder, PULSE_HOME: home, PULSE_REPLAY_SPEED: '0' };
+  return {
+    home,
+    run: (script) =>
+      new Promise((resolvePromise, reject) => {
+        const shell = spawn('/bin/sh', ['-c', `exec 2>&1\nset -e\n${script}`], { cwd: work, env });
+        let output = '';
+        shell.stdout.on('data', (chunk: Buffer) => {
+          output += chunk.toString();
+        });
+        shell.once('error', reject);
+        shell.once('close', (code) => resolvePromise({ code, output }));
+      }),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }),
+  };
+}
+
+function openReadOnly(path: string): DatabaseSync & Disposable {
+  const database = new DatabaseSync(path, { readOnly: true });
+  return Object.assign(database, { [Symbol.dispose]: () => database.close() });
+}
+
+/** All runnable blocks as one script that says where it is. */
+function runnableScript(document: string): string {
+  const blocks = fences(document, 'sh runnable');
+  expect(blocks.length).toBeGreaterThan(5);
+  return blocks.map((block, index) => `echo "--- example ${index + 1}"\n${block}`).join('\n');
+}
+
+function fences(document: string, info: string): string[] {
+  const pattern = new RegExp(`^\`\`\`${info}\\n([\\s\\S]*?)^\`\`\`$`, 'gm');
+  return [...read(document).matchAll(pattern)].map(([, block]) => block!);
+}
+
+function withoutFences(text: string): string {
+  return text.replace(/^```[\s\S]*?^```$/gm, '');
+}
+
+function tableRows(text: string): string[][] {
+  const lines = text.split('\n').filter((line) => line.startsWith('|') && !line.startsWith('|---'));
+  return lines.map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+function codeWords(cell: string): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, word]) => word!);
+}
+
+function markdownIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder)).filter((name) => name.endsWith('.md'));
+}
+
+function markdownBelow(folder: string): string[] {
+  const names = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => name.endsWith('.md')).map((name) => join(folder, name));
+}
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}

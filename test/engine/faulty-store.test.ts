@@ -1,0 +1,146 @@
+/** The store fails for a moment (a full disk, a busy database), or the runner is shut down and started again. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { PulseError } from '../../src/domain/errors.ts';
+import { systemClock } from '../../src/engine/clock.ts';
+import { createDoorbell } from '../../src/engine/doorbell.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { runSession } from '../../src/engine/runner.ts';
+import { goalLoop } from '../../src/loops/goal.ts';
+import { listIterations } from '../../src/store/iterations.ts';
+import { openSqlite } from '../../src/store/open-sqlite.ts';
+import { getSession } from '../../src/store/sessions.ts';
+import type { Store } from '../../src/store/store.ts';
+import { admit } from '../fakes/admit.ts';
+import { createFakeAgents, createFakeWorkspace, createWorld } from '../fakes/world.ts';
+import { makeFolder } from '../git/fixture.ts';
+
+const COMPLETE = { finalMessage: 'Done.\n<signal>COMPLETE</signal>' };
+
+interface Faults {
+  /** How often the transactions of this label fail, after their work, before one succeeds. */
+  [label: string]: number;
+}
+
+/** Everything real but git and the agent; an agent runs for `runMs`. */
+async function makeEngine({ faults = {}, runMs = 600 }: { faults?: Faults; runMs?: number } = {}) {
+  const store = await openSqlite({ path: ':memory:' });
+  const world = createWorld();
+  const bell = createDoorbell({ directory: makeFolder() });
+  onTestFinished(async () => {
+    await bell[Symbol.asyncDispose]();
+    await store.close();
+  });
+  const access = {
+    world,
+    gate: async () => undefined,
+    host: 'host',
+    sleep: (_: number, signal?: AbortSignal) => systemClock.sleep(runMs, signal),
+    script: () => COMPLETE,
+  };
+  const engine: Engine = {
+    store: failing(store, faults),
+    workspace: createFakeWorkspace(access),
+    agents: createFakeAgents(access),
+    briefs: { compose: async () => ({ text: 'brief', tokens: 1, anchor: NO_ANCHOR }) },
+    bell,
+    clock: systemClock,
+    ids: { nowMs: Date.now, randomBytes },
+    trace: () => undefined,
+    loops: { goal: goalLoop },
+    owner: 'me',
+    owners: () => 'alive',
+    evict: async () => undefined,
+    timing: { leaseMs: 60_000, heartbeatMs: 100, pollMs: 100 },
+  };
+  return { engine, store, world, id: await admit(store, { verify: [] }) };
+}
+
+const NO_ANCHOR = { turnId: null, strategy: null, resolutionMs: 0, salience: null, depth: null, invalid: [] };
+
+function failing(store: Store, faults: Faults): Store {
+  return {
+    ...store,
+    tx: (label, work) =>
+      store.tx(label, async (db) => {
+        const result = await work(db);
+        const left = faults[label] ?? 0;
+        faults[label] = left - 1;
+        if (left > 0) throw new PulseError('disk_full', 'The disk is full.', { retryable: true });
+        return result;
+      }),
+  };
+}
+
+/** Runs as a supervisor does: again whenever the runner gave up. Returns the errors on the way. */
+async function supervise(engine: Engine, id: string): Promise<string[]> {
+  const errors: string[] = [];
+  for (let starts = 0; starts < 5; starts++) {
+    try {
+      await runSession(engine, id, new AbortController().signal);
+      return errors;
+    } catch (error) {
+      errors.push((error as PulseError).code);
+    }
+  }
+  return errors;
+}
+
+describe('a store that fails for a moment', () => {
+  it('while events are written: the attempt is done again, and what it spent is counted', async () => {
+    const { engine, store, world, id } = await makeEngine({ faults: { 'agent-events': 1 } });
+    await supervise(engine, id);
+    const { session, iterations } = await read(store, id);
+    expect(session.status).toBe('complete');
+    expect(iterations).toMatchObject([{ iteration_number: 1, attempt: 2, status: 'complete' }]);
+    expect(world.violations).toEqual([]);
+    expect(session.spent_usd).toBeCloseTo(0.2);
+    expect(session.total_tokens_used).toBe(20);
+  }, 10_000);
+
+  it.each([1, 2, 3])('while a lease is prolonged, %i times: the session goes on and ends', async (times) => {
+    const { engine, store, world, id } = await makeEngine({ faults: { heartbeat: times } });
+    await supervise(engine, id);
+    const { session } = await read(store, id);
+    expect(session).toMatchObject({ status: 'complete', total_commits: 1 });
+    expect(world.violations).toEqual([]);
+  }, 10_000);
+
+  it.each(['start', 'dispatch', 'claim', 'record_run', 'report', 'settle'])(
+    'at %s: the next runner finishes, with one commit',
+    async (label) => {
+      const { engine, store, world, id } = await makeEngine({ faults: { [label]: 1 }, runMs: 50 });
+      const errors = await supervise(engine, id);
+      expect(errors).toEqual(['disk_full']);
+      const { session } = await read(store, id);
+      expect(session).toMatchObject({ status: 'complete', total_commits: 1, reserved_usd: 0 });
+      expect(world.violations).toEqual([]);
+    },
+    10_000,
+  );
+});
+
+describe('a runner that is shut down in the middle of a run', () => {
+  it('leaves the session running, and the next runner of the same process takes the attempt up at once', async () => {
+    const { engine, store, world, id } = await makeEngine();
+    const shutdown = new AbortController();
+    const running = runSession(engine, id, shutdown.signal);
+    while (world.agents.size === 0) await delay(10);
+    shutdown.abort();
+    expect(await running).toBe('shutdown');
+    expect((await read(store, id)).session.status).toBe('running');
+    expect([...world.agents].some((agent) => agent.isAlive)).toBe(false);
+    expect(await runSession(engine, id, new AbortController().signal)).toBe('left');
+    const { session, iterations } = await read(store, id);
+    expect(session.status).toBe('complete');
+    expect(iterations).toMatchObject([{ attempt: 2 }]);
+  }, 10_000);
+});
+
+function read(store: Store, id: string) {
+  return store.read(async (db) => ({
+    session: await getSession(db, id),
+    iterations: await listIterations(db, id),
+  }));
+}
