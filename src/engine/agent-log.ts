@@ -14,7 +14,9 @@ const FLUSH_BYTES = 64 * 1024;
  * run's end, so that an ordinary run costs none of its own.
  */
 export interface AgentLog extends RunListener {
-  /** Writes what is still waiting, inside the caller's transaction, and takes no more. */
+  /** Takes no more, and returns when no batch is being written. */
+  close(): Promise<void>;
+  /** Writes what is still waiting, inside the caller's transaction, which may be run again. After `close` only. */
   finish(db: Db, options?: { onlySpending: boolean }): Promise<void>;
   /** Stops without writing: the run was interrupted or fenced, and says what it spent by `finish` or not at all. */
   [Symbol.dispose](): void;
@@ -34,33 +36,34 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
   let waiting: NewEvent[] = [];
   let waitingBytes = 0;
   let spent = { costUsd: 0, tokens: 0 };
-  let written = { costUsd: 0, tokens: 0 };
+  let written = spent;
   let timer: AbortController | null = null;
   let flushing: Promise<void> = Promise.resolve();
   let isOpen = true;
 
-  async function write(db: Db): Promise<void> {
-    const events = waiting;
-    const total = spent;
-    waiting = [];
-    waitingBytes = 0;
+  /** Changes nothing here: a transaction may be run again, or fail, and then its batch is still to be written. */
+  async function write(db: Db, { events, total }: Batch): Promise<void> {
     if (events.length > 0) await appendEvents(db, task.session_id, events);
     const delta = { costUsd: total.costUsd - written.costUsd, tokens: total.tokens - written.tokens };
-    written = total;
     if (delta.costUsd !== 0 || delta.tokens !== 0) await addSpending(db, task.session_id, delta);
   }
 
   async function flush(): Promise<void> {
     if (!isOpen) return;
+    const batch: Batch = { events: [...waiting], bytes: waitingBytes, total: spent };
+    if (batch.events.length === 0 && batch.total === written) return;
     try {
       await store.tx(
         'agent-events',
         async (db) => {
           if (!(await holdsTask(db, task))) throw fencedTask(task.id);
-          await write(db);
+          await write(db, batch);
         },
         { session: task.session_id },
       );
+      waiting = waiting.slice(batch.events.length);
+      waitingBytes -= batch.bytes;
+      written = batch.total;
       onWritten();
     } catch (error) {
       onFenced(error);
@@ -82,7 +85,7 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
     });
   }
 
-  function close(): void {
+  function end(): void {
     isOpen = false;
     timer?.abort();
   }
@@ -98,11 +101,19 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
       spent = { costUsd: costUsd ?? 0, tokens };
       schedule();
     },
-    async finish(db, { onlySpending } = { onlySpending: false }) {
-      close();
-      if (onlySpending) waiting = [];
-      await write(db);
+    async close() {
+      end();
+      await flushing;
     },
-    [Symbol.dispose]: close,
+    async finish(db, { onlySpending } = { onlySpending: false }) {
+      await write(db, { events: onlySpending ? [] : waiting, bytes: waitingBytes, total: spent });
+    },
+    [Symbol.dispose]: end,
   };
+}
+
+interface Batch {
+  events: readonly NewEvent[];
+  bytes: number;
+  total: { costUsd: number; tokens: number };
 }

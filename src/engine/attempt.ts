@@ -63,6 +63,7 @@ async function runAgent(
     onFenced: (error) => control.abort(error),
   });
   const run = await act(trace, 'run_agent', { perform: () => agents.run(attempt, log, control.signal) });
+  await log.close();
   const isInterrupted = control.signal.aborted;
   return act(trace, 'record_run', {
     perform: async () => {

@@ -1,5 +1,5 @@
 import { asPulseError, isPulseError } from '../domain/errors.ts';
-import { nextDueMs, renewTask, type Task } from '../store/inbox.ts';
+import { giveBackTask, nextDueMs, renewTask, type Task } from '../store/inbox.ts';
 import { act } from './actions.ts';
 import { executeAttempt } from './attempt.ts';
 import { claimAttempt } from './claim.ts';
@@ -73,14 +73,16 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
       renew: () => store.tx('heartbeat', (db) => renewTask(db, task, timing.leaseMs)),
       onLost: () => control.abort('fenced'),
     });
+    let isReported = false;
     try {
-      await executeAttempt(engine, attempt, control);
+      isReported = (await executeAttempt(engine, attempt, control)) === 'reported';
     } catch (error) {
       // Fenced: the attempt is somebody else's now, and whatever this one held was given up.
       if (!isPulseError(error, 'fenced')) throw asPulseError(error);
     } finally {
       over.abort();
       await beating;
+      if (!isReported) await store.tx('give_back', (db) => giveBackTask(db, task), { session: sessionId });
     }
   }
 

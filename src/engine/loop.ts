@@ -9,7 +9,7 @@ import type { RetryCounters, Session, SessionControl } from '../store/sessions.t
 export interface LiveIteration {
   iteration: IterationHead;
   task: Task;
-  /** `lost`: whoever ran the attempt is dead, or its lease is over. */
+  /** `lost`: whoever ran the attempt is dead, gave it back, or its lease is over. */
   lease: 'none' | 'held' | 'lost';
   /** The attempt waits for its time (a back-off, a usage limit). */
   isWaiting: boolean;

@@ -45,9 +45,13 @@ export async function loadState(db: Db, sessionId: string, { owner, owners }: Se
   };
 }
 
-/** What this process's own daemon holds is never lost to it, even if a sleeping machine let the lease run out. */
+/**
+ * What this process's own daemon holds is never lost to it, even if a sleeping machine let the lease run out; what it
+ * had to give up in the middle, it has given back.
+ */
 async function leaseOf(db: Db, task: Task, { owner, owners }: Self): Promise<LiveIteration['lease']> {
-  if (task.status !== 'running' || task.lease_owner === null) return 'none';
+  if (task.status !== 'running') return 'none';
+  if (task.lease_owner === null) return 'lost';
   if (task.lease_owner === owner) return 'held';
   if (owners(task.lease_owner) === 'dead') return 'lost';
   return (await isLeaseOver(db, task.id)) ? 'lost' : 'held';

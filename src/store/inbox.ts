@@ -178,6 +178,17 @@ export async function holdsTask(db: Db, { id, token }: Pick<Task, 'id' | 'token'
   return row?.token === token && row.status === 'running';
 }
 
+/** Gives the lease back before the attempt is done: whoever drives the session need not wait for it to run out. */
+export async function giveBackTask(db: Db, { id, token }: Pick<Task, 'id' | 'token'>): Promise<void> {
+  await db
+    .updateTable('inbox_tasks')
+    .set({ lease_owner: null, lease_until: null })
+    .where('id', '=', id)
+    .where('token', '=', token)
+    .where('status', '=', 'running')
+    .execute();
+}
+
 /** Ends the attempt for good. Whoever still works on it is fenced by the new token. */
 export async function closeTask(
   db: Db,

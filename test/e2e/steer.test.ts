@@ -128,6 +128,19 @@ describe('a killed runner', () => {
     expect(resumed.code, resumed.stderr).toBe(0);
   });
 
+  it('is missed by a follower after a while, which says what to do and still ends its JSON', async () => {
+    const command = scene.agent('sleep 1; echo "<signal>COMPLETE</signal>"');
+    const { ended, output } = scene.start(['start', 'Lose me', '--command', command, '--json']);
+    await until('the agent runs', () => output().includes('iteration.started'));
+    for (const pid of scene.processes().filter((pid) => /supervise|run-session/.test(commandLine(pid)))) {
+      process.kill(pid, 'SIGKILL');
+    }
+    const { code, stderr, json } = await ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain('pulse resume ses_');
+    expect(json.at(-1)).toMatchObject({ type: 'session.ended', session: { status: 'running' } });
+  });
+
   function runners(): number[] {
     return scene.processes().filter((pid) => commandLine(pid).includes('run-session'));
   }

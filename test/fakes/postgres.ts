@@ -1,5 +1,6 @@
 /** A real PostgreSQL of our own: on a free port of loopback, in a temporary folder, never as root. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { arch, platform, tmpdir } from 'node:os';
@@ -8,6 +9,8 @@ import { join } from 'node:path';
 export interface Postgres extends AsyncDisposable {
   /** Of the database `postgres`; give each test a schema or a database of its own. */
   url: string;
+  /** The address of a new, empty database. */
+  createDatabase(): Promise<string>;
   /** As a power cut would: `pg_ctl stop -m immediate`. */
   crash(): void;
   start(): Promise<void>;
@@ -54,6 +57,15 @@ export async function startPostgres(): Promise<Postgres> {
   return {
     url: `postgres://pulse@127.0.0.1:${port}/postgres`,
     start,
+    async createDatabase() {
+      const name = `test_${randomBytes(6).toString('hex')}`;
+      const { default: pg } = await import('pg');
+      const client = new pg.Client({ host: '127.0.0.1', port, user: 'pulse', database: 'postgres' });
+      await client.connect();
+      await client.query(`CREATE DATABASE ${name}`);
+      await client.end();
+      return `postgres://pulse@127.0.0.1:${port}/${name}`;
+    },
     crash: () => stop('immediate'),
     async [Symbol.asyncDispose]() {
       stop('fast');

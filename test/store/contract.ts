@@ -385,7 +385,9 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
         const newest = (await store.read((db) => findTask(db, task.id)))!;
         for (const holder of [task, newest]) {
           expect(await store.tx('test', (db) => renewTask(db, holder, 1000))).toBe(false);
-          expect(await codeOf(store.tx('test', (db) => saveResult(db, holder, attemptResult())))).toBe('fenced');
+          expect(await codeOf(store.tx('test', (db) => saveResult(db, holder, attemptResult())))).toBe(
+            'fenced',
+          );
         }
         expect(newest.result).toBeNull();
       });
@@ -445,7 +447,10 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
           store.tx('test', (db) => renewSessionLease(db, ID, { token, leaseMs: 1000 }));
         expect([await renew(1), await renew(2)]).toEqual([false, true]);
         await store.tx('test', (db) => releaseSessionLease(db, ID, 1));
-        expect(await store.read((db) => readSessionLease(db, ID))).toMatchObject({ owner: 'b', isOver: false });
+        expect(await store.read((db) => readSessionLease(db, ID))).toMatchObject({
+          owner: 'b',
+          isOver: false,
+        });
       });
     });
 

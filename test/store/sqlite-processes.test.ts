@@ -38,7 +38,10 @@ describe('SQLite between processes', () => {
   }
 
   function start(script: string, ...args: string[]): ChildProcess {
-    const child = fork(join(import.meta.dirname, 'fixtures', script), args, { stdio: 'inherit', execArgv: [] });
+    const child = fork(join(import.meta.dirname, 'fixtures', script), args, {
+      stdio: 'inherit',
+      execArgv: [],
+    });
     children.push(child);
     return child;
   }

@@ -100,7 +100,11 @@ describe('opening SQLite', () => {
     const at = join(folder, 'deep', 'er', 'pulse.db');
     await open(at);
     expect(existsSync(at)).toBe(true);
-    expect(execFileSync('stat', ['-c', '%a', join(folder, 'deep', 'er')]).toString().trim()).toBe('700');
+    expect(
+      execFileSync('stat', ['-c', '%a', join(folder, 'deep', 'er')])
+        .toString()
+        .trim(),
+    ).toBe('700');
   });
 
   it('names each transaction once it is durable, and no other', async () => {

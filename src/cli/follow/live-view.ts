@@ -26,12 +26,7 @@ export function createLiveView(side: Side, session: Session, { hasHead }: { hasH
     region.draw(question === null ? lines : [...lines, side.style.bold(shorten(question, room()))]);
   };
   const timer = setInterval(draw, FRAME_MS);
-  const onResume = (): void => {
-    region.restart();
-    draw();
-  };
   side.stream.on('resize', draw);
-  process.on('SIGCONT', onResume);
   return {
     event(event) {
       progress = advance(progress, event);
@@ -53,7 +48,6 @@ export function createLiveView(side: Side, session: Session, { hasHead }: { hasH
     close() {
       clearInterval(timer);
       side.stream.off('resize', draw);
-      process.off('SIGCONT', onResume);
       region.close();
     },
   };

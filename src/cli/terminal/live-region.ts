@@ -7,8 +7,6 @@ export interface LiveRegion {
   print(lines: readonly string[]): void;
   /** Replaces the region. Lines must not be wider than the terminal. */
   draw(lines: readonly string[]): void;
-  /** Leaves what is drawn where it is and begins anew below: the shell has written meanwhile. */
-  restart(): void;
   /** Removes the region and shows the cursor. May be called twice. */
   close(): void;
 }
@@ -24,10 +22,12 @@ export function createLiveRegion({ stream, columns }: Pick<Side, 'stream' | 'col
     if (isOpen) stream.write(SHOW_CURSOR);
   }
 
-  /** Ctrl-Z: the shell gets its cursor back first. */
+  /** Ctrl-Z: the shell gets its cursor back. It goes on here after `fg`, below whatever the shell has written. */
   function suspend(): void {
     showCursor();
     process.kill(process.pid, 'SIGSTOP');
+    drawn = [];
+    stream.write(HIDE_CURSOR);
   }
 
   /** After the terminal became narrower a line takes more than one row. */
@@ -46,10 +46,6 @@ export function createLiveRegion({ stream, columns }: Pick<Side, 'stream' | 'col
     print: (lines) => write(lines, drawn),
     draw(lines) {
       if (isOpen) write([], lines);
-    },
-    restart() {
-      drawn = [];
-      stream.write(HIDE_CURSOR);
     },
     close() {
       if (!isOpen) return;

@@ -10,9 +10,11 @@ import { createScratch, type Scratch } from '../fakes/scratch.ts';
 const FIXTURE = join(import.meta.dirname, 'fixtures/runner.ts');
 const ITERATIONS = 3;
 
-/** Appends its number once, notes every run, and says so if another agent is alive in the same worktree. */
+/** Appends its number once, notes every run, and says so if another agent (not just its zombie) is alive in the same worktree. */
 const AGENT = `
-if [ -f "$NOTES/pid" ] && kill -0 "$(cat "$NOTES/pid")" 2>/dev/null; then echo two >> "$NOTES/violations"; fi
+if [ -f "$NOTES/pid" ] && tr '\\0' ' ' < "/proc/$(cat "$NOTES/pid")/cmdline" 2>/dev/null | grep -q agent.sh; then
+  echo two >> "$NOTES/violations"
+fi
 echo $$ > "$NOTES/pid"
 echo "$PULSE_ITERATION" >> "$NOTES/runs"
 echo partial > partial.txt
@@ -49,21 +51,25 @@ const cases: Case[] = [
 const once = ['start:before', 'start:after', 'close_worktree:before', 'close_worktree:after'];
 for (const one of cases) if (once.includes(one.where)) one.count = 1;
 
-describe('a runner that is killed', () => {
-  it.each(cases)(
-    'at $where ($count) leaves a session that the next one completes',
-    { timeout: 60_000 },
-    async (one) => {
-      using scratch = createScratch();
-      const sessionId = await admit(scratch);
-      const killed = await runner(scratch, sessionId, one);
-      expect(killed === 'SIGKILL' || one.where === 'agent running').toBe(true);
-      const again = await runner(scratch, sessionId);
-      expect(again).toBe(0);
-      await expectSound(scratch, sessionId);
-    },
-  );
-});
+/** The whole suite on one store. `prepare` gives each case an environment with a fresh one. */
+export function killSuite(store: string, prepare: (scratch: Scratch) => Promise<void>): void {
+  describe(`a runner on ${store} that is killed`, () => {
+    it.each(cases)(
+      'at $where ($count) leaves a session that the next one completes',
+      { timeout: 60_000 },
+      async (one) => {
+        using scratch = createScratch();
+        await prepare(scratch);
+        const sessionId = await admit(scratch);
+        const killed = await runner(scratch, sessionId, one);
+        expect(killed === 'SIGKILL' || one.where === 'agent running').toBe(true);
+        const again = await runner(scratch, sessionId);
+        expect(again).toBe(0);
+        await expectSound(scratch, sessionId);
+      },
+    );
+  });
+}
 
 async function admit(scratch: Scratch): Promise<string> {
   await using pulse = await createPulse({ environment: scratch.environment });

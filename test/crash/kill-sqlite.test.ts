@@ -1,0 +1,3 @@
+import { killSuite } from './kill-suite.ts';
+
+killSuite('SQLite', async () => undefined);
