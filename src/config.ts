@@ -22,7 +22,6 @@ const budget = z.union([z.number().positive(), z.literal('none').transform(() =>
 const settingsSchema = z.strictObject({
   agent: z.string().min(1).optional(),
   command: z.string().min(1).optional(),
-  fallbackAgent: z.string().min(1).optional(),
   verify: commands.optional(),
   setup: commands.optional(),
   maxIterations: z.int().positive().max(1_000_000).optional(),

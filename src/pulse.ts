@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findAdapter } from './agents/registry.ts';
 import type { PulseEvent } from './domain/events.ts';
+import { createRedactor } from './domain/redact.ts';
 import { noTrace, type Trace } from './engine/actions.ts';
 import { createAgentHost } from './engine/agent-host.ts';
 import { createBriefs } from './engine/briefs.ts';
@@ -88,17 +89,19 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
   });
   const bell = pool ? createPostgresDoorbell({ pool }) : createDoorbell({ directory: home.sockets });
   const endpoint = createToolEndpoint();
+  const redactor = createRedactor(secretValues(environment));
   await writeShim(home.bin);
   const engine: Engine = {
     store,
     bell,
     trace,
-    workspace: createWorkspace({ git, environment }),
+    workspace: createWorkspace({ git, environment, redactor }),
     agents: createAgentHost({
       findAdapter,
       endpoint,
       environment,
       binDirectory: home.bin,
+      redactor,
       record: createRecordings(home.recordings),
     }),
     briefs: createBriefs({ store }),
@@ -110,7 +113,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     evict: async (owner) => void killExactly(parseOwner(owner)),
     timing: { ...DEFAULT_TIMING, ...timing },
   };
-  const operations: Operations = { engine, git, home, environment };
+  const operations: Operations = { engine, git, home, environment, redactor };
   return {
     home,
     start: (input) => startSession(operations, input),
@@ -130,6 +133,13 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
       await store.close();
     },
   };
+}
+
+/** What the environment itself calls secret: its value is hidden wherever it is printed. */
+function secretValues(environment: NodeJS.ProcessEnv): string[] {
+  return Object.entries(environment).flatMap(([name, value]) =>
+    value && /(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|CREDENTIALS?)$/i.test(name) ? [value] : [],
+  );
 }
 
 /** The program itself, as other processes start it. */

@@ -12,6 +12,10 @@ export const SESSION_STATUSES = [
 ] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
+export function isSessionStatus(text: string): text is SessionStatus {
+  return (SESSION_STATUSES as readonly string[]).includes(text);
+}
+
 export const SESSION_TRANSITIONS: Record<SessionStatus, readonly SessionStatus[]> = {
   pending: ['running', 'aborted'],
   running: ['complete', 'blocked', 'failed', 'paused', 'aborted'],

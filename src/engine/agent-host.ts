@@ -2,6 +2,7 @@
 import type { AgentAdapter, AgentExit, RunEvent } from '../agents/contract.ts';
 import type { Recorder } from '../agents/recording.ts';
 import type { RunReport, ToolSignal } from '../domain/attempt.ts';
+import type { Redactor } from '../domain/redact.ts';
 import { agentEnvironment } from '../process/environment.ts';
 import { type ProcessExit, startProcess } from '../process/spawn.ts';
 import type { ToolEndpoint } from '../tools/endpoint.ts';
@@ -21,6 +22,8 @@ export interface AgentHostOptions {
   environment: NodeJS.ProcessEnv;
   /** A folder whose `pulse` is this very Pulse, put first on the agent's PATH. */
   binDirectory: string;
+  /** Applied to whatever the agent prints before it is kept anywhere (contract 1.1). */
+  redactor: Redactor;
   /** Keeps the run's stream (`--record`). */
   record?(attempt: HeldAttempt, agent: string): Recorder;
 }
@@ -30,7 +33,7 @@ export function createAgentHost(options: AgentHostOptions): AgentHost {
 }
 
 async function runAgent(
-  { findAdapter, endpoint, environment, binDirectory, record }: AgentHostOptions,
+  { findAdapter, endpoint, environment, binDirectory, redactor, record }: AgentHostOptions,
   { attempt, listener, signal }: { attempt: HeldAttempt; listener: RunListener; signal: AbortSignal },
 ): Promise<RunReport> {
   const { spec, task } = attempt;
@@ -60,7 +63,7 @@ async function runAgent(
     if (event.type === 'usage') onUsage(event);
     if (event.type === 'done') done.resolve();
     const told = agentEvent(event);
-    if (told) listener.event(told);
+    if (told) listener.event(redactor.redactJson(told));
   }
 
   function onUsage(usage: Parameters<typeof meter.add>[0]): void {
@@ -71,8 +74,8 @@ async function runAgent(
   }
 
   const tools = [
-    pulseSignalTool((said) => {
-      toolSignal = said;
+    pulseSignalTool(({ signal: said, reason }) => {
+      toolSignal = { signal: said, reason: reason && redactor.redact(reason) };
     }),
     reportUsageTool((usage) => {
       onUsage({ ...usage, scope: 'call' });
@@ -120,9 +123,9 @@ async function runAgent(
   const end = parser.finish(exit);
   recorder?.finish(end);
   return {
-    failure: failureOf({ end, exit, cause, stderr }),
+    failure: failureOf({ end, exit, cause, stderr: redactor.redact(stderr) }),
     stopped: stoppedBy(cause),
-    finalMessage: end.finalMessage,
+    finalMessage: redactor.redact(end.finalMessage),
     toolSignal,
     usage: meter.total(),
     model,

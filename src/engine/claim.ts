@@ -1,5 +1,5 @@
 import { appendEvents } from '../store/events.ts';
-import { claimTask, setTaskReservation, type Task } from '../store/inbox.ts';
+import { claimTask, setTaskReservation, type Task, unclaimTask } from '../store/inbox.ts';
 import { moveIteration, recentIterations } from '../store/iterations.ts';
 import { findSession, reserveSpending, updateSession } from '../store/sessions.ts';
 import { type Db, storeNow } from '../store/store.ts';
@@ -15,12 +15,13 @@ export interface Claim {
 export async function claimAttempt(db: Db, { sessionId, owner, leaseMs }: Claim): Promise<Task | null> {
   const session = await findSession(db, sessionId);
   if (session?.status !== 'running') return null;
-  const recent = await recentIterations(db, sessionId, 11);
-  const reserved = reservationUsd(session, recent);
-  if (!(await reserveSpending(db, sessionId, reserved))) return null;
   const task = await claimTask(db, { owner, leaseMs, sessionId });
-  if (!task) {
-    await reserveSpending(db, sessionId, -reserved);
+  if (!task) return null;
+  const recent = await recentIterations(db, sessionId, 11);
+  // An agent that has run already spends nothing more.
+  const reserved = task.result ? 0 : reservationUsd(session, recent);
+  if (!(await reserveSpending(db, sessionId, reserved))) {
+    await unclaimTask(db, task);
     return null;
   }
   await setTaskReservation(db, task, reserved);

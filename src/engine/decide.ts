@@ -1,4 +1,5 @@
-import type { SessionState, Step } from './loop.ts';
+import { budgetStop } from './governor.ts';
+import type { LiveIteration, SessionState, Step } from './loop.ts';
 
 /**
  * What is the same in every loop: starting, being stopped, waiting for an attempt, taking a lost one back. Returns
@@ -11,8 +12,20 @@ export function commonStep({ session, control, live }: SessionState): Step | nul
   if (live.task.result?.stage === 'reported') return null;
   if (control.request === 'stop') return { do: 'interrupt', live };
   if (control.request === 'pause' && live.isWaiting) return { do: 'interrupt', live };
-  if (live.lease === 'lost') return { do: 'requeue', live };
+  if (live.lease === 'lost') return takeBack(live);
+  if (live.task.status === 'pending' && !live.task.result) {
+    const stop = budgetStop(session);
+    if (stop) return { do: 'end', stop };
+  }
   return { do: 'wait' };
+}
+
+/** Nothing is tried for ever: an attempt that its daemons keep dying over ends the session. */
+function takeBack(live: LiveIteration): Step {
+  const { attempt, max_attempts: most } = live.task;
+  if (attempt < most || live.task.result) return { do: 'requeue', live };
+  const detail = `The attempt was given up after it had been interrupted ${attempt} times.`;
+  return { do: 'end', stop: { status: 'failed', reason: 'internal_error', detail } };
 }
 
 export const PAUSED = { status: 'paused', reason: 'paused_by_user', detail: null } as const;

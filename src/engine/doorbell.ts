@@ -11,6 +11,7 @@ export interface ClosableDoorbell extends Doorbell, AsyncDisposable {}
 /** `directory` holds only sockets; their names carry the end of the session's id and the listener's pid. */
 export function createDoorbell({ directory }: { directory: string }): ClosableDoorbell {
   const bells = createBells();
+  const underWay = new Set<Promise<void>>();
   const servers = new Map<string, { server: Server; path: string; count: number }>();
 
   function openSocket(sessionId: string): void {
@@ -51,9 +52,12 @@ export function createDoorbell({ directory }: { directory: string }): ClosableDo
     },
     ring(sessionId) {
       bells.ring(sessionId);
-      void ringElsewhere(directory, sessionId);
+      const ringing = ringElsewhere(directory, sessionId).finally(() => underWay.delete(ringing));
+      underWay.add(ringing);
     },
     async [Symbol.asyncDispose]() {
+      // The last ring says that the session has stopped: it must not be lost with the process.
+      await Promise.all(underWay);
       for (const { server, path } of servers.values()) {
         server.close();
         rmSync(path, { force: true });
@@ -67,17 +71,20 @@ async function ringElsewhere(directory: string, sessionId: string): Promise<void
   const prefix = socketPrefix(sessionId);
   const own = `${prefix}${process.pid}.sock`;
   const names = await readdir(directory).catch(() => [] as string[]);
-  for (const name of names) {
-    if (!name.startsWith(prefix) || name === own) continue;
-    const path = join(directory, name);
+  const others = names.filter((name) => name.startsWith(prefix) && name !== own);
+  await Promise.all(others.map((name) => ringAt(join(directory, name))));
+}
+
+function ringAt(path: string): Promise<void> {
+  return new Promise((resolve) => {
     const socket = connect(path);
-    socket.unref();
     socket.on('connect', () => socket.end());
+    socket.on('close', () => resolve());
     // Nobody listens there any more: its process died without clearing up.
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNREFUSED') void rm(path, { force: true });
     });
-  }
+  });
 }
 
 function socketPrefix(sessionId: string): string {

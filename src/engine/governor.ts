@@ -49,6 +49,19 @@ export function budgetStop(session: Limits): Stop | null {
   return null;
 }
 
+const WARNING_SHARE = 0.8;
+
+/** Said once, by the iteration whose cost took the session over the share. */
+export function budgetWarning(
+  { budget_usd: limitUsd, spent_usd: spentUsd }: Limits,
+  iterationUsd: number,
+): { limitUsd: number; spentUsd: number } | null {
+  if (limitUsd === null) return null;
+  const isCrossed =
+    spentUsd >= limitUsd * WARNING_SHARE && spentUsd - iterationUsd < limitUsd * WARNING_SHARE;
+  return isCrossed ? { limitUsd, spentUsd } : null;
+}
+
 /** The largest of the last ten, or a first guess; never more than what is left. */
 export function reservationUsd(session: Limits, recent: readonly Pick<IterationHead, 'cost_usd'>[]): number {
   if (session.budget_usd === null) return 0;

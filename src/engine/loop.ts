@@ -50,8 +50,6 @@ export interface Retry {
   failureClass: FailureClass;
   message: string;
   counters: RetryCounters;
-  /** Shown as `resume_at` when the wait is a usage limit's. */
-  isUsageWait: boolean;
 }
 
 export type Step =

@@ -17,6 +17,7 @@ import {
 import { type Db, storeNow, toJson } from '../store/store.ts';
 import { insertTurn, type NewTurn } from '../store/turns.ts';
 import { insertVerifications } from '../store/verifications.ts';
+import { budgetWarning } from './governor.ts';
 import type { LiveIteration, SessionState, Stop, Verdict } from './loop.ts';
 
 const PROGRESS_KEPT = 100;
@@ -66,6 +67,8 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
       costUsd: result.run?.usage.costUsd ?? null,
     },
   });
+  const warning = budgetWarning(session, result.run?.usage.costUsd ?? 0);
+  if (warning) events.push({ type: 'budget.warned', iteration: iteration.iteration_number, data: warning });
   if (verdict.stop) events.push(stopEvent(verdict.stop, isUnverified(verdict, result)));
   await appendEvents(db, session.id, events, { token });
 
@@ -100,7 +103,7 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     last_signal: verdict.signal ?? session.last_signal,
     progress_log: toJson([...session.progress_log, entry].slice(-PROGRESS_KEPT)),
     reserved_usd: Math.max(0, session.reserved_usd - live.task.reserved_usd),
-    running_ms: session.running_ms + Math.round(result.run?.durationMs ?? 0),
+    running_ms: session.running_ms + runningMs(result),
     total_commits: session.total_commits + (result.commit ? 1 : 0),
     resume_at: null,
   });
@@ -132,6 +135,11 @@ export function stopEvent({ status, reason, detail }: Stop, isUnverifiedEnd: boo
     type,
     data: { status, stopReason: reason, detail, ...(isUnverifiedEnd ? { unverified: true } : {}) },
   };
+}
+
+/** The agent's time and that of Pulse's own checks; waiting does not count. */
+function runningMs({ run, verification }: AttemptResult): number {
+  return Math.round(verification.reduce((sum, record) => sum + record.durationMs, run?.durationMs ?? 0));
 }
 
 function isUnverified({ stop }: Verdict, result: AttemptResult): boolean {

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Redactor } from '../domain/redact.ts';
 import { commitUnit, findUnitCommit } from '../git/commit.ts';
 import type { Git } from '../git/exec.ts';
 import { findGitDir, readGitDir } from '../git/layout.ts';
@@ -32,9 +33,10 @@ const PREPARED = 'pulse-prepared';
 export interface WorkspaceOptions {
   git: Git;
   environment: NodeJS.ProcessEnv;
+  redactor: Redactor;
 }
 
-export function createWorkspace({ git, environment }: WorkspaceOptions): Workspace {
+export function createWorkspace({ git, environment, redactor }: WorkspaceOptions): Workspace {
   return {
     async createBranch({ project_path: root, branch_name: branch, base_sha: to }) {
       await advanceBranch(git, { root, branch, from: null, to });
@@ -146,7 +148,7 @@ export function createWorkspace({ git, environment }: WorkspaceOptions): Workspa
 
   function checkBase(pass: readonly string[]) {
     const env = agentEnvironment({ base: environment, own: [], pass, add: {} });
-    return { env, base: environment, timeoutMs: CHECK_TIMEOUT_MS };
+    return { env, base: environment, timeoutMs: CHECK_TIMEOUT_MS, redactor };
   }
 
   async function endEarlierRuns({ task, spec }: HeldAttempt): Promise<void> {

@@ -87,7 +87,7 @@ function retryOrFail(
     do: 'retry',
     live,
     result,
-    retry: { delayMs, failureClass, message, counters, isUsageWait: false },
+    retry: { delayMs, failureClass, message, counters },
   };
 }
 
@@ -120,7 +120,7 @@ function waitOrBlock(
     do: 'retry',
     live,
     result,
-    retry: { delayMs, failureClass, message, counters: after, isUsageWait: true },
+    retry: { delayMs, failureClass, message, counters: after },
   };
 }
 

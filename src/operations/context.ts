@@ -1,3 +1,4 @@
+import type { Redactor } from '../domain/redact.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Git } from '../git/exec.ts';
 import type { Home } from '../home.ts';
@@ -8,4 +9,5 @@ export interface Operations {
   git: Git;
   home: Home;
   environment: NodeJS.ProcessEnv;
+  redactor: Redactor;
 }

@@ -257,6 +257,5 @@ function sessionSettings(
     environmentPass: [...values.env.pass],
     identity,
     record: input.record ?? false,
-    fallbackAgent: values.fallbackAgent ?? null,
   };
 }

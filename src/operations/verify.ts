@@ -38,7 +38,7 @@ export async function verifySession(
   id: string,
   signal?: AbortSignal,
 ): Promise<VerifyReport> {
-  const { engine, git, environment } = operations;
+  const { engine, git, environment, redactor } = operations;
   const { session, control, records } = await engine.store.read(async (db) => {
     const found = await getSession(db, id);
     return {
@@ -70,13 +70,25 @@ export async function verifySession(
     pass: control.settings.environmentPass,
     add: {},
   });
-  const base = { cwd: scratch, env, base: environment, commit, timeoutMs: TIMEOUT_MS, signal };
+  const base = { cwd: scratch, env, base: environment, commit, timeoutMs: TIMEOUT_MS, signal, redactor };
   await ensureWorktree(git, { root, path: scratch, sha: commit });
   try {
     const tree = await evidenceTree(git, { worktree: scratch, commit });
     const runId = `verify.${session.id}.${process.pid}`;
     const setup = session.setup ?? (await detectSetup(scratch));
-    await runChecks({ ...base, commands: setup, tree, runId: `${runId}.setup`, until: 'first' });
+    const prepared = await runChecks({
+      ...base,
+      commands: setup,
+      tree,
+      runId: `${runId}.setup`,
+      until: 'first',
+    });
+    const broken = prepared.find((record) => !record.passed);
+    if (broken) {
+      throw new PulseError('tool_failed', `The checkout could not be set up: ${broken.command} failed.`, {
+        hint: broken.outputTail.split('\n').slice(-3).join(' '),
+      });
+    }
     const commands = evidence.map((record) => record.command);
     const again = await runChecks({ ...base, commands, tree, runId, until: 'all' });
     const checks = evidence.flatMap((recorded, index) => {
@@ -91,7 +103,7 @@ export async function verifySession(
 
 function check(recorded: StoredVerification, again: VerificationRecord): CheckedEvidence {
   const isSameTree = recorded.tree === again.tree;
-  const verdict = isSameTree ? (recorded.passed === again.passed ? 'fresh' : 'false') : 'stale';
+  const verdict = isSameTree ? (recorded.passed && again.passed ? 'fresh' : 'false') : 'stale';
   return { command: recorded.command, verdict, recorded, again };
 }
 

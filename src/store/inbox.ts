@@ -120,6 +120,15 @@ export async function nextDueMs(db: Db, sessionId: string, nowMs: number): Promi
   return Math.max(0, Date.parse(row.run_at) - (row.now ? Date.parse(row.now) : nowMs));
 }
 
+/** Gives a claim back inside the transaction that made it. */
+export async function unclaimTask(db: Db, { id }: Pick<Task, 'id'>): Promise<void> {
+  await db
+    .updateTable('inbox_tasks')
+    .set({ status: 'pending', lease_owner: null, lease_until: null })
+    .where('id', '=', id)
+    .execute();
+}
+
 export async function setTaskReservation(db: Db, { id }: Pick<Task, 'id'>, usd: number): Promise<void> {
   await db.updateTable('inbox_tasks').set({ reserved_usd: usd }).where('id', '=', id).execute();
 }

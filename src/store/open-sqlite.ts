@@ -1,4 +1,4 @@
-import { mkdirSync, statfsSync } from 'node:fs';
+import { chmodSync, mkdirSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
@@ -39,6 +39,7 @@ export async function openSqlite({ path, nowMs = Date.now, onCommit }: SqliteOpt
   try {
     refuseOldSqlite(database);
     database.function('pulse_now', (offsetMs) => new Date(nowMs() + Number(offsetMs)).toISOString());
+    if (path !== ':memory:') chmodSync(path, 0o600);
     await migrate(database);
   } catch (error) {
     database.close();

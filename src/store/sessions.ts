@@ -1,7 +1,7 @@
 /** `pulse_sessions` and the machinery beside it. Status changes go through `moveSession` alone. */
 import { type Insertable, type Selectable, sql, type UpdateObject } from 'kysely';
 import { PulseError } from '../domain/errors.ts';
-import { SESSION_STATUSES, type SessionStatus, type StopReason, transition } from '../domain/status.ts';
+import { type SessionStatus, type StopReason, transition } from '../domain/status.ts';
 import type { Schema, SessionControlsTable, SessionsTable } from './schema.ts';
 import { type Db, fromJson, storeNow, toJson } from './store.ts';
 
@@ -30,7 +30,6 @@ export interface SessionSettings {
   environmentPass: string[];
   identity: { name: string; email: string } | null;
   record: boolean;
-  fallbackAgent: string | null;
 }
 
 /** Retries and waits of the iteration in hand; settling it clears them. */
@@ -155,10 +154,6 @@ export async function listSessions(
   if (status) query = query.where('status', '=', status);
   if (before) query = query.where('id', '<', before);
   return (await query.execute()).map(decodeSession);
-}
-
-export function isSessionStatus(text: string): text is SessionStatus {
-  return (SESSION_STATUSES as readonly string[]).includes(text);
 }
 
 export interface SessionStop {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { arch, platform } from 'node:os';
 import type { VerificationRecord } from '../domain/attempt.ts';
-import { redact } from '../domain/redact.ts';
+import type { Redactor } from '../domain/redact.ts';
 import { withheldNames } from '../process/environment.ts';
 import { runProcess } from '../process/run.ts';
 
@@ -20,6 +20,7 @@ export interface CheckRun {
   runId: string;
   timeoutMs: number;
   signal?: AbortSignal;
+  redactor: Redactor;
   /** `all`: every command runs; `first`: stops at the first that fails, as setup does. */
   until: 'all' | 'first';
 }
@@ -64,7 +65,7 @@ async function runCheck(command: string, run: CheckRun): Promise<VerificationRec
     passed,
     durationMs: result.durationMs,
     outputHash: hash.digest('hex'),
-    outputTail: redact([result.stdout.trimEnd(), ...notes].filter(Boolean).join('\n')),
+    outputTail: run.redactor.redact([result.stdout.trimEnd(), ...notes].filter(Boolean).join('\n')),
     tree: run.tree,
     commit: run.commit,
     environment: fingerprint(run.env),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CRASH_POINTS } from '../../src/engine/actions.ts';
+import { findSession } from '../../src/store/sessions.ts';
 import { createRandom } from '../fakes/random.ts';
 import { type Fate, simulate, violationsOf } from '../fakes/simulation.ts';
 import type { AgentScript } from '../fakes/world.ts';
@@ -70,6 +71,21 @@ describe('a simulated session', () => {
     expect(simulated.ends[0]).toBe('held_elsewhere');
     expect(await violationsOf(simulated, 2)).toEqual([]);
     await simulated.store.close();
+  });
+
+  it('stops at its budget wherever it dies, and never hangs', async () => {
+    const session = { budget_usd: 0.15 };
+    const { points } = await simulate({ script: scriptOf(9), session, fate: () => null });
+    for (const index of points.keys()) {
+      const simulated = await simulate({
+        script: scriptOf(9),
+        session,
+        fate: (_, at) => (at === index ? 'die' : null),
+      });
+      const row = await simulated.store.read((db) => findSession(db, simulated.sessionId));
+      await simulated.store.close();
+      expect([simulated.isStuck, row?.status, row?.stop_reason]).toEqual([false, 'blocked', 'budget_cost']);
+    }
   });
 
   it('survives every pair of deaths', { timeout: 240_000 }, async () => {

@@ -23,7 +23,6 @@ const SETTINGS: SessionSettings = {
   environmentPass: [],
   identity: null,
   record: false,
-  fallbackAgent: null,
 };
 
 const SESSION: NewSession = {

@@ -7,7 +7,11 @@ import { decide, reported, type StateParts, stateOf, verdictOf } from './states.
 
 const HOUR = 3_600_000;
 
-function failed(failureClass: FailureClass, parts: StateParts = {}, failure: Partial<RunReport['failure']> = {}) {
+function failed(
+  failureClass: FailureClass,
+  parts: StateParts = {},
+  failure: Partial<RunReport['failure']> = {},
+) {
   return reported(
     // A run that did not succeed has no signal, whatever it printed.
     {
@@ -26,7 +30,7 @@ function retried(failureClass: FailureClass) {
   for (;;) {
     const step = decide(failed(failureClass, { control: { counters } }));
     if (step.do !== 'retry') return { delays, step };
-    expect(step.retry).toMatchObject({ failureClass, isUsageWait: false, message: `it was ${failureClass}` });
+    expect(step.retry).toMatchObject({ failureClass, message: `it was ${failureClass}` });
     delays.push(step.retry.delayMs);
     counters = step.retry.counters;
   }
@@ -101,7 +105,7 @@ describe('a run at the usage limit', () => {
   it('waits until the stated reset', () => {
     expect(decide(failed('usage_limit', {}, resetIn(2 * HOUR)))).toMatchObject({
       do: 'retry',
-      retry: { delayMs: 2 * HOUR, isUsageWait: true, counters: { usageWaits: 1, usageWaitMs: 2 * HOUR } },
+      retry: { delayMs: 2 * HOUR, counters: { usageWaits: 1, usageWaitMs: 2 * HOUR } },
     });
   });
 
@@ -117,12 +121,16 @@ describe('a run at the usage limit', () => {
 
   it('waits 24 hours in all, and not a minute more', () => {
     expect(decide(failed('usage_limit', waits(1, 20 * HOUR), resetIn(4 * HOUR))).do).toBe('retry');
-    expect(decide(failed('usage_limit', waits(1, 20 * HOUR), resetIn(4 * HOUR + 60_000)))).toMatchObject(BLOCKED);
+    expect(decide(failed('usage_limit', waits(1, 20 * HOUR), resetIn(4 * HOUR + 60_000)))).toMatchObject(
+      BLOCKED,
+    );
     expect(decide(failed('usage_limit', {}, resetIn(25 * HOUR)))).toMatchObject(BLOCKED);
   });
 
   it('does not wait at all where waiting is off', () => {
-    expect(decide(failed('usage_limit', { settings: { limitsWait: false } }, resetIn(HOUR)))).toMatchObject(BLOCKED);
+    expect(decide(failed('usage_limit', { settings: { limitsWait: false } }, resetIn(HOUR)))).toMatchObject(
+      BLOCKED,
+    );
   });
 
   it('does not wait for a reset time that is none', () => {
@@ -133,15 +141,18 @@ describe('a run at the usage limit', () => {
 describe('a run that timed out', () => {
   const TIMEOUT = { outcome: 'timeout', status: 'timeout' } as const;
 
-  it.each(['timeout_idle', 'timeout_hard'] as const)('as %s ends the iteration and the loop goes on', (failureClass) => {
-    expect(verdictOf(failed(failureClass))).toMatchObject({
-      status: 'timeout',
-      outcome: 'timeout',
-      signal: null,
-      failureClass,
-      stop: null,
-    });
-  });
+  it.each(['timeout_idle', 'timeout_hard'] as const)(
+    'as %s ends the iteration and the loop goes on',
+    (failureClass) => {
+      expect(verdictOf(failed(failureClass))).toMatchObject({
+        status: 'timeout',
+        outcome: 'timeout',
+        signal: null,
+        failureClass,
+        stop: null,
+      });
+    },
+  );
 
   it('three times in a row fails the session', () => {
     expect(verdictOf(failed('timeout_idle', { recent: [TIMEOUT] })).stop).toBeNull();
@@ -158,7 +169,9 @@ describe('a run that timed out', () => {
   });
 
   it('respects a pause and the limits', () => {
-    expect(verdictOf(failed('timeout_idle', { control: { request: 'pause' } })).stop).toMatchObject({ status: 'paused' });
+    expect(verdictOf(failed('timeout_idle', { control: { request: 'pause' } })).stop).toMatchObject({
+      status: 'paused',
+    });
     expect(verdictOf(failed('timeout_idle', { session: { max_iterations: 1 } })).stop).toMatchObject({
       reason: 'iteration_limit',
     });

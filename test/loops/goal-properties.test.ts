@@ -38,16 +38,16 @@ const result = fc
         resetAt: fc.option(
           fc.oneof(
             fc.string(),
-            fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) }).map((date) => date.toISOString()),
+            fc
+              .date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) })
+              .map((date) => date.toISOString()),
           ),
         ),
       }),
     ),
     stopped: fc.constantFrom(null, 'budget_cost' as const, 'budget_tokens' as const, 'budget_time' as const),
     finalMessage: message,
-    toolSignal: fc.option(
-      fc.record({ signal: fc.constantFrom(...SIGNALS), reason: fc.option(fc.string()) }),
-    ),
+    toolSignal: fc.option(fc.record({ signal: fc.constantFrom(...SIGNALS), reason: fc.option(fc.string()) })),
     passes: fc.array(fc.boolean(), { maxLength: 3 }),
   })
   .map(({ stage, setupFails, passes, ...run }) =>
@@ -72,7 +72,13 @@ const state = fc
       time_limit_ms: fc.option(fc.nat(100)),
       running_ms: fc.nat(100),
     }),
-    counters: fc.record({ crash: count, service: count, overflow: count, usageWaits: count, usageWaitMs: fc.nat() }),
+    counters: fc.record({
+      crash: count,
+      service: count,
+      overflow: count,
+      usageWaits: count,
+      usageWaitMs: fc.nat(),
+    }),
     windowFrom: count,
     inferredCompletion: fc.constantFrom('confirm' as const, 'accept' as const),
     limitsWait: fc.boolean(),

@@ -31,7 +31,12 @@ describe('what comes next', () => {
   );
 
   it('sends the agent on its first iteration', () => {
-    expect(decide(stateOf({}))).toEqual({ do: 'agent', unit: null, isDiagnostic: false, asksConfirmation: false });
+    expect(decide(stateOf({}))).toEqual({
+      do: 'agent',
+      unit: null,
+      isDiagnostic: false,
+      asksConfirmation: false,
+    });
   });
 
   it('waits for an attempt that somebody holds, and for one that nobody has claimed', () => {
@@ -64,7 +69,13 @@ describe('what comes next', () => {
   });
 
   it('goes on below every limit, and without any', () => {
-    const below = { spent_usd: 9.99, budget_tokens: 1000, total_tokens_used: 999, time_limit_ms: 2, running_ms: 1 };
+    const below = {
+      spent_usd: 9.99,
+      budget_tokens: 1000,
+      total_tokens_used: 999,
+      time_limit_ms: 2,
+      running_ms: 1,
+    };
     expect(decide(stateOf({ session: below })).do).toBe('agent');
     expect(decide(stateOf({ session: { budget_usd: null, spent_usd: 1e6 } })).do).toBe('agent');
   });
@@ -184,7 +195,11 @@ describe('COMPLETE', () => {
   it('counts rejections anew after a resume', () => {
     const again = (count: number, windowFrom: number) =>
       verdictOf(
-        reported(EXPLICIT, { recent: done(count, REJECTED), result: FAILED, control: { window_from: windowFrom } }),
+        reported(EXPLICIT, {
+          recent: done(count, REJECTED),
+          result: FAILED,
+          control: { window_from: windowFrom },
+        }),
       ).stop;
     expect(again(3, 3)).toBeNull();
     expect(again(4, 3)).toBeNull();
@@ -224,7 +239,10 @@ describe('BLOCKED', () => {
   it('stands for two different signals in one message', () => {
     const finalMessage = '<signal>CONTINUE</signal>\n<signal>COMPLETE</signal>';
     const verdict = verdictOf(reported({ finalMessage }));
-    expect(verdict).toMatchObject({ signal: 'BLOCKED', stop: { status: 'blocked', reason: 'signal_conflict' } });
+    expect(verdict).toMatchObject({
+      signal: 'BLOCKED',
+      stop: { status: 'blocked', reason: 'signal_conflict' },
+    });
     expect(verdict.stop?.detail).toContain('CONTINUE / COMPLETE');
   });
 

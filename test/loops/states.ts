@@ -22,7 +22,14 @@ export interface StateParts {
 }
 
 /** Running, `recent` iterations done, and, if `live` is given, one more in hand. */
-export function stateOf({ session, control, settings, recent = [], live, isNewTree = true }: StateParts): SessionState {
+export function stateOf({
+  session,
+  control,
+  settings,
+  recent = [],
+  live,
+  isNewTree = true,
+}: StateParts): SessionState {
   const settled = recent.map((row, index) => iterationOf(recent.length - index, row));
   const number = recent.length + 1;
   return {
@@ -39,7 +46,10 @@ export function stateOf({ session, control, settings, recent = [], live, isNewTr
 }
 
 /** The attempt in hand has been reported with this run and these checks. */
-export function reported(run: Partial<RunReport>, parts: StateParts & { result?: Partial<AttemptResult> } = {}): SessionState {
+export function reported(
+  run: Partial<RunReport>,
+  parts: StateParts & { result?: Partial<AttemptResult> } = {},
+): SessionState {
   return stateOf({ ...parts, live: { result: attemptResult({ run: runReport(run), ...parts.result }) } });
 }
 
@@ -147,7 +157,6 @@ const CONTROL: SessionControl = {
     environmentPass: [],
     identity: null,
     record: false,
-    fallbackAgent: null,
   },
   lease_owner: 'me',
   lease_until: '',

@@ -9,7 +9,6 @@ import { nearest } from '../suggest.ts';
 const SETTINGS: Record<SettingName, string> = {
   agent: 'which agent works',
   command: 'the shell command that is the agent',
-  fallbackAgent: 'who takes over at a usage limit',
   verify: 'what must pass before "done" is believed',
   setup: 'what prepares a worktree',
   maxIterations: 'iterations at most',

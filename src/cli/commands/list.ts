@@ -1,5 +1,5 @@
+import { isSessionStatus } from '../../domain/status.ts';
 import { createPulse } from '../../pulse.ts';
-import { isSessionStatus } from '../../store/sessions.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { sessionTable } from '../session-table.ts';
 
