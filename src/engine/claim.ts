@@ -20,7 +20,7 @@ export async function claimAttempt(db: Db, { sessionId, owner, leaseMs }: Claim)
   const recent = await recentIterations(db, sessionId, 11);
   // An agent that has run already spends nothing more.
   const reserved = task.result ? 0 : reservationUsd(session, recent);
-  if (!(await reserveSpending(db, sessionId, reserved))) {
+  if (reserved > 0 && !(await reserveSpending(db, sessionId, reserved))) {
     await unclaimTask(db, task);
     return null;
   }

@@ -16,7 +16,7 @@ describe('a session that goes well', () => {
       `cat > ${folder}/brief-$PULSE_ITERATION.txt
        echo $PULSE_ITERATION > step-$PULSE_ITERATION.txt
        [ $PULSE_ITERATION = 1 ] && git mv old.txt new.txt
-       echo "Step \`$PULSE_ITERATION\` is **made**."; echo; echo "More words."
+       echo "Step $PULSE_ITERATION is **made**."; echo; echo "More words."
        [ $PULSE_ITERATION = 3 ] && echo '<signal>COMPLETE</signal>' || echo '<signal>CONTINUE</signal>'`,
       { verify: ['test -f step-3.txt', 'echo checked'] },
     );
@@ -166,7 +166,7 @@ describe('a session that goes well', () => {
 describe('what an agent is told and what is kept of it', () => {
   it('is redacted where it was printed, and stored as given where a person wrote it', async () => {
     const scene = await makeScene();
-    const session = await scene.startAndRun(`echo "The token is ${SECRET}."; ${COMPLETE}`, {
+    const session = await scene.startAndRun(`echo x > f; echo "The token is ${SECRET}."; ${COMPLETE}`, {
       goal: `Use ${SECRET} to log in`,
       verify: [`echo GITHUB_TOKEN=${SECRET}; false`],
       maxIterations: 1,
@@ -180,7 +180,7 @@ describe('what an agent is told and what is kept of it', () => {
     expect(stored.session.goal).toBe(`Use ${SECRET} to log in`);
     expect(stored.iteration.task_content).toContain(SECRET);
     expect(stored.iteration.output_full).toContain('The token is [redacted].');
-    expect(stored.iteration.output_summary).toBe('The token is [redacted].');
+    expect(stored.iteration.output_summary).toBe('The token is [redacted]. Done.');
     expect(JSON.stringify(stored.events)).not.toContain(SECRET);
     expect(stored.evidence[0]!.output_tail).toContain('[redacted]');
     expect(stored.evidence[0]!.output_tail).not.toContain(SECRET);
