@@ -94,7 +94,7 @@ async function layers(directory: string | null, environment: NodeJS.ProcessEnv) 
     'config.json',
   ]);
   const project = directory ? await readFirst(directory, PROJECT_CONFIG_NAMES) : null;
-  return [user, project, readEnvironment(environment)].filter((layer) => layer !== null);
+  return [user, project, ...readEnvironment(environment)].filter((layer) => layer !== null);
 }
 
 export function userConfigDirectory({ XDG_CONFIG_HOME, HOME }: NodeJS.ProcessEnv): string {
@@ -125,15 +125,14 @@ function parseSettings(text: string, source: string): Settings {
   return validate(content, source);
 }
 
-function readEnvironment(environment: NodeJS.ProcessEnv): Layer | null {
-  const found = Object.entries(ENVIRONMENT).flatMap(([name, variable]) => {
+function readEnvironment(environment: NodeJS.ProcessEnv): Layer[] {
+  return Object.entries(ENVIRONMENT).flatMap(([name, variable]) => {
     const text = environment[variable];
     if (!text) return [];
     const isNumber = ['maxIterations', 'budgetUsd', 'budgetTokens'].includes(name) && text !== 'none';
-    return [[name, isNumber ? Number(text) : text] as const];
+    const value = isNumber ? Number(text) : text;
+    return [{ settings: validate({ [name]: value }, variable), source: variable }];
   });
-  if (found.length === 0) return null;
-  return { settings: validate(Object.fromEntries(found), 'environment'), source: 'environment' };
 }
 
 function validate(content: unknown, source: string): Settings {

@@ -14,6 +14,10 @@ export interface Home {
   sockets: string;
   recordings: string;
   bin: string;
+  /** What a client of `serve` must show (contract 6). */
+  token: string;
+  serveId: string;
+  serveLock: string;
 }
 
 export function resolveHome(environment: NodeJS.ProcessEnv): Home {
@@ -31,6 +35,9 @@ export function resolveHome(environment: NodeJS.ProcessEnv): Home {
     sockets: socketDirectory(path, environment),
     recordings: join(path, 'recordings'),
     bin: join(path, 'bin'),
+    token: join(path, 'token'),
+    serveId: join(path, 'serve.id'),
+    serveLock: join(path, 'serve.lock'),
   };
 }
 

@@ -20,7 +20,7 @@ import { createWorkspace } from './engine/workspace.ts';
 import { createGit } from './git/exec.ts';
 import { type Home, resolveHome } from './home.ts';
 import { goalLoop } from './loops/goal.ts';
-import type { Operations } from './operations/context.ts';
+import type { Operations, Within } from './operations/context.ts';
 import {
   abort,
   type PauseOptions,
@@ -29,24 +29,35 @@ import {
   type ResumeInput,
   resume,
 } from './operations/control.ts';
+import { type KeyedWork, once } from './operations/once.ts';
+import { type Hand, openHand } from './operations/served.ts';
 import { type StartInput, type StartNotes, startSession } from './operations/start.ts';
 import { type VerifyReport, verifySession } from './operations/verify.ts';
 import {
+  type ContextView,
   exportSession,
   type FollowOptions,
   followEvents,
+  type IterationView,
   type RunnerState,
   runnerState,
   type SessionExport,
   type SessionView,
+  viewContext,
+  viewFigures,
+  viewIteration,
   viewSession,
   viewSessions,
+  viewVerifications,
 } from './operations/view.ts';
 import { capture } from './process/capture.ts';
 import { killExactly } from './process/ending.ts';
 import { currentOwner, formatOwner, parseOwner } from './process/owner.ts';
+import type { Figures } from './store/figures.ts';
+import type { RequestKey, StoredAnswer } from './store/idempotency.ts';
 import { openStore } from './store/open.ts';
 import type { Session, SessionFilter } from './store/sessions.ts';
+import type { StoredVerification } from './store/verifications.ts';
 import { createToolEndpoint } from './tools/endpoint.ts';
 
 export interface PulseOptions {
@@ -60,18 +71,27 @@ export interface PulseOptions {
 
 export interface Pulse extends AsyncDisposable {
   readonly home: Home;
-  start(input: StartInput): Promise<{ session: Session; notes: StartNotes }>;
+  /** `within` is written in the transaction that admits the session. */
+  start(input: StartInput, within?: Within): Promise<{ session: Session; notes: StartNotes }>;
   /** Drives a session in this process until it stops, or the signal aborts. */
   run(sessionId: string, signal: AbortSignal): Promise<RunnerEnd>;
   get(id: string): Promise<SessionView>;
   list(filter: SessionFilter): Promise<Session[]>;
+  context(id: string, options: { maxTurns: number }): Promise<ContextView>;
   runner(sessionId: string): Promise<RunnerState>;
   follow(sessionId: string, options?: FollowOptions): AsyncGenerator<PulseEvent>;
   pause(id: string, options: PauseOptions): Promise<Session>;
   resume(id: string, input: ResumeInput): Promise<Resumed>;
-  abort(id: string, options: { actor: string }): Promise<Session>;
+  abort(id: string, options: { actor: string; within?: Within }): Promise<Session>;
   verify(id: string, signal?: AbortSignal): Promise<VerifyReport>;
   export(id: string): Promise<SessionExport>;
+  iteration(id: string, number: number): Promise<IterationView>;
+  verifications(id: string): Promise<StoredVerification[]>;
+  figures(): Promise<Figures>;
+  /** Does the work of a request that has a key, or gives the answer it was given before. */
+  once(request: RequestKey, work: KeyedWork): Promise<StoredAnswer>;
+  /** The sessions that the `serve` of this name has in hand. */
+  hand(servedBy: string): Hand;
 }
 
 export async function createPulse(options: PulseOptions): Promise<Pulse> {
@@ -116,10 +136,11 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
   const operations: Operations = { engine, git, home, environment, redactor };
   return {
     home,
-    start: (input) => startSession(operations, input),
+    start: (input, within) => startSession(operations, input, within),
     run: (sessionId, signal) => runSession(engine, sessionId, signal),
     get: (id) => viewSession(operations, id),
     list: (filter) => viewSessions(operations, filter),
+    context: (id, contextOptions) => viewContext(operations, id, contextOptions),
     runner: (sessionId) => runnerState(operations, sessionId),
     follow: (sessionId, follow) => followEvents(operations, sessionId, follow),
     pause: (id, pauseOptions) => pause(operations, id, pauseOptions),
@@ -127,6 +148,11 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     abort: (id, abortOptions) => abort(operations, id, abortOptions),
     verify: (id, signal) => verifySession(operations, id, signal),
     export: (id) => exportSession(operations, id),
+    iteration: (id, number) => viewIteration(operations, id, number),
+    verifications: (id) => viewVerifications(operations, id),
+    figures: () => viewFigures(operations),
+    once: (request, work) => once(operations, request, work),
+    hand: (servedBy) => openHand(operations, servedBy),
     async [Symbol.asyncDispose]() {
       await endpoint[Symbol.asyncDispose]();
       await bell[Symbol.asyncDispose]();

@@ -225,6 +225,16 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/completion.ts'),
   },
   {
+    name: 'mcp',
+    group: 'Set up',
+    summary: 'Serve the session tools to an assistant, over stdin and stdout (MCP).',
+    details:
+      'For the configuration of an MCP client, not for a terminal: docs/mcp.md shows how. Sessions started here get a ' +
+      'runner of their own and go on when the assistant is closed.',
+    examples: ['claude mcp add pulse -- pulse mcp'],
+    load: () => import('./commands/mcp.ts'),
+  },
+  {
     name: 'signal',
     group: 'For agents',
     summary: 'Read a message on stdin and print the signal Pulse finds in it.',

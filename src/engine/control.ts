@@ -2,8 +2,8 @@
 import { PulseError } from '../domain/errors.ts';
 import { RESUMABLE_STATUSES } from '../domain/status.ts';
 import { appendEvents } from '../store/events.ts';
-import { closeTask, findTask, setTaskStart } from '../store/inbox.ts';
-import { isLive, moveIteration, recentIterations, setIterationStart } from '../store/iterations.ts';
+import { amendTask, closeTask, findTask } from '../store/inbox.ts';
+import { amendIteration, isLive, moveIteration, recentIterations } from '../store/iterations.ts';
 import {
   getControl,
   getSession,
@@ -16,7 +16,9 @@ import {
 import { type Db, storeNow } from '../store/store.ts';
 import { insertTurn, type NewTurn } from '../store/turns.ts';
 import { PAUSED } from './decide.ts';
+import { runLimits } from './governor.ts';
 import { type LimitChange, raisedLimits } from './limits.ts';
+import type { ComposedBrief } from './ports.ts';
 import { stopEvent, stopSession } from './settle.ts';
 
 /** `pause` takes effect after the iteration in hand, `stop` at once. The runner applies it. */
@@ -71,6 +73,8 @@ export interface Resume extends LimitChange {
   /** Where the session's branch is now: a person may have committed on it meanwhile. */
   branchHead: string | null;
   answerTurn: NewTurn | null;
+  /** Of the attempt that was stopped, with the answer in it; `null` where none was, or nothing was answered. */
+  brief: Pick<ComposedBrief, 'text' | 'tokens'> | null;
 }
 
 const OTHER_COMMANDS: Partial<Record<string, string>> = {
@@ -103,7 +107,7 @@ export async function resumeSession(db: Db, id: string, resume: Resume): Promise
   }
   const limits = raisedLimits(session, resume);
   const control = await getControl(db, session.id);
-  const { answer, actor, branchHead, answerTurn } = resume;
+  const { answer, actor, branchHead, answerTurn, brief } = resume;
   await moveSession(db, session, 'running');
   await updateSession(db, session.id, limits);
   await updateControl(db, session.id, {
@@ -113,7 +117,7 @@ export async function resumeSession(db: Db, id: string, resume: Resume): Promise
     ...(answer ? { answer } : {}),
     ...(branchHead ? { head_sha: branchHead } : {}),
   });
-  if (branchHead) await restart(db, session.id, branchHead);
+  await restart(db, { ...session, ...limits }, { branchHead, brief });
   if (answerTurn) await insertTurn(db, answerTurn);
   await appendEvents(db, session.id, [
     {
@@ -124,12 +128,24 @@ export async function resumeSession(db: Db, id: string, resume: Resume): Promise
   return getSession(db, session.id);
 }
 
-/** An attempt that was stopped before its agent was done starts from where the branch is now. */
-async function restart(db: Db, sessionId: string, branchHead: string): Promise<void> {
-  const [newest] = await recentIterations(db, sessionId, 1);
-  if (!newest || !isLive(newest) || newest.start_sha === branchHead) return;
+/**
+ * An attempt that was stopped before its agent was done starts from where the branch is now, under the limits of now,
+ * and with the person's answer in its brief.
+ */
+async function restart(
+  db: Db,
+  session: Session,
+  { branchHead, brief }: Pick<Resume, 'branchHead' | 'brief'>,
+): Promise<void> {
+  const [newest] = await recentIterations(db, session.id, 1);
+  if (!newest || !isLive(newest)) return;
   const task = newest.inbox_task_id ? await findTask(db, newest.inbox_task_id) : null;
   if (!task || task.result) return;
-  await setIterationStart(db, newest.id, branchHead);
-  await setTaskStart(db, task, branchHead);
+  const startSha = branchHead ?? newest.start_sha;
+  await amendIteration(db, newest.id, {
+    start_sha: startSha,
+    ...(brief ? { task_content: brief.text, context_tokens: brief.tokens } : {}),
+  });
+  const spec = { ...task.spec, startSha, limits: runLimits(session) };
+  await amendTask(db, task.id, { spec, content: brief?.text ?? task.task_content });
 }

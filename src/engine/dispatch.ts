@@ -5,7 +5,7 @@ import { recoveryRef } from '../git/refs.ts';
 import { appendEvents } from '../store/events.ts';
 import { insertTask } from '../store/inbox.ts';
 import { insertIteration } from '../store/iterations.ts';
-import { assertStatus, updateControl, updateSession } from '../store/sessions.ts';
+import { assertStatus, updateSession } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import { runLimits } from './governor.ts';
 import type { SessionState } from './loop.ts';
@@ -92,7 +92,6 @@ export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<voi
     },
   });
   await updateSession(db, session.id, { current_iteration: iteration });
-  if (control.answer !== null) await updateControl(db, session.id, { answer: null });
 }
 
 /** Where the next attempt starts: the last commit of the session, or its base. */

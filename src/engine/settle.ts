@@ -111,6 +111,8 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     counters: NO_RETRIES,
     ...(result.commit ? { head_sha: result.commit } : {}),
     ...(verdict.stop ? { request: null, request_actor: null } : {}),
+    // Whoever did not get to read a person's answer leaves it to the next.
+    ...(verdict.status === 'failed' ? {} : { answer: null }),
   });
   if (verdict.stop) await stopSession(db, session, verdict.stop);
 }

@@ -2,6 +2,7 @@ import type { Redactor } from '../domain/redact.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Git } from '../git/exec.ts';
 import type { Home } from '../home.ts';
+import type { Db } from '../store/store.ts';
 
 /** What every operation is given. */
 export interface Operations {
@@ -11,3 +12,6 @@ export interface Operations {
   environment: NodeJS.ProcessEnv;
   redactor: Redactor;
 }
+
+/** Written together with the operation's own change, or not at all; what it throws undoes both. */
+export type Within = (db: Db, sessionId: string) => Promise<void>;

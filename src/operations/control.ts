@@ -5,11 +5,13 @@ import { uuidv7 } from '../domain/ids.ts';
 import { RESUMABLE_STATUSES } from '../domain/status.ts';
 import { abortSession, pauseWithoutRunner, requestPause, resumeSession } from '../engine/control.ts';
 import type { LimitChange } from '../engine/limits.ts';
+import type { ComposedBrief } from '../engine/ports.ts';
 import { runSession } from '../engine/runner.ts';
+import { loadState } from '../engine/state.ts';
 import { storedTurn, turnOf } from '../engine/turns.ts';
 import { getControl, getSession, type Session } from '../store/sessions.ts';
 import { newestTurn } from '../store/turns.ts';
-import type { Operations } from './context.ts';
+import type { Operations, Within } from './context.ts';
 import { runnerState } from './view.ts';
 
 /** An aborted run's processes are dead within this time (contract 1.2). */
@@ -19,17 +21,25 @@ export interface PauseOptions {
   actor: string;
   /** Ends the agent now and keeps its work aside, instead of waiting for the iteration. */
   now?: boolean;
+  within?: Within;
 }
 
 export async function pause(
   operations: Operations,
   id: string,
-  { actor, now }: PauseOptions,
+  { actor, now, within }: PauseOptions,
 ): Promise<Session> {
   const { store, bell } = operations.engine;
   const request = now ? 'stop' : 'pause';
   const { id: session } = await store.read((db) => getSession(db, id));
-  await store.tx('pause', (db) => requestPause(db, session, { request, actor }), { session });
+  await store.tx(
+    'pause',
+    async (db) => {
+      await requestPause(db, session, { request, actor });
+      await within?.(db, session);
+    },
+    { session },
+  );
   if ((await runnerState(operations, session)) === 'none') {
     await store.tx('pause', (db) => pauseWithoutRunner(db, session), { session });
   }
@@ -41,11 +51,18 @@ export async function pause(
 export async function abort(
   operations: Operations,
   id: string,
-  { actor }: { actor: string },
+  { actor, within }: { actor: string; within?: Within },
 ): Promise<Session> {
   const { store, bell, clock } = operations.engine;
   const { id: sessionId } = await store.read((db) => getSession(db, id));
-  await store.tx('abort', (db) => abortSession(db, sessionId, actor), { session: sessionId });
+  await store.tx(
+    'abort',
+    async (db) => {
+      await abortSession(db, sessionId, actor);
+      await within?.(db, sessionId);
+    },
+    { session: sessionId },
+  );
   using listener = bell.listen(sessionId);
   bell.ring(sessionId);
   const giveUpAt = clock.nowMs() + ABORT_WITHIN_MS;
@@ -64,6 +81,7 @@ export async function clearUp({ engine }: Operations, sessionId: string): Promis
 export interface ResumeInput extends LimitChange {
   answer?: string;
   actor: string;
+  within?: Within;
 }
 
 export interface Resumed {
@@ -109,11 +127,39 @@ export async function resume(operations: Operations, id: string, input: ResumeIn
             input.answer,
           ),
         );
+  const brief = input.answer ? await briefOfStopped(operations, session.id, input.answer) : null;
   const resumed = await store.tx(
     'resume',
-    (db) => resumeSession(db, session.id, { ...input, branchHead, answerTurn }),
+    async (db) => {
+      const running = await resumeSession(db, session.id, { ...input, branchHead, answerTurn, brief });
+      await input.within?.(db, session.id);
+      return running;
+    },
     { session: session.id },
   );
   bell.ring(session.id);
   return { session: resumed, next: 'run' };
+}
+
+/** An attempt that was stopped in the middle has its next brief already, written before the person answered. */
+async function briefOfStopped(
+  { engine }: Operations,
+  sessionId: string,
+  answer: string,
+): Promise<ComposedBrief | null> {
+  const { session, control, recent, live } = await engine.store.read((db) => loadState(db, sessionId, engine));
+  if (!live || live.task.result) return null;
+  const { iteration, task } = live;
+  const { recoverTo } = task.spec;
+  return engine.briefs.compose({
+    session,
+    control: { ...control, answer },
+    recent,
+    iteration: iteration.iteration_number,
+    attempt: iteration.attempt,
+    recoveryRef: recoverTo,
+    interruption: recoverTo === null ? null : 'stopped by a person',
+    isDiagnostic: false,
+    asksConfirmation: false,
+  });
 }

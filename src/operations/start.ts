@@ -26,7 +26,7 @@ import {
   type SessionSettings,
 } from '../store/sessions.ts';
 import { insertTurn } from '../store/turns.ts';
-import type { Operations } from './context.ts';
+import type { Operations, Within } from './context.ts';
 
 const MAX_GOAL_BYTES = 64 * 1024;
 
@@ -67,6 +67,7 @@ export interface StartNotes {
 export async function startSession(
   { engine, git, home, environment }: Operations,
   input: StartInput,
+  within?: Within,
 ): Promise<{ session: Session; notes: StartNotes }> {
   checkGoal(input.goal);
   const repository = await openRepository(git, await existingDirectory(input.path));
@@ -126,6 +127,7 @@ export async function startSession(
         },
       ]);
       await insertTurn(db, storedTurn(turn));
+      await within?.(db, id);
       return getSession(db, id);
     },
     { session: id },

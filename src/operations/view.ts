@@ -1,11 +1,14 @@
 /** Reading: nothing here changes or adopts anything. */
 
+import { PulseError } from '../domain/errors.ts';
 import type { PulseEvent } from '../domain/events.ts';
 import { redactJson } from '../domain/redact.ts';
 import { readEvents } from '../store/events.ts';
-import { type Iteration, listIterations } from '../store/iterations.ts';
+import { type Figures, readFigures } from '../store/figures.ts';
+import { findIteration, type Iteration, listIterations } from '../store/iterations.ts';
 import { readSessionLease } from '../store/leases.ts';
 import { getSession, listSessions, type Session, type SessionFilter } from '../store/sessions.ts';
+import { findTurn, type StoredTurn, sessionTurns } from '../store/turns.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';
 import type { Operations } from './context.ts';
 
@@ -33,8 +36,71 @@ export async function viewSession({ engine }: Operations, id: string): Promise<S
   });
 }
 
+export interface IterationView {
+  iteration: Iteration;
+  verifications: StoredVerification[];
+}
+
+export async function viewIteration(
+  { engine }: Operations,
+  id: string,
+  number: number,
+): Promise<IterationView> {
+  return engine.store.read(async (db) => {
+    const session = await getSession(db, id);
+    const iteration = await findIteration(db, session.id, number);
+    if (!iteration) {
+      throw new PulseError('not_found', `Session ${session.id} has no iteration ${number}.`, {
+        hint: `It is at iteration ${session.current_iteration}.`,
+      });
+    }
+    return redactJson({ iteration, verifications: await listVerifications(db, session.id, number) });
+  });
+}
+
+/** The evidence: what Pulse itself ran, oldest first. */
+export async function viewVerifications({ engine }: Operations, id: string): Promise<StoredVerification[]> {
+  return engine.store.read(async (db) => {
+    const session = await getSession(db, id);
+    return redactJson(await listVerifications(db, session.id));
+  });
+}
+
+export function viewFigures({ engine }: Operations): Promise<Figures> {
+  return engine.store.read(readFigures);
+}
+
 export async function viewSessions({ engine }: Operations, filter: SessionFilter): Promise<Session[]> {
   return redactJson(await engine.store.read((db) => listSessions(db, filter)));
+}
+
+export interface ContextView {
+  session: Session;
+  /** The newest, with its brief (`task_content`) and how its anchor was found; `null` before the first. */
+  iteration: Iteration | null;
+  /** The turn that iteration's context starts at. */
+  anchor: StoredTurn | null;
+  /** The newest of the session, oldest first. */
+  turns: StoredTurn[];
+}
+
+/** What the newest iteration was told, and what was said so far. */
+export async function viewContext(
+  { engine }: Operations,
+  id: string,
+  { maxTurns }: { maxTurns: number },
+): Promise<ContextView> {
+  return engine.store.read(async (db) => {
+    const session = await getSession(db, id);
+    const iteration = (await listIterations(db, session.id)).at(-1) ?? null;
+    const anchorId = iteration?.anchor_turn_id;
+    return redactJson({
+      session,
+      iteration,
+      anchor: anchorId ? await findTurn(db, anchorId) : null,
+      turns: await sessionTurns(db, session.id, maxTurns),
+    });
+  });
 }
 
 export interface SessionExport extends SessionView {

@@ -134,13 +134,16 @@ export async function setTaskReservation(db: Db, { id }: Pick<Task, 'id'>, usd: 
 }
 
 /** Only for an attempt whose agent has not run yet. */
-export async function setTaskStart(
+export async function amendTask(
   db: Db,
-  { id, spec }: Pick<Task, 'id' | 'spec'>,
-  startSha: string,
+  id: string,
+  { spec, content }: { spec: AttemptSpec; content: string },
 ): Promise<void> {
-  const moved = toJson({ ...spec, startSha });
-  await db.updateTable('inbox_tasks').set({ spec: moved }).where('id', '=', id).execute();
+  await db
+    .updateTable('inbox_tasks')
+    .set({ spec: toJson(spec), task_content: content })
+    .where('id', '=', id)
+    .execute();
 }
 
 /** Prolongs the lease. `false`: it is no longer ours, and the agent must end. */

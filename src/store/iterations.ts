@@ -67,6 +67,16 @@ export async function listIterations(db: Db, sessionId: string): Promise<Iterati
   return rows.map((row) => ({ ...row, files_changed: fromJson<string[]>(row.files_changed) }));
 }
 
+export async function findIteration(db: Db, sessionId: string, number: number): Promise<Iteration | null> {
+  const row = await db
+    .selectFrom('pulse_iterations')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .where('iteration_number', '=', number)
+    .executeTakeFirst();
+  return row ? { ...row, files_changed: fromJson<string[]>(row.files_changed) } : null;
+}
+
 /** The newest `count`, newest first. */
 export async function recentIterations(db: Db, sessionId: string, count: number): Promise<IterationHead[]> {
   const rows = await db
@@ -115,7 +125,11 @@ export async function treeSeen(db: Db, sessionId: string, tree: string): Promise
   return row !== undefined;
 }
 
-/** Only for an iteration whose agent has not run yet: it starts from another commit. */
-export async function setIterationStart(db: Db, id: string, startSha: string): Promise<void> {
-  await db.updateTable('pulse_iterations').set({ start_sha: startSha }).where('id', '=', id).execute();
+/** Only for an iteration whose agent has not run yet: it starts from another commit, or with another brief. */
+export async function amendIteration(
+  db: Db,
+  id: string,
+  patch: Partial<Pick<Iteration, 'start_sha' | 'task_content' | 'context_tokens'>>,
+): Promise<void> {
+  await db.updateTable('pulse_iterations').set(patch).where('id', '=', id).execute();
 }

@@ -47,7 +47,8 @@ export async function openSqlite({ path, nowMs = Date.now, onCommit }: SqliteOpt
   }
   const db = new Kysely<Schema>({ dialect: createSqliteDialect(database) });
   return {
-    read: (work) => db.transaction().setAccessMode('read only').execute(work),
+    // A reader meets BUSY while the last process before it closes the log; what it reads can be read again.
+    read: (work) => retryBusy(() => db.transaction().setAccessMode('read only').execute(work)),
     async tx(label, work) {
       const result = await db.transaction().execute(work);
       onCommit?.(label);

@@ -68,6 +68,8 @@ export interface SessionControlsTable {
   window_from: number;
   /** The commit the next attempt starts from; `null` before the first commit. */
   head_sha: string | null;
+  /** The `serve` that has the session in hand: its state directory's id. */
+  served_by: string | null;
 }
 
 export interface IterationsTable {
@@ -176,6 +178,15 @@ export interface TurnsTable {
   created_at: string;
 }
 
+export interface IdempotencyKeysTable {
+  key: string;
+  digest: string;
+  session_id: string;
+  status: number | null;
+  answer: string | null;
+  created_at: string;
+}
+
 export interface Schema {
   pulse_sessions: SessionsTable;
   session_controls: SessionControlsTable;
@@ -184,4 +195,5 @@ export interface Schema {
   pulse_events: EventsTable;
   verifications: VerificationsTable;
   turns: TurnsTable;
+  idempotency_keys: IdempotencyKeysTable;
 }

@@ -28,11 +28,11 @@ export function createSqliteDialect(database: DatabaseSync): Dialect {
 }
 
 /** Runs `work`, again while another process holds the lock; between tries the event loop is free. */
-export async function retryBusy<T>(work: () => T, deadlineMs = BUSY_DEADLINE_MS): Promise<T> {
+export async function retryBusy<T>(work: () => T | Promise<T>, deadlineMs = BUSY_DEADLINE_MS): Promise<T> {
   const giveUpAt = performance.now() + deadlineMs;
   for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 50)) {
     try {
-      return work();
+      return await work();
     } catch (error) {
       if (!isBusy(error) || performance.now() > giveUpAt) throw storeError(error);
     }

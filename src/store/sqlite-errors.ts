@@ -55,6 +55,7 @@ const MEANINGS: Record<number, { code: ErrorCode; message: string; hint: string;
 MEANINGS[PRIMARY.LOCKED] = MEANINGS[PRIMARY.BUSY]!;
 
 export function isBusy(error: unknown): boolean {
+  if (error instanceof PulseError) return error.code === 'store_busy';
   const code = primaryCode(error);
   return code === PRIMARY.BUSY || code === PRIMARY.LOCKED;
 }

@@ -31,3 +31,16 @@ export async function newestTurn(
       : query.where('project_id', '=', where.projectId);
   return (await query.executeTakeFirst()) ?? null;
 }
+
+/** The newest `count` turns of a session, oldest first. */
+export async function sessionTurns(db: Db, sessionId: string, count: number): Promise<StoredTurn[]> {
+  const rows = await db
+    .selectFrom('turns')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(count)
+    .execute();
+  return rows.reverse();
+}

@@ -1,8 +1,13 @@
-/** One door on 127.0.0.1 for the runs of a process: only a run's own token opens it, and only to that run's tools. */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+/**
+ * One door on 127.0.0.1 for the runs of a process: only a run's own token opens it, and only to that run's tools.
+ * `POST /tools/NAME` for shells, `/mcp` for agents that speak MCP.
+ */
+import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Tool, ToolReply } from './contract.ts';
+import { bearerToken, isLoopbackHost, isToken, tokenDigest } from './request-guard.ts';
+import { readBody, sendWebResponse, toWebRequest } from './web-bridge.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
@@ -26,10 +31,10 @@ interface Admission {
 export function createToolEndpoint(): ToolEndpoint {
   const admissions = new Set<Admission>();
   const server = createServer((request, response) => {
-    answer(request, admissions).then(
-      ({ status, reply }) => send(response, status, reply),
-      () => send(response, 500, refusal('Pulse could not answer.')),
-    );
+    answer(request, { admissions, response }).catch(() => {
+      if (response.headersSent) response.destroy();
+      else send(response, 500, refusal('Pulse could not answer.'));
+    });
   });
   server.requestTimeout = 30_000;
   let listening: Promise<string> | null = null;
@@ -51,7 +56,7 @@ export function createToolEndpoint(): ToolEndpoint {
       const url = await listen();
       const token = randomBytes(32).toString('base64url');
       const admission: Admission = {
-        digest: sha256(token),
+        digest: tokenDigest(token),
         tools: new Map(tools.map((tool) => [tool.name, tool])),
         onCall,
       };
@@ -68,43 +73,51 @@ export function createToolEndpoint(): ToolEndpoint {
 
 async function answer(
   request: IncomingMessage,
-  admissions: ReadonlySet<Admission>,
-): Promise<{ status: number; reply: ToolReply }> {
+  { admissions, response }: { admissions: ReadonlySet<Admission>; response: ServerResponse },
+): Promise<void> {
   if (!isLoopbackHost(request.headers.host) || request.headers.origin !== undefined) {
-    return { status: 403, reply: refusal('Only a run on this machine may call its tools.') };
+    return send(response, 403, refusal('Only a run on this machine may call its tools.'));
   }
   const admission = findAdmission(request.headers.authorization, admissions);
-  if (!admission) return { status: 401, reply: refusal('The token belongs to no run that is under way.') };
+  if (!admission) return send(response, 401, NO_RUN);
+  const body = await readBody(request, MAX_BODY_BYTES);
+  // A body may take its time, and the run may be over when it has come.
+  if (!admissions.has(admission)) return send(response, 401, NO_RUN);
+  if (!body) return send(response, 413, refusal('The body may have at most 1 MB.'));
+  if (request.url === '/mcp') {
+    const { answerRunMcp } = await import('./run-mcp.ts');
+    const run = { ...admission, isOpen: () => admissions.has(admission) };
+    return sendWebResponse(await answerRunMcp(run, toWebRequest(request, body)), response);
+  }
   const name = /^\/tools\/([\w-]{1,64})$/.exec(request.url ?? '')?.[1];
-  if (request.method !== 'POST' || !name) return { status: 404, reply: refusal('POST /tools/NAME') };
-  const input = await readJson(request);
-  if (!input) return { status: 400, reply: refusal('The body must be JSON of at most 1 MB.') };
-  const tool = admission.tools.get(name);
+  if (request.method !== 'POST' || !name) return send(response, 404, refusal('POST /tools/NAME, or /mcp'));
+  const input = parseJson(body);
+  if (!input) return send(response, 400, refusal('The body must be JSON.'));
+  const { status, reply } = await callTool(admission, { name, input: input.value });
+  send(response, status, reply);
+}
+
+async function callTool(
+  { tools, onCall }: Admission,
+  { name, input }: { name: string; input: unknown },
+): Promise<{ status: number; reply: ToolReply }> {
+  const tool = tools.get(name);
   const reply = tool
-    ? await tool.call(input.value)
-    : refusal(`There is no tool ${name} in this run.`, [...admission.tools.keys()]);
-  admission.onCall(name, reply);
+    ? await tool.call(input)
+    : refusal(`There is no tool ${name} in this run.`, [...tools.keys()]);
+  onCall(name, reply);
   return { status: tool ? 200 : 404, reply };
 }
 
 function findAdmission(header: string | undefined, admissions: ReadonlySet<Admission>): Admission | null {
-  const token = /^Bearer (\S+)$/.exec(header ?? '')?.[1];
-  if (!token) return null;
-  const digest = sha256(token);
-  for (const admission of admissions) if (timingSafeEqual(admission.digest, digest)) return admission;
+  const token = bearerToken(header);
+  for (const admission of admissions) if (isToken(token, admission.digest)) return admission;
   return null;
 }
 
-async function readJson(request: IncomingMessage): Promise<{ value: unknown } | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) return null;
-    chunks.push(chunk);
-  }
+function parseJson(body: Buffer): { value: unknown } | null {
   try {
-    return { value: JSON.parse(Buffer.concat(chunks).toString() || '{}') };
+    return { value: JSON.parse(body.toString() || '{}') };
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;
@@ -124,10 +137,4 @@ function refusal(output: string, known: readonly string[] = []): ToolReply {
   };
 }
 
-function isLoopbackHost(host: string | undefined): boolean {
-  return /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host ?? '');
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
+const NO_RUN = refusal('The token belongs to no run that is under way.');

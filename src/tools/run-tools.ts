@@ -6,9 +6,10 @@ import { defineTool, type Tool } from './contract.ts';
 const signalInput = z.object({
   signal: z
     .string()
+    .meta({ enum: SIGNALS, description: 'How this iteration ends.' })
     .transform((text) => text.trim().toUpperCase())
     .pipe(z.enum(SIGNALS)),
-  reason: z.string().max(10_000).optional(),
+  reason: z.string().max(10_000).optional().describe('What a person must decide, when BLOCKED.'),
 });
 
 const usageInput = z.object({

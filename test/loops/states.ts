@@ -168,4 +168,5 @@ const CONTROL: SessionControl = {
   counters: NO_RETRIES,
   window_from: 0,
   head_sha: null,
+  served_by: null,
 };

@@ -1,5 +1,6 @@
 import { sessionsMigration } from './001-sessions.ts';
+import { idempotencyMigration } from './002-idempotency.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
-export const MIGRATIONS: readonly Migration[] = [sessionsMigration];
+export const MIGRATIONS: readonly Migration[] = [sessionsMigration, idempotencyMigration];

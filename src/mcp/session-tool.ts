@@ -1,0 +1,91 @@
+/** A tool on sessions: checked input, a result as text and as data, and errors with code, message and hint. */
+import type { CallToolResult, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
+import type * as z from 'zod';
+import { asPulseError, PulseError } from '../domain/errors.ts';
+import { redact, redactJson } from '../domain/redact.ts';
+import type { Pulse } from '../pulse.ts';
+import type { Session } from '../store/sessions.ts';
+import type { McpTool } from '../tools/mcp-server.ts';
+
+/** Who calls, decided anew for each request. */
+export interface Caller {
+  pulse(): Promise<Pulse>;
+  /** Gives a session that needs one a runner; resolves once that is under way. */
+  runSession(session: Session): Promise<void>;
+  /** As events record it. */
+  actor: string;
+  /** A person's own process, or a request that showed the token. */
+  isTrusted: boolean;
+  /** An agent inside a run may not do what is for people. */
+  isInsideRun: boolean;
+}
+
+export interface Told {
+  text: string;
+  data: Record<string, unknown>;
+}
+
+export interface SessionTool<T> {
+  name: string;
+  title: string;
+  description: string;
+  input: z.ZodType<T>;
+  annotations: ToolAnnotations;
+  run(input: T, caller: Caller, signal: AbortSignal): Promise<Told>;
+}
+
+export function sessionTool<T>(tool: SessionTool<T>): (caller: Caller) => McpTool {
+  const { name, title, description, input, annotations, run } = tool;
+  return (caller) => ({
+    name,
+    title,
+    description,
+    input,
+    annotations: { openWorldHint: false, ...annotations },
+    async call(given, signal) {
+      try {
+        const { text, data } = await run(checked(input, given), caller, signal);
+        return { content: [{ type: 'text', text: redact(text) }], structuredContent: redactJson(data) };
+      } catch (error) {
+        return failure(asPulseError(error));
+      }
+    },
+  });
+}
+
+/** Assistants that must name every field send `null` for what they leave out. */
+function checked<T>(schema: z.ZodType<T>, given: unknown): T {
+  const filled = Object.entries(given as Record<string, unknown>).filter(([, value]) => value !== null);
+  const parsed = schema.safeParse(Object.fromEntries(filled));
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'input'}: ${issue.message}`);
+  throw new PulseError('invalid_input', problems.join('; ').slice(0, 2000), {
+    hint: 'The input schema of the tool says what it takes.',
+  });
+}
+
+function failure(error: PulseError): CallToolResult {
+  const { code, message, hint, details } = error.toJSON();
+  const told = redactJson({ code, message, hint: hint && inToolWords(hint), details });
+  const text = [`${told.code}: ${told.message}`, ...(told.hint ? [`hint: ${told.hint}`] : [])].join('\n');
+  return { content: [{ type: 'text', text }], structuredContent: { error: told }, isError: true };
+}
+
+const FIELDS: Record<string, string> = {
+  path: 'projectPath',
+  project: 'projectName',
+  'max-iterations': 'maxIterations',
+  'budget-usd': 'budgetUsd',
+  'budget-tokens': 'budgetTokens',
+  'time-limit': 'timeLimit',
+  'iteration-timeout': 'iterationTimeout',
+  'idle-timeout': 'idleTimeout',
+  anchor: 'anchorTurnId',
+  context: 'contextStrategy',
+  ...Object.fromEntries(['answer', 'base', 'branch', 'agent', 'command', 'verify'].map((name) => [name, name])),
+};
+
+/** Hints are written for the command line; an assistant has the same options under their fields' names. */
+function inToolWords(hint: string): string {
+  return hint.replace(/--([a-z][a-z-]*)/g, (flag, name: string) => FIELDS[name] ?? flag);
+}

@@ -1,0 +1,182 @@
+/** What an assistant may do with sessions (contract 6). */
+import { PulseError } from '../domain/errors.ts';
+import type { StartNotes } from '../operations/start.ts';
+import type { Pulse } from '../pulse.ts';
+import type { McpTool } from '../tools/mcp-server.ts';
+import {
+  abortInput,
+  contextInput,
+  listInput,
+  pauseInput,
+  resumeInput,
+  startInput,
+  statusInput,
+  usd,
+} from './inputs.ts';
+import { type Caller, sessionTool } from './session-tool.ts';
+import { boundedSession, contextView, headline, listView, nextStep, statusView } from './views.ts';
+
+export const INSTRUCTIONS =
+  'Pulse runs coding agents in loops, each session in a worktree of its own, until the goal is done and verified. ' +
+  'pulse_start returns at once; follow with pulse_status {sessionId, waitSeconds}. A blocked session needs a person: ' +
+  'ask them, then pulse_resume with their answer.';
+
+export function sessionTools(caller: Caller): McpTool[] {
+  return [start, status, list, pause, resume, abort, context].map((tool) => tool(caller));
+}
+
+const start = sessionTool({
+  name: 'pulse_start',
+  title: 'Start a session',
+  description:
+    'Start a session: an agent works towards the goal in the background, on a branch of its own, one iteration after ' +
+    'the other, until it is done and the verify commands agree. Returns at once with the session id.',
+  input: startInput,
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+  async run(input, caller) {
+    const { projectPath, budgetUsd, timeLimit, iterationTimeout, idleTimeout, ...rest } = input;
+    if (input.command !== undefined || input.verify !== undefined) {
+      demandTrust(caller, 'pulse_start with command or verify');
+    }
+    const pulse = await caller.pulse();
+    const { session, notes } = await pulse.start({
+      ...rest,
+      path: projectPath,
+      createdBy: 'mcp',
+      budgetUsd: usd(budgetUsd),
+      timeLimitMs: timeLimit,
+      iterationTimeoutMs: iterationTimeout,
+      idleTimeoutMs: idleTimeout,
+    });
+    await caller.runSession(session);
+    const text = [
+      `Started ${session.id}: agent ${session.agent} on branch ${session.branch_name}.`,
+      ...noteLines(notes),
+      'next: pulse_status, with waitSeconds',
+    ].join('\n');
+    return { text, data: { sessionId: session.id, session: boundedSession(session), notes: { ...notes } } };
+  },
+});
+
+const status = sessionTool({
+  name: 'pulse_status',
+  title: 'Show a session',
+  description: 'How a session stands: status, why it stopped, its newest iterations, and what to do next.',
+  input: statusInput,
+  annotations: { readOnlyHint: true },
+  async run({ sessionId, waitSeconds = 0 }, caller, signal) {
+    const pulse = await caller.pulse();
+    const { session } = await pulse.get(sessionId);
+    if (waitSeconds > 0) await stopped(pulse, session.id, AbortSignal.any([signal, AbortSignal.timeout(waitSeconds * 1000)]));
+    return statusView(await pulse.get(session.id), await pulse.runner(session.id));
+  },
+});
+
+const list = sessionTool({
+  name: 'pulse_list',
+  title: 'List sessions',
+  description: 'The sessions of this machine, newest first.',
+  input: listInput,
+  annotations: { readOnlyHint: true },
+  async run({ status: wanted, limit = 20 }, caller) {
+    const pulse = await caller.pulse();
+    return listView(await pulse.list({ status: wanted, limit }));
+  },
+});
+
+const pause = sessionTool({
+  name: 'pulse_pause',
+  title: 'Pause a session',
+  description: 'Pause a session after the iteration in hand; pulse_resume goes on.',
+  input: pauseInput,
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
+  async run({ sessionId, now }, caller) {
+    const pulse = await caller.pulse();
+    const session = await pulse.pause(sessionId, { now, actor: caller.actor });
+    const isPaused = session.status === 'paused';
+    const when = now ? 'now' : 'after the iteration in hand';
+    return {
+      text: isPaused ? `${session.id} is paused.` : `${session.id} pauses ${when}.`,
+      data: { session: boundedSession(session) },
+    };
+  },
+});
+
+const resume = sessionTool({
+  name: 'pulse_resume',
+  title: 'Resume a session',
+  description:
+    'Go on with a blocked, paused or failed session: with a person’s answer to what the agent asked, or with a higher ' +
+    'limit after one was reached. Adopts a running session that nobody runs. Only on a person’s word.',
+  input: resumeInput,
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+  async run({ sessionId, answer, maxIterations, budgetUsd, budgetTokens, timeLimit }, caller) {
+    if (caller.isInsideRun) {
+      throw new PulseError('inside_run', 'pulse_resume is for people: an agent inside a run may not use it.', {
+        hint: 'End the iteration with the signal BLOCKED and say what a person should do.',
+      });
+    }
+    demandTrust(caller, 'pulse_resume');
+    const pulse = await caller.pulse();
+    const { session, next } = await pulse.resume(sessionId, {
+      answer,
+      maxIterations,
+      budgetUsd: usd(budgetUsd),
+      budgetTokens,
+      timeLimitMs: timeLimit,
+      actor: caller.actor,
+    });
+    if (next === 'run') await caller.runSession(session);
+    return { text: `${session.id} goes on.\nnext: pulse_status, with waitSeconds`, data: { session: boundedSession(session) } };
+  },
+});
+
+const abort = sessionTool({
+  name: 'pulse_abort',
+  title: 'Abort a session',
+  description: 'End a session for good: its agent is stopped at once. Its branch stays.',
+  input: abortInput,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  async run({ sessionId }, caller) {
+    const pulse = await caller.pulse();
+    const session = await pulse.abort(sessionId, { actor: caller.actor });
+    return {
+      text: `${headline(session)}\nnext: ${nextStep(session, 'none')}`,
+      data: { session: boundedSession(session) },
+    };
+  },
+});
+
+const context = sessionTool({
+  name: 'pulse_context',
+  title: 'Show what the agent was told',
+  description: 'The newest iteration’s brief and anchor, and the newest turns of the session.',
+  input: contextInput,
+  annotations: { readOnlyHint: true },
+  async run({ sessionId, maxTurns = 10 }, caller) {
+    const pulse = await caller.pulse();
+    return contextView(await pulse.context(sessionId, { maxTurns }));
+  },
+});
+
+function demandTrust({ isTrusted }: Caller, what: string): void {
+  if (isTrusted) return;
+  throw new PulseError('unauthorized', `${what} needs the token.`, {
+    hint: 'Send `Authorization: Bearer TOKEN`; the token lies in the state directory of Pulse.',
+  });
+}
+
+/** Returns when the session has stopped, or the signal aborts. Past every event there is nothing to read but that. */
+async function stopped(pulse: Pulse, sessionId: string, signal: AbortSignal): Promise<void> {
+  for await (const _ of pulse.follow(sessionId, { after: Number.MAX_SAFE_INTEGER, signal }));
+}
+
+function noteLines({ notIncluded, isCostUnknown, isUnverified }: StartNotes): string[] {
+  return [
+    ...(notIncluded.count > 0
+      ? [`note: not included, because not committed: ${notIncluded.paths.slice(0, 3).join(', ')} (${notIncluded.count} in all)`]
+      : []),
+    ...(isCostUnknown ? ['note: this agent tells no cost, so the cost limit cannot bind; the other limits do'] : []),
+    ...(isUnverified ? ['note: no verify command: a completion will be unverified'] : []),
+  ];
+}

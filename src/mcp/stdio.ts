@@ -1,0 +1,58 @@
+/** The session tools over stdin and stdout: one client, for as long as it holds the pipe. */
+import { once } from 'node:events';
+import { setImmediate as nextRound } from 'node:timers/promises';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { createMcpServer, type McpTool } from '../tools/mcp-server.ts';
+import type { Caller } from './session-tool.ts';
+import { INSTRUCTIONS, sessionTools } from './session-tools.ts';
+
+export interface StdioOptions {
+  caller: Caller;
+  stdin: NodeJS.ReadableStream;
+  stdout: NodeJS.WritableStream;
+  /** Everything that is not protocol. */
+  talk(text: string): void;
+  /** Ends serving as the end of stdin does. */
+  signal: AbortSignal;
+}
+
+/** Returns when the client is gone and what it asked for is done: a session it started has its runner. */
+export async function serveStdio({ caller, stdin, stdout, talk, signal }: StdioOptions): Promise<void> {
+  const underWay = new Set<Promise<unknown>>();
+  const ending = new AbortController();
+  const tools = sessionTools(caller).map((tool) => tracked(tool, { underWay, ending: ending.signal }));
+  const server = createMcpServer({ tools, instructions: INSTRUCTIONS });
+  const closed = new Promise<void>((resolve) => {
+    server.onclose = resolve;
+  });
+  server.onerror = (error) => talk(`mcp: ${error.message}`);
+  await server.connect(new StdioServerTransport(stdin as never, stdout as never));
+  await Promise.race([once(stdin, 'end'), once(stdin, 'close'), aborted(signal), closed]);
+  await nextRound(); // the last messages become calls
+  ending.abort();
+  await Promise.allSettled(underWay);
+  await nextRound(); // the last results become messages
+  await server.close();
+}
+
+function tracked(
+  tool: McpTool,
+  { underWay, ending }: { underWay: Set<Promise<unknown>>; ending: AbortSignal },
+): McpTool {
+  return {
+    ...tool,
+    async call(input, signal) {
+      const call = tool.call(input, AbortSignal.any([signal, ending]));
+      underWay.add(call);
+      try {
+        return await call;
+      } finally {
+        underWay.delete(call);
+      }
+    },
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<unknown> {
+  return signal.aborted ? Promise.resolve() : once(signal, 'abort');
+}

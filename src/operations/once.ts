@@ -1,0 +1,55 @@
+/** Does what a request with a key asks for once, however often and from however many clients it comes (contract 6). */
+import { PulseError } from '../domain/errors.ts';
+import { claimKey, findKey, keepAnswer, type RequestKey, type StoredAnswer } from '../store/idempotency.ts';
+import type { Operations, Within } from './context.ts';
+
+export interface KeyedWork {
+  /** Has the effect; `claim` belongs into its transaction. What it throws is not remembered. */
+  perform(claim: Within): Promise<StoredAnswer & { sessionId: string }>;
+  /** The answer when the effect is there and whoever had it did not live to tell. */
+  recover(sessionId: string): Promise<StoredAnswer>;
+}
+
+/** Throws `key_reused` when the key came with another request before. */
+export async function once(
+  { engine }: Operations,
+  request: RequestKey,
+  { perform, recover }: KeyedWork,
+): Promise<StoredAnswer> {
+  const { store } = engine;
+  const find = async (): Promise<StoredAnswer | null> => {
+    const known = await store.read((db) => findKey(db, request.key));
+    if (!known) return null;
+    if (known.digest !== request.digest) throw reused();
+    return known.answer ?? keep(await recover(known.sessionId));
+  };
+  const keep = (answer: StoredAnswer): Promise<StoredAnswer> =>
+    store.tx('answer', (db) => keepAnswer(db, request.key, answer));
+  const claim: Within = async (db, sessionId) => {
+    if (!(await claimKey(db, request, sessionId))) throw new KeyTaken();
+  };
+
+  const before = await find();
+  if (before) return before;
+  try {
+    const { sessionId, status, body } = await perform(claim);
+    // An operation that changed nothing has claimed nothing yet.
+    await store.tx('answer', (db) => claimKey(db, request, sessionId));
+    return await keep({ status, body });
+  } catch (error) {
+    const meanwhile = error instanceof KeyTaken ? await find() : null;
+    if (!meanwhile) throw error;
+    return meanwhile;
+  }
+}
+
+/** Undoes the transaction of whoever came second. */
+class KeyTaken extends Error {
+  override readonly name = 'KeyTaken';
+}
+
+function reused(): PulseError {
+  return new PulseError('key_reused', 'This Idempotency-Key came with another request before.', {
+    hint: 'Use a new key for a new request; the same key only to repeat the same one.',
+  });
+}

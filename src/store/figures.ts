@@ -1,0 +1,34 @@
+import type { SessionStatus } from '../domain/status.ts';
+import type { Db } from './store.ts';
+
+export interface Figures {
+  sessions: Partial<Record<SessionStatus, number>>;
+  spentUsd: number;
+  tokens: number;
+  iterationsSettled: number;
+}
+
+/** Sums over everything the store holds. */
+export async function readFigures(db: Db): Promise<Figures> {
+  const groups = await db
+    .selectFrom('pulse_sessions')
+    .select(({ fn }) => [
+      'status',
+      fn.countAll<number>().as('count'),
+      fn.sum<number>('spent_usd').as('spent'),
+      fn.sum<number>('total_tokens_used').as('tokens'),
+    ])
+    .groupBy('status')
+    .execute();
+  const settled = await db
+    .selectFrom('pulse_iterations')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('outcome', 'is not', null)
+    .executeTakeFirstOrThrow();
+  return {
+    sessions: Object.fromEntries(groups.map(({ status, count }) => [status, Number(count)])),
+    spentUsd: groups.reduce((sum, { spent }) => sum + Number(spent), 0),
+    tokens: groups.reduce((sum, { tokens }) => sum + Number(tokens), 0),
+    iterationsSettled: Number(settled.count),
+  };
+}
