@@ -28,13 +28,21 @@ describe('the settings', () => {
   it('are the defaults where nothing is set, and say so', async () => {
     const { values, sources } = await load();
     expect(values).toEqual(DEFAULT_SETTINGS);
-    expect(values).toMatchObject({ maxIterations: 10, budgetUsd: 10, timeLimit: 28_800_000, iterationTimeout: 3_600_000 });
+    expect(values).toMatchObject({
+      maxIterations: 10,
+      budgetUsd: 10,
+      timeLimit: 28_800_000,
+      iterationTimeout: 3_600_000,
+    });
     expect(new Set(Object.values(sources))).toEqual(new Set(['default']));
     expect(sources.agent).toBeUndefined();
   });
 
   it('come from the user, over that the project, over that the environment, each with its source', async () => {
-    const user = file('home/.config/pulse/config.yaml', 'maxIterations: 3\nbudgetUsd: 3\nagent: codex\ntimeLimit: 3h\n');
+    const user = file(
+      'home/.config/pulse/config.yaml',
+      'maxIterations: 3\nbudgetUsd: 3\nagent: codex\ntimeLimit: 3h\n',
+    );
     const own = file('project/.pulse/config.yaml', 'maxIterations: 4\nbudgetUsd: none\nverify: [npm test]\n');
     environment.PULSE_MAX_ITERATIONS = '5';
     const { values, sources } = await load();
@@ -46,7 +54,13 @@ describe('the settings', () => {
       verify: ['npm test'],
       idleTimeout: 600_000,
     });
-    expect(sources).toMatchObject({ budgetUsd: own, agent: user, timeLimit: user, verify: own, idleTimeout: 'default' });
+    expect(sources).toMatchObject({
+      budgetUsd: own,
+      agent: user,
+      timeLimit: user,
+      verify: own,
+      idleTimeout: 'default',
+    });
     expect(sources.maxIterations).toBe('PULSE_MAX_ITERATIONS');
   });
 

@@ -108,6 +108,22 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/resume.ts'),
   },
   {
+    name: 'serve',
+    group: 'Run',
+    summary: 'Open the HTTP API and run the sessions that are started on it.',
+    details:
+      'It goes on with the sessions that the last `pulse serve` of this state directory had in hand. Told to stop, it ' +
+      'ends their agents and gives the sessions back; they stay running for the next start.\n' +
+      'Beyond loopback every request needs the token, which is in the file `token` of the state directory.',
+    options: [
+      { name: 'port', value: 'integer', placeholder: 'N', help: 'Listen on this port (3002).' },
+      { name: 'host', value: 'text', placeholder: 'ADDRESS', help: 'Listen on this address (127.0.0.1).' },
+      { name: 'adopt', help: 'Go on with every session of this machine that nobody runs.' },
+    ],
+    examples: ['pulse serve', 'pulse serve --port 4000 --adopt'],
+    load: () => import('./commands/serve.ts'),
+  },
+  {
     name: 'status',
     group: 'Look',
     summary: 'Show one session, or all that run.',

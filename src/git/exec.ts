@@ -1,4 +1,5 @@
 /** The one door to git: a fixed environment and configuration around an executor that the caller provides. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { PulseError } from '../domain/errors.ts';
 
 export interface GitCall {
@@ -42,11 +43,19 @@ export interface GitSetup {
   env?: Record<string, string | undefined>;
 }
 
-/** Starts nothing by itself; each method call is exactly one git process. */
+/** Starts nothing by itself; each method call is one git process, and another where it met a neighbour's lock. */
 export function createGit({ exec, onCall, env = process.env }: GitSetup): Git {
   const base = baseEnvironment(env);
 
   async function attempt(args: string[], options: GitOptions): Promise<GitResult> {
+    for (let tries = 1; ; tries++) {
+      const result = await once(args, options);
+      if (result.code === 0 || tries === TRIES || !isTransient(result)) return result;
+      await delay(20 * 2 ** tries * (0.5 + Math.random()));
+    }
+  }
+
+  async function once(args: string[], options: GitOptions): Promise<GitResult> {
     onCall?.(args);
     try {
       return await exec({
@@ -75,6 +84,15 @@ export function createGit({ exec, onCall, env = process.env }: GitSetup): Git {
 
   return { attempt, run, text };
 }
+
+/** Other git processes of the repository: a ref's lock, or a worktree that is being made at this moment. */
+function isTransient({ stderr }: GitResult): boolean {
+  return (
+    /failed to read .*worktrees\/[^/]+\/(commondir|gitdir|HEAD)/.test(stderr) ||
+    /(cannot lock ref|Unable to create) '.*(packed-refs|refs\/|config).*File exists/.test(stderr)
+  );
+}
+const TRIES = 7;
 
 /** What a non-zero exit is to a person: the command, the end of what git said, and whether trying again helps. */
 export function gitFailure(args: string[], { code, stderr }: GitResult): PulseError {

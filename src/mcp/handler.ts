@@ -1,17 +1,20 @@
 /** The session tools over streamable HTTP, for `pulse serve` to mount at `/mcp`. */
+import type { Within } from '../operations/context.ts';
 import type { Pulse } from '../pulse.ts';
-import type { Session } from '../store/sessions.ts';
 import { answerMcp, jsonRpcError } from '../tools/mcp-server.ts';
 import { bearerToken, isLoopbackHost, isSameOrigin, isToken, tokenDigest } from '../tools/request-guard.ts';
+import type { Caller } from './session-tool.ts';
 import { INSTRUCTIONS, sessionTools } from './session-tools.ts';
 
 export interface McpHandlerOptions {
   pulse: Pulse;
   /** Gives a session that needs one a runner; resolves once that is under way, not when the session ends. */
-  runSession(session: Session): Promise<void> | void;
+  runSession(sessionId: string): Promise<void> | void;
+  /** Written with each start and resume. */
+  take?: Within;
   /** What a person's client sends as `Authorization: Bearer …`. */
   token: string;
-  /** What may stand in `Host` besides loopback names, as `name` or `name:port`. */
+  /** The names this server has besides the loopback ones. */
   hosts?: readonly string[];
   /** Beyond loopback every request needs the token. */
   isTokenRequired?: boolean;
@@ -19,11 +22,11 @@ export interface McpHandlerOptions {
 
 /** Host, Origin and token are checked for each request; nothing is kept between two. */
 export function createMcpHandler(options: McpHandlerOptions): (request: Request) => Promise<Response> {
-  const { pulse, runSession, hosts = [], isTokenRequired = false } = options;
+  const { pulse, runSession, take, hosts = [], isTokenRequired = false } = options;
   const digest = tokenDigest(options.token);
   return async (request) => {
     const host = request.headers.get('host') ?? new URL(request.url).host;
-    const isKnown = isLoopbackHost(host) || hosts.includes(host);
+    const isKnown = isLoopbackHost(host) || hosts.includes(host.replace(/:\d{1,5}$/, '').toLowerCase());
     if (!isKnown || !isSameOrigin(request.headers.get('origin'), host)) {
       return jsonRpcError(403, 'This Host or Origin may not use Pulse.');
     }
@@ -31,9 +34,10 @@ export function createMcpHandler(options: McpHandlerOptions): (request: Request)
     if (!isTrusted && (isTokenRequired || request.headers.has('authorization'))) {
       return jsonRpcError(401, 'The token is missing or wrong.', { 'www-authenticate': 'Bearer' });
     }
-    const caller = {
+    const caller: Caller = {
       pulse: async () => pulse,
-      runSession: async (session: Session) => runSession(session),
+      runSession: async ({ id }) => runSession(id),
+      take,
       actor: 'mcp',
       isTrusted,
       isInsideRun: false,

@@ -42,8 +42,14 @@ export const startInput = z.strictObject({
     .describe('The git repository, as an absolute path.'),
   goal: z.string().describe('What should be done.'),
   projectName: z.string().min(1).max(200).optional().describe("The project's name (the folder's)."),
-  agent: z.string().max(50).optional().describe('Which agent works (the configured, else the first installed).'),
-  command: command.optional().describe('A shell command to run as the agent: brief on stdin, message on stdout.'),
+  agent: z
+    .string()
+    .max(50)
+    .optional()
+    .describe('Which agent works (the configured, else the first installed).'),
+  command: command
+    .optional()
+    .describe('A shell command to run as the agent: brief on stdin, message on stdout.'),
   verify: z
     .array(command)
     .max(50)
@@ -68,7 +74,9 @@ export const statusInput = z.strictObject({
     .min(0)
     .max(50)
     .optional()
-    .describe('Wait so long for the session to stop before answering, instead of asking again and again (0).'),
+    .describe(
+      'Wait so long for the session to stop before answering, instead of asking again and again (0).',
+    ),
 });
 
 export const listInput = z.strictObject({
@@ -78,7 +86,10 @@ export const listInput = z.strictObject({
 
 export const pauseInput = z.strictObject({
   sessionId,
-  now: z.boolean().optional().describe('End the agent at once; its work is kept aside and the iteration done again.'),
+  now: z
+    .boolean()
+    .optional()
+    .describe('End the agent at once; its work is kept aside and the iteration done again.'),
 });
 
 export const abortInput = z.strictObject({ sessionId });

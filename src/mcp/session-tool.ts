@@ -3,6 +3,7 @@ import type { CallToolResult, ToolAnnotations } from '@modelcontextprotocol/sdk/
 import type * as z from 'zod';
 import { asPulseError, PulseError } from '../domain/errors.ts';
 import { redact, redactJson } from '../domain/redact.ts';
+import type { Within } from '../operations/context.ts';
 import type { Pulse } from '../pulse.ts';
 import type { Session } from '../store/sessions.ts';
 import type { McpTool } from '../tools/mcp-server.ts';
@@ -12,6 +13,8 @@ export interface Caller {
   pulse(): Promise<Pulse>;
   /** Gives a session that needs one a runner; resolves once that is under way. */
   runSession(session: Session): Promise<void>;
+  /** Written with each start and resume. */
+  take?: Within;
   /** As events record it. */
   actor: string;
   /** A person's own process, or a request that showed the token. */
@@ -82,7 +85,9 @@ const FIELDS: Record<string, string> = {
   'idle-timeout': 'idleTimeout',
   anchor: 'anchorTurnId',
   context: 'contextStrategy',
-  ...Object.fromEntries(['answer', 'base', 'branch', 'agent', 'command', 'verify'].map((name) => [name, name])),
+  ...Object.fromEntries(
+    ['answer', 'base', 'branch', 'agent', 'command', 'verify'].map((name) => [name, name]),
+  ),
 };
 
 /** Hints are written for the command line; an assistant has the same options under their fields' names. */

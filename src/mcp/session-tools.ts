@@ -39,15 +39,18 @@ const start = sessionTool({
       demandTrust(caller, 'pulse_start with command or verify');
     }
     const pulse = await caller.pulse();
-    const { session, notes } = await pulse.start({
-      ...rest,
-      path: projectPath,
-      createdBy: 'mcp',
-      budgetUsd: usd(budgetUsd),
-      timeLimitMs: timeLimit,
-      iterationTimeoutMs: iterationTimeout,
-      idleTimeoutMs: idleTimeout,
-    });
+    const { session, notes } = await pulse.start(
+      {
+        ...rest,
+        path: projectPath,
+        createdBy: 'mcp',
+        budgetUsd: usd(budgetUsd),
+        timeLimitMs: timeLimit,
+        iterationTimeoutMs: iterationTimeout,
+        idleTimeoutMs: idleTimeout,
+      },
+      caller.take,
+    );
     await caller.runSession(session);
     const text = [
       `Started ${session.id}: agent ${session.agent} on branch ${session.branch_name}.`,
@@ -67,7 +70,8 @@ const status = sessionTool({
   async run({ sessionId, waitSeconds = 0 }, caller, signal) {
     const pulse = await caller.pulse();
     const { session } = await pulse.get(sessionId);
-    if (waitSeconds > 0) await stopped(pulse, session.id, AbortSignal.any([signal, AbortSignal.timeout(waitSeconds * 1000)]));
+    if (waitSeconds > 0)
+      await stopped(pulse, session.id, AbortSignal.any([signal, AbortSignal.timeout(waitSeconds * 1000)]));
     return statusView(await pulse.get(session.id), await pulse.runner(session.id));
   },
 });
@@ -112,9 +116,13 @@ const resume = sessionTool({
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   async run({ sessionId, answer, maxIterations, budgetUsd, budgetTokens, timeLimit }, caller) {
     if (caller.isInsideRun) {
-      throw new PulseError('inside_run', 'pulse_resume is for people: an agent inside a run may not use it.', {
-        hint: 'End the iteration with the signal BLOCKED and say what a person should do.',
-      });
+      throw new PulseError(
+        'inside_run',
+        'pulse_resume is for people: an agent inside a run may not use it.',
+        {
+          hint: 'End the iteration with the signal BLOCKED and say what a person should do.',
+        },
+      );
     }
     demandTrust(caller, 'pulse_resume');
     const pulse = await caller.pulse();
@@ -125,9 +133,13 @@ const resume = sessionTool({
       budgetTokens,
       timeLimitMs: timeLimit,
       actor: caller.actor,
+      within: caller.take,
     });
     if (next === 'run') await caller.runSession(session);
-    return { text: `${session.id} goes on.\nnext: pulse_status, with waitSeconds`, data: { session: boundedSession(session) } };
+    return {
+      text: `${session.id} goes on.\nnext: pulse_status, with waitSeconds`,
+      data: { session: boundedSession(session) },
+    };
   },
 });
 
@@ -174,9 +186,13 @@ async function stopped(pulse: Pulse, sessionId: string, signal: AbortSignal): Pr
 function noteLines({ notIncluded, isCostUnknown, isUnverified }: StartNotes): string[] {
   return [
     ...(notIncluded.count > 0
-      ? [`note: not included, because not committed: ${notIncluded.paths.slice(0, 3).join(', ')} (${notIncluded.count} in all)`]
+      ? [
+          `note: not included, because not committed: ${notIncluded.paths.slice(0, 3).join(', ')} (${notIncluded.count} in all)`,
+        ]
       : []),
-    ...(isCostUnknown ? ['note: this agent tells no cost, so the cost limit cannot bind; the other limits do'] : []),
+    ...(isCostUnknown
+      ? ['note: this agent tells no cost, so the cost limit cannot bind; the other limits do']
+      : []),
     ...(isUnverified ? ['note: no verify command: a completion will be unverified'] : []),
   ];
 }

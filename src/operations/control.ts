@@ -147,7 +147,9 @@ async function briefOfStopped(
   sessionId: string,
   answer: string,
 ): Promise<ComposedBrief | null> {
-  const { session, control, recent, live } = await engine.store.read((db) => loadState(db, sessionId, engine));
+  const { session, control, recent, live } = await engine.store.read((db) =>
+    loadState(db, sessionId, engine),
+  );
   if (!live || live.task.result) return null;
   const { iteration, task } = live;
   const { recoverTo } = task.spec;

@@ -24,7 +24,7 @@ export async function once(
     return known.answer ?? keep(await recover(known.sessionId));
   };
   const keep = (answer: StoredAnswer): Promise<StoredAnswer> =>
-    store.tx('answer', (db) => keepAnswer(db, request.key, answer));
+    store.tx('answer', (db) => keepAnswer(db, request, answer));
   const claim: Within = async (db, sessionId) => {
     if (!(await claimKey(db, request, sessionId))) throw new KeyTaken();
   };

@@ -83,6 +83,7 @@ export async function verifySession(
       runId: `${runId}.setup`,
       until: 'first',
     });
+    signal?.throwIfAborted();
     const broken = prepared.find((record) => !record.passed);
     if (broken) {
       throw new PulseError('tool_failed', `The checkout could not be set up: ${broken.command} failed.`, {
@@ -91,6 +92,8 @@ export async function verifySession(
     }
     const commands = evidence.map((record) => record.command);
     const again = await runChecks({ ...base, commands, tree, runId, until: 'all' });
+    // What was called off in the middle says nothing about the evidence.
+    signal?.throwIfAborted();
     const checks = evidence.flatMap((recorded, index) => {
       const record = again[index];
       return record ? [check(recorded, record)] : [];

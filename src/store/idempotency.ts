@@ -49,13 +49,19 @@ export async function findKey(db: Db, key: string): Promise<KeyedRequest | null>
   };
 }
 
-/** The first answer stands; every caller gets the one that does. */
-export async function keepAnswer(db: Db, key: string, { status, body }: StoredAnswer): Promise<StoredAnswer> {
+/** The first answer stands; every caller of the same request gets the one that does. */
+export async function keepAnswer(
+  db: Db,
+  { key, digest }: RequestKey,
+  { status, body }: StoredAnswer,
+): Promise<StoredAnswer> {
   await db
     .updateTable('idempotency_keys')
     .set({ status, answer: body })
     .where('key', '=', key)
+    .where('digest', '=', digest)
     .where('answer', 'is', null)
     .execute();
-  return (await findKey(db, key))?.answer ?? { status, body };
+  const kept = await findKey(db, key);
+  return kept?.digest === digest && kept.answer ? kept.answer : { status, body };
 }

@@ -7,7 +7,6 @@ import { MIGRATIONS } from './migrations/all.ts';
 import { SQLITE_TYPES } from './migrations/types.ts';
 import type { Schema } from './schema.ts';
 import { createSqliteDialect, retryBusy } from './sqlite-dialect.ts';
-import { storeError } from './sqlite-errors.ts';
 import type { Store } from './store.ts';
 
 /** Marks the file as Pulse's ("PLSE"): any other database under our name is refused, not migrated. */
@@ -35,16 +34,8 @@ export interface SqliteOptions {
 /** Opens and, if needed, creates or migrates. Nothing is created when it refuses. The caller closes it. */
 export async function openSqlite({ path, nowMs = Date.now, onCommit }: SqliteOptions): Promise<Store> {
   if (path !== ':memory:') prepareDirectory(path);
-  const database = open(path);
-  try {
-    refuseOldSqlite(database);
-    database.function('pulse_now', (offsetMs) => new Date(nowMs() + Number(offsetMs)).toISOString());
-    if (path !== ':memory:') chmodSync(path, 0o600);
-    await migrate(database);
-  } catch (error) {
-    database.close();
-    throw storeError(error);
-  }
+  // Whatever step of it meets another process's lock, it is begun again.
+  const database = await retryBusy(() => openDatabase(path, nowMs));
   const db = new Kysely<Schema>({ dialect: createSqliteDialect(database) });
   return {
     // A reader meets BUSY while the last process before it closes the log; what it reads can be read again.
@@ -80,12 +71,19 @@ function prepareDirectory(path: string): void {
   }
 }
 
-function open(path: string): DatabaseSync {
+/** Closed again when anything about it is refused. */
+function openDatabase(path: string, nowMs: () => number): DatabaseSync {
+  // The timeout is short because it blocks the event loop; waiting longer is done between tries.
+  const database = new DatabaseSync(path, { timeout: 20, enableForeignKeyConstraints: true });
   try {
-    // The timeout is short because it blocks the event loop; waiting longer is done between tries.
-    return new DatabaseSync(path, { timeout: 20, enableForeignKeyConstraints: true });
+    refuseOldSqlite(database);
+    if (path !== ':memory:') chmodSync(path, 0o600);
+    database.function('pulse_now', (offsetMs) => new Date(nowMs() + Number(offsetMs)).toISOString());
+    migrate(database);
+    return database;
   } catch (error) {
-    throw storeError(error);
+    database.close();
+    throw error;
   }
 }
 
@@ -104,12 +102,12 @@ function refuseOldSqlite(database: DatabaseSync): void {
 }
 
 /** Looks before it touches anything: a database that is not ours keeps even its journal mode. */
-async function migrate(database: DatabaseSync): Promise<void> {
-  await retryBusy(() => checkVersion(database));
-  await retryBusy(() => database.exec('PRAGMA journal_mode = WAL'));
-  await retryBusy(() => database.exec('PRAGMA synchronous = FULL'));
-  if ((await retryBusy(() => checkVersion(database))) === MIGRATIONS.length) return;
-  await retryBusy(() => database.exec('BEGIN EXCLUSIVE'));
+function migrate(database: DatabaseSync): void {
+  checkVersion(database);
+  database.exec('PRAGMA journal_mode = WAL');
+  database.exec('PRAGMA synchronous = FULL');
+  if (checkVersion(database) === MIGRATIONS.length) return;
+  database.exec('BEGIN EXCLUSIVE');
   try {
     for (const migration of MIGRATIONS.slice(checkVersion(database))) {
       for (const statement of migration(SQLITE_TYPES)) database.exec(statement);

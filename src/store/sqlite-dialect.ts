@@ -16,7 +16,7 @@ import { PulseError } from '../domain/errors.ts';
 import { isBusy, storeError } from './sqlite-errors.ts';
 
 /** How long a writer waits for its turn before it gives up; far beyond what 30 processes at once need. */
-const BUSY_DEADLINE_MS = 30_000;
+const BUSY_DEADLINE_MS = 60_000;
 
 export function createSqliteDialect(database: DatabaseSync): Dialect {
   return {

@@ -57,7 +57,9 @@ export function createMcpServer({ tools, instructions, onUnknown }: McpOffer): S
  */
 export async function answerMcp(offer: McpOffer, request: Request): Promise<Response> {
   if (request.method !== 'POST') {
-    return jsonRpcError(405, 'Only POST: this server keeps no session and pushes nothing.', { allow: 'POST' });
+    return jsonRpcError(405, 'Only POST: this server keeps no session and pushes nothing.', {
+      allow: 'POST',
+    });
   }
   const transport = new WebStandardStreamableHTTPServerTransport({ maxRequestBodySize: MAX_MESSAGE_BYTES });
   await createMcpServer(offer).connect(transport);

@@ -43,7 +43,10 @@ describe('the status of a session', () => {
       expect(SESSION_TRANSITIONS[status].length > 0, status).toBe(!ends.has(status));
       const reached = new Set<SessionStatus>([status]);
       for (const seen of reached) for (const next of SESSION_TRANSITIONS[seen]) reached.add(next);
-      expect([...reached].some((seen) => ends.has(seen)), status).toBe(true);
+      expect(
+        [...reached].some((seen) => ends.has(seen)),
+        status,
+      ).toBe(true);
     }
   });
 
@@ -67,7 +70,14 @@ describe('the status of a session', () => {
     expect(STOP_REASONS).toEqual({
       complete: ['completed', 'iteration_limit'],
       blocked: [
-        ...['blocked_by_agent', 'signal_conflict', 'no_signal', 'iteration_limit', 'budget_cost', 'budget_tokens'],
+        ...[
+          'blocked_by_agent',
+          'signal_conflict',
+          'no_signal',
+          'iteration_limit',
+          'budget_cost',
+          'budget_tokens',
+        ],
         ...['budget_time', 'stagnation', 'verification_failed', 'unresolved_issues', 'extension_requested'],
         ...['approval_required', 'merge_conflict', 'usage_limit', 'agent_auth'],
       ],

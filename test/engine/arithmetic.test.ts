@@ -50,14 +50,25 @@ describe('what a run reserves', () => {
 
   it('and may use never goes beyond the budgets, and never below nothing', () => {
     fc.assert(
-      fc.property(fc.double({ min: 0, max: 100, noNaN: true }), fc.double({ min: 0, max: 100, noNaN: true }), (a, b) => {
-        const row = session({ budget_usd: a, spent_usd: b, budget_tokens: a, total_tokens_used: b, time_limit_ms: a, running_ms: b });
-        const { usd, tokens, timeMs } = runLimits(row);
-        for (const left of [usd, tokens, timeMs, reservationUsd(row, [])]) {
-          expect(left).toBeGreaterThanOrEqual(0);
-          expect(left).toBeLessThanOrEqual(Math.max(0, a - b));
-        }
-      }),
+      fc.property(
+        fc.double({ min: 0, max: 100, noNaN: true }),
+        fc.double({ min: 0, max: 100, noNaN: true }),
+        (a, b) => {
+          const row = session({
+            budget_usd: a,
+            spent_usd: b,
+            budget_tokens: a,
+            total_tokens_used: b,
+            time_limit_ms: a,
+            running_ms: b,
+          });
+          const { usd, tokens, timeMs } = runLimits(row);
+          for (const left of [usd, tokens, timeMs, reservationUsd(row, [])]) {
+            expect(left).toBeGreaterThanOrEqual(0);
+            expect(left).toBeLessThanOrEqual(Math.max(0, a - b));
+          }
+        },
+      ),
     );
   });
 });
@@ -82,10 +93,28 @@ describe('rows in a row', () => {
 
 describe('the limits of a resumed session', () => {
   const STOPS = [
-    ['iteration_limit', { current_iteration: 10 }, { maxIterations: 10 }, { maxIterations: 11 }, '--max-iterations'],
+    [
+      'iteration_limit',
+      { current_iteration: 10 },
+      { maxIterations: 10 },
+      { maxIterations: 11 },
+      '--max-iterations',
+    ],
     ['budget_cost', { spent_usd: 10.2 }, { budgetUsd: 10.2 }, { budgetUsd: 10.3 }, '--budget-usd'],
-    ['budget_tokens', { budget_tokens: 5, total_tokens_used: 9 }, { budgetTokens: 9 }, { budgetTokens: 10 }, '--budget-tokens'],
-    ['budget_time', { time_limit_ms: 5, running_ms: 9 }, { timeLimitMs: 9 }, { timeLimitMs: 10 }, '--time-limit'],
+    [
+      'budget_tokens',
+      { budget_tokens: 5, total_tokens_used: 9 },
+      { budgetTokens: 9 },
+      { budgetTokens: 10 },
+      '--budget-tokens',
+    ],
+    [
+      'budget_time',
+      { time_limit_ms: 5, running_ms: 9 },
+      { timeLimitMs: 9 },
+      { timeLimitMs: 10 },
+      '--time-limit',
+    ],
   ] as const;
 
   it.each(STOPS)('must be higher after %s', (stop_reason, row, same, higher, option) => {

@@ -59,7 +59,9 @@ describe('a brief', () => {
   const PREFETCH: Partial<SessionSettings> = { contextStrategy: 'prefetch' };
 
   it('holds the goal, the count and the branch, and its own number of tokens', async () => {
-    const { text, tokens, anchor } = await compose({ session: { goal: 'Fix the frobnicator', verify: ['npm test'] } });
+    const { text, tokens, anchor } = await compose({
+      session: { goal: 'Fix the frobnicator', verify: ['npm test'] },
+    });
     expect(text).toContain('Fix the frobnicator');
     expect(text).toContain('npm test');
     expect(text).toContain('pulse/goal-0001');
@@ -70,7 +72,8 @@ describe('a brief', () => {
 
   it('carries the output of the checks that rejected the last COMPLETE, of that attempt alone', async () => {
     const key = { sessionId: ID, iteration: 1, attempt: 1 };
-    const failing = (outputTail: string) => verification({ passed: false, exit: 3, command: 'npm run lint', outputTail });
+    const failing = (outputTail: string) =>
+      verification({ passed: false, exit: 3, command: 'npm run lint', outputTail });
     await store.tx('evidence', async (db) => {
       await insertVerifications(db, key, [failing('an old complaint')]);
       await insertVerifications(db, { ...key, attempt: 2 }, [
@@ -101,7 +104,15 @@ describe('a brief', () => {
       recent: [{ outcome: 'blocked' }],
       session: {
         progress_log: [
-          { iteration: 1, signal: 'BLOCKED', summary: null, commit: null, files: [], reason: 'Which port?', at: '' },
+          {
+            iteration: 1,
+            signal: 'BLOCKED',
+            summary: null,
+            commit: null,
+            files: [],
+            reason: 'Which port?',
+            at: '',
+          },
         ],
       },
     });
@@ -137,7 +148,11 @@ describe('a brief', () => {
       ['explicit', EXPLICIT, { anchor_hint_next: null }, EXPLICIT],
       ['temporal', NEWEST, { anchor_hint_next: null }, null],
     ] as const)('is the %s turn', async (strategy, turnId, last, anchor_turn_id) => {
-      const { anchor, text } = await compose({ recent: [last], session: { anchor_turn_id }, settings: PREFETCH });
+      const { anchor, text } = await compose({
+        recent: [last],
+        session: { anchor_turn_id },
+        settings: PREFETCH,
+      });
       expect(anchor).toMatchObject({ strategy, turnId, salience: 0.7, depth: 3, invalid: [] });
       expect(anchor.resolutionMs).toBeGreaterThanOrEqual(0);
       expect(text).toContain(`the ${strategy === 'temporal' ? 'newest' : strategy} turn`);
@@ -150,7 +165,10 @@ describe('a brief', () => {
     });
 
     it('falls back where a hint names no turn, and records it as invalid', async () => {
-      const { anchor } = await compose({ recent: [{ anchor_hint_next: 'nowhere' }], session: { anchor_turn_id: EXPLICIT } });
+      const { anchor } = await compose({
+        recent: [{ anchor_hint_next: 'nowhere' }],
+        session: { anchor_turn_id: EXPLICIT },
+      });
       expect(anchor).toMatchObject({
         strategy: 'explicit',
         turnId: EXPLICIT,
@@ -162,7 +180,11 @@ describe('a brief', () => {
       await addTurn('00000000-0000-7000-8000-00000000000d', 'a secret of others', 'other');
       const hint = { anchor_hint_next: '00000000-0000-7000-8000-00000000000d' };
       const { anchor, text } = await compose({ recent: [hint], settings: PREFETCH });
-      expect(anchor).toMatchObject({ strategy: 'temporal', turnId: NEWEST, invalid: [{ strategy: 'chained' }] });
+      expect(anchor).toMatchObject({
+        strategy: 'temporal',
+        turnId: NEWEST,
+        invalid: [{ strategy: 'chained' }],
+      });
       expect(text).not.toContain('a secret of others');
     });
   });

@@ -25,7 +25,13 @@ async function costs(script: string, verify: string[] = []) {
       if (isOpen && !BY_TIME.includes(label)) iterations.at(-1)?.transactions.push(label);
     },
     onGit(args) {
-      if (isOpen) iterations.at(-1)?.git.push(args.filter((arg) => !arg.startsWith('-')).slice(0, 2).join(' '));
+      if (isOpen)
+        iterations.at(-1)?.git.push(
+          args
+            .filter((arg) => !arg.startsWith('-'))
+            .slice(0, 2)
+            .join(' '),
+        );
     },
   });
   const session = await scene.startAndRun(script, { verify });
@@ -56,7 +62,9 @@ describe('an iteration, from the second on, takes at most six transactions and f
   });
 
   it('without a change', async () => {
-    const { session, iterations } = await costs(`[ "$PULSE_ITERATION" = 4 ] && { ${COMPLETE}; } || { ${CONTINUE}; }`);
+    const { session, iterations } = await costs(
+      `[ "$PULSE_ITERATION" = 4 ] && { ${COMPLETE}; } || { ${CONTINUE}; }`,
+    );
     expect(session).toMatchObject({ status: 'complete', total_commits: 0 });
     expectCheap(iterations);
   });

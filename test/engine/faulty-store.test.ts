@@ -99,13 +99,17 @@ describe('a store that fails for a moment', () => {
     expect(session.total_tokens_used).toBe(20);
   }, 10_000);
 
-  it.each([1, 2, 3])('while a lease is prolonged, %i times: the session goes on and ends', async (times) => {
-    const { engine, store, world, id } = await makeEngine({ faults: { heartbeat: times } });
-    await supervise(engine, id);
-    const { session } = await read(store, id);
-    expect(session).toMatchObject({ status: 'complete', total_commits: 1 });
-    expect(world.violations).toEqual([]);
-  }, 10_000);
+  it.each([1, 2, 3])(
+    'while a lease is prolonged, %i times: the session goes on and ends',
+    async (times) => {
+      const { engine, store, world, id } = await makeEngine({ faults: { heartbeat: times } });
+      await supervise(engine, id);
+      const { session } = await read(store, id);
+      expect(session).toMatchObject({ status: 'complete', total_commits: 1 });
+      expect(world.violations).toEqual([]);
+    },
+    10_000,
+  );
 
   it.each(['start', 'dispatch', 'claim', 'record_run', 'report', 'settle'])(
     'at %s: the next runner finishes, with one commit',

@@ -74,7 +74,8 @@ export async function makeScene({ repo, environment, ...options }: SceneOptions 
     run,
     startAndRun: async (script, input) => run(await start(script, input)),
     events,
-    refs: (prefix = 'refs/pulse/') => sh(root, 'for-each-ref', '--format=%(refname)', prefix).split('\n').filter(Boolean),
+    refs: (prefix = 'refs/pulse/') =>
+      sh(root, 'for-each-ref', '--format=%(refname)', prefix).split('\n').filter(Boolean),
     async seen(session, type, iteration) {
       for (let tries = 0; tries < 600; tries++) {
         const found = (await events(session)).find(

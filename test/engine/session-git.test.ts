@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { COMPLETE, CONTINUE, makeScene, type Scene, until } from './scene.ts';
 
-const IDENTITY = 'export GIT_AUTHOR_NAME=Bot GIT_AUTHOR_EMAIL=bot@x GIT_COMMITTER_NAME=Bot GIT_COMMITTER_EMAIL=bot@x';
+const IDENTITY =
+  'export GIT_AUTHOR_NAME=Bot GIT_AUTHOR_EMAIL=bot@x GIT_COMMITTER_NAME=Bot GIT_COMMITTER_EMAIL=bot@x';
 
 describe('an agent that', () => {
   it('commits itself is folded into one commit, its originals kept', async () => {
@@ -19,7 +20,11 @@ describe('an agent that', () => {
       ${COMPLETE}`);
     expect(session).toMatchObject({ status: 'complete', total_commits: 1 });
     expect(sh(root, 'log', '--format=%s', `main..${session.branch_name}`)).toBe('pulse: iteration 1: Done.');
-    expect((await scene.pulse.get(session.id)).iterations[0]!.files_changed).toEqual(['one.txt', 'three.txt', 'two.txt']);
+    expect((await scene.pulse.get(session.id)).iterations[0]!.files_changed).toEqual([
+      'one.txt',
+      'three.txt',
+      'two.txt',
+    ]);
     const kept = `refs/pulse/agent/${session.id}/1`;
     expect(scene.refs()).toEqual([kept]);
     expect(sh(root, 'log', '--format=%s', `main..${kept}`)).toBe('my second\nmy first');
@@ -54,13 +59,18 @@ describe('an agent that', () => {
     const scene = await makeScene();
     const session = await scene.startAndRun(COMPLETE);
     expect(session.total_commits).toBe(0);
-    expect((await scene.pulse.get(session.id)).iterations[0]).toMatchObject({ commit_hash: null, files_changed: [] });
+    expect((await scene.pulse.get(session.id)).iterations[0]).toMatchObject({
+      commit_hash: null,
+      files_changed: [],
+    });
     expect(scene.sh(scene.root, 'rev-parse', session.branch_name)).toBe(scene.head);
   });
 
   it('goes round in circles is asked to think, and then stopped', async () => {
     const scene = await makeScene();
-    const session = await scene.startAndRun(`echo $((PULSE_ITERATION % 2)) > flip.txt; ${CONTINUE}`, { maxIterations: 20 });
+    const session = await scene.startAndRun(`echo $((PULSE_ITERATION % 2)) > flip.txt; ${CONTINUE}`, {
+      maxIterations: 20,
+    });
     expect(session).toMatchObject({ status: 'blocked', stop_reason: 'stagnation', current_iteration: 7 });
     const { iterations } = await scene.pulse.get(session.id);
     const isDiagnostic = iterations.map(({ task_content }) => task_content.includes('# Stop and think'));
@@ -97,7 +107,11 @@ describe('a person who', () => {
     expect(sh(root, 'status', '--porcelain')).toBe('');
     sh(root, 'switch', '-q', 'main');
     await scene.pulse.resume(session.id, { actor: 'test' });
-    expect(await scene.run(session)).toMatchObject({ status: 'complete', current_iteration: 1, total_commits: 1 });
+    expect(await scene.run(session)).toMatchObject({
+      status: 'complete',
+      current_iteration: 1,
+      total_commits: 1,
+    });
     expect((await scene.pulse.get(session.id)).iterations[0]!.attempt).toBe(1);
     expect(sh(root, 'show', `${session.branch_name}:f`)).toBe('x');
     expect(scene.refs('refs/pulse/attempts')).toEqual([]);
@@ -131,7 +145,10 @@ describe('two processes that run the same session', () => {
     expect((await scene.pulse.resume(session.id, { actor: 'test' })).next).toBe('attach');
     writeFileSync(go, '');
     expect((await ended)[0]).toEqual({ end: 'left', status: 'complete' });
-    expect((await scene.pulse.get(session.id)).session).toMatchObject({ total_commits: 1, current_iteration: 1 });
+    expect((await scene.pulse.get(session.id)).session).toMatchObject({
+      total_commits: 1,
+      current_iteration: 1,
+    });
   });
 
   it('replace each other at once when the first is killed, and its agent does not survive it', async () => {
@@ -148,7 +165,9 @@ describe('two processes that run the same session', () => {
     const done = await scene.run(session);
     expect(performance.now() - began).toBeLessThan(10_000);
     expect(done).toMatchObject({ status: 'complete', total_commits: 1, reserved_usd: 0 });
-    expect((await scene.pulse.get(session.id)).iterations).toMatchObject([{ attempt: 2, status: 'complete' }]);
+    expect((await scene.pulse.get(session.id)).iterations).toMatchObject([
+      { attempt: 2, status: 'complete' },
+    ]);
     expect(scene.sh(scene.root, 'show', `${session.branch_name}:f`)).toBe('x');
   });
 

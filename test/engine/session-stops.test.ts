@@ -38,7 +38,12 @@ describe('a blocked session', () => {
     const { next } = await scene.pulse.resume(blocked.id, { ...PERSON, answer: 'Port `8080`, please.' });
     expect(next).toBe('run');
     const done = await scene.run(blocked);
-    expect(done).toMatchObject({ status: 'complete', current_iteration: 2, total_commits: 2, stop_reason: 'completed' });
+    expect(done).toMatchObject({
+      status: 'complete',
+      current_iteration: 2,
+      total_commits: 2,
+      stop_reason: 'completed',
+    });
     const { iterations } = await scene.pulse.get(blocked.id);
     expect(iterations[1]!.task_content).toContain('Port `8080`, please.');
     expect(iterations[1]!.task_content).toContain('Which port shall it be?');
@@ -49,10 +54,13 @@ describe('a blocked session', () => {
 
   it('quotes an answer once', async () => {
     const scene = await makeScene();
-    const blocked = await scene.startAndRun(`
+    const blocked = await scene.startAndRun(
+      `
       case $PULSE_ITERATION in
         1) echo '<signal>BLOCKED: why?</signal>';; 2) ${CONTINUE};; *) ${COMPLETE};;
-      esac`, NO_CONTEXT);
+      esac`,
+      NO_CONTEXT,
+    );
     await scene.pulse.resume(blocked.id, { ...PERSON, answer: 'Therefore.' });
     await scene.run(blocked);
     const { iterations } = await scene.pulse.get(blocked.id);
@@ -86,7 +94,11 @@ describe('a blocked session', () => {
   it('at its iteration limit needs a higher one to go on, and says so', async () => {
     const scene = await makeScene();
     const blocked = await scene.startAndRun(CONTINUE, { maxIterations: 2 });
-    expect(blocked).toMatchObject({ status: 'blocked', stop_reason: 'iteration_limit', current_iteration: 2 });
+    expect(blocked).toMatchObject({
+      status: 'blocked',
+      stop_reason: 'iteration_limit',
+      current_iteration: 2,
+    });
     await expect(scene.pulse.resume(blocked.id, PERSON)).rejects.toMatchObject({ code: 'limit_not_raised' });
     expect((await scene.pulse.get(blocked.id)).session.status).toBe('blocked');
     await scene.pulse.resume(blocked.id, { ...PERSON, maxIterations: 3 });
@@ -98,11 +110,21 @@ describe('a blocked session', () => {
     const blocked = await scene.startAndRun(`echo $PULSE_ITERATION > n.txt; ${COMPLETE}`, {
       verify: ['echo "seen: $(cat n.txt)"; test $(cat n.txt) -ge 5'],
     });
-    expect(blocked).toMatchObject({ status: 'blocked', stop_reason: 'verification_failed', current_iteration: 3 });
+    expect(blocked).toMatchObject({
+      status: 'blocked',
+      stop_reason: 'verification_failed',
+      current_iteration: 3,
+    });
     await scene.pulse.resume(blocked.id, PERSON);
     expect(await scene.run(blocked)).toMatchObject({ status: 'complete', current_iteration: 5 });
     const { iterations } = await scene.pulse.get(blocked.id);
-    expect(iterations.map(({ outcome }) => outcome)).toEqual(['rejected', 'rejected', 'rejected', 'rejected', 'completed']);
+    expect(iterations.map(({ outcome }) => outcome)).toEqual([
+      'rejected',
+      'rejected',
+      'rejected',
+      'rejected',
+      'completed',
+    ]);
     for (const number of [2, 3, 4, 5]) {
       expect(iterations[number - 1]!.task_content).toContain(`seen: ${number - 1}`);
     }
@@ -128,7 +150,12 @@ describe('a pause', () => {
     const { scene, session, running } = await stopped();
     await scene.pulse.pause(session.id, { ...PERSON, now: true });
     const paused = await running;
-    expect(paused).toMatchObject({ status: 'paused', stop_reason: 'paused_by_user', current_iteration: 1, reserved_usd: 0 });
+    expect(paused).toMatchObject({
+      status: 'paused',
+      stop_reason: 'paused_by_user',
+      current_iteration: 1,
+      reserved_usd: 0,
+    });
     expect(processesIn(paused.worktree_path)).toEqual([]);
     const ref = `refs/pulse/recovery/${session.id}/1.1`;
     expect(scene.refs()).toEqual([ref]);
@@ -139,7 +166,9 @@ describe('a pause', () => {
     const done = await scene.run(session);
     expect(done).toMatchObject({ status: 'complete', current_iteration: 1, total_commits: 1 });
     const { iterations } = await scene.pulse.get(session.id);
-    expect(iterations).toMatchObject([{ iteration_number: 1, attempt: 2, status: 'complete', start_sha: scene.head }]);
+    expect(iterations).toMatchObject([
+      { iteration_number: 1, attempt: 2, status: 'complete', start_sha: scene.head },
+    ]);
     expect(iterations[0]!.task_content).toContain(ref);
     expect(scene.sh(scene.root, 'show', `${session.branch_name}:half.txt`)).toBe('attempt 2');
     const retried = (await scene.events(session)).filter(({ type }) => type === 'iteration.retried');
@@ -178,7 +207,9 @@ describe('a pause', () => {
   it('takes effect after the iteration in hand', async () => {
     const scene = await makeScene();
     const gate = join(scene.folder, 'gate');
-    const session = await scene.start(`touch ${gate}.open; while [ ! -e ${gate} ]; do sleep 0.05; done; echo x >> f; ${CONTINUE}`);
+    const session = await scene.start(
+      `touch ${gate}.open; while [ ! -e ${gate} ]; do sleep 0.05; done; echo x >> f; ${CONTINUE}`,
+    );
     const running = drive(scene, session);
     await until(() => existsSync(`${gate}.open`));
     await scene.pulse.pause(session.id, PERSON);
@@ -238,12 +269,16 @@ describe('an abort in the middle of a run', () => {
     expect(existsSync(session.worktree_path)).toBe(false);
     const { iterations, session: after } = await scene.pulse.get(session.id);
     expect(after).toMatchObject({ status: 'aborted', total_commits: 0 });
-    expect(iterations).toMatchObject([{ status: 'failed', failure_class: 'cancelled', signal: null, commit_hash: null }]);
+    expect(iterations).toMatchObject([
+      { status: 'failed', failure_class: 'cancelled', signal: null, commit_hash: null },
+    ]);
     const tasks = await scene.store.read((db) => db.selectFrom('inbox_tasks').selectAll().execute());
     expect(tasks).toMatchObject([{ status: 'cancelled', result: null }]);
     expect(scene.sh(scene.root, 'rev-parse', session.branch_name)).toBe(scene.head);
     expect(scene.sh(scene.root, 'show', `refs/pulse/recovery/${session.id}/1.1:late.txt`)).toBe('work');
-    await expect(scene.pulse.resume(session.id, PERSON)).rejects.toMatchObject({ code: 'invalid_transition' });
+    await expect(scene.pulse.resume(session.id, PERSON)).rejects.toMatchObject({
+      code: 'invalid_transition',
+    });
     await expect(scene.pulse.abort(session.id, PERSON)).rejects.toMatchObject({ code: 'invalid_transition' });
   });
 
@@ -255,7 +290,10 @@ describe('an abort in the middle of a run', () => {
     expect(existsSync(blocked.worktree_path)).toBe(true);
     expect((await scene.pulse.abort(blocked.id, PERSON)).status).toBe('aborted');
     expect(existsSync(blocked.worktree_path)).toBe(false);
-    expect((await scene.events(blocked)).at(-1)).toMatchObject({ type: 'session.aborted', data: { actor: 'test' } });
+    expect((await scene.events(blocked)).at(-1)).toMatchObject({
+      type: 'session.aborted',
+      data: { actor: 'test' },
+    });
   });
 });
 
@@ -302,10 +340,13 @@ describe('a run that takes too long', () => {
 describe('an agent that crashes', () => {
   it('finds a person’s answer in the brief of its retry too', async () => {
     const scene = await makeScene();
-    const blocked = await scene.startAndRun(`
+    const blocked = await scene.startAndRun(
+      `
       [ $PULSE_ITERATION = 1 ] && { echo '<signal>BLOCKED: why?</signal>'; exit 0; }
       [ $PULSE_ATTEMPT = 1 ] && exit 3
-      ${COMPLETE}`, NO_CONTEXT);
+      ${COMPLETE}`,
+      NO_CONTEXT,
+    );
     await scene.pulse.resume(blocked.id, { ...PERSON, answer: 'Therefore.' });
     expect((await scene.run(blocked)).status).toBe('complete');
     const { iterations } = await scene.pulse.get(blocked.id);
@@ -319,7 +360,12 @@ describe('an agent that crashes', () => {
       `date +%s.%N >> ${scene.folder}/starts; ls > ${scene.folder}/seen-$PULSE_ATTEMPT
        echo junk > junk-$PULSE_ATTEMPT; echo 'cannot go on' >&2; exit 3`,
     );
-    expect(session).toMatchObject({ status: 'failed', stop_reason: 'agent_error', current_iteration: 1, total_commits: 0 });
+    expect(session).toMatchObject({
+      status: 'failed',
+      stop_reason: 'agent_error',
+      current_iteration: 1,
+      total_commits: 0,
+    });
     expect(session.blocked_reason).toContain('cannot go on');
     const starts = readFileSync(join(scene.folder, 'starts'), 'utf8').trim().split('\n').map(Number);
     expect(starts).toHaveLength(3);
@@ -332,9 +378,14 @@ describe('an agent that crashes', () => {
       expect(readFileSync(join(scene.folder, `seen-${attempt}`), 'utf8')).toBe('a.txt\n');
     }
     const { iterations } = await scene.pulse.get(session.id);
-    expect(iterations).toMatchObject([{ attempt: 3, status: 'failed', outcome: 'crashed', failure_class: 'crashed' }]);
+    expect(iterations).toMatchObject([
+      { attempt: 3, status: 'failed', outcome: 'crashed', failure_class: 'crashed' },
+    ]);
     const retries = (await scene.events(session)).filter(({ type }) => type === 'iteration.retried');
-    expect(retries.map(({ data }) => [data.attempt, data.delayMs])).toEqual([[2, 1000], [3, 5000]]);
+    expect(retries.map(({ data }) => [data.attempt, data.delayMs])).toEqual([
+      [2, 1000],
+      [3, 5000],
+    ]);
     expect(scene.refs()).toEqual([1, 2].map((attempt) => `refs/pulse/recovery/${session.id}/1.${attempt}`));
     expect(existsSync(session.worktree_path)).toBe(true);
   }, 30_000);
@@ -374,7 +425,12 @@ describe('an agent that spends', () => {
     });
     expect(session.spent_usd).toBeCloseTo(1.1);
     const { iterations } = await scene.pulse.get(session.id);
-    expect(iterations[0]).toMatchObject({ outcome: 'blocked', signal: null, input_tokens: 100, output_tokens: 50 });
+    expect(iterations[0]).toMatchObject({
+      outcome: 'blocked',
+      signal: null,
+      input_tokens: 100,
+      output_tokens: 50,
+    });
     expect(iterations[0]!.cost_usd).toBeCloseTo(1.1);
     await expect(scene.pulse.resume(session.id, PERSON)).rejects.toMatchObject({ code: 'limit_not_raised' });
     const usage = (await scene.events(session)).filter(({ type }) => type === 'agent.usage');
@@ -387,7 +443,11 @@ describe('an agent that spends', () => {
       `${REPORT} '{"inputTokens": 1001}' $PULSE_TOOLS_URL/tools/report_usage; sleep 600`,
       { budgetTokens: 1000 },
     );
-    expect(tokens).toMatchObject({ status: 'blocked', stop_reason: 'budget_tokens', total_tokens_used: 1001 });
+    expect(tokens).toMatchObject({
+      status: 'blocked',
+      stop_reason: 'budget_tokens',
+      total_tokens_used: 1001,
+    });
     const time = await scene.startAndRun('sleep 600', { timeLimitMs: 500 });
     expect(time).toMatchObject({ status: 'blocked', stop_reason: 'budget_time' });
     expect(time.running_ms).toBeGreaterThanOrEqual(500);
@@ -396,12 +456,12 @@ describe('an agent that spends', () => {
 
 /** What the abort test's agent started, wherever it went. */
 function sleepers(): number[] {
-  return processesIn('/').filter((pid) => /^sleep\x0063[1-4]\x00/.test(commandLine(pid)));
+  return processesIn('/').filter((pid) => /^sleep 63[1-4]$/.test(commandLine(pid)));
 }
 
 function commandLine(pid: number): string {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
   } catch {
     return ''; // it has ended
   }

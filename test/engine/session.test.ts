@@ -54,14 +54,21 @@ describe('a session that goes well', () => {
     expect(done.running_ms).toBeGreaterThan(0);
     expect(done.started_at! <= done.ended_at!).toBe(true);
     expect(done.progress_log).toMatchObject([
-      { iteration: 1, signal: 'CONTINUE', summary: 'Step 1 is made.', files: ['new.txt', 'old.txt', 'step-1.txt'] },
+      {
+        iteration: 1,
+        signal: 'CONTINUE',
+        summary: 'Step 1 is made.',
+        files: ['new.txt', 'old.txt', 'step-1.txt'],
+      },
       { iteration: 2, signal: 'CONTINUE', files: ['step-2.txt'] },
       { iteration: 3, signal: 'COMPLETE', files: ['step-3.txt'] },
     ]);
 
     const { iterations } = await pulse.get(session.id);
     expect(iterations).toHaveLength(3);
-    const commits = sh(root, 'log', '--format=%H', '--reverse', `${head}..${session.branch_name}`).split('\n');
+    const commits = sh(root, 'log', '--format=%H', '--reverse', `${head}..${session.branch_name}`).split(
+      '\n',
+    );
     for (const [index, iteration] of iterations.entries()) {
       const number = index + 1;
       expect(iteration).toMatchObject({
@@ -119,7 +126,11 @@ describe('a session that goes well', () => {
     const { root, sh } = scene;
     write(root, { 'a.txt': 'changed\n', 'mine.txt': 'untracked\n' });
     sh(root, 'add', 'mine.txt');
-    const before = [sh(root, 'status', '--porcelain'), sh(root, 'rev-parse', 'HEAD'), sh(root, 'branch', '--show-current')];
+    const before = [
+      sh(root, 'status', '--porcelain'),
+      sh(root, 'rev-parse', 'HEAD'),
+      sh(root, 'branch', '--show-current'),
+    ];
     writeFileSync(join(scene.folder, 'agent.sh'), `cat a.txt > seen.txt; ls >> seen.txt; ${COMPLETE}`);
     const { session, notes } = await scene.pulse.start({
       goal: 'look',
@@ -127,10 +138,18 @@ describe('a session that goes well', () => {
       createdBy: 'cli',
       command: `. ${scene.folder}/agent.sh`,
     });
-    expect(notes).toMatchObject({ notIncluded: { count: 2, paths: ['a.txt', 'mine.txt'] }, isCostUnknown: true, isUnverified: true });
+    expect(notes).toMatchObject({
+      notIncluded: { count: 2, paths: ['a.txt', 'mine.txt'] },
+      isCostUnknown: true,
+      isUnverified: true,
+    });
     const done = await scene.run(session);
     expect(done.status).toBe('complete');
-    expect([sh(root, 'status', '--porcelain'), sh(root, 'rev-parse', 'HEAD'), sh(root, 'branch', '--show-current')]).toEqual(before);
+    expect([
+      sh(root, 'status', '--porcelain'),
+      sh(root, 'rev-parse', 'HEAD'),
+      sh(root, 'branch', '--show-current'),
+    ]).toEqual(before);
     expect(sh(root, 'show', `${session.branch_name}:seen.txt`)).toBe('a\na.txt\nseen.txt');
     expect((await scene.events(session)).at(-1)!.data).toMatchObject({ unverified: true });
   });
@@ -139,7 +158,12 @@ describe('a session that goes well', () => {
     const scene = await makeScene();
     scene.sh(scene.root, 'checkout', '-q', '--detach');
     const session = await scene.startAndRun(COMPLETE);
-    expect(session).toMatchObject({ status: 'complete', base_branch: null, base_sha: scene.head, total_commits: 0 });
+    expect(session).toMatchObject({
+      status: 'complete',
+      base_branch: null,
+      base_sha: scene.head,
+      total_commits: 0,
+    });
   });
 
   it('is ended by the tool, whatever the message says', async () => {
@@ -150,7 +174,11 @@ describe('a session that goes well', () => {
     );
     expect(session.status).toBe('complete');
     const [iteration] = (await scene.pulse.get(session.id)).iterations;
-    expect(iteration).toMatchObject({ signal: 'COMPLETE', signal_source: 'tool', signal_rule: 'tool:pulse_signal' });
+    expect(iteration).toMatchObject({
+      signal: 'COMPLETE',
+      signal_source: 'tool',
+      signal_rule: 'tool:pulse_signal',
+    });
   });
 
   it('confirms an inferred COMPLETE with one more iteration, whose brief asks for it', async () => {
@@ -201,7 +229,9 @@ describe('what an agent is told and what is kept of it', () => {
     });
     const session = await scene.startAndRun(`env > ${scene.folder}/env.txt; ${COMPLETE}`);
     const lines = readFileSync(join(scene.folder, 'env.txt'), 'utf8').split('\n');
-    const env = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
+    const env = Object.fromEntries(
+      lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+    );
     expect(env).toMatchObject({
       PULSE_SESSION_ID: session.id,
       PULSE_ITERATION: '1',
@@ -211,7 +241,9 @@ describe('what an agent is told and what is kept of it', () => {
       HOME: scene.env.HOME,
       LANG: 'C.UTF-8',
     });
-    expect(Object.keys(env).filter((name) => name.startsWith('PULSE_') && name.endsWith('TOKEN'))).toEqual(['PULSE_TOOLS_TOKEN']);
+    expect(Object.keys(env).filter((name) => name.startsWith('PULSE_') && name.endsWith('TOKEN'))).toEqual([
+      'PULSE_TOOLS_TOKEN',
+    ]);
     expect(lines.join('\n')).not.toContain('top-secret');
     expect(env).not.toHaveProperty('PULSE_HOME');
     expect(env).not.toHaveProperty('AWS_SECRET_ACCESS_KEY');
@@ -219,7 +251,10 @@ describe('what an agent is told and what is kept of it', () => {
 
   it('gives checks the same environment, and names what was withheld from one that fails', async () => {
     const scene = await makeScene({ environment: { DATABASE_URL: 'postgres://secret', LANG: 'C' } });
-    const session = await scene.startAndRun(COMPLETE, { verify: ['test "$LANG" = C && test -n "$DATABASE_URL"'], maxIterations: 1 });
+    const session = await scene.startAndRun(COMPLETE, {
+      verify: ['test "$LANG" = C && test -n "$DATABASE_URL"'],
+      maxIterations: 1,
+    });
     expect(session).toMatchObject({ status: 'blocked', stop_reason: 'iteration_limit' });
     const [record] = await scene.store.read((db) => listVerifications(db, session.id));
     expect(record!.outputTail).toMatch(/not given:.*DATABASE_URL/);
@@ -231,7 +266,10 @@ describe('the setup of a worktree', () => {
   it('runs once, before the first run, and again when a lockfile changes', async () => {
     const scene = await makeScene({ repo: { files: { 'go.sum': 'one\n', '.gitignore': 'vendor/\n' } } });
     mkdirSync(join(scene.root, '.pulse'));
-    writeFileSync(join(scene.root, '.pulse/config.yaml'), `setup: ['mkdir -p vendor; echo run >> vendor/setup.txt']\n`);
+    writeFileSync(
+      join(scene.root, '.pulse/config.yaml'),
+      `setup: ['mkdir -p vendor; echo run >> vendor/setup.txt']\n`,
+    );
     const session = await scene.startAndRun(
       `wc -l < vendor/setup.txt > ${scene.folder}/setups-$PULSE_ITERATION
        [ $PULSE_ITERATION = 2 ] && echo two > go.sum
@@ -245,9 +283,16 @@ describe('the setup of a worktree', () => {
   it('that fails, fails the session before any agent runs', async () => {
     const scene = await makeScene();
     mkdirSync(join(scene.root, '.pulse'));
-    writeFileSync(join(scene.root, '.pulse/config.yaml'), `setup: ['echo first', 'echo no network; exit 4', 'touch third']\n`);
+    writeFileSync(
+      join(scene.root, '.pulse/config.yaml'),
+      `setup: ['echo first', 'echo no network; exit 4', 'touch third']\n`,
+    );
     const session = await scene.startAndRun(`touch ${scene.folder}/agent-ran; ${COMPLETE}`);
-    expect(session).toMatchObject({ status: 'failed', stop_reason: 'preflight_failed', current_iteration: 1 });
+    expect(session).toMatchObject({
+      status: 'failed',
+      stop_reason: 'preflight_failed',
+      current_iteration: 1,
+    });
     expect(session.blocked_reason).toContain('exit 4');
     expect(existsSync(join(scene.folder, 'agent-ran'))).toBe(false);
     const { iterations } = await scene.pulse.get(session.id);

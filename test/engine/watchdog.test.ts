@@ -2,7 +2,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AttemptSpec } from '../../src/domain/attempt.ts';
 import { type StopCause, watch } from '../../src/engine/watchdog.ts';
 
-const NONE: AttemptSpec['limits'] = { hardMs: 3_600_000, idleMs: null, usd: null, tokens: null, timeMs: null };
+const NONE: AttemptSpec['limits'] = {
+  hardMs: 3_600_000,
+  idleMs: null,
+  usd: null,
+  tokens: null,
+  timeMs: null,
+};
 const used = (costUsd: number | null, tokens = 0) => ({
   costUsd,
   inputTokens: tokens,

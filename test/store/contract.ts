@@ -1,43 +1,24 @@
 /** What every store must do, whatever database is behind it. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { SESSION_STATUSES, SESSION_TRANSITIONS, type SessionStatus } from '../../src/domain/status.ts';
 import { appendEvents, readEvents } from '../../src/store/events.ts';
-import {
-  claimTask,
-  closeTask,
-  findTask,
-  holdsTask,
-  insertTask,
-  isLeaseOver,
-  nextDueMs,
-  renewTask,
-  requeueTask,
-  saveResult,
-} from '../../src/store/inbox.ts';
 import { insertIteration, listIterations, moveIteration, treeSeen } from '../../src/store/iterations.ts';
-import {
-  readSessionLease,
-  releaseSessionLease,
-  renewSessionLease,
-  takeSessionLease,
-} from '../../src/store/leases.ts';
+import { readSessionLease, takeSessionLease } from '../../src/store/leases.ts';
 import {
   addSpending,
-  findSession,
   getControl,
   getSession,
   listSessions,
   moveSession,
-  reserveSpending,
   updateControl,
 } from '../../src/store/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
 import { findTurn, insertTurn, newestTurn } from '../../src/store/turns.ts';
 import { insertVerifications, listVerifications } from '../../src/store/verifications.ts';
 import { admit } from '../fakes/admit.ts';
-import { attemptResult, newIteration, newTask, SPEC, sessionId, verification } from './rows.ts';
+import { attemptsContract } from './contract-attempts.ts';
+import { newIteration, sessionId, verification } from './rows.ts';
 
 /** Each call of `open` gives a handle on the current test's own database, which was empty before the test. */
 export function storeContract(name: string, open: () => Promise<Store>): void {
@@ -289,213 +270,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       });
     });
 
-    describe('attempts', () => {
-      const claim = (store: Store, owner = 'a', leaseMs = 60_000) =>
-        store.tx('test', (db) => claimTask(db, { owner, leaseMs, sessionId: ID }));
-
-      async function withTask(overrides: Parameters<typeof newTask>[2] = {}): Promise<Store> {
-        const store = await admitted();
-        await store.tx('test', (db) => insertTask(db, newTask(ID, 1, overrides)));
-        return store;
-      }
-
-      it('gives one task to one of many claimers', async () => {
-        const stores = await opened(5);
-        await admit(stores[0]!, { id: ID });
-        await stores[0]!.tx('test', (db) => insertTask(db, newTask(ID, 1)));
-        const claims = await Promise.all(
-          Array.from({ length: 20 }, (_, index) => claim(stores[index % 5]!, `owner ${index}`)),
-        );
-        const won = claims.flatMap((task, index) => (task ? [[task.lease_owner, `owner ${index}`]] : []));
-        expect(won).toHaveLength(1);
-        expect(won[0]![0]).toBe(won[0]![1]);
-        expect(await stores[1]!.read((db) => findTask(db, newTask(ID, 1).id))).toMatchObject({
-          status: 'running',
-          token: 1,
-          spec: SPEC,
-        });
-      });
-
-      it('gives it only to its own session', async () => {
-        const store = await withTask();
-        await admit(store, { id: sessionId(2) });
-        const other = await store.tx('test', (db) =>
-          claimTask(db, { owner: 'a', leaseMs: 1000, sessionId: sessionId(2) }),
-        );
-        expect(other).toBeNull();
-      });
-
-      it('gives it only when it is due', async () => {
-        const store = await withTask({ delayMs: 150 });
-        expect(await claim(store)).toBeNull();
-        const dueMs = await store.read((db) => nextDueMs(db, ID, 0));
-        expect(dueMs).toBeGreaterThan(0);
-        expect(dueMs).toBeLessThanOrEqual(150);
-        await delay(200);
-        expect(await store.read((db) => nextDueMs(db, ID, 0))).toBe(0);
-        expect((await claim(store))?.token).toBe(1);
-        expect(await store.read((db) => nextDueMs(db, ID, 0))).toBeNull();
-      });
-
-      it('gives the oldest due one first', async () => {
-        const store = await withTask({ delayMs: -10 });
-        await store.tx('test', (db) => insertTask(db, newTask(ID, 2, { delayMs: -500 })));
-        expect((await claim(store))?.iteration_number).toBe(2);
-        expect((await claim(store))?.iteration_number).toBe(1);
-      });
-
-      it('raises the token with every claim and every taking back', async () => {
-        const store = await withTask();
-        const tokens: number[] = [];
-        for (let attempt = 1; attempt <= 3; attempt++) {
-          const task = (await claim(store))!;
-          tokens.push(task.token);
-          const again = { attempt, content: `brief ${attempt}`, spec: SPEC, delayMs: 0, result: null };
-          await store.tx('test', (db) => requeueTask(db, task.id, again));
-        }
-        expect(tokens).toEqual([1, 3, 5]);
-      });
-
-      it.each(['complete', 'failed', 'cancelled'] as const)('never gives one that is %s', async (status) => {
-        const store = await withTask();
-        await store.tx('test', (db) => closeTask(db, newTask(ID, 1).id, status));
-        expect(await claim(store)).toBeNull();
-      });
-
-      it('takes renewals and results from the holder alone', async () => {
-        const store = await withTask();
-        const stale = (await claim(store))!;
-        expect(await store.tx('test', (db) => renewTask(db, stale, 1000))).toBe(true);
-        await store.tx('test', (db) => saveResult(db, stale, attemptResult({ stage: 'ran' })));
-        const again = { attempt: 2, content: 'x', spec: SPEC, delayMs: 0, result: null };
-        await store.tx('test', (db) => requeueTask(db, stale.id, again));
-        const fresh = (await claim(store, 'b'))!;
-        expect(await store.tx('test', (db) => renewTask(db, stale, 1000))).toBe(false);
-        expect(await codeOf(store.tx('test', (db) => saveResult(db, stale, attemptResult())))).toBe('fenced');
-        expect(await store.read((db) => holdsTask(db, stale))).toBe(false);
-        expect(await store.read((db) => holdsTask(db, fresh))).toBe(true);
-        await store.tx('test', (db) => saveResult(db, fresh, attemptResult({ commit: 'kept' })));
-        expect((await store.read((db) => findTask(db, fresh.id)))?.result?.commit).toBe('kept');
-      });
-
-      it('takes nothing for a cancelled one, even from the newest token', async () => {
-        const store = await withTask();
-        const task = (await claim(store))!;
-        await store.tx('test', (db) => closeTask(db, task.id, 'cancelled'));
-        const newest = (await store.read((db) => findTask(db, task.id)))!;
-        for (const holder of [task, newest]) {
-          expect(await store.tx('test', (db) => renewTask(db, holder, 1000))).toBe(false);
-          expect(await codeOf(store.tx('test', (db) => saveResult(db, holder, attemptResult())))).toBe(
-            'fenced',
-          );
-        }
-        expect(newest.result).toBeNull();
-      });
-
-      it('knows when a lease is over by its own clock', async () => {
-        const store = await withTask();
-        const task = (await claim(store, 'a', 100))!;
-        expect(await store.read((db) => isLeaseOver(db, task.id))).toBe(false);
-        await delay(150);
-        expect(await store.read((db) => isLeaseOver(db, task.id))).toBe(true);
-        await store.tx('test', (db) => renewTask(db, task, 60_000));
-        expect(await store.read((db) => isLeaseOver(db, task.id))).toBe(false);
-      });
-
-      it('refuses a second attempt row for the same iteration', async () => {
-        const store = await withTask();
-        const second = store.tx('test', (db) => insertTask(db, { ...newTask(ID, 1), id: 'tsk_other' }));
-        await expect(second).rejects.toThrow();
-      });
-    });
-
-    describe('session leases', () => {
-      const take = (store: Store, owner: string, leaseMs = 60_000) =>
-        store.tx('test', async (db) => {
-          const seen = await readSessionLease(db, ID);
-          return seen.isOver ? takeSessionLease(db, ID, { owner, leaseMs, seen }) : null;
-        });
-
-      it('goes to one of many who saw it free', async () => {
-        const stores = await opened(4);
-        await admit(stores[0]!, { id: ID });
-        const seen = await stores[0]!.read((db) => readSessionLease(db, ID));
-        expect(seen).toEqual({ owner: null, token: 0, isOver: true });
-        const tokens = await Promise.all(
-          stores.map((store, index) =>
-            store.tx('test', (db) => takeSessionLease(db, ID, { owner: `${index}`, leaseMs: 1000, seen })),
-          ),
-        );
-        expect(tokens.filter((token) => token !== null)).toEqual([1]);
-      });
-
-      it('is held until it runs out or is given back', async () => {
-        const store = await admitted();
-        expect(await take(store, 'a', 100)).toBe(1);
-        expect(await take(store, 'b')).toBeNull();
-        await delay(150);
-        expect(await take(store, 'b')).toBe(2);
-        await store.tx('test', (db) => releaseSessionLease(db, ID, 2));
-        expect(await take(store, 'c')).toBe(3);
-      });
-
-      it('is renewed and given back by its holder alone', async () => {
-        const store = await admitted();
-        await take(store, 'a', -1);
-        await take(store, 'b');
-        const renew = (token: number) =>
-          store.tx('test', (db) => renewSessionLease(db, ID, { token, leaseMs: 1000 }));
-        expect([await renew(1), await renew(2)]).toEqual([false, true]);
-        await store.tx('test', (db) => releaseSessionLease(db, ID, 1));
-        expect(await store.read((db) => readSessionLease(db, ID))).toMatchObject({
-          owner: 'b',
-          isOver: false,
-        });
-      });
-    });
-
-    describe('money', () => {
-      it('never sets more aside than the budget, however many ask at once', async () => {
-        const stores = await opened(5);
-        await admit(stores[0]!, { id: ID, budget_usd: 1, spent_usd: 0.25 });
-        const asked = Array.from({ length: 40 }, (_, index) =>
-          stores[index % 5]!.tx('test', (db) => reserveSpending(db, ID, 0.125)),
-        );
-        const granted = (await Promise.all(asked)).filter(Boolean);
-        expect(granted).toHaveLength(6);
-        expect((await stores[0]!.read((db) => getSession(db, ID))).reserved_usd).toBe(0.75);
-      });
-
-      it('sets the whole rest aside, whatever fractions were spent', async () => {
-        const store = await open();
-        for (const [number, [budget, spent]] of RESTS.entries()) {
-          const id = sessionId(number + 1);
-          await admit(store, { id, budget_usd: budget, spent_usd: spent });
-          const isSet = await store.tx('test', (db) => reserveSpending(db, id, budget - spent));
-          expect(isSet, `${budget} - ${spent}`).toBe(true);
-        }
-      });
-
-      it('has no bound without a budget', async () => {
-        const store = await open();
-        await admit(store, { id: ID, budget_usd: null });
-        expect(await store.tx('test', (db) => reserveSpending(db, ID, 1e6))).toBe(true);
-      });
-
-      it('adds spending from many handles without losing any', async () => {
-        const stores = await opened(4);
-        await admit(stores[0]!, { id: ID });
-        await Promise.all(
-          Array.from({ length: 40 }, (_, index) =>
-            stores[index % 4]!.tx('test', (db) => addSpending(db, ID, { costUsd: 0.25, tokens: 3 })),
-          ),
-        );
-        expect(await stores[0]!.read((db) => findSession(db, ID))).toMatchObject({
-          spent_usd: 10,
-          total_tokens_used: 120,
-        });
-      });
-    });
+    attemptsContract(open);
 
     it('writes evidence once, however often it is written', async () => {
       const store = await admitted();
@@ -588,13 +363,6 @@ const STOPS = {
   paused: { reason: 'paused_by_user', detail: null },
   aborted: { reason: 'aborted_by_user', detail: null },
 } as const;
-
-/** Budgets and spendings whose difference, added again, is a little more than the budget. */
-const RESTS: readonly [number, number][] = [
-  [7.54, 0.48],
-  [12.97, 2.6505],
-  [15.62, 6.4859],
-];
 
 const MONITORING_QUERY = `SELECT s.id, s.current_iteration, s.max_iterations, s.status, s.last_signal,
        i.signal, i.output_summary, i.commit_hash

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readEvents } from '../../src/store/events.ts';
+import { MIGRATIONS } from '../../src/store/migrations/all.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import { getControl, getSession, listSessions, updateControl } from '../../src/store/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -63,7 +64,7 @@ describe('SQLite between processes', () => {
       expect(events.map(({ seq }) => seq)).toEqual([1, 2]);
     }
     using raw = disposable(new DatabaseSync(path));
-    expect(raw.value.prepare('PRAGMA user_version').get()).toEqual({ user_version: 1 });
+    expect(raw.value.prepare('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length });
     expect(raw.value.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
   });
 

@@ -182,7 +182,9 @@ describe('the tools of every run', () => {
   it('take usage that is no less than nothing', async () => {
     const seen: unknown[] = [];
     const tool = reportUsageTool((usage) => seen.push(usage));
-    expect(await tool.call({ costUsd: 0.5, inputTokens: 3, contextWindow: 200_000 })).toMatchObject({ ok: true });
+    expect(await tool.call({ costUsd: 0.5, inputTokens: 3, contextWindow: 200_000 })).toMatchObject({
+      ok: true,
+    });
     for (const bad of [{ costUsd: -1 }, { inputTokens: -1 }, { inputTokens: 1.5 }, { costUsd: '1' }]) {
       expect(await tool.call(bad), JSON.stringify(bad)).toMatchObject({ ok: false });
     }

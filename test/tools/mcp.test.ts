@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,7 +25,10 @@ describe('the tools of a run over MCP', () => {
     endpoint = createToolEndpoint();
     calls = [];
     signals = [];
-    access = await admit([pulseSignalTool((signal) => signals.push(signal)), reportUsageTool(() => undefined)]);
+    access = await admit([
+      pulseSignalTool((signal) => signals.push(signal)),
+      reportUsageTool(() => undefined),
+    ]);
   });
   afterEach(async () => {
     for (const client of clients.splice(0)) await client.close();
@@ -79,7 +83,10 @@ describe('the tools of a run over MCP', () => {
       required: ['signal'],
       properties: { signal: { enum: ['CONTINUE', 'COMPLETE', 'BLOCKED'] } },
     });
-    const result = await client.callTool({ name: 'pulse_signal', arguments: { signal: 'blocked', reason: 'Key?' } });
+    const result = await client.callTool({
+      name: 'pulse_signal',
+      arguments: { signal: 'blocked', reason: 'Key?' },
+    });
     expect(result.isError).toBe(false);
     expect(result.structuredContent).toMatchObject({ ok: true });
     expect(signals).toEqual([{ signal: 'BLOCKED', reason: 'Key?' }]);
@@ -90,7 +97,10 @@ describe('the tools of a run over MCP', () => {
     const client = await agent();
     const result = await client.callTool({ name: 'pulse_signal', arguments: { signal: 'DONE', reason: 5 } });
     expect(result.isError).toBe(true);
-    expect(result.structuredContent).toMatchObject({ ok: false, reasons: [/signal/, /reason/].map(expect.stringMatching) });
+    expect(result.structuredContent).toMatchObject({
+      ok: false,
+      reasons: [expect.stringContaining('signal'), expect.stringContaining('reason')],
+    });
     expect(signals).toEqual([]);
   });
 
@@ -119,7 +129,9 @@ describe('the tools of a run over MCP', () => {
     const client = await agent();
     await client.listTools();
     access[Symbol.dispose]();
-    await expect(client.callTool({ name: 'pulse_signal', arguments: { signal: 'COMPLETE' } })).rejects.toThrow();
+    await expect(
+      client.callTool({ name: 'pulse_signal', arguments: { signal: 'COMPLETE' } }),
+    ).rejects.toThrow();
     expect((await post(SIGNAL)).status).toBe(401);
     expect(signals).toEqual([]);
   });
@@ -141,6 +153,24 @@ describe('the tools of a run over MCP', () => {
     let answer = '';
     for await (const chunk of socket) answer += chunk;
     expect(answer).toMatch(/^HTTP\/1\.1 401/);
+    expect(signals).toEqual([]);
+  });
+
+  it('are shut to the second of two calls when the run ended in the first', async () => {
+    const ends = defineTool({
+      name: 'ends',
+      description: '',
+      input: z.object({}),
+      call: () => {
+        other[Symbol.dispose]();
+        return { ok: true, output: '' };
+      },
+    });
+    const other = await admit([ends, pulseSignalTool((signal) => signals.push(signal))]);
+    const both = `[${message('ends', {})},${SIGNAL.replace('"id":1', '"id":2')}]`;
+    const { status, text } = await post(both, { authorization: `Bearer ${other.token}` });
+    expect(status).toBe(200);
+    expect(text).toContain('The run is over.');
     expect(signals).toEqual([]);
   });
 
@@ -174,6 +204,26 @@ describe('the tools of a run over MCP', () => {
     expect(result.isError).toBe(true);
     expect(JSON.stringify(result)).not.toContain('secret');
   });
+});
+
+it('a process whose runs never use MCP does not load it', () => {
+  const root = new URL('../../', import.meta.url);
+  const script = `
+    import { registerHooks } from 'node:module';
+    const seen = [];
+    registerHooks({ load: (url, context, next) => (seen.push(url), next(url, context)) });
+    await import('./src/pulse.ts');
+    await import('./src/cli/main.ts');
+    console.log(JSON.stringify(seen));`;
+  const loaded = JSON.parse(
+    execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      cwd: root,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }),
+  ) as string[];
+  expect(loaded.some((url) => url.endsWith('/tools/endpoint.ts'))).toBe(true);
+  expect(loaded.filter((url) => url.includes('modelcontextprotocol'))).toEqual([]);
 });
 
 function message(name: string, args: object): string {

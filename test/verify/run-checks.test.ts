@@ -71,7 +71,9 @@ describe('checks that Pulse runs itself', () => {
 
   it('stop one that hangs, with all it started, and say so', async () => {
     const began = performance.now();
-    const [record] = await check([`sleep ${scene.forever} & echo waiting; sleep ${scene.forever}`], { timeoutMs: 400 });
+    const [record] = await check([`sleep ${scene.forever} & echo waiting; sleep ${scene.forever}`], {
+      timeoutMs: 400,
+    });
     expect(performance.now() - began).toBeLessThan(10_000);
     expect(record).toMatchObject({ passed: false });
     expect(record!.outputTail).toMatch(/^waiting\n\[timed out after \d+ s\]$/);

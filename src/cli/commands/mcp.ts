@@ -10,7 +10,10 @@ export async function run(context: CommandContext): Promise<number> {
   const { output, environment } = context;
   globalThis.console = new Console(process.stderr);
   const stop = new AbortController();
-  for (const [signal, code] of [['SIGTERM', 143], ['SIGINT', 130]] as const) {
+  for (const [signal, code] of [
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const) {
     process.once(signal, () => stop.abort(code));
   }
   let opened: Promise<Pulse> | null = null;

@@ -1,0 +1,102 @@
+/** The HTTP surface (contract 6): a Hono app that can be asked with `app.request()`, without a port. */
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { bodyLimit } from 'hono/body-limit';
+import type { Pulse } from '../pulse.ts';
+import { HealthAnswer } from './answers.ts';
+import { answerError, MAX_BODY_BYTES, tooLarge, unknownRoute, violationsError } from './errors.ts';
+import { type ApiEnv, createGuard } from './guard.ts';
+import { createMetrics } from './metrics.ts';
+import { json, refusals } from './route.ts';
+import { addSessionChanges, type SessionChanges } from './session-changes.ts';
+import { addSessionViews } from './session-views.ts';
+
+export interface ApiOptions extends SessionChanges {
+  pulse: Pulse;
+  token: string;
+  /** What the server listens on; beyond loopback every request needs the token. */
+  host?: string;
+  /** How many sessions this process drives, for /metrics. */
+  runners?: () => number;
+  heartbeatMs?: number;
+  /** Ends the event streams: the server stops. */
+  signal?: AbortSignal;
+  version?: string;
+  /** Told of what should not have happened. */
+  onFailure?: (error: unknown) => void;
+}
+
+const HEARTBEAT_MS = 15_000;
+
+export type Api = OpenAPIHono<ApiEnv>;
+
+export function createApi(options: ApiOptions): Api {
+  const { pulse, token, host = '127.0.0.1', runners = () => 0, version = '0.0.0', onFailure } = options;
+  const { heartbeatMs = HEARTBEAT_MS } = options;
+  const app: Api = new OpenAPIHono<ApiEnv>({
+    defaultHook: ({ success, target, ...result }) => {
+      if (!success)
+        throw violationsError(PARTS[target] ?? target, (result as { error: z.core.$ZodError }).error);
+    },
+  });
+  app.onError((error, c) => {
+    const answer = answerError(error, c);
+    if (answer.status === 500) onFailure?.(error);
+    return answer;
+  });
+  app.notFound((c) => answerError(unknownRoute(c), c));
+
+  app.use(async (c, next) => {
+    await next();
+    c.header('Cache-Control', 'no-store');
+    c.header('X-Content-Type-Options', 'nosniff');
+  });
+  app.use(createGuard({ token, host }));
+  app.use(
+    bodyLimit({
+      maxSize: MAX_BODY_BYTES,
+      onError: () => {
+        throw tooLarge();
+      },
+    }),
+  );
+  app.use(async (c, next) => {
+    // Whoever sends nothing has sent no JSON either, whatever its client says about the type.
+    if (c.req.method === 'POST' && (await c.req.text()) === '') c.req.raw.headers.delete('content-type');
+    await next();
+  });
+
+  addSessionChanges(app, options);
+  addSessionViews(app, { ...options, heartbeatMs });
+
+  app.openapi(healthRoute, async (c) => {
+    await pulse.list({ limit: 1 });
+    return c.json({ status: 'ok' as const }, 200);
+  });
+  const metrics = createMetrics({ pulse, runners });
+  app.openapi(metricsRoute, async (c) => {
+    return c.text(await metrics(), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
+  });
+
+  app.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' });
+  app.doc31('/openapi.json', { openapi: '3.1.0', info: { title: 'Pulse', version } });
+  return app;
+}
+
+const PARTS: Record<string, string> = { json: 'body', param: 'path' };
+
+const healthRoute = {
+  method: 'get' as const,
+  path: '/api/health',
+  summary: 'Is the server there, and does its store answer? Never needs the token.',
+  responses: { 200: json('Yes.', HealthAnswer), ...refusals() },
+};
+
+const metricsRoute = {
+  method: 'get' as const,
+  path: '/metrics',
+  summary: 'Figures for Prometheus.',
+  responses: {
+    200: { description: 'Text.', content: { 'text/plain': { schema: z.string() } } },
+    ...refusals(),
+  },
+};

@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { redactJson } from '../domain/redact.ts';
+import type { Within } from '../operations/context.ts';
+import type { Pulse } from '../pulse.ts';
+import type { Session } from '../store/sessions.ts';
+
+export interface Change<T> {
+  /** The header `Idempotency-Key`. */
+  key: string | undefined;
+  /** Everything that makes this request what it is. */
+  asked: readonly unknown[];
+  status: 201 | 202;
+  /** `claim` belongs into the transaction of the change. */
+  perform(claim: Within | undefined): Promise<Session>;
+  answer(session: Session): T;
+}
+
+/** Makes a change and answers for it; with a key once, and the same to everyone who asks the same. */
+export async function change<T>(pulse: Pulse, request: Change<T>): Promise<T> {
+  const { key, asked, status, perform } = request;
+  const answer = (session: Session): T => request.answer(redactJson(session));
+  if (key === undefined) return answer(await perform(undefined));
+  const digest = createHash('sha256').update(JSON.stringify(asked)).digest('hex');
+  const { body } = await pulse.once(
+    { key, digest },
+    {
+      async perform(claim) {
+        const session = await perform(claim);
+        return { sessionId: session.id, status, body: JSON.stringify(answer(session)) };
+      },
+      async recover(sessionId) {
+        const { session } = await pulse.get(sessionId);
+        return { status, body: JSON.stringify(answer(session)) };
+      },
+    },
+  );
+  return JSON.parse(body) as T;
+}

@@ -1,0 +1,57 @@
+/** Everything behind the port: the app, the runners of the sessions started on it, and those it had in hand before. */
+import { readFileSync } from 'node:fs';
+import type { Pulse } from '../pulse.ts';
+import { createApi } from './api.ts';
+import { type HttpServer, listen } from './http-server.ts';
+import { createSessionRunners } from './session-runners.ts';
+import { readServeId, readToken } from './state-file.ts';
+
+export interface ServeOptions {
+  pulse: Pulse;
+  host: string;
+  port: number;
+  /** Sessions to go on with, beside those that the last `serve` of this state directory had in hand. */
+  adopt: readonly string[];
+  say(text: string): void;
+}
+
+export interface Served extends AsyncDisposable {
+  url: string;
+  adopted: string[];
+}
+
+/** Disposing stops accepting, gives back the leases (the sessions stay running), and closes. */
+export async function serve({ pulse, host, port, adopt, say }: ServeOptions): Promise<Served> {
+  const stop = new AbortController();
+  const hand = pulse.hand(await readServeId(pulse.home));
+  const runners = createSessionRunners({ pulse, hand, say });
+  const app = createApi({
+    pulse,
+    token: await readToken(pulse.home),
+    host,
+    version: packageVersion(),
+    signal: stop.signal,
+    runSession: runners.run,
+    runners: () => runners.count,
+    take: hand.take,
+    onFailure: (error) => say(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+  });
+  const server: HttpServer = await listen(app, { host, port });
+  const adopted = [...new Set([...(await hand.list()), ...adopt])];
+  for (const id of adopted) runners.run(id);
+  return {
+    url: server.url,
+    adopted,
+    async [Symbol.asyncDispose]() {
+      server.stopAccepting();
+      stop.abort();
+      await runners[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function packageVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  return String(version);
+}

@@ -1,0 +1,147 @@
+/** Start, pause, resume, abort: each one call on `Pulse`; what they started runs on in this process. */
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import type { Within } from '../operations/context.ts';
+import type { StartInput } from '../operations/start.ts';
+import type { Pulse } from '../pulse.ts';
+import { SessionAnswer, StartAnswer } from './answers.ts';
+import { type ApiEnv, requireToken } from './guard.ts';
+import { change } from './keyed.ts';
+import { body, json, refusals, WITH_TOKEN } from './route.ts';
+import { KeyHeaders, NoBody, ResumeBody, SessionParams, StartBody } from './schemas.ts';
+
+export interface SessionChanges {
+  pulse: Pulse;
+  /** Drives the session from here on; called again for one that is being driven it does nothing. */
+  runSession(sessionId: string): void;
+  /** Written with each start and resume. */
+  take?: Within;
+}
+
+const ACTOR = 'api';
+
+export function addSessionChanges(
+  app: OpenAPIHono<ApiEnv>,
+  { pulse, runSession, take }: SessionChanges,
+): void {
+  app.openapi(startRoute, async (c) => {
+    const asked = c.req.valid('json');
+    if (asked.command !== undefined) requireToken(c, 'A start with `command`');
+    if (asked.verify !== undefined) requireToken(c, 'A start with `verify`');
+    const answer = await change(pulse, {
+      key: c.req.valid('header')['idempotency-key'],
+      asked: ['start', asked],
+      status: 201,
+      async perform(claim) {
+        const { session } = await pulse.start(startInput(asked), together(claim, take));
+        runSession(session.id);
+        return session;
+      },
+      answer: (session) => ({ sessionId: session.id, session }),
+    });
+    return c.json(answer, 201);
+  });
+
+  app.openapi(pauseRoute, async (c) => {
+    const { id } = c.req.valid('param');
+    const answer = await change(pulse, {
+      key: c.req.valid('header')['idempotency-key'],
+      asked: ['pause', id],
+      status: 202,
+      perform: (within) => pulse.pause(id, { actor: ACTOR, within }),
+      answer: (session) => ({ session }),
+    });
+    return c.json(answer, 202);
+  });
+
+  app.openapi(resumeRoute, async (c) => {
+    requireToken(c, 'Resume');
+    const { id } = c.req.valid('param');
+    const { timeLimit, ...asked } = c.req.valid('json');
+    const answer = await change(pulse, {
+      key: c.req.valid('header')['idempotency-key'],
+      asked: ['resume', id, asked, timeLimit],
+      status: 202,
+      async perform(claim) {
+        const within = together(claim, take);
+        const { session, next } = await pulse.resume(id, {
+          ...asked,
+          timeLimitMs: timeLimit,
+          actor: ACTOR,
+          within,
+        });
+        if (next === 'run') runSession(session.id);
+        return session;
+      },
+      answer: (session) => ({ session }),
+    });
+    return c.json(answer, 202);
+  });
+
+  app.openapi(abortRoute, async (c) => {
+    const { id } = c.req.valid('param');
+    const answer = await change(pulse, {
+      key: c.req.valid('header')['idempotency-key'],
+      asked: ['abort', id],
+      status: 202,
+      perform: (within) => pulse.abort(id, { actor: ACTOR, within }),
+      answer: (session) => ({ session }),
+    });
+    return c.json(answer, 202);
+  });
+}
+
+const startRoute = createRoute({
+  method: 'post',
+  path: '/api/pulse/start',
+  summary: 'Start a session; it runs in this server.',
+  request: { headers: KeyHeaders, body: body(StartBody, { isRequired: true }) },
+  responses: { 201: json('The session is admitted.', StartAnswer), ...refusals(400, 409, 413, 422) },
+});
+
+const pauseRoute = createRoute({
+  method: 'post',
+  path: '/api/pulse/{id}/pause',
+  summary: 'Pause after the iteration in hand.',
+  request: { params: SessionParams, headers: KeyHeaders, body: body(NoBody, { isRequired: false }) },
+  responses: { 202: json('The pause is asked for.', SessionAnswer), ...refusals(400, 404, 409, 413, 422) },
+});
+
+const resumeRoute = createRoute({
+  method: 'post',
+  path: '/api/pulse/{id}/resume',
+  summary: 'Go on with a blocked, paused or failed session, or adopt one that nobody runs.',
+  security: WITH_TOKEN,
+  request: { params: SessionParams, headers: KeyHeaders, body: body(ResumeBody, { isRequired: false }) },
+  responses: { 202: json('The session runs again.', SessionAnswer), ...refusals(400, 404, 409, 413, 422) },
+});
+
+const abortRoute = createRoute({
+  method: 'post',
+  path: '/api/pulse/{id}/abort',
+  summary: 'End a session for good; answers once nothing of its run is left.',
+  request: { params: SessionParams, headers: KeyHeaders, body: body(NoBody, { isRequired: false }) },
+  responses: { 202: json('The session is aborted.', SessionAnswer), ...refusals(400, 404, 409, 413, 422) },
+});
+
+function startInput({
+  projectPath,
+  timeLimit,
+  iterationTimeout,
+  idleTimeout,
+  ...same
+}: StartBody): StartInput {
+  return {
+    ...same,
+    path: projectPath,
+    createdBy: 'api',
+    timeLimitMs: timeLimit,
+    iterationTimeoutMs: iterationTimeout,
+    idleTimeoutMs: idleTimeout,
+  };
+}
+
+function together(...parts: (Within | undefined)[]): Within {
+  return async (db, sessionId) => {
+    for (const part of parts) await part?.(db, sessionId);
+  };
+}

@@ -1,0 +1,70 @@
+import { constants } from 'node:os';
+import { isLoopback } from '../../api/guard.ts';
+import { serve } from '../../api/serve.ts';
+import { takeServeLock } from '../../api/serve-lock.ts';
+import { PulseError } from '../../domain/errors.ts';
+import { resolveHome } from '../../home.ts';
+import { createPulse } from '../../pulse.ts';
+import type { CommandContext } from '../command-spec.ts';
+import { findOrphans } from '../session-runner.ts';
+
+const HOST = '127.0.0.1';
+const PORT = 3002;
+/** Agents are ended within 10 s; whatever still hangs after this is left to the next start. */
+const STOP_WITHIN_MS = 12_000;
+
+type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+
+/** Runs until it is told to stop; the sessions it has in hand stay running and are gone on with at the next start. */
+export async function run({ input, output, environment }: CommandContext): Promise<number> {
+  const host = input.text('host') ?? HOST;
+  const port = input.number('port') ?? PORT;
+  if (port > 65_535) throw new PulseError('usage', `--port must be below 65536, not ${port}.`);
+  const say = (text: string): void => output.talk(`${new Date().toISOString()} ${text}`);
+  const told = listenForStop();
+  surviveFailures(say);
+
+  using lock = await takeServeLock(resolveHome(environment).serveLock);
+  await using pulse = await createPulse({ environment });
+  const orphans = input.has('adopt') ? await findOrphans(pulse) : [];
+  await using server = await serve({ pulse, host, port, adopt: orphans.map(({ id }) => id), say });
+  lock.update(server.url);
+  if (output.isJson) output.json({ type: 'serve.listening', url: server.url, adopted: server.adopted });
+  output.talk(`Pulse listens on ${server.url}`);
+  output.talk(`The token is in ${pulse.home.token}`);
+  output.talk(`  curl -H "Authorization: Bearer $(cat ${pulse.home.token})" ${server.url}/api/pulse`);
+  if (!isLoopback(host)) output.talk('It can be reached from other machines: every request needs the token.');
+  for (const id of server.adopted) say(`${id}: goes on`);
+
+  const signal = await told;
+  say(`${signal}: stopping; sessions stay running and go on at the next start`);
+  const exitCode = 128 + constants.signals[signal];
+  setTimeout(() => process.exit(exitCode), STOP_WITHIN_MS).unref();
+  return exitCode;
+}
+
+/** The first signal asks; a second does not wait. */
+function listenForStop(): Promise<StopSignal> {
+  return new Promise((resolve) => {
+    let isAsked = false;
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        if (isAsked) process.exit(128 + constants.signals[signal]);
+        isAsked = true;
+        resolve(signal);
+      });
+    }
+  });
+}
+
+/** One session's failure is not the others': it is said, and its runner is started again. A closed terminal is none. */
+function surviveFailures(say: (text: string) => void): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.removeAllListeners('error');
+    stream.on('error', () => undefined);
+  }
+  const tell = (error: unknown): void =>
+    say(`unexpected: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  process.on('unhandledRejection', tell);
+  process.on('uncaughtException', tell);
+}
