@@ -1,6 +1,7 @@
 /** The HTTP surface (contract 6): a Hono app that can be asked with `app.request()`, without a port. */
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { bodyLimit } from 'hono/body-limit';
+import { isPulseError, PulseError } from '../domain/errors.ts';
 import type { Pulse } from '../pulse.ts';
 import { HealthAnswer } from './answers.ts';
 import { answerError, MAX_BODY_BYTES, tooLarge, unknownRoute, violationsError } from './errors.ts';
@@ -69,7 +70,11 @@ export function createApi(options: ApiOptions): Api {
   addSessionViews(app, { ...options, heartbeatMs });
 
   app.openapi(healthRoute, async (c) => {
-    await pulse.list({ limit: 1 });
+    await pulse.list({ limit: 1 }).catch((cause: unknown) => {
+      throw isPulseError(cause)
+        ? cause
+        : new PulseError('store_unavailable', 'The store does not answer.', { cause });
+    });
     return c.json({ status: 'ok' as const }, 200);
   });
   const metrics = createMetrics({ pulse, runners });

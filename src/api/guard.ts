@@ -37,7 +37,7 @@ export function createGuard({ token, host }: GuardOptions): MiddlewareHandler<Ap
 
     const shown = c.req.header('authorization');
     const isTrusted = shown !== undefined && isToken(shown, expected);
-    if (shown !== undefined && !isTrusted) attempts.refuse(c.env.incoming?.socket.remoteAddress ?? 'here');
+    if (shown !== undefined && !isTrusted) attempts.refuse(c.env?.incoming?.socket.remoteAddress ?? 'here');
     if (needsTokenAlways && !isTrusted && !OPEN_PATHS.includes(c.req.path)) throw tokenNeeded('This address');
     c.set('isTrusted', isTrusted);
     await next();

@@ -92,7 +92,7 @@ describe('POST /api/pulse/start', () => {
   it.each([
     [422, 'invalid_input', { projectPath: '/nowhere/at/all' }],
     [422, 'not_a_repository', { projectPath: '/' }],
-    [422, 'agent_unavailable', { agent: 'nobody' }],
+    [400, 'usage', { agent: 'nobody' }],
     [422, 'unknown_base', { base: 'no-such-branch' }],
     [422, 'invalid_input', { branch: 'two words' }],
     [409, 'branch_exists', { branch: 'main' }],

@@ -171,6 +171,18 @@ describe('two processes that run the same session', () => {
     expect(scene.sh(scene.root, 'show', `${session.branch_name}:f`)).toBe('x');
   });
 
+  it('leave what a killed one had made under the recovery ref when the session is aborted', async () => {
+    const { scene, go, session } = await gated();
+    const first = runElsewhere(scene, session.id);
+    await until(() => existsSync(`${go}.up`));
+    const killed = once(first, 'exit');
+    first.kill('SIGKILL');
+    await killed;
+    expect((await scene.pulse.abort(session.id, { actor: 'test' })).status).toBe('aborted');
+    expect(existsSync(session.worktree_path)).toBe(false);
+    expect(scene.sh(scene.root, 'show', `refs/pulse/recovery/${session.id}/1.1:f`)).toBe('x');
+  });
+
   it('hear of a stop from outside at once', async () => {
     const { scene, go, session } = await gated();
     const first = runElsewhere(scene, session.id);

@@ -204,6 +204,21 @@ describe('a pause', () => {
     expect(await scene.run(session)).toMatchObject({ status: 'complete', total_tokens_used: 500 });
   });
 
+  it('at once, with a commit of a person on the branch before the resume, starts again from there', async () => {
+    const { scene, session, running } = await stopped();
+    const { root, sh } = scene;
+    await scene.pulse.pause(session.id, { ...PERSON, now: true });
+    await running;
+    sh(root, 'switch', '-q', session.branch_name);
+    sh(root, 'commit', '-q', '--allow-empty', '-m', 'a hand');
+    const theirs = sh(root, 'rev-parse', 'HEAD');
+    sh(root, 'switch', '-q', 'main');
+    await scene.pulse.resume(session.id, PERSON);
+    expect(await scene.run(session)).toMatchObject({ status: 'complete', total_commits: 1 });
+    expect((await scene.pulse.get(session.id)).iterations).toMatchObject([{ attempt: 2, start_sha: theirs }]);
+    expect(sh(root, 'rev-parse', `${session.branch_name}~1`)).toBe(theirs);
+  });
+
   it('takes effect after the iteration in hand', async () => {
     const scene = await makeScene();
     const gate = join(scene.folder, 'gate');
