@@ -50,9 +50,9 @@ import {
   viewSessions,
   viewVerifications,
 } from './operations/view.ts';
-import { capture } from './process/capture.ts';
 import { killExactly } from './process/ending.ts';
 import { currentOwner, formatOwner, parseOwner } from './process/owner.ts';
+import { createShellCapture } from './process/shell-capture.ts';
 import type { Figures } from './store/figures.ts';
 import type { RequestKey, StoredAnswer } from './store/idempotency.ts';
 import { openStore } from './store/open.ts';
@@ -102,8 +102,9 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     path: home.database,
     onCommit,
   });
+  const programs = createShellCapture();
   const git = createGit({
-    exec: (call) => capture({ file: 'git', ...call }),
+    exec: (call) => programs.capture({ file: 'git', ...call }),
     onCall: onGit,
     env: environment,
   });
@@ -154,6 +155,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     once: (request, work) => once(operations, request, work),
     hand: (servedBy) => openHand(operations, servedBy),
     async [Symbol.asyncDispose]() {
+      programs[Symbol.dispose]();
       await endpoint[Symbol.asyncDispose]();
       await bell[Symbol.asyncDispose]();
       await store.close();

@@ -1,10 +1,10 @@
 /** The HTTP surface (contract 6): a Hono app that can be asked with `app.request()`, without a port. */
 import { OpenAPIHono, z } from '@hono/zod-openapi';
-import { bodyLimit } from 'hono/body-limit';
 import { isPulseError, PulseError } from '../domain/errors.ts';
 import type { Pulse } from '../pulse.ts';
 import { HealthAnswer } from './answers.ts';
-import { answerError, MAX_BODY_BYTES, tooLarge, unknownRoute, violationsError } from './errors.ts';
+import { readBody } from './body.ts';
+import { answerError, unknownRoute, violationsError } from './errors.ts';
 import { type ApiEnv, createGuard } from './guard.ts';
 import { createMetrics } from './metrics.ts';
 import { json, refusals } from './route.ts';
@@ -52,19 +52,7 @@ export function createApi(options: ApiOptions): Api {
     c.header('X-Content-Type-Options', 'nosniff');
   });
   app.use(createGuard({ token, host }));
-  app.use(
-    bodyLimit({
-      maxSize: MAX_BODY_BYTES,
-      onError: () => {
-        throw tooLarge();
-      },
-    }),
-  );
-  app.use(async (c, next) => {
-    // Whoever sends nothing has sent no JSON either, whatever its client says about the type.
-    if (c.req.method === 'POST' && (await c.req.text()) === '') c.req.raw.headers.delete('content-type');
-    await next();
-  });
+  app.use(readBody);
 
   addSessionChanges(app, options);
   addSessionViews(app, { ...options, heartbeatMs });

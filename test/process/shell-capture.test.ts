@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createShellCapture } from '../../src/process/shell-capture.ts';
+
+const env = { PATH: process.env.PATH ?? '/usr/bin:/bin', KEPT: 'kept' };
+const NODE = process.execPath;
+
+describe('a program started by the shell beside Pulse', () => {
+  const shell = createShellCapture();
+  afterAll(() => shell[Symbol.dispose]());
+  const run = (args: string[], rest: object = {}) =>
+    shell.capture({ file: NODE, args, cwd: '/tmp', env, ...rest });
+  const print = (what: string) => ['-e', `process.stdout.write(${what})`];
+
+  it('gets its arguments, its folder, its environment and its input as they are', async () => {
+    const args = ['a b', "it's", '', '$HOME `x` "q"', 'line\nbreak', '-e', '\\', '*', 'ü'];
+    const { stdout } = await run([
+      ...print('JSON.stringify([process.argv.slice(1), process.cwd()])'),
+      '--',
+      ...args,
+    ]);
+    expect(JSON.parse(stdout.toString())).toEqual([args, '/tmp']);
+    const other = await run(print('JSON.stringify([process.env.KEPT, process.env.MORE])'), {
+      env: { PATH: env.PATH, MORE: "o'ther" },
+    });
+    expect(JSON.parse(other.stdout.toString())).toEqual([null, "o'ther"]);
+    const echo = await run(['-e', 'process.stdin.pipe(process.stdout)'], {
+      stdin: 'first\n$x `y` \\ \nlast\n',
+    });
+    expect(echo.stdout.toString()).toBe('first\n$x `y` \\ \nlast\n');
+  });
+
+  it('gives back exit codes, both streams and bytes that are no text', async () => {
+    const script =
+      'process.stdout.write(Buffer.from([0,255,10,13,0]));process.stderr.write("bad");process.exitCode=3';
+    const result = await run(['-e', script]);
+    expect([result.code, result.stderr, [...result.stdout]]).toEqual([3, 'bad', [0, 255, 10, 13, 0]]);
+    expect((await run(['-e', 'process.kill(process.pid, "SIGKILL")'])).code).toBe(137);
+    expect((await run([], { cwd: '/nowhere' })).code).toBe(128);
+    expect((await shell.capture({ file: 'no-such-program', args: [], cwd: '/', env })).code).toBe(127);
+  });
+
+  it('gives back a large output whole', async () => {
+    const { stdout } = await run(print('"x".repeat(5_000_000)'));
+    expect(stdout.length).toBe(5_000_000);
+  });
+
+  it('runs calls at once that come at once, each with its own answer', async () => {
+    const answers = await Promise.all([1, 2, 3, 4].map((n) => run(print(`"${n}"`))));
+    expect(answers.map(({ stdout }) => stdout.toString())).toEqual(['1', '2', '3', '4']);
+  });
+
+  it('passes any text through as an argument', async () => {
+    const text = fc
+      .string({ unit: 'grapheme' })
+      .filter((value) => !value.includes('\0') && value.isWellFormed());
+    await fc.assert(
+      fc.asyncProperty(fc.array(text, { maxLength: 4 }), async (args) => {
+        const { stdout } = await shell.capture({
+          file: '/usr/bin/printf',
+          args: ['%s\\n', '--', ...args],
+          cwd: '/',
+          env,
+        });
+        expect(stdout.toString()).toBe(['--', ...args].map((arg) => `${arg}\n`).join(''));
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
