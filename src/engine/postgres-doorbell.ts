@@ -19,16 +19,20 @@ export function createPostgresDoorbell({ pool }: { pool: Pool }): ClosableDoorbe
   async function open(): Promise<void> {
     if (client || isOpening || isClosed) return;
     isOpening = true;
+    let connected: PoolClient | null = null;
     try {
-      const connected = await pool.connect();
+      connected = await pool.connect();
       connected.on('error', lost);
       connected.on('end', lost);
       connected.on('notification', ({ payload }) => payload && bells.ring(payload));
       await connected.query(`LISTEN ${CHANNEL}`);
+      if (isClosed) throw new Error('closed meanwhile');
       client = connected;
       // Whatever was rung before is found by looking.
       bells.ringAll();
     } catch {
+      // No LISTEN here: the poll does without, and a later try may have more luck.
+      connected?.release(true);
       reopenLater();
     } finally {
       isOpening = false;

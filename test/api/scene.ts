@@ -27,8 +27,12 @@ export interface ApiScene extends Scene {
   post(script: string, input?: Record<string, unknown>): Promise<Session>;
 }
 
-export async function makeApiScene(options: Partial<ApiOptions> = {}): Promise<ApiScene> {
-  const scene = await makeScene();
+export interface ApiSceneOptions extends Partial<ApiOptions> {
+  environment?: Record<string, string>;
+}
+
+export async function makeApiScene({ environment, ...options }: ApiSceneOptions = {}): Promise<ApiScene> {
+  const scene = await makeScene({ environment });
   const handed: string[] = [];
   const { pulse, root } = scene;
   const runSession = (id: string): void => void handed.push(id);

@@ -228,7 +228,7 @@ describe('pulse serve', () => {
       duplex: 'half',
     } as RequestInit);
     expect(chunked.status).toBe(413);
-    // One that does not end is cut off; whether its sender still sees the answer is up to its network.
+    // One that goes on and on is cut off; whether its sender still sees the answer is up to its network.
     const endless = fetch(`${server.url}/api/pulse/start`, {
       method: 'POST',
       headers,
