@@ -34,6 +34,8 @@ const settingsSchema = z.strictObject({
   completion: z.strictObject({ inferred: z.enum(['confirm', 'accept']) }).optional(),
   limits: z.strictObject({ wait: z.union([z.boolean(), z.enum(['on', 'off'])]) }).optional(),
   env: z.strictObject({ pass: z.array(z.string().min(1)) }).optional(),
+  labels: z.array(z.string().regex(/^[\w.:-]{1,64}$/)).optional(),
+  remote: z.string().min(1).optional(),
 });
 export type Settings = z.infer<typeof settingsSchema>;
 export type SettingName = keyof Settings;
@@ -49,6 +51,8 @@ export const DEFAULT_SETTINGS = {
   completion: { inferred: 'confirm' },
   limits: { wait: true },
   env: { pass: [] },
+  labels: [],
+  remote: 'origin',
 } as const satisfies Partial<Settings>;
 
 /** Scalars only; a list belongs into a file. */

@@ -13,6 +13,9 @@ export interface Home {
   logs: string;
   sockets: string;
   recordings: string;
+  /** Clones in which a daemon works for sessions of other hosts, and their worktrees. */
+  clones: string;
+  fleet: string;
   bin: string;
   /** What a client of `serve` must show (contract 6). */
   token: string;
@@ -34,6 +37,8 @@ export function resolveHome(environment: NodeJS.ProcessEnv): Home {
     logs: join(path, 'logs'),
     sockets: socketDirectory(path, environment),
     recordings: join(path, 'recordings'),
+    clones: join(path, 'clones'),
+    fleet: join(path, 'fleet'),
     bin: join(path, 'bin'),
     token: join(path, 'token'),
     serveId: join(path, 'serve.id'),

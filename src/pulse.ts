@@ -1,6 +1,7 @@
 /** The composition root: everything is made here and handed down; nothing else knows how it was made. */
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findAdapter } from './agents/registry.ts';
@@ -12,6 +13,7 @@ import { createBriefs } from './engine/briefs.ts';
 import { systemClock } from './engine/clock.ts';
 import { createDoorbell } from './engine/doorbell.ts';
 import { DEFAULT_TIMING, type Engine, type EngineTiming } from './engine/engine.ts';
+import { type FleetOptions, runFleetDaemon } from './engine/fleet.ts';
 import { createPostgresDoorbell } from './engine/postgres-doorbell.ts';
 import { createRecordings } from './engine/recordings.ts';
 import { type RunnerEnd, runSession } from './engine/runner.ts';
@@ -69,12 +71,16 @@ export interface PulseOptions {
   onGit?: (args: string[]) => void;
 }
 
+export type DaemonOptions = Pick<FleetOptions, 'labels' | 'concurrency' | 'say'>;
+
 export interface Pulse extends AsyncDisposable {
   readonly home: Home;
   /** `within` is written in the transaction that admits the session. */
   start(input: StartInput, within?: Within): Promise<{ session: Session; notes: StartNotes }>;
   /** Drives a session in this process until it stops, or the signal aborts. */
   run(sessionId: string, signal: AbortSignal): Promise<RunnerEnd>;
+  /** Takes attempts by label until the signal aborts. */
+  daemon(options: DaemonOptions, signal: AbortSignal): Promise<void>;
   get(id: string): Promise<SessionView>;
   list(filter: SessionFilter): Promise<Session[]>;
   context(id: string, options: { maxTurns: number }): Promise<ContextView>;
@@ -139,6 +145,12 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     home,
     start: (input, within) => startSession(operations, input, within),
     run: (sessionId, signal) => runSession(engine, sessionId, signal),
+    daemon: (daemonOptions, signal) =>
+      runFleetDaemon(
+        engine,
+        { ...daemonOptions, host: `${hostname()}:${home.path}`, clones: home.clones, worktrees: home.fleet },
+        signal,
+      ),
     get: (id) => viewSession(operations, id),
     list: (filter) => viewSessions(operations, filter),
     context: (id, contextOptions) => viewContext(operations, id, contextOptions),

@@ -54,7 +54,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /** The names under which this server may be asked: another name means that a page had its own resolve to us. */
-function allowedNames(host: string): string[] {
+export function allowedNames(host: string): string[] {
   const isEverywhere = host === '0.0.0.0' || host === '::';
   const own = isEverywhere
     ? [

@@ -64,7 +64,9 @@ function isAlive(path: string, { owner }: Holder): boolean {
 /** `null` for a file that is not there, or that says nothing usable. */
 function read(path: string): Holder | null {
   try {
-    return Holder.parse(JSON.parse(readFileSync(path, 'utf8')));
+    const holder = Holder.parse(JSON.parse(readFileSync(path, 'utf8')));
+    parseOwner(holder.owner);
+    return holder;
   } catch {
     return null;
   }

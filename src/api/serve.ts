@@ -1,7 +1,9 @@
 /** Everything behind the port: the app, the runners of the sessions started on it, and those it had in hand before. */
 import { readFileSync } from 'node:fs';
+import { createMcpHandler } from '../mcp/handler.ts';
 import type { Pulse } from '../pulse.ts';
 import { createApi } from './api.ts';
+import { allowedNames, isLoopback } from './guard.ts';
 import { type HttpServer, listen } from './http-server.ts';
 import { createSessionRunners } from './session-runners.ts';
 import { readServeId, readToken } from './state-file.ts';
@@ -25,17 +27,18 @@ export async function serve({ pulse, host, port, adopt, say }: ServeOptions): Pr
   const stop = new AbortController();
   const hand = pulse.hand(await readServeId(pulse.home));
   const runners = createSessionRunners({ pulse, hand, say });
+  const token = await readToken(pulse.home);
+  const shared = { pulse, token, runSession: runners.run, take: hand.take };
   const app = createApi({
-    pulse,
-    token: await readToken(pulse.home),
+    ...shared,
     host,
     version: packageVersion(),
     signal: stop.signal,
-    runSession: runners.run,
     runners: () => runners.count,
-    take: hand.take,
     onFailure: (error) => say(error instanceof Error ? (error.stack ?? error.message) : String(error)),
   });
+  const mcp = createMcpHandler({ ...shared, hosts: allowedNames(host), isTokenRequired: !isLoopback(host) });
+  app.all('/mcp', (c) => mcp(c.req.raw));
   const server: HttpServer = await listen(app, { host, port });
   const adopted = [...new Set([...(await hand.list()), ...adopt])];
   for (const id of adopted) runners.run(id);

@@ -124,6 +124,26 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/serve.ts'),
   },
   {
+    name: 'daemon',
+    group: 'Run',
+    summary: 'Run attempts of sessions that are driven elsewhere.',
+    details:
+      'For a fleet: all hosts share one PostgreSQL (PULSE_DATABASE_URL) and a git remote. A session whose config has ' +
+      '`labels` is worked on by daemons that have all of them, in clones of their own; results come back by the remote.\n' +
+      'Told to stop, it ends its agents and gives their attempts back.',
+    options: [
+      {
+        name: 'labels',
+        value: 'text',
+        placeholder: 'A,B',
+        help: 'What this daemon has: it takes attempts that ask for nothing else.',
+      },
+      { name: 'concurrency', value: 'integer', placeholder: 'N', help: 'Attempts at once (1).' },
+    ],
+    examples: ['pulse daemon --labels linux,gpu'],
+    load: () => import('./commands/daemon.ts'),
+  },
+  {
     name: 'status',
     group: 'Look',
     summary: 'Show one session, or all that run.',

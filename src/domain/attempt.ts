@@ -10,6 +10,9 @@ export type Identity = z.infer<typeof identitySchema>;
 
 export const attemptSpecSchema = z.object({
   projectPath: z.string(),
+  /** Where a daemon on another host gets the start commit and brings its result; `null`: it works beside the runner. */
+  remote: z.string().nullable(),
+  projectKey: z.string(),
   worktreePath: z.string(),
   startSha: z.string(),
   branch: z.string(),

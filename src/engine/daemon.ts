@@ -1,11 +1,8 @@
-import { asPulseError, isPulseError } from '../domain/errors.ts';
-import { giveBackTask, nextDueMs, renewTask, type Task } from '../store/inbox.ts';
+import { nextDueMs, type Task } from '../store/inbox.ts';
 import { act } from './actions.ts';
-import { executeAttempt } from './attempt.ts';
 import { claimAttempt } from './claim.ts';
 import type { Engine } from './engine.ts';
-import { keepLease } from './heartbeat.ts';
-import type { HeldAttempt } from './ports.ts';
+import { holdAttempt } from './held-attempt.ts';
 
 /** Claims a session's attempts and executes them, one after the other, until it is closed. */
 export interface Daemon {
@@ -34,7 +31,7 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
       const task = dueMs === 0 ? await claim() : null;
       if (task) {
         const control = new AbortController();
-        const done = perform(task, control);
+        const done = holdAttempt(engine, { task, spec: task.spec, control });
         current = { control, done };
         await done;
         current = null;
@@ -56,36 +53,6 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
     });
   }
 
-  async function perform(task: Task, control: AbortController): Promise<void> {
-    const attempt: HeldAttempt = {
-      task,
-      spec: task.spec,
-      sessionId,
-      iteration: task.iteration_number,
-      runId: runIdOf(task.id, task.token),
-    };
-    const over = new AbortController();
-    const { store, clock, timing } = engine;
-    const beating = keepLease({
-      clock,
-      timing,
-      over: over.signal,
-      renew: () => store.tx('heartbeat', (db) => renewTask(db, task, timing.leaseMs)),
-      onLost: () => control.abort('fenced'),
-    });
-    let isReported = false;
-    try {
-      isReported = (await executeAttempt(engine, attempt, control)) === 'reported';
-    } catch (error) {
-      // Fenced: the attempt is somebody else's now, and whatever this one held was given up.
-      if (!isPulseError(error, 'fenced')) throw asPulseError(error);
-    } finally {
-      over.abort();
-      await beating;
-      if (!isReported) await store.tx('give_back', (db) => giveBackTask(db, task), { session: sessionId });
-    }
-  }
-
   const ended = work();
   ended.catch(() => closing.abort());
   return {
@@ -99,7 +66,11 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
   };
 }
 
-/** New for every claim, so that a successor can find and end what an earlier claim of the attempt left running. */
-export function runIdOf(taskId: string, token: number): string {
-  return `${taskId}.${token}`;
+/** For a session whose attempts run elsewhere: its runner only decides. Taking an attempt back fences its daemon. */
+export function absentDaemon(): Daemon {
+  return {
+    interrupt: async () => undefined,
+    ended: new Promise(() => undefined),
+    [Symbol.asyncDispose]: async () => undefined,
+  };
 }

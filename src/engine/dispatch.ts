@@ -83,6 +83,7 @@ export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<voi
     content: brief.text,
     spec,
     attempt: 1,
+    labels: control.settings.labels,
     context: {
       pulseSessionId: session.id,
       iterationNumber: iteration,
@@ -114,6 +115,8 @@ export function attemptSpec(
 ): AttemptSpec {
   return {
     projectPath: session.project_path,
+    remote: control.settings.remote,
+    projectKey: control.project_id,
     worktreePath: session.worktree_path,
     startSha,
     branch: session.branch_name,

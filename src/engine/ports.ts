@@ -21,9 +21,17 @@ export interface HeldAttempt {
   runId: string;
 }
 
+export interface BranchMove {
+  taskId: string;
+  from: string;
+  to: string;
+  remote: string | null;
+}
+
 /** Git and the worktree. Every method may be called again after a crash at any point inside it. */
 export interface Workspace {
-  createBranch(session: Session): Promise<void>;
+  /** At the remote too, where daemons elsewhere work on it. */
+  createBranch(session: Session, remote: string | null): Promise<void>;
   /** The branch's commit, or `null` when it does not exist. */
   branchHead(session: Session): Promise<string | null>;
   /**
@@ -44,7 +52,7 @@ export interface Workspace {
   /** Keeps what the worktree holds beyond `startSha` under the attempt's recovery ref. */
   saveLeftovers(attempt: HeldAttempt): Promise<void>;
   /** Moves the session's branch by compare-and-swap and drops the attempt's ref with it. */
-  advance(session: Session, move: { taskId: string; from: string; to: string }): Promise<void>;
+  advance(session: Session, move: BranchMove): Promise<void>;
   /** Removes the worktree of an ended session; what is not committed goes to the recovery ref. */
   close(session: Session, last: LastAttempt | null): Promise<void>;
 }

@@ -8,11 +8,12 @@ import {
   renewSessionLease,
   takeSessionLease,
 } from '../store/leases.ts';
-import { findSession } from '../store/sessions.ts';
+import { findSession, getControl } from '../store/sessions.ts';
 import { act } from './actions.ts';
-import { type Daemon, startDaemon } from './daemon.ts';
+import { absentDaemon, type Daemon, startDaemon } from './daemon.ts';
 import type { Engine } from './engine.ts';
 import { evictHolder } from './eviction.ts';
+import { INBOX } from './fleet.ts';
 import { keepLease } from './heartbeat.ts';
 import type { SessionState } from './loop.ts';
 import { endSession } from './settle.ts';
@@ -40,7 +41,9 @@ export async function runSession(engine: Engine, sessionId: string, signal: Abor
     onLost: () => over.abort('fenced'),
   });
   try {
-    await using daemon = startDaemon(engine, sessionId);
+    const { settings } = await store.read((db) => getControl(db, sessionId));
+    const isFleet = settings.labels.length > 0;
+    await using daemon = isFleet ? absentDaemon() : startDaemon(engine, sessionId);
     await drive(engine, { sessionId, token, daemon, stop });
   } catch (error) {
     await fail(engine, { sessionId, token, error: asPulseError(error) });
@@ -117,6 +120,7 @@ async function drive(engine: Engine, { sessionId, token, daemon, stop }: Drive):
       if (!(await isOutrun(engine, state, error))) throw error;
     }
     engine.bell.ring(sessionId);
+    if (state.control.settings.labels.length > 0) engine.bell.ring(INBOX);
   }
 }
 

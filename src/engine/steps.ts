@@ -64,7 +64,7 @@ async function start({ store, workspace, trace }: Engine, state: SessionState, t
   const { session } = state;
   await act(trace, 'start', {
     perform: async () => {
-      await workspace.createBranch(session);
+      await workspace.createBranch(session, state.control.settings.remote);
       await store.tx(
         'start',
         async (db) => {
@@ -113,6 +113,7 @@ async function settle(
           taskId: live.task.id,
           from: live.iteration.start_sha,
           to: commit,
+          remote: state.control.settings.remote,
         }),
     });
   }
@@ -167,8 +168,9 @@ async function takeBack(engine: Engine, { state, live, retry, token, isPause }: 
   });
 }
 
-/** An agent's work that is not committed yet lies in its host's worktree: from another host it cannot be finished. */
+/** An agent's work that is not committed yet lies in its daemon's worktree: elsewhere it cannot be finished. */
 function isReachable({ owner, owners }: Engine, { task }: LiveIteration): boolean {
+  if (task.labels.length > 0) return false;
   if (task.lease_owner === null || task.lease_owner === owner) return true;
   return owners(task.lease_owner) !== 'elsewhere';
 }

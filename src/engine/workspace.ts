@@ -16,14 +16,16 @@ import {
   readRef,
   recoveryRef,
 } from '../git/refs.ts';
+import { ensureClone, fetchAttempt, fetchCommit, pushAttempt, pushBranch } from '../git/remote.ts';
 import { dirtyPaths } from '../git/repository.ts';
 import { evidenceTree } from '../git/tree.ts';
 import { ensureWorktree, removeWorktree } from '../git/worktree.ts';
 import { agentEnvironment } from '../process/environment.ts';
 import { sweepDirectory, sweepRun } from '../process/sweep.ts';
+import type { Task } from '../store/inbox.ts';
 import { runChecks } from '../verify/run-checks.ts';
 import { detectSetup, setupFingerprint } from '../verify/setup.ts';
-import { runIdOf } from './daemon.ts';
+import { runIdOf } from './held-attempt.ts';
 import type { HeldAttempt, Workspace } from './ports.ts';
 
 const CHECK_TIMEOUT_MS = 30 * 60 * 1000;
@@ -38,8 +40,9 @@ export interface WorkspaceOptions {
 
 export function createWorkspace({ git, environment, redactor }: WorkspaceOptions): Workspace {
   return {
-    async createBranch({ project_path: root, branch_name: branch, base_sha: to }) {
+    async createBranch({ project_path: root, branch_name: branch, base_sha: to }, remote) {
       await advanceBranch(git, { root, branch, from: null, to });
+      if (remote) await pushBranch(git, { root, remote, branch, from: null, to });
     },
 
     branchHead: ({ project_path: root, branch_name: branch }) => readRef(git, root, `refs/heads/${branch}`),
@@ -50,6 +53,10 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
       const isInterrupted = task.token > 1 || recoverTo !== null;
       if (isInterrupted) await endEarlierRuns(attempt);
       if (keepWork) return;
+      if (spec.remote) {
+        await ensureClone(git, { path: root, remote: spec.remote });
+        await fetchCommit(git, { root, remote: spec.remote, branch: spec.branch, sha: startSha });
+      }
       const { state, head } = await ensureWorktree(git, { root, path, sha: startSha });
       if (state !== 'created' && recoverTo) await keepLeftovers(attempt, recoverTo);
       if (isInterrupted || head !== startSha) await resetWorktree(git, { worktree: path, sha: startSha });
@@ -96,7 +103,9 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
       }),
 
     async publish({ spec, task }, commit) {
-      await publishAttempt(git, { root: spec.projectPath, taskId: task.id, commit });
+      const { projectPath: root, remote } = spec;
+      await publishAttempt(git, { root, taskId: task.id, commit });
+      if (remote) await pushAttempt(git, { root, remote, taskId: task.id, commit });
     },
 
     async unpublish({ spec, task }, commit) {
@@ -128,8 +137,11 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
       await keepLeftovers(attempt, recoveryRef(sessionId, iteration, task.attempt));
     },
 
-    async advance({ project_path: root, branch_name: branch }, { taskId, from, to }) {
+    async advance({ project_path: root, branch_name: branch }, { taskId, from, to, remote }) {
+      const head = remote ? await readRef(git, root, `refs/heads/${branch}`) : null;
+      if (remote && head !== to) await fetchAttempt(git, { root, remote, taskId });
       await advanceBranch(git, { root, branch, from, to, dropRef: attemptRef(taskId) });
+      if (remote) await pushBranch(git, { root, remote, branch, from, to, dropTask: taskId });
     },
 
     async close({ project_path: root, worktree_path: path, id }, last) {
@@ -142,9 +154,15 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
         await saveIfThere(git, { worktree: path, ref, startSha });
       }
       await removeWorktree(git, { root, path });
-      if (last?.task) await deleteRefs(git, { root, refs: [attemptRef(last.task.id)] });
+      if (last?.task) await dropAttempt(last.task, root);
     },
   };
+
+  async function dropAttempt({ id, spec }: Task, root: string): Promise<void> {
+    await deleteRefs(git, { root, refs: [attemptRef(id)] });
+    // Gone already in the usual case; `doctor --gc` finds what a remote out of reach kept.
+    if (spec.remote) await git.attempt(['push', '-q', spec.remote, `:${attemptRef(id)}`], { cwd: root });
+  }
 
   function checkBase(pass: readonly string[]) {
     const env = agentEnvironment({ base: environment, own: [], pass, add: {} });

@@ -8,6 +8,7 @@ import { newSessionId, shortId, uuidv7 } from '../domain/ids.ts';
 import { storedTurn } from '../engine/turns.ts';
 import { assertBranchName, defaultBranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/exec.ts';
+import { remoteUrl } from '../git/remote.ts';
 import {
   branchExists,
   type DirtyPaths,
@@ -96,7 +97,12 @@ export async function startSession(
     isCostUnknown: !findAdapter(agent).reportsCost,
     isUnverified: session.verify.length === 0,
   };
-  const settings = sessionSettings(config, input, await readIdentity(git, repository.root));
+  const settings = sessionSettings({
+    config,
+    input,
+    identity: await readIdentity(git, repository.root),
+    remote: await fleetRemote(git, repository, config),
+  });
   const turn = turnFromGoal(
     {
       id: uuidv7(engine.ids),
@@ -246,11 +252,24 @@ function newSession({
   };
 }
 
-function sessionSettings(
-  { values }: Config,
-  input: StartInput,
-  identity: SessionSettings['identity'],
-): SessionSettings {
+/** Daemons elsewhere reach the project by its remote: a session with labels cannot do without one. */
+async function fleetRemote(git: Git, { root }: Repository, { values }: Config): Promise<string | null> {
+  if (values.labels.length === 0) return null;
+  const url = await remoteUrl(git, root, values.remote);
+  if (url) return url;
+  throw new PulseError('invalid_config', `The repository has no remote ${values.remote}.`, {
+    hint: 'Sessions with `labels` run on daemons: they need a remote that both sides reach (`remote` in the config).',
+  });
+}
+
+interface SettingsParts {
+  config: Config;
+  input: StartInput;
+  identity: SessionSettings['identity'];
+  remote: string | null;
+}
+
+function sessionSettings({ config: { values }, input, identity, remote }: SettingsParts): SessionSettings {
   const { wait } = values.limits;
   return {
     contextStrategy: input.contextStrategy ?? values.context,
@@ -259,5 +278,7 @@ function sessionSettings(
     environmentPass: [...values.env.pass],
     identity,
     record: input.record ?? false,
+    labels: [...values.labels],
+    remote,
   };
 }

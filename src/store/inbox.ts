@@ -32,6 +32,7 @@ export interface NewTask {
   spec: AttemptSpec;
   context: MediaContext;
   attempt: number;
+  labels: readonly string[];
   delayMs?: number;
 }
 
@@ -46,7 +47,7 @@ export async function insertTask(db: Db, task: NewTask): Promise<void> {
       task_content: task.content,
       project_path: task.spec.projectPath,
       agent: task.spec.agent,
-      labels: '[]',
+      labels: toJson(task.labels),
       priority: 0,
       media_context: toJson(task.context),
       session_id: pulseSessionId,

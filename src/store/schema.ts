@@ -68,6 +68,8 @@ export interface SessionControlsTable {
   window_from: number;
   /** The commit the next attempt starts from; `null` before the first commit. */
   head_sha: string | null;
+  /** The host whose worktree is prepared for this session, where daemons run its attempts. */
+  daemon_host: string | null;
   /** The `serve` that has the session in hand: its state directory's id. */
   served_by: string | null;
 }
@@ -187,7 +189,15 @@ export interface IdempotencyKeysTable {
   created_at: string;
 }
 
+export interface DaemonsTable {
+  owner: string;
+  host: string;
+  labels: Json;
+  seen_until: string;
+}
+
 export interface Schema {
+  daemons: DaemonsTable;
   pulse_sessions: SessionsTable;
   session_controls: SessionControlsTable;
   pulse_iterations: IterationsTable;

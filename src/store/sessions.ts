@@ -30,6 +30,9 @@ export interface SessionSettings {
   environmentPass: string[];
   identity: { name: string; email: string } | null;
   record: boolean;
+  /** Daemons with all of these run the attempts, by way of `remote`; none: the session's own runner does. */
+  labels: string[];
+  remote: string | null;
 }
 
 /** Retries and waits of the iteration in hand; settling it clears them. */
@@ -89,6 +92,7 @@ export async function insertSession(
       counters: toJson(NO_RETRIES),
       window_from: 0,
       head_sha: null,
+      daemon_host: null,
     })
     .execute();
 }

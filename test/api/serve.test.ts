@@ -204,6 +204,16 @@ describe('pulse serve', () => {
     await stop(server);
   });
 
+  it('answers MCP at /mcp', async () => {
+    const server = await startServer();
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const answer = await fetch(`${server.url}/mcp`, { method: 'POST', headers, body: JSON.stringify(list) });
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toContain('pulse_start');
+    await stop(server);
+  });
+
   it('needs the token for everything once it listens beyond loopback', async () => {
     const server = await startServer('--host', '0.0.0.0');
     expect((await fetch(`${server.url}/api/pulse`)).status).toBe(401);

@@ -23,6 +23,8 @@ const SETTINGS: SessionSettings = {
   environmentPass: [],
   identity: null,
   record: false,
+  labels: [],
+  remote: null,
 };
 
 const SESSION: NewSession = {

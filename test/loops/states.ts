@@ -157,6 +157,8 @@ const CONTROL: SessionControl = {
     environmentPass: [],
     identity: null,
     record: false,
+    labels: [],
+    remote: null,
   },
   lease_owner: 'me',
   lease_until: '',
@@ -169,4 +171,5 @@ const CONTROL: SessionControl = {
   window_from: 0,
   head_sha: null,
   served_by: null,
+  daemon_host: null,
 };

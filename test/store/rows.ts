@@ -9,6 +9,8 @@ export function sessionId(number: number): string {
 
 export const SPEC: AttemptSpec = {
   projectPath: '/project',
+  remote: null,
+  projectKey: 'project',
   worktreePath: '/worktree',
   startSha: 'base',
   branch: 'pulse/goal-0001',
@@ -33,6 +35,7 @@ export function newTask(session: string, iteration: number, overrides: Partial<N
     content: `brief ${iteration}`,
     spec: SPEC,
     attempt: 1,
+    labels: [],
     context: {
       pulseSessionId: session,
       iterationNumber: iteration,

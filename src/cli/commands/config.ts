@@ -20,6 +20,8 @@ const SETTINGS: Record<SettingName, string> = {
   context: 'how earlier turns reach the agent',
   completion: 'what an inferred COMPLETE does',
   limits: 'whether usage limits are waited for',
+  labels: 'daemons with all of these labels run the attempts',
+  remote: 'how daemons elsewhere reach the repository',
   env: 'variables agents get besides the usual ones',
 };
 const DURATIONS: readonly SettingName[] = ['timeLimit', 'iterationTimeout', 'idleTimeout'];

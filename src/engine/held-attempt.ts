@@ -1,0 +1,51 @@
+import type { AttemptSpec } from '../domain/attempt.ts';
+import { asPulseError, isPulseError } from '../domain/errors.ts';
+import { giveBackTask, renewTask, type Task } from '../store/inbox.ts';
+import { executeAttempt } from './attempt.ts';
+import type { Engine } from './engine.ts';
+import { keepLease } from './heartbeat.ts';
+import type { HeldAttempt } from './ports.ts';
+
+export interface Holding {
+  task: Task;
+  /** As the holder sees it: where its own clone and worktree are. */
+  spec: AttemptSpec;
+  control: AbortController;
+}
+
+/** Executes a claimed attempt under its lease, and gives the lease back if there is no result. */
+export async function holdAttempt(engine: Engine, { task, spec, control }: Holding): Promise<void> {
+  const { store, clock, timing } = engine;
+  const attempt: HeldAttempt = {
+    task,
+    spec,
+    sessionId: task.session_id,
+    iteration: task.iteration_number,
+    runId: runIdOf(task.id, task.token),
+  };
+  const over = new AbortController();
+  const beating = keepLease({
+    clock,
+    timing,
+    over: over.signal,
+    renew: () => store.tx('heartbeat', (db) => renewTask(db, task, timing.leaseMs)),
+    onLost: () => control.abort('fenced'),
+  });
+  let isReported = false;
+  try {
+    isReported = (await executeAttempt(engine, attempt, control)) === 'reported';
+  } catch (error) {
+    // Fenced: the attempt is somebody else's now, and whatever this one held was given up.
+    if (!isPulseError(error, 'fenced')) throw asPulseError(error);
+  } finally {
+    over.abort();
+    await beating;
+    if (!isReported)
+      await store.tx('give_back', (db) => giveBackTask(db, task), { session: task.session_id });
+  }
+}
+
+/** New for every claim, so that a successor can find and end what an earlier claim of the attempt left running. */
+export function runIdOf(taskId: string, token: number): string {
+  return `${taskId}.${token}`;
+}

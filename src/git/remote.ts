@@ -1,0 +1,93 @@
+/** What crosses hosts: the session's branch and attempts' commits, by way of the project's remote. */
+import { rm } from 'node:fs/promises';
+import { PulseError } from '../domain/errors.ts';
+import type { Git } from './exec.ts';
+import { statOrNull } from './layout.ts';
+import { attemptRef } from './refs.ts';
+
+/** The address of a remote, or `null` where the repository has none of that name. 1 git process. */
+export async function remoteUrl(git: Git, root: string, name = 'origin'): Promise<string | null> {
+  const answer = await git.attempt(['remote', 'get-url', name], { cwd: root });
+  return answer.code === 0 ? answer.stdout.toString('utf8').trim() : null;
+}
+
+/** A clone for worktrees, made once; it has no checkout of its own. 0 git processes for an existing one, else 2. */
+export async function ensureClone(
+  git: Git,
+  { path, remote }: { path: string; remote: string },
+): Promise<void> {
+  if ((await statOrNull(`${path}/.git/pulse-clone`)) !== null) return;
+  await rm(path, { recursive: true, force: true });
+  await git.run(['clone', '-q', '--no-checkout', remote, path], { cwd: '/' });
+  await git.run(['config', '--file', `${path}/.git/pulse-clone`, 'pulse.remote', remote], { cwd: path });
+}
+
+/** Brings the branch's commits here. Throws where `sha` is still missing afterwards. 1 or 2 git processes. */
+export async function fetchCommit(
+  git: Git,
+  { root, remote, branch, sha }: { root: string; remote: string; branch: string; sha: string },
+): Promise<void> {
+  const isThere = async () =>
+    (await git.attempt(['cat-file', '-e', `${sha}^{commit}`], { cwd: root })).code === 0;
+  if (await isThere()) return;
+  await git.run(['fetch', '-q', '--no-tags', remote, `refs/heads/${branch}`], { cwd: root });
+  if (await isThere()) return;
+  throw new PulseError('git_failed', `${remote} has no commit ${sha} on ${branch}`, {
+    hint: 'Push the branch that the session starts from, then resume.',
+  });
+}
+
+/** The attempt's result, for whoever runs the session. May be repeated. 1 git process. */
+export async function pushAttempt(
+  git: Git,
+  { root, remote, taskId, commit }: { root: string; remote: string; taskId: string; commit: string },
+): Promise<void> {
+  await git.run(['push', '-q', '--force', remote, `${commit}:${attemptRef(taskId)}`], { cwd: root });
+}
+
+/** 1 git process. */
+export async function fetchAttempt(
+  git: Git,
+  { root, remote, taskId }: { root: string; remote: string; taskId: string },
+): Promise<void> {
+  const ref = attemptRef(taskId);
+  await git.run(['fetch', '-q', '--no-tags', remote, `+${ref}:${ref}`], { cwd: root });
+}
+
+/**
+ * Moves the branch at the remote from `from` (`null`: it must not be there) to `to`, and drops the attempt's ref in
+ * the same push. Doing it again is no error. Throws `ref_moved` where the branch stands elsewhere. 1 git process.
+ */
+export async function pushBranch(
+  git: Git,
+  move: { root: string; remote: string; branch: string; from: string | null; to: string; dropTask?: string },
+): Promise<void> {
+  const { root, remote, branch, from, to, dropTask } = move;
+  const ref = `refs/heads/${branch}`;
+  const drop = dropTask ? [`:${attemptRef(dropTask)}`] : [];
+  const lease = `--force-with-lease=${ref}:${from ?? ''}`;
+  const pushed = await git.attempt(['push', '-q', '--atomic', lease, remote, `${to}:${ref}`, ...drop], {
+    cwd: root,
+  });
+  if (pushed.code === 0) return;
+  const actual = await remoteRef(git, { root, remote, ref });
+  if (actual === to) {
+    if (drop.length > 0) await git.attempt(['push', '-q', remote, ...drop], { cwd: root });
+    return;
+  }
+  throw new PulseError(
+    'ref_moved',
+    `${branch} at ${remote} is at ${actual ?? 'no commit'}, expected ${from ?? 'none'}`,
+    {
+      hint: pushed.stderr.trim().slice(-300) || 'Someone else moved it.',
+    },
+  );
+}
+
+async function remoteRef(
+  git: Git,
+  { root, remote, ref }: { root: string; remote: string; ref: string },
+): Promise<string | null> {
+  const answer = await git.text(['ls-remote', remote, ref], { cwd: root });
+  return answer.split(/\s/)[0] || null;
+}
