@@ -101,7 +101,7 @@ async function layers(directory: string | null, environment: NodeJS.ProcessEnv) 
   return [user, project, ...readEnvironment(environment)].filter((layer) => layer !== null);
 }
 
-export function userConfigDirectory({ XDG_CONFIG_HOME, HOME }: NodeJS.ProcessEnv): string {
+function userConfigDirectory({ XDG_CONFIG_HOME, HOME }: NodeJS.ProcessEnv): string {
   return join(XDG_CONFIG_HOME || join(HOME || homedir(), '.config'), 'pulse');
 }
 

@@ -49,6 +49,7 @@ import {
   viewFigures,
   viewIteration,
   viewSession,
+  viewSessionAlone,
   viewSessions,
   viewVerifications,
 } from './operations/view.ts';
@@ -82,6 +83,7 @@ export interface Pulse extends AsyncDisposable {
   /** Takes attempts by label until the signal aborts. */
   daemon(options: DaemonOptions, signal: AbortSignal): Promise<void>;
   get(id: string): Promise<SessionView>;
+  session(id: string): Promise<Session>;
   list(filter: SessionFilter): Promise<Session[]>;
   context(id: string, options: { maxTurns: number }): Promise<ContextView>;
   runner(sessionId: string): Promise<RunnerState>;
@@ -152,6 +154,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
         signal,
       ),
     get: (id) => viewSession(operations, id),
+    session: (id) => viewSessionAlone(operations, id),
     list: (filter) => viewSessions(operations, filter),
     context: (id, contextOptions) => viewContext(operations, id, contextOptions),
     runner: (sessionId) => runnerState(operations, sessionId),
@@ -183,7 +186,7 @@ function secretValues(environment: NodeJS.ProcessEnv): string[] {
 }
 
 /** The program itself, as other processes start it. */
-export const PULSE_PROGRAM = resolve(dirname(fileURLToPath(import.meta.url)), '../bin/pulse.js');
+const PULSE_PROGRAM = resolve(dirname(fileURLToPath(import.meta.url)), '../bin/pulse.js');
 
 /** A `pulse` for agents' shells that is this very Pulse, whatever is or is not on the PATH. */
 async function writeShim(directory: string): Promise<void> {

@@ -29,8 +29,7 @@ export async function change<T>(pulse: Pulse, request: Change<T>): Promise<T> {
         return { sessionId: session.id, status, body: JSON.stringify(answer(session)) };
       },
       async recover(sessionId) {
-        const { session } = await pulse.get(sessionId);
-        return { status, body: JSON.stringify(answer(session)) };
+        return { status, body: JSON.stringify(answer(await pulse.session(sessionId))) };
       },
     },
   );

@@ -11,7 +11,7 @@ export interface SessionRunners extends AsyncDisposable {
 }
 
 export interface SessionRunnersOptions {
-  pulse: Pick<Pulse, 'run' | 'get' | 'runner'>;
+  pulse: Pick<Pulse, 'run' | 'session' | 'runner'>;
   hand: Pick<Hand, 'takeOver' | 'letGo'>;
   say(text: string): void;
   /** How long to wait before the next try, by how many have failed in a row. */
@@ -79,9 +79,9 @@ async function driveToItsEnd(
       const end = await pulse.run(sessionId, signal);
       failures = 0;
       if (end === 'shutdown') return;
-      const { session } = await pulse.get(sessionId);
-      if (session.status !== 'running' && session.status !== 'pending') {
-        say(`${sessionId}: ${session.status}`);
+      const { status } = await pulse.session(sessionId);
+      if (status !== 'running' && status !== 'pending') {
+        say(`${sessionId}: ${status}`);
         return await hand.letGo(sessionId);
       }
       if (end === 'left') continue;

@@ -46,7 +46,7 @@ export function addSessionViews(
   });
 
   app.openapi(eventsRoute, async (c) => {
-    const { session } = await pulse.get(c.req.valid('param').id);
+    const session = await pulse.session(c.req.valid('param').id);
     const returned = c.req.valid('header')['last-event-id'];
     // A browser that returns repeats the address it began with: the header knows better.
     const after = returned ?? c.req.valid('query').after ?? 0;

@@ -53,7 +53,7 @@ export function statusText(session: Session, runner: RunnerState): string {
   return session.status;
 }
 
-export function ago(ms: number): string {
+function ago(ms: number): string {
   if (ms < 60_000) return 'now';
   if (ms < 86_400_000) return formatDuration(ms).replace(/ \d+s$/, '');
   return `${Math.floor(ms / 86_400_000)}d`;

@@ -11,7 +11,7 @@ import {
 import type { TokenCounter } from './tokens.ts';
 import type { Turn } from './turns.ts';
 
-export const DEFAULT_BRIEF_TOKENS = 24_000;
+const DEFAULT_BRIEF_TOKENS = 24_000;
 
 export interface BriefInput {
   goal: string;

@@ -52,8 +52,6 @@ export const usageSchema = z.object({
 });
 export type Usage = z.infer<typeof usageSchema>;
 
-export const NO_USAGE: Usage = { costUsd: null, inputTokens: 0, outputTokens: 0, cacheTokens: 0 };
-
 export const SIGNALS = ['CONTINUE', 'COMPLETE', 'BLOCKED'] as const;
 export type Signal = (typeof SIGNALS)[number];
 

@@ -96,7 +96,7 @@ export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<voi
 }
 
 /** Where the next attempt starts: the last commit of the session, or its base. */
-export function headSha({ session, control, recent }: SessionState): string {
+function headSha({ session, control, recent }: SessionState): string {
   const last = recent[0];
   if (control.head_sha) return control.head_sha;
   return last ? (last.commit_hash ?? last.start_sha) : session.base_sha;

@@ -74,7 +74,7 @@ export async function abort(
 }
 
 /** Driving an ended session only gives back what it still holds: processes, worktree, refs. */
-export async function clearUp({ engine }: Operations, sessionId: string): Promise<void> {
+async function clearUp({ engine }: Operations, sessionId: string): Promise<void> {
   await runSession(engine, sessionId, new AbortController().signal);
 }
 

@@ -29,6 +29,11 @@ export interface SessionView {
   iterations: Iteration[];
 }
 
+/** The session alone: its iterations may be long. */
+export async function viewSessionAlone({ engine }: Operations, id: string): Promise<Session> {
+  return redactJson(await engine.store.read((db) => getSession(db, id)));
+}
+
 export async function viewSession({ engine }: Operations, id: string): Promise<SessionView> {
   return engine.store.read(async (db) => {
     const session = await getSession(db, id);

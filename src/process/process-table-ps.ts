@@ -25,7 +25,7 @@ interface PsRow extends ProcessStat {
   text: string;
 }
 
-export function parsePs(text: string): PsRow[] {
+function parsePs(text: string): PsRow[] {
   const line = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+(\w+\s+\w+\s+\w+\s+[\d:]+\s+\d{4})\s+(.*)$/;
   return text.split('\n').flatMap((row) => {
     const match = line.exec(row);

@@ -34,6 +34,6 @@ export function toJson(value: unknown): string {
   return JSON.stringify(value, (_, part) => (typeof part === 'string' ? cleanText(part) : part));
 }
 
-export function cleanText(text: string): string {
+function cleanText(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '').toWellFormed() : text.toWellFormed();
 }

@@ -14,7 +14,7 @@ export function makeFolder(files: Record<string, string> = {}): string {
   return folder;
 }
 
-export function writeFiles(folder: string, files: Record<string, string>): void {
+function writeFiles(folder: string, files: Record<string, string>): void {
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content);

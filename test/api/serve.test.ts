@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -155,6 +155,24 @@ describe('pulse serve', () => {
     const adopting = await startServer('--adopt');
     await until('it is complete', async () => (await status(adopting, id)) === 'complete');
     await stop(adopting);
+  });
+
+  it('stops following when a client goes', async () => {
+    const server = await startServer();
+    const agent = slowAgent();
+    const { stdout } = await scene.pulse(['start', 'goal', '--command', agent.command, '--detach']);
+    const gone = new AbortController();
+    const events = await fetch(`${server.url}/api/pulse/${stdout.trim()}/events`, { signal: gone.signal });
+    await new EventReader(events.body!).next();
+    const follows = (): boolean =>
+      readdirSync(join(scene.home, 'sockets')).some((name) => name.endsWith(`.${server.child.pid}.sock`));
+    expect(follows()).toBe(true);
+    gone.abort();
+    await until('it has stopped following', () => !follows());
+    agent.release();
+    const finished = await fetch(`${server.url}/api/pulse/${stdout.trim()}/events`);
+    expect((await new EventReader(finished.body!).all()).at(-1)?.event.type).toBe('session.ended');
+    await stop(server);
   });
 
   it('is refused beside another one, which it names', async () => {

@@ -4,7 +4,7 @@ import { createSessionRunners, type SessionRunnersOptions } from '../../src/api/
 import { PulseError } from '../../src/domain/errors.ts';
 import type { SessionStatus } from '../../src/domain/status.ts';
 import type { RunnerEnd } from '../../src/engine/runner.ts';
-import type { SessionView } from '../../src/operations/view.ts';
+import type { Session } from '../../src/store/sessions.ts';
 import { until } from '../engine/scene.ts';
 
 interface Stage {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { createApi } from '../../src/api/api.ts';
 import { COMPLETE, CONTINUE } from '../engine/scene.ts';
-import { makeApiScene, TRUSTED } from './scene.ts';
+import { makeApiScene, TOKEN, TRUSTED } from './scene.ts';
 
 const UNKNOWN = 'ses_00000000-0000-7000-8000-000000000000';
 
@@ -49,6 +50,18 @@ describe('POST /api/pulse/start', () => {
       progress_log: [],
     });
     expect(handed).toEqual([json.sessionId]);
+  });
+
+  it("is in the server's hand from the moment it is admitted, so that no crash can lose it", async () => {
+    const { pulse, root } = await makeApiScene();
+    const hand = pulse.hand('this server');
+    const dead = createApi({ pulse, token: TOKEN, runSession: () => undefined, take: hand.take });
+    const body = JSON.stringify({ goal: 'g', projectPath: root, agent: 'demo' });
+    const headers = { 'content-type': 'application/json' };
+    const answer = await dead.request('/api/pulse/start', { method: 'POST', body, headers });
+    const { sessionId } = (await answer.json()) as { sessionId: string };
+    expect(await hand.list()).toEqual([sessionId]);
+    expect(await pulse.hand('another').list()).toEqual([]);
   });
 
   it('takes `null` for no cost limit', async () => {

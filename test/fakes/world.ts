@@ -34,7 +34,7 @@ export interface World {
   finishedRuns: number[];
 }
 
-export const BASE = 'base';
+const BASE = 'base';
 
 export function createWorld(): World {
   const base: Commit = { sha: BASE, parent: null, content: '', session: '', iteration: 0 };

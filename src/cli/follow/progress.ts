@@ -124,7 +124,7 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
 }
 
 /** One line on what the agent does; `null` where the event says nothing to a person. */
-export function activityOf({ type, data }: PulseEvent): string | null {
+function activityOf({ type, data }: PulseEvent): string | null {
   if (type === 'agent.tool') {
     if (data.phase !== 'start') return null;
     return toolLine(data) || null;

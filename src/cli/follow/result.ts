@@ -87,7 +87,7 @@ function numbers(session: Session): string {
 }
 
 /** What is known of the spending; nothing where the agent tells none. */
-export function spending({
+function spending({
   spent_usd: usd,
   total_tokens_used: tokens,
 }: Pick<Session, 'spent_usd' | 'total_tokens_used'>): string[] {
