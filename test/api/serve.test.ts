@@ -129,7 +129,7 @@ describe('pulse serve', () => {
     expect(await stop(first, 'SIGINT')).toBe(130);
     expect(Date.now() - asked).toBeLessThan(8_000);
     expect((await streamed).length).toBeGreaterThan(0);
-    expect(scene.processes()).toEqual([]);
+    await until('nothing of it is left', () => scene.processes().length === 0);
     const [listed] = (await scene.pulse(['list', '--json'])).json;
     expect(listed).toMatchObject({ sessions: [{ id, status: 'running' }] });
 

@@ -20,8 +20,7 @@ function makeRunners(stage: Partial<Stage>) {
   const options: SessionRunnersOptions = {
     pulse: {
       run: (_, signal) => state.runs[Math.min(calls.runs++, state.runs.length - 1)]!(signal),
-      get: async (id) =>
-        ({ session: { id, status: state.status }, iterations: [] }) as unknown as SessionView,
+      session: async (id) => ({ id, status: state.status }) as Session,
       runner: async () => state.runner,
     },
     hand: { takeOver: async () => void calls.taken++, letGo: async () => void calls.letGo++ },
