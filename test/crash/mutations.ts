@@ -15,11 +15,11 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'the token predicate on an attempt’s result',
     file: 'src/store/inbox.ts',
-    from: `    .set({ result: JSON.stringify(result) })
+    from: `    .set({ result: toJson(result) })
     .where('id', '=', id)
     .where('token', '=', token)
     .where('status', '=', 'running')`,
-    to: `    .set({ result: JSON.stringify(result) })
+    to: `    .set({ result: toJson(result) })
     .where('id', '=', id)`,
     suite: SIMULATION,
     tests: 'survives a stall',

@@ -79,8 +79,12 @@ function runner(scratch: Scratch, sessionId: string): Promise<number | string | 
 
 /** As the supervisor does: again, until it ends by itself. */
 async function runUntilEnded(scratch: Scratch, sessionId: string): Promise<void> {
-  for (let tries = 0; tries < 60; tries++) if ((await runner(scratch, sessionId)) === 0) return;
-  throw new Error('the session did not end');
+  const ends: (number | string | null)[] = [];
+  for (let tries = 0; tries < 60; tries++) {
+    ends.push(await runner(scratch, sessionId));
+    if (ends.at(-1) === 0) return;
+  }
+  throw new Error(`the session did not end: ${ends.join(' ')}`);
 }
 
 async function expectSound(scratch: Scratch, sessionId: string): Promise<void> {
@@ -99,6 +103,9 @@ interface Proxy extends AsyncDisposable {
   cuts(): number;
 }
 
+/** Beyond this it lets everything pass: a slow machine reads more often, and must get through all the same. */
+const MOST_CUTS = 12;
+
 /** Passes bytes to the server; cuts every 20th connection's answer to a COMMIT, or refuses a statement. */
 async function startCuttingProxy(serverPort: number, { forbids }: { forbids?: string } = {}): Promise<Proxy> {
   let commits = 0;
@@ -116,7 +123,7 @@ async function startCuttingProxy(serverPort: number, { forbids }: { forbids?: st
     client.on('data', (chunk) => {
       const text = chunk.toString('latin1').toUpperCase();
       if (forbids && text.includes(forbids)) return void client.destroy();
-      if (!forbids && text.includes('COMMIT') && ++commits % 20 === 0) isDoomed = true;
+      if (!forbids && text.includes('COMMIT') && ++commits % 20 === 0 && cut < MOST_CUTS) isDoomed = true;
       upstream.write(chunk);
     });
     upstream.on('data', (chunk) => {

@@ -19,8 +19,7 @@ it(`${COUNT} first starts at once on one state directory, with readers beside th
     pulse(scratch, ['start', `Task ${index}`, '--command', COMMAND, '--detach', '--json']),
   );
   const readers = Array.from({ length: 5 }, () => pulse(scratch, ['list', '--json']));
-  for (const { code, stderr } of await Promise.all([...starts, ...readers]))
-    expect(code, stderr).toBe(0);
+  for (const { code, stderr } of await Promise.all([...starts, ...readers])) expect(code, stderr).toBe(0);
 
   await using reader = await createPulse({ environment: scratch.environment });
   const sessions = await settled(reader);

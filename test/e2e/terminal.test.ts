@@ -65,7 +65,7 @@ describe.skipIf(!existsSync(SCRIPT))('on a terminal', () => {
   });
 
   it('detaches at a second Ctrl-C and the session goes on', async () => {
-    const { screen, type, exit } = openTerminal(start(OWN_NODE, 'sleep 2; echo "<signal>COMPLETE</signal>"'));
+    const { screen, type, exit } = openTerminal(start(OWN_NODE, 'sleep 8; echo "<signal>COMPLETE</signal>"'));
     await until('the agent works', () => screen().includes('agent working'));
     type('\x03');
     await until('it asks', () => screen().includes('[d]etach'));
