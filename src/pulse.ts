@@ -119,7 +119,6 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
   const bell = pool ? createPostgresDoorbell({ pool }) : createDoorbell({ directory: home.sockets });
   const endpoint = createToolEndpoint();
   const redactor = createRedactor(secretValues(environment));
-  await writeShim(home.bin);
   const engine: Engine = {
     store,
     bell,
@@ -146,13 +145,18 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
   return {
     home,
     start: (input, within) => startSession(operations, input, within),
-    run: (sessionId, signal) => runSession(engine, sessionId, signal),
-    daemon: (daemonOptions, signal) =>
-      runFleetDaemon(
+    async run(sessionId, signal) {
+      await writeShim(home.bin);
+      return runSession(engine, sessionId, signal);
+    },
+    async daemon(daemonOptions, signal) {
+      await writeShim(home.bin);
+      return runFleetDaemon(
         engine,
         { ...daemonOptions, host: `${hostname()}:${home.path}`, clones: home.clones, worktrees: home.fleet },
         signal,
-      ),
+      );
+    },
     get: (id) => viewSession(operations, id),
     session: (id) => viewSessionAlone(operations, id),
     list: (filter) => viewSessions(operations, filter),

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { PulseError } from '../domain/errors.ts';
+import { lazyStore } from './lazy.ts';
 import { openPostgres } from './open-postgres.ts';
 import { openSqlite } from './open-sqlite.ts';
 import type { Store } from './store.ts';
@@ -17,8 +18,9 @@ export interface OpenedStore {
   pool: Pool | null;
 }
 
+/** SQLite is opened, and made, at its first use; PostgreSQL at once. */
 export async function openStore({ url, path, onCommit }: StoreOptions): Promise<OpenedStore> {
-  if (!url) return { store: await openSqlite({ path, onCommit }), pool: null };
+  if (!url) return { store: lazyStore(() => openSqlite({ path, onCommit })), pool: null };
   if (!/^postgres(ql)?:\/\//.test(url)) {
     throw new PulseError('invalid_config', 'PULSE_DATABASE_URL is not a PostgreSQL address.', {
       hint: 'It looks like postgres://user:password@host:5432/database',
