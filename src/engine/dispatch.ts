@@ -102,10 +102,14 @@ function headSha({ session, control, recent }: SessionState): string {
   return last ? (last.commit_hash ?? last.start_sha) : session.base_sha;
 }
 
-/** An iteration that failed made no commit: what it left in the worktree is kept before the next one starts. */
+/**
+ * What lies in the worktree beside the last commit is kept and cleared before the next iteration: a failed one made
+ * no commit, and after a COMPLETE that did not end the session the checks may have left something.
+ */
 function leftoversRef({ session, recent }: SessionState): string | null {
   const last = recent[0];
-  if (last?.status !== 'failed') return null;
+  const isVerifiedOnly = last?.signal === 'COMPLETE' && last.outcome === 'continued';
+  if (!last || (last.status !== 'failed' && !isVerifiedOnly)) return null;
   return recoveryRef(session.id, last.iteration_number, last.attempt);
 }
 

@@ -127,8 +127,10 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
         signal,
         until: 'all',
       });
-      const { count } = await dirtyPaths(git, cwd);
-      if (count > 0) await resetWorktree(git, { worktree: cwd, sha: commit });
+      // After a pass the session ends and its worktree with it; where it goes on all the same, `recoverTo` clears up.
+      const isRejected = records.some((record) => !record.passed);
+      if (isRejected && (await dirtyPaths(git, cwd)).count > 0)
+        await resetWorktree(git, { worktree: cwd, sha: commit });
       return records;
     },
 

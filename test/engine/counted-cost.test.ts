@@ -4,8 +4,8 @@ import { COMPLETE, CONTINUE, makeScene } from './scene.ts';
 
 const MAX_TRANSACTIONS = 6;
 const MAX_GIT = 5;
-/** One more asks whether the checks left anything behind. */
-const MAX_GIT_VERIFIED = MAX_GIT + 1;
+/** One more asks whether checks that failed left anything behind. */
+const MAX_GIT_REJECTED = MAX_GIT + 1;
 /** Their number depends on how long a run takes and how much it says, not on the engine. */
 const BY_TIME = ['agent-events', 'heartbeat'];
 
@@ -69,11 +69,20 @@ describe('an iteration, from the second on, takes at most six transactions and f
     expectCheap(iterations);
   });
 
-  it('with a change and one git process more, where a COMPLETE is verified or rejected', async () => {
+  it('with a change and a verified COMPLETE', async () => {
+    const { session, iterations } = await costs(
+      `echo "$PULSE_ITERATION" >> log.txt; [ "$PULSE_ITERATION" = 3 ] && { ${COMPLETE}; } || { ${CONTINUE}; }`,
+      ['test -s log.txt'],
+    );
+    expect(session).toMatchObject({ status: 'complete', total_commits: 3 });
+    expectCheap(iterations);
+  });
+
+  it('and one git process more where a COMPLETE is rejected', async () => {
     const { session, iterations } = await costs(`echo "$PULSE_ITERATION" >> log.txt; ${COMPLETE}`, [
       'test "$(wc -l < log.txt)" -ge 3',
     ]);
     expect(session).toMatchObject({ status: 'complete', total_commits: 3 });
-    expectCheap(iterations, { maxGit: MAX_GIT_VERIFIED });
+    expectCheap(iterations, { maxGit: MAX_GIT_REJECTED });
   });
 });
