@@ -102,6 +102,8 @@ export type VerificationRecord = z.infer<typeof verificationRecordSchema>;
 export const attemptResultSchema = z.object({
   /** `ran`: the agent is done and its work must be kept. `reported`: committed and verified; the runner's turn. */
   stage: z.enum(['ran', 'reported']),
+  /** Who ran it: until it is committed, the work lies in that host's worktree. */
+  ranBy: z.string(),
   /** `null` when setup failed and the agent never started. */
   run: runReportSchema.nullable(),
   setupFailure: verificationRecordSchema.nullable(),

@@ -32,7 +32,7 @@ export async function executeAttempt(
       await workspace.saveLeftovers(attempt);
       return 'interrupted';
     }
-    result = run ?? emptyResult({ setupFailure });
+    result = run ?? emptyResult(engine, { setupFailure });
   }
   const kept = await keepWork(engine, attempt, result);
   const verification = kept ? await verifyIfAsked(engine, attempt, { result, unit: kept, signal }) : [];
@@ -67,7 +67,7 @@ async function runAgent(
   const isInterrupted = control.signal.aborted;
   return act(trace, 'record_run', {
     perform: async () => {
-      const result = { ...emptyResult({ setupFailure: null }), run };
+      const result = { ...emptyResult(engine, { setupFailure: null }), run };
       await store.tx(
         'record_run',
         async (db) => {
@@ -180,6 +180,10 @@ function verified(attempt: HeldAttempt, records: readonly VerificationRecord[]) 
   };
 }
 
-function emptyResult({ setupFailure }: Pick<AttemptResult, 'setupFailure'>): AttemptResult {
-  return { stage: 'ran', run: null, setupFailure, commit: null, tree: null, files: [], verification: [] };
+function emptyResult(
+  { owner }: Engine,
+  { setupFailure }: Pick<AttemptResult, 'setupFailure'>,
+): AttemptResult {
+  const nothing = { run: null, commit: null, tree: null, files: [], verification: [] };
+  return { stage: 'ran', ranBy: owner, setupFailure, ...nothing };
 }

@@ -4,14 +4,20 @@ import { createBells } from './bells.ts';
 import type { ClosableDoorbell } from './doorbell.ts';
 
 const CHANNEL = 'pulse_bell';
-/** NOTIFY takes a lock of the whole server: rings of a burst are sent as one. */
+/** NOTIFY takes a lock of the whole server: the first ring is sent at once, those of a burst behind it as one. */
 const COALESCE_MS = 20;
 const RECONNECT_MS = 2_000;
+
+interface Burst {
+  isRungAgain: boolean;
+  timer: NodeJS.Timeout;
+}
 
 /** Listens from the first waiting on. Rings of this process reach its own listeners without the server. */
 export function createPostgresDoorbell({ pool }: { pool: Pool }): ClosableDoorbell {
   const bells = createBells();
-  const due = new Map<string, NodeJS.Timeout>();
+  const bursts = new Map<string, Burst>();
+  const underWay = new Set<Promise<unknown>>();
   let client: PoolClient | null = null;
   let isOpening = false;
   let isClosed = false;
@@ -50,10 +56,25 @@ export function createPostgresDoorbell({ pool }: { pool: Pool }): ClosableDoorbe
     if (!isClosed) setTimeout(() => void open(), RECONNECT_MS).unref();
   }
 
-  function send(sessionId: string): void {
-    due.delete(sessionId);
+  function send(sessionId: string): Promise<unknown> {
     // A ring that is lost costs a poll.
-    pool.query('SELECT pg_notify($1, $2)', [CHANNEL, sessionId]).catch(() => undefined);
+    const sending: Promise<unknown> = pool
+      .query('SELECT pg_notify($1, $2)', [CHANNEL, sessionId])
+      .catch(() => undefined)
+      .finally(() => underWay.delete(sending));
+    underWay.add(sending);
+    return sending;
+  }
+
+  function openBurst(sessionId: string): void {
+    const burst: Burst = { isRungAgain: false, timer: setTimeout(closeBurst, COALESCE_MS) };
+    bursts.set(sessionId, burst);
+    void send(sessionId);
+
+    function closeBurst(): void {
+      bursts.delete(sessionId);
+      if (burst.isRungAgain) openBurst(sessionId);
+    }
   }
 
   return {
@@ -63,20 +84,17 @@ export function createPostgresDoorbell({ pool }: { pool: Pool }): ClosableDoorbe
     },
     ring(sessionId) {
       bells.ring(sessionId);
-      if (isClosed || due.has(sessionId)) return;
-      due.set(
-        sessionId,
-        setTimeout(() => send(sessionId), COALESCE_MS),
-      );
+      if (isClosed) return;
+      const burst = bursts.get(sessionId);
+      if (burst) burst.isRungAgain = true;
+      else openBurst(sessionId);
     },
     async [Symbol.asyncDispose]() {
       isClosed = true;
-      const waiting = [...due.keys()];
-      for (const timer of due.values()) clearTimeout(timer);
-      due.clear();
-      await Promise.allSettled(
-        waiting.map((sessionId) => pool.query('SELECT pg_notify($1, $2)', [CHANNEL, sessionId])),
-      );
+      const waiting = [...bursts].filter(([, { isRungAgain }]) => isRungAgain);
+      for (const { timer } of bursts.values()) clearTimeout(timer);
+      bursts.clear();
+      await Promise.all([...underWay, ...waiting.map(([sessionId]) => send(sessionId))]);
       const open = client;
       client = null;
       open?.release(true);

@@ -170,9 +170,9 @@ async function takeBack(engine: Engine, { state, live, retry, token, isPause }: 
 
 /** An agent's work that is not committed yet lies in its daemon's worktree: elsewhere it cannot be finished. */
 function isReachable({ owner, owners }: Engine, { task }: LiveIteration): boolean {
-  if (task.labels.length > 0) return false;
-  if (task.lease_owner === null || task.lease_owner === owner) return true;
-  return owners(task.lease_owner) !== 'elsewhere';
+  const ranBy = task.result?.ranBy;
+  if (task.labels.length > 0 || ranBy === undefined) return false;
+  return ranBy === owner || owners(ranBy) !== 'elsewhere';
 }
 
 /** Between the request and the daemon's stop the attempt may have come to its own end: then that end stands. */

@@ -146,10 +146,12 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
       if (remote) await pushBranch(git, { root, remote, branch, from, to, dropTask: taskId });
     },
 
-    async close({ project_path: root, worktree_path: path, id }, last) {
+    async close({ project_path: root, worktree_path: path, id, status }, last) {
       if (last?.task) await endRuns(last.task.id, last.task.token);
       await sweepDirectory(path);
-      if (last) {
+      // After a verified end all of the work is committed; what lies beside it came from the checks.
+      const isVerified = status === 'complete' && (last?.task?.result?.verification.length ?? 0) > 0;
+      if (last && !isVerified) {
         const { iteration } = last;
         const startSha = iteration.commit_hash ?? iteration.start_sha;
         const ref = recoveryRef(id, iteration.iteration_number, iteration.attempt);

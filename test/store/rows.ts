@@ -107,6 +107,7 @@ export function runReport(overrides: Partial<RunReport> = {}): RunReport {
 
 export function attemptResult(overrides: Partial<AttemptResult> = {}): AttemptResult {
   return {
+    ranBy: 'test',
     stage: 'reported',
     run: runReport(),
     setupFailure: null,
