@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CRASH_POINTS } from '../../src/engine/actions.ts';
+import { CRASH_POINTS, CRASH_SIDES, type CrashPoint } from '../../src/engine/actions.ts';
 import { createPulse } from '../../src/pulse.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 
@@ -29,7 +29,7 @@ if [ "$PULSE_ITERATION" -ge 2 ]; then echo "Done. <signal>COMPLETE</signal>"; el
 /** Fails at the second iteration, passes at the third. */
 const VERIFY = `test "$(wc -l < log.txt)" -ge ${ITERATIONS}`;
 
-/** Passed in a session that goes well; the others need trouble of their own and are simulated. */
+/** Passed in a session that goes well; the others come with trouble of their own, below. */
 const ORDINARY = CRASH_POINTS.filter((point) => !/^(retry|requeue|interrupt|end):/.test(point));
 const GIT = ['worktree', 'add', 'diff-index', 'commit', 'update-ref', 'status'];
 
@@ -68,12 +68,66 @@ export function killSuite(store: string, prepare: (scratch: Scratch) => Promise<
         await expectSound(scratch, sessionId);
       },
     );
+
+    it.each(TROUBLED)(
+      'at $where, in trouble already, leaves a session that ends well',
+      { timeout: 60_000 },
+      async (one) => {
+        using scratch = createScratch();
+        await prepare(scratch);
+        const sessionId = await admit(scratch, one.agent ?? AGENT);
+        await one.before?.(scratch, sessionId);
+        expect(await runner(scratch, sessionId, { where: one.where, count: 1 })).toBe('SIGKILL');
+        expect(await runner(scratch, sessionId)).toBe(0);
+        if (one.isPaused) await resumePaused(scratch, sessionId);
+        await expectSound(scratch, sessionId);
+      },
+    );
   });
 }
 
-async function admit(scratch: Scratch): Promise<string> {
+/** What leads to the points that a session which goes well never passes. */
+interface Trouble {
+  where: CrashPoint;
+  agent?: string;
+  before?(scratch: Scratch, sessionId: string): Promise<void>;
+  /** A person stops it on the way, and goes on afterwards. */
+  isPaused?: boolean;
+}
+
+const CRASHING = `if [ "$PULSE_ITERATION.$PULSE_ATTEMPT" = 2.1 ]; then exit 7; fi\n${AGENT}`;
+
+const TROUBLED: Trouble[] = CRASH_SIDES.flatMap((side): Trouble[] => [
+  { where: `retry:${side}`, agent: CRASHING },
+  {
+    where: `requeue:${side}`,
+    before: async (scratch, sessionId) => {
+      expect(await runner(scratch, sessionId, { where: 'run_agent:after', count: 2 })).toBe('SIGKILL');
+    },
+  },
+  {
+    where: `end:${side}`,
+    isPaused: true,
+    before: async (scratch, sessionId) => {
+      await using pulse = await createPulse({ environment: scratch.environment });
+      await pulse.pause(sessionId, { actor: 'test' });
+    },
+  },
+  { where: `interrupt:${side}`, isPaused: true },
+]);
+
+async function resumePaused(scratch: Scratch, sessionId: string): Promise<void> {
+  {
+    await using pulse = await createPulse({ environment: scratch.environment });
+    expect((await pulse.get(sessionId)).session.status).toBe('paused');
+    await pulse.resume(sessionId, { actor: 'test' });
+  }
+  expect(await runner(scratch, sessionId)).toBe(0);
+}
+
+async function admit(scratch: Scratch, script = AGENT): Promise<string> {
   await using pulse = await createPulse({ environment: scratch.environment });
-  const agent = scratch.file('agent.sh', AGENT);
+  const agent = scratch.file('agent.sh', script);
   const { session } = await pulse.start({
     goal: 'Count',
     path: scratch.repository,
