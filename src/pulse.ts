@@ -20,6 +20,7 @@ import { type RunnerEnd, runSession } from './engine/runner.ts';
 import { hostOwnerState } from './engine/state.ts';
 import { createWorkspace } from './engine/workspace.ts';
 import { createGit } from './git/exec.ts';
+import { createRefUpdater } from './git/ref-updater.ts';
 import { type Home, resolveHome } from './home.ts';
 import { goalLoop } from './loops/goal.ts';
 import type { Operations, Within } from './operations/context.ts';
@@ -53,6 +54,7 @@ import {
   viewSessions,
   viewVerifications,
 } from './operations/view.ts';
+import { openDialogue } from './process/dialogue.ts';
 import { killExactly } from './process/ending.ts';
 import { currentOwner, formatOwner, parseOwner } from './process/owner.ts';
 import { createShellCapture } from './process/shell-capture.ts';
@@ -111,8 +113,10 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     onCommit,
   });
   const programs = createShellCapture();
+  const refs = createRefUpdater((call, events) => openDialogue({ file: 'git', ...call }, events));
   const git = createGit({
     exec: (call) => programs.capture({ file: 'git', ...call }),
+    refs,
     onCall: onGit,
     env: environment,
   });
@@ -175,6 +179,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     hand: (servedBy) => openHand(operations, servedBy),
     async [Symbol.asyncDispose]() {
       programs[Symbol.dispose]();
+      await refs[Symbol.asyncDispose]();
       await endpoint[Symbol.asyncDispose]();
       await bell[Symbol.asyncDispose]();
       await store.close();

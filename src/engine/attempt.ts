@@ -5,6 +5,7 @@ import { readSignal } from '../domain/signals.ts';
 import { outputSummary } from '../domain/summary.ts';
 import { appendEvents } from '../store/events.ts';
 import { holdsTask, saveResult } from '../store/inbox.ts';
+import { addRunningTime } from '../store/sessions.ts';
 import { act } from './actions.ts';
 import { createAgentLog } from './agent-log.ts';
 import type { Engine } from './engine.ts';
@@ -71,6 +72,7 @@ async function runAgent(
       await store.tx(
         'record_run',
         async (db) => {
+          if (isInterrupted) await addRunningTime(db, attempt.sessionId, run.durationMs);
           // An interrupted run is done again: its spending counts, whoever owns the attempt by now; its result does not.
           if (isInterrupted && !(await holdsTask(db, attempt.task)))
             return log.finish(db, { onlySpending: true });
@@ -116,7 +118,8 @@ async function keepWork(
   if (!keepsWork(result)) return null;
   const summary = outputSummary(result.run?.finalMessage ?? '') ?? 'work of this iteration';
   const unit = await act(trace, 'commit', {
-    recognise: () => workspace.findCommit(attempt),
+    // Only an attempt whose run was recorded by an earlier claim can have its commit already.
+    recognise: async () => (attempt.task.result ? workspace.findCommit(attempt) : null),
     perform: () => workspace.commit(attempt, `pulse: iteration ${attempt.iteration}: ${summary}`),
   });
   const { commit } = unit;

@@ -1,6 +1,7 @@
 /** The one door to git: a fixed environment and configuration around an executor that the caller provides. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { PulseError } from '../domain/errors.ts';
+import type { RefUpdater } from './ref-updater.ts';
 
 export interface GitCall {
   args: string[];
@@ -31,12 +32,16 @@ export interface Git {
   run(args: string[], options: GitOptions): Promise<GitResult>;
   /** As `run`, its output as text without the last line break. */
   text(args: string[], options: GitOptions): Promise<string>;
+  /** One transaction of refs, in the lines of `update-ref --stdin`; the exit code is left to the caller. */
+  updateRefs(root: string, lines: string): Promise<GitResult>;
   /** Leaves the exit code to the caller. */
   attempt(args: string[], options: GitOptions): Promise<GitResult>;
 }
 
 export interface GitSetup {
   exec: GitExec;
+  /** Keeps a process for ref transactions; without it each is a process of its own. */
+  refs?: RefUpdater;
   /** Called before every process, with the arguments that vary. */
   onCall?: (args: string[]) => void;
   /** What the children inherit from; `process.env` by default. */
@@ -44,15 +49,17 @@ export interface GitSetup {
 }
 
 /** Starts nothing by itself; each method call is one git process, and another where it met a neighbour's lock. */
-export function createGit({ exec, onCall, env = process.env }: GitSetup): Git {
+export function createGit({ exec, refs, onCall, env = process.env }: GitSetup): Git {
   const base = baseEnvironment(env);
 
-  async function attempt(args: string[], options: GitOptions): Promise<GitResult> {
-    for (let tries = 1; ; tries++) {
-      const result = await once(args, options);
-      if (result.code === 0 || tries === TRIES || !isTransient(result)) return result;
-      await delay(20 * 2 ** tries * (0.5 + Math.random()));
-    }
+  const attempt = (args: string[], options: GitOptions): Promise<GitResult> =>
+    patiently(() => once(args, options));
+
+  function updateRefs(root: string, lines: string): Promise<GitResult> {
+    const args = ['update-ref', '--stdin', '-m', 'pulse'];
+    if (!refs) return attempt(args, { cwd: root, stdin: lines });
+    const call = { args: [...BASE_CONFIG, ...args], cwd: root, env: base };
+    return patiently(() => refs.update(call, lines, () => onCall?.(args)));
   }
 
   async function once(args: string[], options: GitOptions): Promise<GitResult> {
@@ -82,7 +89,16 @@ export function createGit({ exec, onCall, env = process.env }: GitSetup): Git {
     return (await run(args, options)).stdout.toString('utf8').replace(/\n$/, '');
   }
 
-  return { attempt, run, text };
+  return { attempt, run, text, updateRefs };
+}
+
+/** Again, for a while, where a neighbour was in the way. */
+async function patiently(work: () => Promise<GitResult>): Promise<GitResult> {
+  for (let tries = 1; ; tries++) {
+    const result = await work();
+    if (result.code === 0 || tries === TRIES || !isTransient(result)) return result;
+    await delay(20 * 2 ** tries * (0.5 + Math.random()));
+  }
 }
 
 /** Other git processes of the repository: a ref's lock, or a worktree that is being made at this moment. */

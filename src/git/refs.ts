@@ -32,7 +32,7 @@ export async function writeRefs(
   { root, refs }: { root: string; refs: Record<string, string> },
 ): Promise<void> {
   const lines = Object.entries(refs).map(([ref, sha]) => `update ${ref} ${sha}\n`);
-  await git.run(['update-ref', '--stdin'], { cwd: root, stdin: lines.join('') });
+  await changeRefs(git, root, lines.join(''));
 }
 
 export interface Advance {
@@ -55,18 +55,17 @@ export async function advanceBranch(git: Git, advance: Advance): Promise<void> {
   const { root, branch, from, to, dropRef } = advance;
   const ref = `refs/heads/${branch}`;
   const holder = await findCheckout(git, root, ref);
-  const args = ['update-ref', '--stdin', '-m', 'pulse: advance'];
   const drop = dropRef === undefined ? '' : `delete ${dropRef}\n`;
   const move = `update ${ref} ${to} ${from ?? '0'.repeat(to.length)}\n`;
-  const moved = holder === null ? await git.attempt(args, { cwd: root, stdin: move + drop }) : null;
+  const moved = holder === null ? await git.updateRefs(root, move + drop) : null;
   if (moved?.code === 0) return;
 
   const actual = await readRef(git, root, ref);
   if (actual === to) {
-    if (drop !== '') await git.run(args, { cwd: root, stdin: drop });
+    if (drop !== '') await changeRefs(git, root, drop);
     return;
   }
-  if (moved !== null && actual === from) throw gitFailure(args, moved);
+  if (moved !== null && actual === from) throw gitFailure(['update-ref', '--stdin'], moved);
   const data = { branch, expected: from, actual, wanted: to };
   if (actual !== from) {
     throw new PulseError(
@@ -110,10 +109,12 @@ export async function listRefs(git: Git, root: string, ...prefixes: string[]): P
 /** All or none; those that are gone already are no error. 1 git process, 0 for none. */
 export async function deleteRefs(git: Git, { root, refs }: { root: string; refs: string[] }): Promise<void> {
   if (refs.length === 0) return;
-  await git.run(['update-ref', '--stdin'], {
-    cwd: root,
-    stdin: refs.map((ref) => `delete ${ref}\n`).join(''),
-  });
+  await changeRefs(git, root, refs.map((ref) => `delete ${ref}\n`).join(''));
+}
+
+async function changeRefs(git: Git, root: string, lines: string): Promise<void> {
+  const result = await git.updateRefs(root, lines);
+  if (result.code !== 0) throw gitFailure(['update-ref', '--stdin'], result);
 }
 
 function refPart(text: string): string {

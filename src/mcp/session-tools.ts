@@ -191,7 +191,9 @@ function noteLines({ notIncluded, isCostUnknown, isUnverified }: StartNotes): st
         ]
       : []),
     ...(isCostUnknown
-      ? ['note: this agent tells no cost, so the cost limit cannot bind; the other limits do']
+      ? [
+          'note: this agent tells no cost by itself: the cost limit binds only on what report_usage tells; the other limits bind',
+        ]
       : []),
     ...(isUnverified ? ['note: no verify command: a completion will be unverified'] : []),
   ];

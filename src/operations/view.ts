@@ -134,14 +134,18 @@ export interface FollowOptions {
 }
 
 const QUIET_MS = 1_000;
+/** A runner that still holds its session after this long is not waited for. */
+const CLEARED_WITHIN_MS = 5_000;
 
-/** Every event from `after` on, in order, as it is written; ends when the session has stopped and all was told. */
+/** Every event from `after` on, in order, as it is written; ends when the session has stopped, all was told and its runner has cleared up. */
 export async function* followEvents(
-  { engine }: Operations,
+  operations: Operations,
   sessionId: string,
   { after = 0, signal, onQuiet }: FollowOptions = {},
 ): AsyncGenerator<PulseEvent> {
+  const { engine } = operations;
   using listener = engine.bell.listen(sessionId);
+  let clearedBy = Date.now() + CLEARED_WITHIN_MS;
   let seen = after;
   while (!signal?.aborted) {
     const { session, events } = await engine.store.read(async (db) => ({
@@ -153,7 +157,12 @@ export async function* followEvents(
       yield event;
     }
     if (events.length > 0) continue;
-    if (session.status !== 'running' && session.status !== 'pending') return;
+    if (session.status !== 'running' && session.status !== 'pending') {
+      if (Date.now() > clearedBy || (await runnerState(operations, sessionId)) === 'none') return;
+      await listener.wait(100, signal);
+      continue;
+    }
+    clearedBy = Date.now() + CLEARED_WITHIN_MS;
     if (await onQuiet?.(session)) return;
     await listener.wait(QUIET_MS, signal);
   }

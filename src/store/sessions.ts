@@ -241,6 +241,15 @@ function decodeSession(row: Selectable<SessionsTable>): Session {
   };
 }
 
+/** For a run whose attempt is done again: it is settled nowhere else. */
+export async function addRunningTime(db: Db, id: string, ms: number): Promise<void> {
+  await db
+    .updateTable('pulse_sessions')
+    .set({ running_ms: sql<number>`running_ms + ${Math.round(ms)}` })
+    .where('id', '=', id)
+    .execute();
+}
+
 /** Adds to what the session has spent. Called with the difference since the last call of the same run. */
 export async function addSpending(
   db: Db,

@@ -43,7 +43,6 @@ const cases: Case[] = [
     (where) => ({ where, count: 1 }),
   ),
   ...GIT.map((command) => ({ where: `git ${command}`, count: 1 })),
-  { where: 'git update-ref', count: 3 },
   { where: 'git commit', count: 2 },
   { where: 'agent running', count: 450 },
   { where: 'agent running', count: 700 },

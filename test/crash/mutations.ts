@@ -35,7 +35,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'the trailer look-up before a commit',
     file: 'src/engine/attempt.ts',
-    from: `    recognise: () => workspace.findCommit(attempt),\n`,
+    from: `    recognise: async () => (attempt.task.result ? workspace.findCommit(attempt) : null),\n`,
     to: '',
     suite: SIMULATION,
     tests: 'survives a death',

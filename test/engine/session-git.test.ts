@@ -187,8 +187,10 @@ describe('two processes that run the same session', () => {
     const { scene, go, session } = await gated();
     const first = runElsewhere(scene, session.id);
     const ended = once(first, 'message');
+    const gone = once(first, 'exit');
     await until(() => existsSync(`${go}.up`));
     await scene.pulse.pause(session.id, { actor: 'test', now: true });
     expect((await ended)[0]).toEqual({ end: 'left', status: 'paused' });
+    await gone;
   });
 });

@@ -58,7 +58,9 @@ function noteLines(
     );
   }
   if (isCostUnknown && session.budget_usd !== null) {
-    lines.push(`note: ${session.agent} tells no cost, so the cost limit cannot bind; the other limits do`);
+    lines.push(
+      `note: ${session.agent} tells no cost by itself: the cost limit binds only on what report_usage tells; the other limits bind`,
+    );
   }
   if (isUnverified)
     lines.push('note: no verify command: a completion will be unverified (--verify "npm test")');

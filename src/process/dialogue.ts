@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import type { CaptureCall } from './capture.ts';
+
+export interface DialogueEvents {
+  said(text: string): void;
+  /** Once, however it ended; a program that could not be started ends with 127. */
+  ended(end: { code: number; stderr: string }): void;
+}
+
+export interface Dialogue {
+  write(text: string): void;
+  /** Ends its input; a well-behaved program then ends by itself, and Pulse lives to see it. */
+  close(): void;
+}
+
+/** A trusted program (git) that stays and answers. It ends with Pulse, whose end of its input nobody else holds. */
+export function openDialogue({ file, args, cwd, env }: CaptureCall, events: DialogueEvents): Dialogue {
+  const child = spawn(file, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  let stderr = '';
+  let isOver = false;
+  const end = (code: number): void => {
+    if (isOver) return;
+    isOver = true;
+    events.ended({ code, stderr });
+  };
+  child.stdout.on('data', (chunk: Buffer) => events.said(chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr = (stderr + chunk.toString()).slice(-4000);
+  });
+  child.stdin.on('error', () => undefined); // it has ended: `ended` says so
+  child.once('error', () => end(127));
+  child.once('close', (code) => end(code ?? 137));
+  // It must not keep Pulse alive, until somebody waits for its end.
+  const handles = [child, ...child.stdio] as unknown as { ref(): void; unref(): void }[];
+  for (const handle of handles) handle.unref();
+  return {
+    write: (text) => void child.stdin.write(text),
+    close() {
+      for (const handle of handles) handle.ref();
+      child.stdin.end();
+    },
+  };
+}
