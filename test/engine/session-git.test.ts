@@ -139,12 +139,14 @@ describe('two processes that run the same session', () => {
     const { scene, go, session } = await gated();
     const first = runElsewhere(scene, session.id);
     const ended = once(first, 'message');
+    const gone = once(first, 'exit');
     await until(() => existsSync(`${go}.up`));
     expect(await scene.pulse.runner(session.id)).toBe('alive');
     expect(await scene.pulse.run(session.id, new AbortController().signal)).toBe('held_elsewhere');
     expect((await scene.pulse.resume(session.id, { actor: 'test' })).next).toBe('attach');
     writeFileSync(go, '');
     expect((await ended)[0]).toEqual({ end: 'left', status: 'complete' });
+    await gone;
     expect((await scene.pulse.get(session.id)).session).toMatchObject({
       total_commits: 1,
       current_iteration: 1,
