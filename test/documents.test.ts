@@ -170,7 +170,7 @@ function createTour(): Tour {
 }
 
 function openReadOnly(path: string): DatabaseSync & Disposable {
-  const database = new DatabaseSync(path, { readOnly: true });
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
   return Object.assign(database, { [Symbol.dispose]: () => database.close() });
 }
 

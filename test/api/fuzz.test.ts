@@ -34,7 +34,10 @@ it(`answers ${REQUESTS} requests without a failure, and a refused one changes no
     after: fc.constantFrom('0', '1', '2'),
     'last-event-id': fc.constantFrom('0', '1', '2'),
   };
-  using database = new DatabaseSync(pulse.home.database, { readOnly: true }) as DatabaseSync & Disposable;
+  using database = new DatabaseSync(pulse.home.database, {
+    readOnly: true,
+    timeout: 5_000,
+  }) as DatabaseSync & Disposable;
   const rows = database.prepare(
     `SELECT (SELECT count(*) FROM pulse_sessions) AS sessions, (SELECT count(*) FROM pulse_events) AS events,
       (SELECT count(*) FROM idempotency_keys) AS keys, (SELECT count(*) FROM turns) AS turns,
