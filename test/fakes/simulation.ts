@@ -56,6 +56,8 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
   const bells = new Map<object, () => void>();
   const alive = new Set<string>();
   let processes = 0;
+  /** Agents of dead processes that their lifeline has yet to end. */
+  let lifelines = 0;
   const ends: string[] = [];
   let seed = 1;
   let isOver = false;
@@ -89,7 +91,13 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
         alive.delete(name);
         restart(200);
         // On one host the successor's sweep has to find the agent; on another only the lifeline can end it.
-        if (options.isFleet) void outside.sleep(1_000).then(() => endAgents(world, host));
+        if (options.isFleet) {
+          lifelines += 1;
+          void outside.sleep(1_000).then(() => {
+            endAgents(world, host);
+            lifelines -= 1;
+          });
+        }
         return frozen;
       }
       if (fate !== null) {
@@ -171,7 +179,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
     options.onTick?.(time.jump);
     if (isOver && !isMoving) break;
     if (!isMoving) break;
-    if (isOver && alive.size === 0) break;
+    if (isOver && alive.size === 0 && lifelines === 0) break;
   }
   return { world, store, sessionId, points, isStuck: !isOver, processes, ends };
 }
