@@ -164,7 +164,7 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
 
   async function dropAttempt({ id, spec }: Task, root: string): Promise<void> {
     await deleteRefs(git, { root, refs: [attemptRef(id)] });
-    // Gone already in the usual case; `doctor --gc` finds what a remote out of reach kept.
+    // Gone already in the usual case; what a remote out of reach keeps stays there.
     if (spec.remote) await git.attempt(['push', '-q', spec.remote, `:${attemptRef(id)}`], { cwd: root });
   }
 
