@@ -1,11 +1,26 @@
 import { defineConfig } from 'vitest/config';
 
+/** Start dozens of processes at once, so nothing with a deadline may run beside them. */
+const crowded = ['test/e2e/many-processes.test.ts'];
+
+const shared = { testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' } as const;
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    pool: 'forks',
-    maxWorkers: 2,
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: 'beside',
+          include: ['test/**/*.test.ts'],
+          exclude: crowded,
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: { ...shared, name: 'alone', include: crowded, maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });

@@ -127,7 +127,7 @@ export function useScene(): Scene {
 export async function until(
   what: string,
   isSo: () => boolean | Promise<boolean>,
-  withinMs = 10_000,
+  withinMs = 40_000,
 ): Promise<void> {
   const end = Date.now() + withinMs;
   while (!(await isSo())) {
