@@ -23,6 +23,7 @@ import { createGit } from './git/exec.ts';
 import { createRefUpdater } from './git/ref-updater.ts';
 import { type Home, resolveHome } from './home.ts';
 import { goalLoop } from './loops/goal.ts';
+import { type Collected, collectGarbage } from './operations/collect.ts';
 import type { Operations, Within } from './operations/context.ts';
 import {
   abort,
@@ -56,6 +57,7 @@ import {
 } from './operations/view.ts';
 import { openDialogue } from './process/dialogue.ts';
 import { killExactly } from './process/ending.ts';
+import { databaseHolders } from './process/lock-holders.ts';
 import { currentOwner, formatOwner, parseOwner } from './process/owner.ts';
 import { createShellCapture } from './process/shell-capture.ts';
 import type { Figures } from './store/figures.ts';
@@ -72,6 +74,8 @@ export interface PulseOptions {
   /** Told of each durable transaction and each git process; for whoever counts. */
   onCommit?: (label: string) => void;
   onGit?: (args: string[]) => void;
+  /** Told, once a store is open, when another process has kept it waiting for two seconds, and which. */
+  onWait?: (text: string) => void;
 }
 
 export type DaemonOptions = Pick<FleetOptions, 'labels' | 'concurrency' | 'say'>;
@@ -98,6 +102,8 @@ export interface Pulse extends AsyncDisposable {
   iteration(id: string, number: number): Promise<IterationView>;
   verifications(id: string): Promise<StoredVerification[]>;
   figures(): Promise<Figures>;
+  /** Deletes what has outlived its use in the repository and at the remotes of its sessions. */
+  collect(root: string): Promise<Collected>;
   /** Does the work of a request that has a key, or gives the answer it was given before. */
   once(request: RequestKey, work: KeyedWork): Promise<StoredAnswer>;
   /** The sessions that the `serve` of this name has in hand. */
@@ -105,12 +111,13 @@ export interface Pulse extends AsyncDisposable {
 }
 
 export async function createPulse(options: PulseOptions): Promise<Pulse> {
-  const { environment, trace = noTrace, timing, onCommit, onGit } = options;
+  const { environment, trace = noTrace, timing, onCommit, onGit, onWait } = options;
   const home = resolveHome(environment);
   const { store, pool } = await openStore({
     url: environment.PULSE_DATABASE_URL,
     path: home.database,
     onCommit,
+    onWait: onWait && (() => onWait(waitingFor(home.database))),
   });
   const programs = createShellCapture();
   const refs = createRefUpdater((call, events) => openDialogue({ file: 'git', ...call }, events));
@@ -175,6 +182,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     iteration: (id, number) => viewIteration(operations, id, number),
     verifications: (id) => viewVerifications(operations, id),
     figures: () => viewFigures(operations),
+    collect: (root) => collectGarbage(operations, root),
     once: (request, work) => once(operations, request, work),
     hand: (servedBy) => openHand(operations, servedBy),
     async [Symbol.asyncDispose]() {
@@ -185,6 +193,11 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
       await store.close();
     },
   };
+}
+
+function waitingFor(database: string): string {
+  const holders = databaseHolders(database).map(({ pid, command }) => `process ${pid} (${command})`);
+  return `Waiting for the database: ${holders.join(', ') || 'another process'} has it.`;
 }
 
 /** What the environment itself calls secret: its value is hidden wherever it is printed. */

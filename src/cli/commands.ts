@@ -239,7 +239,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'doctor',
     group: 'Set up',
     summary: 'Say what works on this machine, what is missing and how to get it.',
-    options: [{ name: 'gc', help: 'Delete kept refs older than 30 days in this repository.' }],
+    options: [{ name: 'gc', help: 'Delete kept refs older than 30 days and left-over refs of attempts.' }],
     load: () => import('./commands/doctor.ts'),
   },
   {

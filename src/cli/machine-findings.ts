@@ -5,9 +5,9 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { detectAgents } from '../agents/registry.ts';
 import { asPulseError } from '../domain/errors.ts';
-import { collectRefs } from '../git/gc.ts';
 import { type Home, resolveHome } from '../home.ts';
 import { cleanupGuarantee } from '../process/guarantee.ts';
+import { databaseHolders } from '../process/lock-holders.ts';
 import { createPulse } from '../pulse.ts';
 import { createCliGit, openHere } from './repository-here.ts';
 import { findOrphans } from './session-runner.ts';
@@ -33,7 +33,7 @@ export async function* findings(examination: Examination): AsyncGenerator<Findin
   yield await git(examination);
   yield { level: 'ok', subject: 'SQLite', text: process.versions.sqlite ?? 'of Node.js' };
   yield* stateDirectory(home);
-  yield* store(examination);
+  yield* store(examination, home);
   yield* agents(environment);
   yield cleanup();
   yield* sockets(home);
@@ -111,8 +111,11 @@ async function countBelow(worktrees: string): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-async function* store({ environment }: Examination): AsyncGenerator<Finding> {
+async function* store({ environment }: Examination, { database }: Home): AsyncGenerator<Finding> {
   const subject = 'sessions';
+  for (const { pid, command } of databaseHolders(database)) {
+    yield { level: 'ok', subject: 'writer', text: `process ${pid} is writing to the database (${command})` };
+  }
   try {
     await using pulse = await createPulse({ environment });
     const orphans = await findOrphans(pulse);
@@ -187,8 +190,15 @@ async function collect({ environment, cwd }: Examination): Promise<Finding> {
   const subject = 'gc';
   const repository = await openHere(cwd, environment);
   if (!repository) return { level: 'warn', subject, text: 'not in a repository: nothing collected' };
-  const gone = await collectRefs(createCliGit(environment), { root: repository.root, nowMs: Date.now() });
-  return { level: 'ok', subject, text: `deleted ${gone.length} kept refs older than 30 days` };
+  try {
+    await using pulse = await createPulse({ environment });
+    const { expired, attempts } = await pulse.collect(repository.root);
+    const text = `deleted ${expired.length} kept refs older than 30 days, ${attempts.length} of attempts that are over`;
+    return { level: 'ok', subject, text };
+  } catch (error) {
+    const { message, hint } = asPulseError(error);
+    return { level: 'bad', subject, text: `nothing collected: ${message}`, hint };
+  }
 }
 
 function formatBytes(bytes: number): string {

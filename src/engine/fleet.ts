@@ -10,7 +10,7 @@ import {
   setDaemonHost,
   withdrawDaemon,
 } from '../store/daemons.ts';
-import { holdsTask, type Task } from '../store/inbox.ts';
+import { endedTasks, holdsTask, type Task } from '../store/inbox.ts';
 import { findSession } from '../store/sessions.ts';
 import { act } from './actions.ts';
 import { claimAttempt } from './claim.ts';
@@ -90,6 +90,7 @@ function localSpec({ spec, session_id: sessionId }: Task, { clones, worktrees }:
 
 /** Worktrees here whose session has ended go; those that can be resumed stay. */
 async function tidy({ store, workspace }: Engine, { worktrees, clones }: FleetOptions): Promise<void> {
+  const endedOf = (ids: string[]) => store.read((db) => endedTasks(db, ids));
   for (const project of await namesIn(worktrees)) {
     for (const sessionId of await namesIn(join(worktrees, project))) {
       const session = await store.read((db) => findSession(db, sessionId));
@@ -98,7 +99,7 @@ async function tidy({ store, workspace }: Engine, { worktrees, clones }: FleetOp
         project_path: join(clones, project),
         worktree_path: join(worktrees, project, sessionId),
       };
-      await workspace.close({ ...session, ...here }, null);
+      await workspace.close({ ...session, ...here }, { last: null, endedOf });
     }
   }
 }

@@ -53,8 +53,14 @@ export interface Workspace {
   saveLeftovers(attempt: HeldAttempt): Promise<void>;
   /** Moves the session's branch by compare-and-swap and drops the attempt's ref with it. */
   advance(session: Session, move: BranchMove): Promise<void>;
-  /** Removes the worktree of an ended session; what is not committed goes to the recovery ref. */
-  close(session: Session, last: LastAttempt | null): Promise<void>;
+  /** Removes the worktree of an ended session; what is not committed goes to the recovery ref, attempts' refs go. */
+  close(session: Session, ending: Ending): Promise<void>;
+}
+
+export interface Ending {
+  last: LastAttempt | null;
+  /** Those of these attempts that are over. */
+  endedOf(taskIds: string[]): Promise<string[]>;
 }
 
 /** The newest iteration of a session that is given up, and the attempt that it had. */

@@ -1,7 +1,7 @@
 /** Owns a session by lease, asks its loop what to do, does it. Recovery is this same path (contract 1.4). */
 import { asPulseError, isPulseError, PulseError } from '../domain/errors.ts';
 import { TERMINAL_STATUSES } from '../domain/status.ts';
-import { findTask } from '../store/inbox.ts';
+import { endedTasks, findTask } from '../store/inbox.ts';
 import {
   readSessionLease,
   releaseSessionLease,
@@ -143,5 +143,6 @@ async function leave(
   const taskId = iteration?.inbox_task_id;
   const task = taskId ? await store.read((db) => findTask(db, taskId)) : null;
   const last = iteration ? { iteration, task } : null;
-  await act(trace, 'close_worktree', { perform: () => workspace.close(session, last) });
+  const endedOf = (ids: string[]) => store.read((db) => endedTasks(db, ids));
+  await act(trace, 'close_worktree', { perform: () => workspace.close(session, { last, endedOf }) });
 }

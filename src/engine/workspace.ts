@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Redactor } from '../domain/redact.ts';
 import { commitUnit, findUnitCommit } from '../git/commit.ts';
 import type { Git } from '../git/exec.ts';
+import { collectAttempts } from '../git/gc.ts';
 import { findGitDir, readGitDir } from '../git/layout.ts';
 import { resetWorktree, saveLeftovers } from '../git/recovery.ts';
 import {
@@ -16,13 +17,19 @@ import {
   readRef,
   recoveryRef,
 } from '../git/refs.ts';
-import { ensureClone, fetchAttempt, fetchCommit, pushAttempt, pushBranch } from '../git/remote.ts';
+import {
+  dropRemoteAttempt,
+  ensureClone,
+  fetchAttempt,
+  fetchCommit,
+  pushAttempt,
+  pushBranch,
+} from '../git/remote.ts';
 import { dirtyPaths } from '../git/repository.ts';
 import { evidenceTree } from '../git/tree.ts';
 import { ensureWorktree, removeWorktree } from '../git/worktree.ts';
 import { agentEnvironment } from '../process/environment.ts';
 import { sweepDirectory, sweepRun } from '../process/sweep.ts';
-import type { Task } from '../store/inbox.ts';
 import { runChecks } from '../verify/run-checks.ts';
 import { detectSetup, setupFingerprint } from '../verify/setup.ts';
 import { runIdOf } from './held-attempt.ts';
@@ -109,9 +116,10 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
     },
 
     async unpublish({ spec, task }, commit) {
+      const { projectPath: root, remote } = spec;
       const ref = attemptRef(task.id);
-      if ((await readRef(git, spec.projectPath, ref)) !== commit) return;
-      await deleteRefs(git, { root: spec.projectPath, refs: [ref] });
+      if ((await readRef(git, root, ref)) === commit) await deleteRefs(git, { root, refs: [ref] });
+      if (remote) await dropRemoteAttempt(git, { root, remote, taskId: task.id, commit });
     },
 
     async verify({ spec, runId }, unit, signal) {
@@ -146,7 +154,7 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
       if (remote) await pushBranch(git, { root, remote, branch, from, to, dropTask: taskId });
     },
 
-    async close({ project_path: root, worktree_path: path, id, status }, last) {
+    async close({ project_path: root, worktree_path: path, id, status }, { last, endedOf }) {
       if (last?.task) await endRuns(last.task.id, last.task.token);
       await sweepDirectory(path);
       // After a verified end all of the work is committed; what lies beside it came from the checks.
@@ -158,15 +166,10 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
         await saveIfThere(git, { worktree: path, ref, startSha });
       }
       await removeWorktree(git, { root, path });
-      if (last?.task) await dropAttempt(last.task, root);
+      const remote = last?.task?.spec.remote;
+      await collectAttempts(git, { root, remotes: remote ? [remote] : [], ended: endedOf });
     },
   };
-
-  async function dropAttempt({ id, spec }: Task, root: string): Promise<void> {
-    await deleteRefs(git, { root, refs: [attemptRef(id)] });
-    // Gone already in the usual case; what a remote out of reach keeps stays there.
-    if (spec.remote) await git.attempt(['push', '-q', spec.remote, `:${attemptRef(id)}`], { cwd: root });
-  }
 
   function checkBase(pass: readonly string[]) {
     const env = agentEnvironment({ base: environment, own: [], pass, add: {} });

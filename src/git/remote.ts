@@ -84,6 +84,35 @@ export async function pushBranch(
   );
 }
 
+/** Every ref of the remote under the prefix; none for a remote out of reach. 1 git process. */
+export async function listRemoteRefs(
+  git: Git,
+  { root, remote, prefix }: { root: string; remote: string; prefix: string },
+): Promise<string[]> {
+  const answer = await git.attempt(['ls-remote', remote, `${prefix}*`], { cwd: root });
+  if (answer.code !== 0) return [];
+  const lines = answer.stdout.toString('utf8').split('\n').filter(Boolean);
+  return lines.map((line) => line.split('\t')[1]!);
+}
+
+/** Those that are gone already are no error, nor is a remote out of reach: it keeps them. 1 git process, 0 for none. */
+export async function dropRemoteRefs(
+  git: Git,
+  { root, remote, refs }: { root: string; remote: string; refs: readonly string[] },
+): Promise<void> {
+  if (refs.length > 0)
+    await git.attempt(['push', '-q', remote, ...refs.map((ref) => `:${ref}`)], { cwd: root });
+}
+
+/** Takes back what `pushAttempt` pushed, unless somebody else's stands there by now. 1 git process. */
+export async function dropRemoteAttempt(
+  git: Git,
+  { root, remote, taskId, commit }: { root: string; remote: string; taskId: string; commit: string },
+): Promise<void> {
+  const ref = attemptRef(taskId);
+  await git.attempt(['push', '-q', `--force-with-lease=${ref}:${commit}`, remote, `:${ref}`], { cwd: root });
+}
+
 async function remoteRef(
   git: Git,
   { root, remote, ref }: { root: string; remote: string; ref: string },

@@ -72,6 +72,17 @@ export async function findTask(db: Db, id: string): Promise<Task | null> {
   return row ? decodeTask(row) : null;
 }
 
+/** Those of these attempts that are over: settled, given up or cancelled. An id that is none is not among them. */
+export async function endedTasks(db: Db, ids: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('inbox_tasks')
+    .select('id')
+    .where('id', 'in', ids)
+    .where('status', 'in', ['complete', 'failed', 'cancelled'])
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 export interface ClaimOptions {
   owner: string;
   leaseMs: number;

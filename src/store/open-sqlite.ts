@@ -6,7 +6,7 @@ import { PulseError } from '../domain/errors.ts';
 import { MIGRATIONS } from './migrations/all.ts';
 import { SQLITE_TYPES } from './migrations/types.ts';
 import type { Schema } from './schema.ts';
-import { createSqliteDialect, retryBusy } from './sqlite-dialect.ts';
+import { createRetryBusy, createSqliteDialect } from './sqlite-dialect.ts';
 import type { Store } from './store.ts';
 
 /** Marks the file as Pulse's ("PLSE"): any other database under our name is refused, not migrated. */
@@ -29,14 +29,22 @@ export interface SqliteOptions {
   nowMs?: () => number;
   /** Called for each write transaction once it is durable. */
   onCommit?: (label: string) => void;
+  /** Another process has kept this one waiting for two seconds. Told once. */
+  onWait?: () => void;
 }
 
 /** Opens and, if needed, creates or migrates. Nothing is created when it refuses. The caller closes it. */
-export async function openSqlite({ path, nowMs = Date.now, onCommit }: SqliteOptions): Promise<Store> {
+export async function openSqlite({
+  path,
+  nowMs = Date.now,
+  onCommit,
+  onWait,
+}: SqliteOptions): Promise<Store> {
   if (path !== ':memory:') prepareDirectory(path);
   // Whatever step of it meets another process's lock, it is begun again.
+  const retryBusy = createRetryBusy(onWait);
   const database = await retryBusy(() => openDatabase(path, nowMs));
-  const db = new Kysely<Schema>({ dialect: createSqliteDialect(database) });
+  const db = new Kysely<Schema>({ dialect: createSqliteDialect(database, retryBusy) });
   return {
     // A reader meets BUSY while the last process before it closes the log; what it reads can be read again.
     read: (work) => retryBusy(() => db.transaction().setAccessMode('read only').execute(work)),

@@ -10,6 +10,8 @@ export interface StoreOptions {
   url?: string;
   path: string;
   onCommit?: (label: string) => void;
+  /** Another process has kept this one waiting for two seconds. Told once. */
+  onWait?: () => void;
 }
 
 /** The store, and the pool behind it where it is PostgreSQL. */
@@ -19,8 +21,8 @@ export interface OpenedStore {
 }
 
 /** SQLite is opened, and made, at its first use; PostgreSQL at once. */
-export async function openStore({ url, path, onCommit }: StoreOptions): Promise<OpenedStore> {
-  if (!url) return { store: lazyStore(() => openSqlite({ path, onCommit })), pool: null };
+export async function openStore({ url, path, onCommit, onWait }: StoreOptions): Promise<OpenedStore> {
+  if (!url) return { store: lazyStore(() => openSqlite({ path, onCommit, onWait })), pool: null };
   if (!/^postgres(ql)?:\/\//.test(url)) {
     throw new PulseError('invalid_config', 'PULSE_DATABASE_URL is not a PostgreSQL address.', {
       hint: 'It looks like postgres://user:password@host:5432/database',

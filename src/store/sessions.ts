@@ -285,3 +285,15 @@ export async function reserveSpending(db: Db, id: string, usd: number): Promise<
     .executeTakeFirst();
   return row !== undefined;
 }
+
+/** The remotes by way of which the project's sessions have worked. */
+export async function listRemotes(db: Db, projectPath: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('session_controls as control')
+    .innerJoin('pulse_sessions as session', 'session.id', 'control.session_id')
+    .select('control.settings')
+    .where('session.project_path', '=', projectPath)
+    .execute();
+  const remotes = rows.map(({ settings }) => fromJson<SessionSettings>(settings).remote);
+  return [...new Set(remotes.filter((remote) => remote !== null))];
+}

@@ -17,37 +17,50 @@ import { isBusy, storeError } from './sqlite-errors.ts';
 
 /** How long a writer waits for its turn before it gives up; far beyond what 30 processes at once need. */
 const BUSY_DEADLINE_MS = 60_000;
+/** A wait that long is told. */
+const TELL_AFTER_MS = 2_000;
 
-export function createSqliteDialect(database: DatabaseSync): Dialect {
+export type RetryBusy = <T>(work: () => T | Promise<T>) => Promise<T>;
+
+export function createSqliteDialect(database: DatabaseSync, retryBusy: RetryBusy): Dialect {
   return {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new SqliteDriver(database),
+    createDriver: () => new SqliteDriver(database, retryBusy),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
 }
 
 /** Runs `work`, again while another process holds the lock; between tries the event loop is free. */
-export async function retryBusy<T>(work: () => T | Promise<T>, deadlineMs = BUSY_DEADLINE_MS): Promise<T> {
-  const giveUpAt = performance.now() + deadlineMs;
-  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 50)) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isBusy(error) || performance.now() > giveUpAt) throw storeError(error);
+export function createRetryBusy(onWait: (() => void) | undefined, deadlineMs = BUSY_DEADLINE_MS): RetryBusy {
+  let isTold = false;
+  return async (work) => {
+    const began = performance.now();
+    for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 50)) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isBusy(error) || performance.now() - began > deadlineMs) throw storeError(error);
+      }
+      if (!isTold && performance.now() - began > TELL_AFTER_MS) {
+        isTold = true;
+        onWait?.();
+      }
+      await delay(waitMs * (0.5 + Math.random()));
     }
-    await delay(waitMs * (0.5 + Math.random()));
-  }
+  };
 }
 
 class SqliteDriver implements Driver {
   readonly #database: DatabaseSync;
   readonly #connection: SqliteConnection;
+  readonly #retryBusy: RetryBusy;
   #turn: Promise<void> = Promise.resolve();
   #release: (() => void) | undefined;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, retryBusy: RetryBusy) {
     this.#database = database;
+    this.#retryBusy = retryBusy;
     this.#connection = new SqliteConnection(database);
   }
 
@@ -65,8 +78,8 @@ class SqliteDriver implements Driver {
   }
 
   async beginTransaction(_: DatabaseConnection, settings: TransactionSettings): Promise<void> {
-    if (settings.accessMode === 'read only') await retryBusy(() => this.#beginRead());
-    else await retryBusy(() => this.#database.exec('BEGIN IMMEDIATE'));
+    if (settings.accessMode === 'read only') await this.#retryBusy(() => this.#beginRead());
+    else await this.#retryBusy(() => this.#database.exec('BEGIN IMMEDIATE'));
   }
 
   /**
@@ -84,7 +97,7 @@ class SqliteDriver implements Driver {
   }
 
   async commitTransaction(): Promise<void> {
-    await retryBusy(() => this.#database.exec('COMMIT'));
+    await this.#retryBusy(() => this.#database.exec('COMMIT'));
   }
 
   async rollbackTransaction(): Promise<void> {

@@ -16,7 +16,7 @@ const MEANINGS: Record<number, { code: ErrorCode; message: string; hint: string;
   [PRIMARY.BUSY]: {
     code: 'store_busy',
     message: 'Another process holds the database.',
-    hint: 'Try again in a moment; `pulse doctor` shows who uses the state directory.',
+    hint: 'Try again in a moment; `pulse doctor` shows which process is writing.',
     retryable: true,
   },
   [PRIMARY.READONLY]: {

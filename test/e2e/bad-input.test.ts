@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { OWN_NODE, useScene } from './scene.ts';
+import { OWN_NODE, until, useScene } from './scene.ts';
 
 const scene = useScene();
 
@@ -121,5 +122,21 @@ describe('a state directory that cannot be used', () => {
     const { code, stderr } = await scene.pulse(['list']);
     expect(code).toBe(1);
     expect(stderr).toContain('PULSE_HOME');
+  });
+
+  it('a database that another process writes to is waited for, and it is said who', async () => {
+    await scene.pulse(['list']);
+    const holder = new DatabaseSync(join(scene.home, 'pulse.db'));
+    holder.exec('BEGIN IMMEDIATE');
+    const started = scene.start(['start', 'x', ...OK, '--max-iterations', '1', '--detach']);
+    await until('it says so', () => started.output().includes('Waiting for the database'));
+    expect(started.output()).toContain(`process ${process.pid} (`);
+    const doctor = await scene.pulse(['doctor']);
+    expect(doctor.stdout).toContain(`process ${process.pid} is writing to the database`);
+    expect(scene.git('for-each-ref', 'refs/heads')).not.toContain('pulse/');
+    holder.exec('COMMIT');
+    holder.close();
+    expect((await started.ended).code).toBe(0);
+    await until('it ends', async () => !(await scene.pulse(['list'])).stdout.includes('running'));
   });
 });

@@ -113,6 +113,51 @@ describe('a session with labels', () => {
     await until(() => worktreesIn(scratch, 'one').length === 0);
     await daemon.stop();
   }, 60_000);
+
+  it('loses the refs of its attempts once they are over, whoever left them published', async () => {
+    using scratch = createScratch();
+    await using fleet = await prepare(scratch, server);
+    const remote = scratch.git('remote', 'get-url', 'origin');
+    const refsOf = (where: string) =>
+      execFileSync('git', ['-C', where, 'for-each-ref', '--format=%(refname)', 'refs/pulse/attempts/'], {
+        encoding: 'utf8',
+      });
+    const { session } = await fleet.runner.start({
+      goal: 'Go',
+      path: scratch.repository,
+      command: COMMAND,
+      createdBy: 'cli',
+    });
+    const daemon = fleet.daemon('one', ['linux']);
+    await fleet.runner.run(session.id, new AbortController().signal);
+    await daemon.stop();
+    const { iterations } = await fleet.runner.get(session.id);
+    const over = `refs/pulse/attempts/${iterations[0]!.inbox_task_id}`;
+    const foreign = 'refs/pulse/attempts/tsk_of_somebody_else';
+    for (const where of [scratch.repository, remote]) {
+      expect(refsOf(where)).toBe('');
+      for (const ref of [over, foreign])
+        execFileSync('git', ['-C', where, 'update-ref', ref, session.base_sha]);
+    }
+    expect((await fleet.runner.collect(scratch.repository)).attempts).toEqual([over]);
+    for (const where of [scratch.repository, remote]) expect(refsOf(where)).toBe(`${foreign}\n`);
+
+    const { session: waiting } = await fleet.runner.start({
+      goal: 'Wait',
+      path: scratch.repository,
+      command: COMMAND,
+      createdBy: 'cli',
+    });
+    const stop = new AbortController();
+    const running = fleet.runner.run(waiting.id, stop.signal);
+    await until(async () => (await fleet.runner.get(waiting.id)).iterations.length === 1);
+    const living = `refs/pulse/attempts/${(await fleet.runner.get(waiting.id)).iterations[0]!.inbox_task_id}`;
+    execFileSync('git', ['-C', remote, 'update-ref', living, session.base_sha]);
+    expect((await fleet.runner.collect(scratch.repository)).attempts).toEqual([]);
+    expect(refsOf(remote)).toContain(living);
+    stop.abort();
+    await running;
+  }, 60_000);
 });
 
 interface Fleet extends AsyncDisposable {

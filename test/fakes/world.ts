@@ -143,14 +143,23 @@ export function createFakeWorkspace({ world, gate, host, script }: WorldAccess):
       world.refs.delete(`attempt/${taskId}`);
       await gate('advanced');
     },
-    async close(session, last) {
+    async close(session, { endedOf }) {
       const key = `${host}:${session.worktree_path}`;
       endAgents(world, key);
       await gate('close');
       world.worktrees.delete(key);
-      if (last?.task) world.refs.delete(`attempt/${last.task.id}`);
+      const attempts = attemptsOf(world);
+      if (attempts.length === 0) return;
+      for (const id of await endedOf(attempts)) world.refs.delete(`attempt/${id}`);
     },
   };
+}
+
+/** The attempts that have a ref. */
+export function attemptsOf({ refs }: World): string[] {
+  return [...refs.keys()].flatMap((ref) =>
+    ref.startsWith('attempt/') ? [ref.slice('attempt/'.length)] : [],
+  );
 }
 
 export function createFakeAgents({ world, gate, host, sleep, script }: WorldAccess): AgentHost {

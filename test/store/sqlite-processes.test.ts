@@ -9,6 +9,7 @@ import { readEvents } from '../../src/store/events.ts';
 import { MIGRATIONS } from '../../src/store/migrations/all.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import { getControl, getSession, listSessions, updateControl } from '../../src/store/sessions.ts';
+import { createRetryBusy } from '../../src/store/sqlite-dialect.ts';
 import type { Store } from '../../src/store/store.ts';
 import { admit } from '../fakes/admit.ts';
 import { sessionId } from './rows.ts';
@@ -81,6 +82,14 @@ describe('SQLite between processes', () => {
     expect((await store.read((db) => getControl(db, sessionId(1)))).answer).toBeNull();
     await store.tx('test', (db) => updateControl(db, sessionId(1), { answer: 'said' }));
     expect((await store.read((db) => getControl(db, sessionId(1)))).answer).toBe('said');
+  });
+
+  it('gives up after its time, with an error that says what to do', async () => {
+    const giveUp = createRetryBusy(undefined, 100);
+    const locked = () => {
+      throw Object.assign(new Error('database is locked'), { errcode: 5 });
+    };
+    await expect(giveUp(locked)).rejects.toMatchObject({ code: 'store_busy', retryable: true });
   });
 
   it('never lets a reader wait for a writer', async () => {

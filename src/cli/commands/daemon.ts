@@ -19,7 +19,7 @@ export async function run({ input, output, environment }: CommandContext): Promi
       stop.abort();
     });
   }
-  await using pulse = await createPulse({ environment });
+  await using pulse = await createPulse({ environment, onWait: output.talk });
   const say = (text: string): void => output.talk(`${new Date().toISOString()} ${text}`);
   say(`Takes attempts for ${named.join(', ')}`);
   await pulse.daemon({ labels: named, concurrency: input.number('concurrency') ?? 1, say }, stop.signal);

@@ -25,7 +25,7 @@ export async function run(context: CommandContext): Promise<number> {
     style.dim(`A small repository was made in ${repository}. Nothing else on this machine is touched.\n`),
   );
 
-  await using pulse = await createPulse({ environment });
+  await using pulse = await createPulse({ environment, onWait: output.talk });
   const call = { ...context, environment };
   let { session } = await pulse.start({
     goal: DEMO_GOAL,

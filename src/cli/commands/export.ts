@@ -6,7 +6,7 @@ import type { CommandContext } from '../command-spec.ts';
 import { evidenceReport } from '../evidence-report.ts';
 
 export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
-  await using pulse = await createPulse({ environment });
+  await using pulse = await createPulse({ environment, onWait: output.talk });
   const file = input.text('output');
   const format = input.text('format') ?? (file?.endsWith('.md') && !output.isJson ? 'md' : 'json');
   const content = await pulse.export(input.argument('ID')!);

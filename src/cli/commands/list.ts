@@ -4,7 +4,7 @@ import type { CommandContext } from '../command-spec.ts';
 import { sessionTable } from '../session-table.ts';
 
 export async function run({ input, output, environment }: CommandContext): Promise<number> {
-  await using pulse = await createPulse({ environment });
+  await using pulse = await createPulse({ environment, onWait: output.talk });
   const status = input.text('status');
   const limit = input.number('limit') ?? 20;
   const sessions = await pulse.list({ limit, ...(status && isSessionStatus(status) ? { status } : {}) });

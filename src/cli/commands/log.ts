@@ -5,7 +5,7 @@ import { eventText } from '../event-text.ts';
 import { runnerLog } from '../session-runner.ts';
 
 export async function run({ input, output, environment }: CommandContext): Promise<number> {
-  await using pulse = await createPulse({ environment });
+  await using pulse = await createPulse({ environment, onWait: output.talk });
   const { session, iterations } = await pulse.get(input.argument('ID')!);
   const finalMessages = new Map(iterations.map((row) => [row.iteration_number, row.output_full]));
   const spoken = new Set<number>();

@@ -3,7 +3,7 @@ import { actor } from '../actor.ts';
 import type { CommandContext } from '../command-spec.ts';
 
 export async function run({ input, output, environment }: CommandContext): Promise<number> {
-  await using pulse = await createPulse({ environment });
+  await using pulse = await createPulse({ environment, onWait: output.talk });
   const now = input.has('now');
   const session = await pulse.pause(input.argument('ID')!, { now, actor: actor() });
   if (output.isJson) output.json({ session });

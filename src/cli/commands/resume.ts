@@ -7,7 +7,7 @@ import { launchRunner } from '../session-runner.ts';
 /** Goes on with a stopped session, adopts one that nobody runs, or just follows one that is being run. */
 export async function run(context: CommandContext): Promise<number> {
   const { input, output, environment, cwd } = context;
-  await using pulse = await createPulse({ environment });
+  await using pulse = await createPulse({ environment, onWait: output.talk });
   const { session: before } = await pulse.get(input.argument('ID')!);
   const isLive = before.status === 'running' || before.status === 'pending';
   const after = isLive ? 0 : await lastEvent(pulse, before.id);

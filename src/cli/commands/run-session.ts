@@ -11,7 +11,7 @@ export async function run({ input, output, environment }: CommandContext): Promi
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort('shutdown'));
   process.on('SIGHUP', () => undefined);
   const sessionId = input.argument('ID')!;
-  await using pulse = await createPulse({ environment });
+  await using pulse = await createPulse({ environment, onWait: output.talk });
   const say = (text: string): void =>
     output.talk(`${new Date().toISOString()} runner ${process.pid}: ${text}`);
   say(`takes ${sessionId}`);

@@ -25,7 +25,7 @@ export async function run({ input, output, environment }: CommandContext): Promi
   surviveFailures(say);
 
   using lock = await takeServeLock(resolveHome(environment).serveLock);
-  await using pulse = await createPulse({ environment });
+  await using pulse = await createPulse({ environment, onWait: output.talk });
   const orphans = input.has('adopt') ? await findOrphans(pulse) : [];
   await using server = await serve({ pulse, host, port, adopt: orphans.map(({ id }) => id), say });
   lock.update(server.url);

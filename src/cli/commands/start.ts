@@ -9,7 +9,7 @@ import { shownLine } from '../terminal/text.ts';
 
 export async function run(context: CommandContext): Promise<number> {
   const { input, output, environment, cwd } = context;
-  await using pulse = await createPulse({ environment });
+  await using pulse = await createPulse({ environment, onWait: output.talk });
   const { session, notes } = await pulse.start(startInput(input, cwd));
   const orphans = await findOrphans(pulse);
   const launch = (): Promise<void> => launchRunner(pulse, session, context);

@@ -8,7 +8,7 @@ import { type ListedSession, sessionTable, statusText } from '../session-table.t
 import { shorten, shownLine } from '../terminal/text.ts';
 
 export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
-  await using pulse = await createPulse({ environment });
+  await using pulse = await createPulse({ environment, onWait: output.talk });
   const id = input.argument('ID');
   if (id === undefined) return await showAll(pulse, output);
   const view = await pulse.get(id);

@@ -16,7 +16,7 @@ const COLORS = { fresh: 'green', stale: 'yellow', false: 'red' } as const;
 export async function run({ input, output, environment }: CommandContext): Promise<number> {
   const stop = new AbortController();
   using _interrupts = onInterrupt((signal) => stop.abort(signal));
-  await using pulse = await createPulse({ environment });
+  await using pulse = await createPulse({ environment, onWait: output.talk });
   const report = await pulse.verify(input.argument('ID')!, stop.signal);
   if (output.isJson) output.json(report);
   else {

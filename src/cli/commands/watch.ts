@@ -5,7 +5,7 @@ import type { CommandContext } from '../command-spec.ts';
 import { followSession } from '../follow/follow.ts';
 
 export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
-  await using pulse = await createPulse({ environment });
+  await using pulse = await createPulse({ environment, onWait: output.talk });
   const id = input.argument('ID');
   const session = id === undefined ? await newestRunning(pulse) : (await pulse.get(id)).session;
   return await followSession({ pulse, session, output, cwd, isWatching: true });
