@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-/** Start dozens of processes at once, so nothing with a deadline may run beside them. */
-const crowded = ['test/e2e/many-processes.test.ts'];
+/** Start a dozen or more processes at once, so nothing with a deadline may run beside them. */
+const crowded = ['test/e2e/many-processes.test.ts', 'test/crash/fleet-chaos.test.ts'];
 
 const shared = { testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' } as const;
 

