@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { type OpenApiDocument, requestsOf } from './openapi-requests.ts';
 import { makeApiScene, TRUSTED } from './scene.ts';
 
-const REQUESTS = Number(process.env.PULSE_FUZZ_REQUESTS ?? 2_000);
+const REQUESTS = Number(process.env.PULSE_FUZZ_REQUESTS ?? 10_000);
 /** Stands for the id of the session that was started last. */
 const NEWEST = 'NEWEST';
 const HANG_MS = 15_000;
