@@ -6,6 +6,8 @@ import { holdAttempt } from './held-attempt.ts';
 
 /** Claims a session's attempts and executes them, one after the other, until it is closed. */
 export interface Daemon {
+  /** In this process: whatever becomes of an attempt is told at once. */
+  readonly isHere: boolean;
   /** Ends the attempt in hand, if there is one, and returns when nothing of it is left. The daemon goes on. */
   interrupt(reason: string): Promise<void>;
   /** Rejects when the daemon cannot go on; resolves when it was closed. */
@@ -38,7 +40,8 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
         engine.bell.ring(sessionId);
         continue;
       }
-      const waitMs = Math.max(1, Math.min(dueMs || engine.timing.pollMs, engine.timing.pollMs));
+      const { quietPollMs } = engine.timing;
+      const waitMs = Math.max(1, Math.min(dueMs || quietPollMs, quietPollMs));
       await listener.wait(waitMs, closing.signal);
     }
   }
@@ -56,6 +59,7 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
   const ended = work();
   ended.catch(() => closing.abort());
   return {
+    isHere: true,
     interrupt,
     ended,
     async [Symbol.asyncDispose]() {
@@ -69,6 +73,7 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
 /** For a session whose attempts run elsewhere: its runner only decides. Taking an attempt back fences its daemon. */
 export function absentDaemon(): Daemon {
   return {
+    isHere: false,
     interrupt: async () => undefined,
     ended: new Promise(() => undefined),
     [Symbol.asyncDispose]: async () => undefined,

@@ -28,8 +28,15 @@ export interface Engine {
 export interface EngineTiming {
   leaseMs: number;
   heartbeatMs: number;
-  /** The net under the doorbell. */
+  /** The net under the doorbell, where another process has the work: it may die without a ring. */
   pollMs: number;
+  /** The same where this process has it, and only a lost ring of a person's could be missed. */
+  quietPollMs: number;
 }
 
-export const DEFAULT_TIMING: EngineTiming = { leaseMs: 60_000, heartbeatMs: 15_000, pollMs: 2_000 };
+export const DEFAULT_TIMING: EngineTiming = {
+  leaseMs: 60_000,
+  heartbeatMs: 15_000,
+  pollMs: 2_000,
+  quietPollMs: 10_000,
+};

@@ -101,6 +101,8 @@ interface Drive {
 
 async function drive(engine: Engine, { sessionId, token, daemon, stop }: Drive): Promise<void> {
   using listener = engine.bell.listen(sessionId);
+  const { pollMs, quietPollMs } = engine.timing;
+  const waitMs = daemon.isHere ? quietPollMs : pollMs;
   const failed = daemon.ended.then(() => undefined);
   failed.catch(() => undefined);
   while (!stop.aborted) {
@@ -111,7 +113,7 @@ async function drive(engine: Engine, { sessionId, token, daemon, stop }: Drive):
     const step = loop.decide(state);
     if (step.do === 'leave') return leave(engine, state, daemon);
     if (step.do === 'wait') {
-      await Promise.race([listener.wait(engine.timing.pollMs, stop), failed]);
+      await Promise.race([listener.wait(waitMs, stop), failed]);
       continue;
     }
     try {

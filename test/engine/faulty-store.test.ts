@@ -52,7 +52,7 @@ async function makeEngine({ faults = {}, runMs = 600 }: { faults?: Faults; runMs
     owner: 'me',
     owners: () => 'alive',
     evict: async () => undefined,
-    timing: { leaseMs: 60_000, heartbeatMs: 100, pollMs: 100 },
+    timing: { leaseMs: 60_000, heartbeatMs: 100, pollMs: 100, quietPollMs: 100 },
   };
   return { engine, store, world, id: await admit(store, { verify: [] }) };
 }

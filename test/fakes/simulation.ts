@@ -1,7 +1,7 @@
 /** Whole sessions in one process, on a real in-memory store, with virtual time and processes that die or stall. */
 
 import { requestPause } from '../../src/engine/control.ts';
-import type { Engine } from '../../src/engine/engine.ts';
+import { DEFAULT_TIMING, type Engine } from '../../src/engine/engine.ts';
 import { runSession } from '../../src/engine/runner.ts';
 import { goalLoop } from '../../src/loops/goal.ts';
 import { readEvents } from '../../src/store/events.ts';
@@ -145,7 +145,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
         alive.delete(owner);
         kills.get(owner)?.();
       },
-      timing: { leaseMs: 60_000, heartbeatMs: 15_000, pollMs: 2_000 },
+      timing: DEFAULT_TIMING,
     };
     kills.set(name, () => {
       isDead = true;
