@@ -17,6 +17,7 @@ const measurements: [string, ...string[]][] = [
   ['queues.ts'],
   ['sessions.ts'],
   ['start-up.ts'],
+  ['research.ts'],
 ];
 
 const began = performance.now();

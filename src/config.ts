@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import * as z from 'zod';
+import { pricesSchema } from './domain/attempt.ts';
 import { parseDuration } from './domain/durations.ts';
 import { PulseError } from './domain/errors.ts';
 
@@ -22,6 +23,7 @@ const budget = z.union([z.number().positive(), z.literal('none').transform(() =>
 const settingsSchema = z.strictObject({
   agent: z.string().min(1).optional(),
   command: z.string().min(1).optional(),
+  model: z.string().min(1).optional(),
   verify: commands.optional(),
   setup: commands.optional(),
   maxIterations: z.int().positive().max(1_000_000).optional(),
@@ -34,6 +36,7 @@ const settingsSchema = z.strictObject({
   completion: z.strictObject({ inferred: z.enum(['confirm', 'accept']) }).optional(),
   limits: z.strictObject({ wait: z.union([z.boolean(), z.enum(['on', 'off'])]) }).optional(),
   env: z.strictObject({ pass: z.array(z.string().min(1)) }).optional(),
+  prices: pricesSchema.optional(),
   labels: z.array(z.string().regex(/^[\w.:-]{1,64}$/)).optional(),
   remote: z.string().min(1).optional(),
 });
@@ -59,6 +62,7 @@ export const DEFAULT_SETTINGS = {
 const ENVIRONMENT: Partial<Record<SettingName, string>> = {
   agent: 'PULSE_AGENT',
   command: 'PULSE_COMMAND',
+  model: 'PULSE_MODEL',
   maxIterations: 'PULSE_MAX_ITERATIONS',
   budgetUsd: 'PULSE_BUDGET_USD',
   budgetTokens: 'PULSE_BUDGET_TOKENS',

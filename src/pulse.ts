@@ -13,16 +13,25 @@ import { createBriefs } from './engine/briefs.ts';
 import { systemClock } from './engine/clock.ts';
 import { createDoorbell } from './engine/doorbell.ts';
 import { DEFAULT_TIMING, type Engine, type EngineTiming } from './engine/engine.ts';
+import { createExperimentProtocol } from './engine/experiment-protocol.ts';
 import { type FleetOptions, runFleetDaemon } from './engine/fleet.ts';
+import { createMeasurer } from './engine/measurer.ts';
+import { createMeasuringSlot, measuringSlotPath } from './engine/measuring-slot.ts';
 import { createPostgresDoorbell } from './engine/postgres-doorbell.ts';
+import { createPulseProtocol } from './engine/pulse-protocol.ts';
+import { createPulseWorkspace } from './engine/pulse-workspace.ts';
 import { createRecordings } from './engine/recordings.ts';
+import { createResearchFiles } from './engine/research-files.ts';
 import { type RunnerEnd, runSession } from './engine/runner.ts';
 import { hostOwnerState } from './engine/state.ts';
 import { createWorkspace } from './engine/workspace.ts';
 import { createGit } from './git/exec.ts';
-import { createRefUpdater } from './git/ref-updater.ts';
+import { createKeptGit } from './git/kept.ts';
+import type { MergeMode } from './git/merge.ts';
 import { type Home, resolveHome } from './home.ts';
 import { goalLoop } from './loops/goal.ts';
+import { researchLoop } from './loops/research.ts';
+import { workflowLoop } from './loops/workflow.ts';
 import { type Collected, collectGarbage } from './operations/collect.ts';
 import type { Operations, Within } from './operations/context.ts';
 import {
@@ -34,6 +43,15 @@ import {
   resume,
 } from './operations/control.ts';
 import { type KeyedWork, once } from './operations/once.ts';
+import {
+  type FinishHow,
+  finishResearch,
+  type ResearchInput,
+  type ResearchView,
+  reportResearch,
+  startResearch,
+  viewResearch,
+} from './operations/research.ts';
 import { type Hand, openHand } from './operations/served.ts';
 import { type StartInput, type StartNotes, startSession } from './operations/start.ts';
 import { type VerifyReport, verifySession } from './operations/verify.ts';
@@ -55,9 +73,31 @@ import {
   viewSessions,
   viewVerifications,
 } from './operations/view.ts';
+import {
+  approveReview,
+  approveWorkflow,
+  type Decision,
+  decideExtension,
+  type Reviewed,
+  refreshBaseline,
+  rejectReview,
+  startWorkflow,
+  stopWorkflow,
+  viewWorkflow,
+  type WorkflowInput,
+  type WorkflowView,
+} from './operations/workflow.ts';
+import {
+  type BaselineShown,
+  diffWorkflow,
+  showBaseline,
+  showWorkflow,
+  type WorkflowDiff,
+  type WorkflowShown,
+} from './operations/workflow-view.ts';
 import { openDialogue } from './process/dialogue.ts';
 import { killExactly } from './process/ending.ts';
-import { databaseHolders } from './process/lock-holders.ts';
+import { waitingFor } from './process/lock-holders.ts';
 import { currentOwner, formatOwner, parseOwner } from './process/owner.ts';
 import { createShellCapture } from './process/shell-capture.ts';
 import type { Figures } from './store/figures.ts';
@@ -71,14 +111,40 @@ export interface PulseOptions {
   environment: NodeJS.ProcessEnv;
   trace?: Trace;
   timing?: Partial<EngineTiming>;
-  /** Told of each durable transaction and each git process; for whoever counts. */
+  /** Told of each durable transaction, each git process and each question to a kept one; for whoever counts. */
   onCommit?: (label: string) => void;
-  onGit?: (args: string[]) => void;
+  onGit?: (args: string[], what: 'process' | 'question') => void;
   /** Told, once a store is open, when another process has kept it waiting for two seconds, and which. */
   onWait?: (text: string) => void;
 }
 
 export type DaemonOptions = Pick<FleetOptions, 'labels' | 'concurrency' | 'say'>;
+
+/** What people do with workflows; each refuses with a hint when it is not the time for it. */
+export interface Workflows {
+  start(input: WorkflowInput, within?: Within): Promise<{ session: Session; notes: StartNotes }>;
+  view(id: string): Promise<WorkflowView>;
+  approve(id: string, decision: Decision & { plan?: unknown }): Promise<Resumed>;
+  extension(id: string, decision: Decision & { approve: boolean }): Promise<Resumed>;
+  stop(id: string, decision: Decision): Promise<Session>;
+  approveReview(id: string, decision: Decision & { mode: MergeMode }): Promise<Reviewed>;
+  rejectReview(id: string, decision: Decision & { comments: string }): Promise<Resumed>;
+  refreshBaseline(id: string, decision: Decision): Promise<Resumed>;
+  /** For people and programs: in camelCase, redacted, without the machinery. */
+  show(id: string): Promise<WorkflowShown>;
+  baseline(id: string): Promise<BaselineShown[]>;
+  /** The whole workflow's, or one pulse's (by its id, or the plan's id for its newest try). */
+  diff(id: string, pulse?: string): Promise<WorkflowDiff>;
+}
+
+export interface ResearchOperations {
+  start(input: ResearchInput, within?: Within): Promise<{ session: Session; notes: StartNotes }>;
+  view(id: string): Promise<ResearchView>;
+  /** One HTML file, as text. */
+  report(id: string): Promise<string>;
+  /** Changes the session's file, never its status. */
+  finish(id: string, how: FinishHow): Promise<ResearchView>;
+}
 
 export interface Pulse extends AsyncDisposable {
   readonly home: Home;
@@ -98,6 +164,8 @@ export interface Pulse extends AsyncDisposable {
   resume(id: string, input: ResumeInput): Promise<Resumed>;
   abort(id: string, options: { actor: string; within?: Within }): Promise<Session>;
   verify(id: string, signal?: AbortSignal): Promise<VerifyReport>;
+  readonly workflows: Workflows;
+  readonly research: ResearchOperations;
   export(id: string): Promise<SessionExport>;
   iteration(id: string, number: number): Promise<IterationView>;
   verifications(id: string): Promise<StoredVerification[]>;
@@ -120,33 +188,44 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     onWait: onWait && (() => onWait(waitingFor(home.database))),
   });
   const programs = createShellCapture();
-  const refs = createRefUpdater((call, events) => openDialogue({ file: 'git', ...call }, events));
+  const kept = createKeptGit((call, events) => openDialogue({ file: 'git', ...call }, events));
   const git = createGit({
     exec: (call) => programs.capture({ file: 'git', ...call }),
-    refs,
+    kept,
     onCall: onGit,
     env: environment,
   });
   const bell = pool ? createPostgresDoorbell({ pool }) : createDoorbell({ directory: home.sockets });
   const endpoint = createToolEndpoint();
   const redactor = createRedactor(secretValues(environment));
+  const workspace = createWorkspace({ git, environment, redactor });
+  const pulses = createPulseWorkspace({ git, environment, redactor });
   const engine: Engine = {
     store,
     bell,
     trace,
-    workspace: createWorkspace({ git, environment, redactor }),
+    workspace,
+    pulses,
+    measurer: createMeasurer({ git, environment, redactor, slot: createMeasuringSlot(measuringSlotPath()) }),
+    researchFiles: createResearchFiles({ store }),
     agents: createAgentHost({
       findAdapter,
       endpoint,
       environment,
       binDirectory: home.bin,
       redactor,
+      protocol: ({ attempt, listener, signal }) => {
+        const { work } = attempt.spec;
+        if (work?.kind === 'pulse') return createPulseProtocol({ attempt, work, pulses, listener, signal });
+        if (work?.kind === 'experiment') return createExperimentProtocol({ attempt, work, store, listener });
+        return null;
+      },
       record: createRecordings(home.recordings),
     }),
-    briefs: createBriefs({ store }),
+    briefs: createBriefs({ store, workspace }),
     clock: systemClock,
     ids: { nowMs: Date.now, randomBytes },
-    loops: { goal: goalLoop },
+    loops: { goal: goalLoop, workflow: workflowLoop, research: researchLoop },
     owner: formatOwner(currentOwner()),
     owners: hostOwnerState,
     evict: async (owner) => void killExactly(parseOwner(owner)),
@@ -178,6 +257,25 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     resume: (id, input) => resume(operations, id, input),
     abort: (id, abortOptions) => abort(operations, id, abortOptions),
     verify: (id, signal) => verifySession(operations, id, signal),
+    research: {
+      start: (input, within) => startResearch(operations, input, within),
+      view: (id) => viewResearch(operations, id),
+      report: (id) => reportResearch(operations, id),
+      finish: (id, how) => finishResearch(operations, id, how),
+    },
+    workflows: {
+      start: (input, within) => startWorkflow(operations, input, within),
+      view: (id) => viewWorkflow(operations, id),
+      approve: (id, decision) => approveWorkflow(operations, id, decision),
+      extension: (id, decision) => decideExtension(operations, id, decision),
+      stop: (id, decision) => stopWorkflow(operations, id, decision),
+      approveReview: (id, decision) => approveReview(operations, id, decision),
+      rejectReview: (id, decision) => rejectReview(operations, id, decision),
+      refreshBaseline: (id, decision) => refreshBaseline(operations, id, decision),
+      show: (id) => showWorkflow(operations, id),
+      baseline: (id) => showBaseline(operations, id),
+      diff: (id, pulseId) => diffWorkflow(operations, id, pulseId),
+    },
     export: (id) => exportSession(operations, id),
     iteration: (id, number) => viewIteration(operations, id, number),
     verifications: (id) => viewVerifications(operations, id),
@@ -187,17 +285,12 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     hand: (servedBy) => openHand(operations, servedBy),
     async [Symbol.asyncDispose]() {
       programs[Symbol.dispose]();
-      await refs[Symbol.asyncDispose]();
+      await kept[Symbol.asyncDispose]();
       await endpoint[Symbol.asyncDispose]();
       await bell[Symbol.asyncDispose]();
       await store.close();
     },
   };
-}
-
-function waitingFor(database: string): string {
-  const holders = databaseHolders(database).map(({ pid, command }) => `process ${pid} (${command})`);
-  return `Waiting for the database: ${holders.join(', ') || 'another process'} has it.`;
 }
 
 /** What the environment itself calls secret: its value is hidden wherever it is printed. */

@@ -9,6 +9,7 @@ const SKIPPED = ['node_modules', '.git', 'dist', 'coverage'];
 /** Processes of their own, or the one default at the edge; everything else is handed its environment. */
 const READS_PROCESS_ENV = [
   'src/agents/demo/agent.ts',
+  'src/agents/native/agent.ts',
   'src/agents/replay/agent.ts',
   'src/git/exec.ts',
   'src/process/lifeline.ts',

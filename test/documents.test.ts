@@ -19,7 +19,7 @@ import { EXIT_CODES, SESSION_STATUSES, SESSION_TRANSITIONS } from '../src/domain
 import { ACTIONS } from '../src/engine/actions.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const documents = [...markdownIn('.'), ...markdownBelow('docs')];
+const documents = [...markdownIn('.'), ...markdownBelow('docs'), ...markdownBelow('examples')];
 
 describe.each(documents)('%s', (document) => {
   const text = read(document);

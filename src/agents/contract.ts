@@ -2,6 +2,7 @@
  * What an agent adapter is: a command to start, a parser for what it prints, and a judgement on how it ended.
  * Adapters are pure but for `detect`; the process itself belongs to process/.
  */
+import type { Prices, Usage } from '../domain/attempt.ts';
 import type { FailureClass } from '../domain/failures.ts';
 
 /** Whose spending a usage event speaks of: one model call, one turn (added up), or all so far (replaces). */
@@ -33,11 +34,28 @@ export type RunEvent =
   | { type: 'raw'; line: string }
   | { type: 'done'; ok: boolean; failure?: FailureClass; message?: string };
 
+/** Where the run's tools are, and what they are called. The token is this run's alone. */
+export interface RunTools {
+  url: string;
+  token: string;
+  names: readonly string[];
+}
+
 export interface AgentRun {
   brief: string;
   worktree: string;
   command: string | null;
   unit: string | null;
+  /** What `locate` found; `null` where it found nothing or there is nothing to find. */
+  executable: string | null;
+  /** `null`: whichever the agent takes by itself. */
+  model: string | null;
+  /** The agent's own session to go on with; `null`: a new one. */
+  resume: string | null;
+  tools: RunTools;
+  /** The run's own folder: outside of the worktree, readable by this user alone, removed after the run. */
+  directory: string;
+  prices: Prices;
 }
 
 /** Everything needed to start the agent. `env` is added to the allowlisted environment. */
@@ -48,6 +66,8 @@ export interface AgentCommand {
   stdin: string;
   /** Signals sent in this order, each with a grace, when the run has to end. */
   stopSignals: readonly NodeJS.Signals[];
+  /** Text by name: the host writes them into the run's folder before the start. */
+  files?: Readonly<Record<string, string>>;
 }
 
 export interface AgentExit {
@@ -67,6 +87,8 @@ export interface AgentEnd {
 export interface AgentParser {
   /** One line of stdout; what it does not know becomes `raw`, never an error. */
   parse(line: string): RunEvent[];
+  /** One line of stderr, where some tell what their stream does not. */
+  parseStderr?(line: string): RunEvent[];
   finish(exit: AgentExit): AgentEnd;
 }
 
@@ -74,19 +96,35 @@ export interface AgentDetection {
   available: boolean;
   path: string | null;
   version: string | null;
-  /** Why it cannot be used, and how to get it. */
+  /** The oldest and the newest version that the tests run against. */
+  tested?: { from: string; to: string };
+  /** Why it cannot be used, and how to get it; of one that can: what is not sure about it. */
   hint: string | null;
+}
+
+export interface ParserOptions {
+  /** What was asked for; a stream that names its model knows better. */
+  model: string | null;
+  prices: Prices;
+  /** What the agent's session had spent before this run went on with it: some count from its beginning. */
+  earlier: Usage | null;
+  /** Wall clock: some name the hour at which a limit ends, and no day. */
+  nowMs(): number;
 }
 
 export interface AgentAdapter {
   readonly name: string;
   /** Environment names (a trailing `*` is a wildcard) that this adapter alone may see. */
   readonly environment: readonly string[];
+  /** More such names, where what the user has set calls for them. */
+  environmentFor?(base: NodeJS.ProcessEnv): readonly string[];
   /** `command` agents may be silent for long: their idle clock runs only when asked for. */
   readonly idleByDefault: boolean;
   /** Whether a cost can be known for its runs; if not, the session says so at its start. */
   readonly reportsCost: boolean;
   detect(environment: NodeJS.ProcessEnv): Promise<AgentDetection>;
+  /** Its executable, found without starting anything; adapters that need none leave this out. */
+  locate?(environment: NodeJS.ProcessEnv): string | null;
   command(run: AgentRun): AgentCommand;
-  createParser(): AgentParser;
+  createParser(options: ParserOptions): AgentParser;
 }

@@ -1,9 +1,14 @@
 /** Which agents there are, which of them can be used here, and which one a session gets (contract 1.6). */
 import { PulseError } from '../domain/errors.ts';
 import { findExecutable } from '../process/executable.ts';
+import { claudeAdapter } from './claude.ts';
+import { codexAdapter } from './codex.ts';
 import { commandAdapter } from './command.ts';
 import type { AgentAdapter, AgentDetection } from './contract.ts';
 import { demoAdapter } from './demo.ts';
+import { geminiAdapter } from './gemini.ts';
+import { nativeAdapter } from './native.ts';
+import { qwenAdapter } from './qwen.ts';
 import { replayAdapter } from './replay.ts';
 
 /** In the order in which an installed one is chosen. */
@@ -49,7 +54,8 @@ export interface AgentWish {
 export interface ChosenAgent {
   name: AgentName;
   adapter: AgentAdapter;
-  detection: AgentDetection;
+  /** Its program, or what stands for it. */
+  path: string | null;
   /** Who chose it: `--agent`, `--command`, the config, or Pulse because it is installed. */
   chosenBy: 'wanted' | 'command' | 'configured' | 'installed';
 }
@@ -64,6 +70,11 @@ export interface AgentRegistry {
 }
 
 export const { findAdapter, detectAgents, chooseAgent } = createAgentRegistry([
+  claudeAdapter,
+  codexAdapter,
+  geminiAdapter,
+  qwenAdapter,
+  nativeAdapter,
   commandAdapter,
   demoAdapter,
   replayAdapter,
@@ -97,8 +108,10 @@ export function createAgentRegistry(adapters: readonly AgentAdapter[]): AgentReg
     if (!asked) return firstInstalled(wish.env);
     const adapter = findAdapter(asked.name);
     checkCommand(asked.name, wish.command);
+    const path = adapter.locate?.(wish.env);
+    if (path) return { ...asked, adapter, path };
     const detection = await adapter.detect(wish.env);
-    if (detection.available) return { ...asked, adapter, detection };
+    if (detection.available) return { ...asked, adapter, path: detection.path };
     throw new PulseError('agent_unavailable', `${asked.name} cannot be used here.`, {
       hint: detection.hint ?? undefined,
       data: { agent: asked.name },
@@ -109,8 +122,9 @@ export function createAgentRegistry(adapters: readonly AgentAdapter[]): AgentReg
     for (const name of AGENT_NAMES) {
       const adapter = byName.get(name);
       if (!adapter || ONLY_BY_NAME.includes(name)) continue;
-      const detection = await adapter.detect(env);
-      if (detection.available) return { name, adapter, detection, chosenBy: 'installed' };
+      // Where it can be told without starting anything, nothing is started.
+      const path = adapter.locate ? adapter.locate(env) : await availablePath(adapter, env);
+      if (path !== null) return { name, adapter, path, chosenBy: 'installed' };
     }
     throw new PulseError(
       'agent_unavailable',
@@ -122,6 +136,11 @@ export function createAgentRegistry(adapters: readonly AgentAdapter[]): AgentReg
   }
 
   return { findAdapter, detectAgents, chooseAgent };
+}
+
+async function availablePath(adapter: AgentAdapter, env: NodeJS.ProcessEnv): Promise<string | null> {
+  const { available, path } = await adapter.detect(env);
+  return available ? path : null;
 }
 
 function agentName(name: string): AgentName {

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { ERROR_CODES, type ErrorCode } from '../domain/errors.ts';
 import { ITERATION_STATUSES, SESSION_STATUSES, STOP_REASONS, type StopReason } from '../domain/status.ts';
 
-const time = z.string().openapi({ format: 'date-time' });
+export const time = z.string().openapi({ format: 'date-time' });
 const stopReasons = [...new Set(Object.values(STOP_REASONS).flat())] as [StopReason, ...StopReason[]];
 
 const Progress = z.object({
@@ -16,7 +16,7 @@ const Progress = z.object({
   at: time,
 });
 
-const Session = z
+export const Session = z
   .object({
     id: z.string(),
     kind: z.string(),

@@ -10,6 +10,8 @@ import { createMetrics } from './metrics.ts';
 import { json, refusals } from './route.ts';
 import { addSessionChanges, type SessionChanges } from './session-changes.ts';
 import { addSessionViews } from './session-views.ts';
+import { addWorkflowChanges } from './workflow-changes.ts';
+import { addWorkflowViews } from './workflow-views.ts';
 
 export interface ApiOptions extends SessionChanges {
   pulse: Pulse;
@@ -56,6 +58,8 @@ export function createApi(options: ApiOptions): Api {
 
   addSessionChanges(app, options);
   addSessionViews(app, { ...options, heartbeatMs });
+  addWorkflowChanges(app, options);
+  addWorkflowViews(app, options);
 
   app.openapi(healthRoute, async (c) => {
     await pulse.list({ limit: 1 }).catch((cause: unknown) => {

@@ -12,13 +12,13 @@ export interface Change<T> {
   status: 201 | 202;
   /** `claim` belongs into the transaction of the change. */
   perform(claim: Within | undefined): Promise<Session>;
-  answer(session: Session): T;
+  answer(session: Session): T | Promise<T>;
 }
 
 /** Makes a change and answers for it; with a key once, and the same to everyone who asks the same. */
 export async function change<T>(pulse: Pulse, request: Change<T>): Promise<T> {
   const { key, asked, status, perform } = request;
-  const answer = (session: Session): T => request.answer(redactJson(session));
+  const answer = async (session: Session): Promise<T> => request.answer(redactJson(session));
   if (key === undefined) return answer(await perform(undefined));
   const digest = createHash('sha256').update(JSON.stringify(asked)).digest('hex');
   const { body } = await pulse.once(
@@ -26,12 +26,19 @@ export async function change<T>(pulse: Pulse, request: Change<T>): Promise<T> {
     {
       async perform(claim) {
         const session = await perform(claim);
-        return { sessionId: session.id, status, body: JSON.stringify(answer(session)) };
+        return { sessionId: session.id, status, body: JSON.stringify(await answer(session)) };
       },
       async recover(sessionId) {
-        return { status, body: JSON.stringify(answer(await pulse.session(sessionId))) };
+        return { status, body: JSON.stringify(await answer(await pulse.session(sessionId))) };
       },
     },
   );
   return JSON.parse(body) as T;
+}
+
+/** Written in one transaction, in this order. */
+export function together(...parts: (Within | undefined)[]): Within {
+  return async (db, sessionId) => {
+    for (const part of parts) await part?.(db, sessionId);
+  };
 }

@@ -3,21 +3,14 @@ import { isAbsolute } from 'node:path';
 import { z } from '@hono/zod-openapi';
 import { parseDuration } from '../domain/durations.ts';
 import { SESSION_STATUSES } from '../domain/status.ts';
+import { isStorable, NOT_STORABLE } from '../domain/storable.ts';
 
 const MAX_COMMAND = 64 * 1024;
 const MAX_ITERATIONS = 1_000_000;
 const MAX_DURATION_MS = 10 * 365 * 86_400_000;
 
-/** Neither database takes a NUL, and half a surrogate pair is no text. */
-function text(longest: number) {
-  return z
-    .string()
-    .min(1)
-    .max(longest)
-    .refine(
-      (value) => !value.includes('\0') && value.isWellFormed(),
-      'must not contain NUL or broken Unicode',
-    );
+export function text(longest: number) {
+  return z.string().min(1).max(longest).refine(isStorable, NOT_STORABLE);
 }
 
 const duration = z
@@ -47,8 +40,7 @@ function durationMs(value: string): number {
   }
 }
 
-const limits = {
-  maxIterations: z.int().min(1).max(MAX_ITERATIONS).optional(),
+const budgets = {
   budgetUsd: z
     .number()
     .positive()
@@ -59,6 +51,7 @@ const limits = {
   budgetTokens: z.int().min(1).optional(),
   timeLimit: duration.optional(),
 };
+const limits = { maxIterations: z.int().min(1).max(MAX_ITERATIONS).optional(), ...budgets };
 
 /** Chat services number their chats; here an id is text. */
 const externalId = z
@@ -66,24 +59,30 @@ const externalId = z
   .transform(String)
   .openapi({ oneOf: [{ type: 'string', minLength: 1, maxLength: 200 }, { type: 'integer' }] });
 
+/** Of every start, whatever the loop. */
+export const startFields = {
+  projectPath: text(4096).refine(isAbsolute, 'must be an absolute path'),
+  projectName: text(200).optional(),
+  agent: text(100).optional(),
+  command: text(MAX_COMMAND).optional().openapi({ description: 'Needs the token.' }),
+  base: text(1000).optional(),
+  branch: text(1000).optional(),
+  ...budgets,
+  iterationTimeout: duration.optional(),
+  idleTimeout: duration.optional(),
+  chatId: externalId.optional(),
+  phoneNumber: text(50).optional(),
+  discordThreadId: externalId.optional(),
+};
+
 export const StartBody = z
   .strictObject({
     goal: text(1024 * 1024).refine((goal) => goal.trim() !== '', 'must say something'),
-    projectPath: text(4096).refine(isAbsolute, 'must be an absolute path'),
-    projectName: text(200).optional(),
-    agent: text(100).optional(),
-    command: text(MAX_COMMAND).optional().openapi({ description: 'Needs the token.' }),
+    ...startFields,
     verify: z.array(text(MAX_COMMAND)).max(100).optional().openapi({ description: 'Needs the token.' }),
     contextStrategy: z.enum(['none', 'prefetch', 'mcp', 'hybrid']).optional(),
-    base: text(1000).optional(),
-    branch: text(1000).optional(),
     anchorTurnId: text(200).optional(),
     ...limits,
-    iterationTimeout: duration.optional(),
-    idleTimeout: duration.optional(),
-    chatId: externalId.optional(),
-    phoneNumber: text(50).optional(),
-    discordThreadId: externalId.optional(),
   })
   .openapi('Start');
 export type StartBody = z.output<typeof StartBody>;

@@ -5,7 +5,7 @@ import type { StartInput } from '../operations/start.ts';
 import type { Pulse } from '../pulse.ts';
 import { SessionAnswer, StartAnswer } from './answers.ts';
 import { type ApiEnv, requireToken } from './guard.ts';
-import { change } from './keyed.ts';
+import { change, together } from './keyed.ts';
 import { body, json, refusals, WITH_TOKEN } from './route.ts';
 import { KeyHeaders, NoBody, ResumeBody, SessionParams, StartBody } from './schemas.ts';
 
@@ -17,7 +17,8 @@ export interface SessionChanges {
   take?: Within;
 }
 
-const ACTOR = 'api';
+/** As events record whoever asks over HTTP. */
+export const ACTOR = 'api';
 
 export function addSessionChanges(
   app: OpenAPIHono<ApiEnv>,
@@ -137,11 +138,5 @@ function startInput({
     timeLimitMs: timeLimit,
     iterationTimeoutMs: iterationTimeout,
     idleTimeoutMs: idleTimeout,
-  };
-}
-
-function together(...parts: (Within | undefined)[]): Within {
-  return async (db, sessionId) => {
-    for (const part of parts) await part?.(db, sessionId);
   };
 }

@@ -1,6 +1,8 @@
 /** Every command of this version. Help, parsing and completion all read this one table. */
 import { SESSION_STATUSES } from '../domain/status.ts';
 import type { ArgumentSpec, CommandSpec, OptionSpec } from './command-spec.ts';
+import { researchCommand } from './research-command.ts';
+import { workflowCommand } from './workflow-command.ts';
 
 const SESSION: ArgumentSpec = { name: 'ID', help: 'A session: its id, or the beginning of it.' };
 
@@ -12,87 +14,101 @@ const LIMITS: readonly OptionSpec[] = [
 ];
 const DETACH: OptionSpec = { name: 'detach', help: 'Return at once; the session goes on by itself.' };
 
+const START: CommandSpec = {
+  name: 'start',
+  group: 'Run',
+  summary: 'Start a session and follow it to its end.',
+  details:
+    'An agent works towards the goal in a worktree of its own, one iteration after the other, until it is done and ' +
+    "Pulse's own verification agrees. Your checkout is not touched; the work is on a branch.\n" +
+    'Ctrl-C asks: pause, detach or abort. Closing the terminal only detaches.\n' +
+    'Exit codes: 0 complete, 1 failed, 3 blocked, 4 paused, 5 aborted, 2 wrong use, 130/143 interrupted.',
+  arguments: [{ name: 'GOAL', help: 'What should be done, in quotes.' }],
+  options: [
+    {
+      name: 'agent',
+      value: 'text',
+      placeholder: 'NAME',
+      help: 'Which agent works (default: the config, else the first installed).',
+    },
+    {
+      name: 'command',
+      value: 'text',
+      placeholder: 'CMD',
+      help: 'Run this shell command as the agent: brief on stdin, message on stdout.',
+    },
+    {
+      name: 'model',
+      value: 'text',
+      placeholder: 'NAME',
+      help: 'Which model the agent is asked to use (default: its own choice).',
+    },
+    {
+      name: 'verify',
+      value: 'text',
+      placeholder: 'CMD',
+      isRepeated: true,
+      help: 'What must pass before "done" is believed. May be repeated.',
+    },
+    ...LIMITS,
+    {
+      name: 'iteration-timeout',
+      value: 'duration',
+      placeholder: 'D',
+      help: 'End an iteration after this time (60m).',
+    },
+    {
+      name: 'idle-timeout',
+      value: 'duration',
+      placeholder: 'D',
+      help: 'End it after this time without a sign of life (10m).',
+    },
+    { name: 'path', value: 'text', placeholder: 'DIR', help: 'The repository (default: here).' },
+    {
+      name: 'project',
+      value: 'text',
+      placeholder: 'NAME',
+      help: "The project's name (default: the folder's).",
+    },
+    {
+      name: 'base',
+      value: 'text',
+      placeholder: 'BRANCH',
+      help: 'Start from this branch, tag or commit (default: HEAD).',
+    },
+    {
+      name: 'branch',
+      value: 'text',
+      placeholder: 'NAME',
+      help: 'The branch to write (default: pulse/<goal>-<id>).',
+    },
+    {
+      name: 'context',
+      value: 'text',
+      placeholder: 'HOW',
+      choices: ['none', 'prefetch', 'mcp', 'hybrid'],
+      help: 'How earlier turns reach the agent.',
+    },
+    { name: 'anchor', value: 'text', placeholder: 'TURN', help: 'Begin the context at this turn.' },
+    { name: 'record', help: 'Keep what the agent printed, to replay it later.' },
+    DETACH,
+  ],
+  examples: [
+    'pulse start "Implement user auth" --verify "npm test"',
+    'pulse start "Fix the flaky tests" --command "./my-agent.sh" --max-iterations 5',
+    'pulse start "Port the CLI" --budget-usd 25 --detach',
+  ],
+  load: () => import('./commands/start.ts'),
+};
+
+/** What a workflow's start has in common with it. */
+const NOT_SHARED = ['verify', 'max-iterations', 'anchor', 'context'];
+const SHARED = START.options!.filter(({ name }) => !NOT_SHARED.includes(name));
+
 export const COMMANDS: readonly CommandSpec[] = [
-  {
-    name: 'start',
-    group: 'Run',
-    summary: 'Start a session and follow it to its end.',
-    details:
-      'An agent works towards the goal in a worktree of its own, one iteration after the other, until it is done and ' +
-      "Pulse's own verification agrees. Your checkout is not touched; the work is on a branch.\n" +
-      'Ctrl-C asks: pause, detach or abort. Closing the terminal only detaches.\n' +
-      'Exit codes: 0 complete, 1 failed, 3 blocked, 4 paused, 5 aborted, 2 wrong use, 130/143 interrupted.',
-    arguments: [{ name: 'GOAL', help: 'What should be done, in quotes.' }],
-    options: [
-      {
-        name: 'agent',
-        value: 'text',
-        placeholder: 'NAME',
-        help: 'Which agent works (default: the config, else the first installed).',
-      },
-      {
-        name: 'command',
-        value: 'text',
-        placeholder: 'CMD',
-        help: 'Run this shell command as the agent: brief on stdin, message on stdout.',
-      },
-      {
-        name: 'verify',
-        value: 'text',
-        placeholder: 'CMD',
-        isRepeated: true,
-        help: 'What must pass before "done" is believed. May be repeated.',
-      },
-      ...LIMITS,
-      {
-        name: 'iteration-timeout',
-        value: 'duration',
-        placeholder: 'D',
-        help: 'End an iteration after this time (60m).',
-      },
-      {
-        name: 'idle-timeout',
-        value: 'duration',
-        placeholder: 'D',
-        help: 'End it after this time without a sign of life (10m).',
-      },
-      { name: 'path', value: 'text', placeholder: 'DIR', help: 'The repository (default: here).' },
-      {
-        name: 'project',
-        value: 'text',
-        placeholder: 'NAME',
-        help: "The project's name (default: the folder's).",
-      },
-      {
-        name: 'base',
-        value: 'text',
-        placeholder: 'BRANCH',
-        help: 'Start from this branch, tag or commit (default: HEAD).',
-      },
-      {
-        name: 'branch',
-        value: 'text',
-        placeholder: 'NAME',
-        help: 'The branch to write (default: pulse/<goal>-<id>).',
-      },
-      {
-        name: 'context',
-        value: 'text',
-        placeholder: 'HOW',
-        choices: ['none', 'prefetch', 'mcp', 'hybrid'],
-        help: 'How earlier turns reach the agent.',
-      },
-      { name: 'anchor', value: 'text', placeholder: 'TURN', help: 'Begin the context at this turn.' },
-      { name: 'record', help: 'Keep what the agent printed, to replay it later.' },
-      DETACH,
-    ],
-    examples: [
-      'pulse start "Implement user auth" --verify "npm test"',
-      'pulse start "Fix the flaky tests" --command "./my-agent.sh" --max-iterations 5',
-      'pulse start "Port the CLI" --budget-usd 25 --detach',
-    ],
-    load: () => import('./commands/start.ts'),
-  },
+  START,
+  workflowCommand(SHARED),
+  researchCommand(SHARED),
   {
     name: 'resume',
     group: 'Run',

@@ -62,7 +62,41 @@ function describe(event: PulseEvent, style: Style): string {
     case 'session.ended':
       return stopped(data, style);
     default:
-      return `${type} ${shownLine(JSON.stringify(data))}`;
+      return workflowText(type, data, style) ?? `${type} ${shownLine(JSON.stringify(data))}`;
+  }
+}
+
+/** `null` for an event that is none of a workflow's. */
+function workflowText(type: string, data: Record<string, unknown>, style: Style): string | null {
+  const word = (name: string): string => shownLine(String(data[name] ?? ''));
+  switch (type) {
+    case 'PlanCardResolved':
+      return `plan ${word('resolution')} by ${word('actor')}`;
+    case 'preflight.started':
+      return 'preflight';
+    case 'preflight.completed':
+      return `preflight done: ${word('summary')}`;
+    case 'preflight.failed':
+      return style.red(`preflight failed: ${word('error')}`);
+    case 'pulse.started':
+      return `${style.bold(`pulse ${word('plannedPulseId')}`)} ${word('title')} ${style.dim(word('branch'))}`;
+    case 'pulse.rejected': {
+      const reasons = Array.isArray(data.reasons) ? data.reasons.map((reason) => shown(String(reason))) : [];
+      return [style.red(`${word('plannedPulseId')} not accepted (${word('count')})`), ...reasons].join('\n');
+    }
+    case 'pulse.extended':
+      return `${word('plannedPulseId')} asks for another run: ${word('reason')}`;
+    case 'pulse.failed':
+    case 'pulse.stopped':
+      return style.yellow(`${word('plannedPulseId')} ${type.slice('pulse.'.length)}: ${word('reason')}`);
+    case 'PulseCompleted': {
+      const left = data.hasUnresolvedIssues ? style.yellow(' with unresolved issues') : '';
+      return `${style.green(`${word('plannedPulseId')} done`)}${left} ${style.dim(word('checkpointCommitSha').slice(0, 7))}\n${shown(String(data.description ?? ''))}`;
+    }
+    case 'ExtensionApproved':
+      return `extension of ${word('plannedPulseId')} approved by ${word('actor')}`;
+    default:
+      return null;
   }
 }
 

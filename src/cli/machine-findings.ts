@@ -147,7 +147,7 @@ async function* agents(environment: NodeJS.ProcessEnv): AsyncGenerator<Finding> 
       level: isUsable ? 'ok' : 'warn',
       subject: 'agent',
       text,
-      ...(isUsable ? {} : { hint: detection.hint ?? undefined }),
+      ...(detection.hint ? { hint: detection.hint } : {}),
     };
   }
   if (usable.length > 0) return;

@@ -64,7 +64,7 @@ export function findCommand(name: string, commands: readonly CommandSpec[]): Com
 
 /** Commands of the contract that a later version brings. */
 function isPlanned(name: string): boolean {
-  const words = 'workflow bead swarm research mail reserve release context daemon mcp notify';
+  const words = 'bead swarm mail reserve release context notify';
   return words.split(' ').includes(name);
 }
 

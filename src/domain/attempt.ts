@@ -4,9 +4,34 @@
  */
 import * as z from 'zod';
 import { FAILURE_CLASSES } from './failures.ts';
+import {
+  completionSchema,
+  extensionSchema,
+  preflightReportSchema,
+  toolCallSchema,
+  workSchema,
+} from './workflow.ts';
 
 export const identitySchema = z.object({ name: z.string(), email: z.string() });
 export type Identity = z.infer<typeof identitySchema>;
+
+export const usageSchema = z.object({
+  costUsd: z.number().nullable(),
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cacheTokens: z.number(),
+});
+export type Usage = z.infer<typeof usageSchema>;
+
+/** USD for a million tokens. `cache`: read from a cache, where that has a price of its own. */
+const priceSchema = z.strictObject({
+  input: z.number().nonnegative(),
+  output: z.number().nonnegative(),
+  cache: z.number().nonnegative().optional(),
+});
+/** By model; a name that ends in `*` stands for all that begin so. */
+export const pricesSchema = z.record(z.string().min(1), priceSchema);
+export type Prices = z.infer<typeof pricesSchema>;
 
 export const attemptSpecSchema = z.object({
   projectPath: z.string(),
@@ -18,7 +43,17 @@ export const attemptSpecSchema = z.object({
   branch: z.string(),
   agent: z.string(),
   command: z.string().nullable(),
+  /** `null` or absent: whichever the agent takes by itself. */
+  model: z.string().nullish(),
+  /** The agent's own session to go on with. */
+  resume: z.string().nullish(),
+  /** What that session had spent when it was left. */
+  resumeUsage: usageSchema.nullish(),
+  /** The user's own prices, before those that Pulse knows. */
+  prices: pricesSchema.optional(),
   unit: z.string().nullable(),
+  /** What a workflow's run has beyond a goal's. */
+  work: workSchema.nullish(),
   /** What the goal loop calls when the agent says COMPLETE; other loops ask always or never. */
   verifyOn: z.enum(['complete', 'always', 'never']),
   verify: z.array(z.string()),
@@ -44,14 +79,6 @@ export const attemptSpecSchema = z.object({
 });
 export type AttemptSpec = z.infer<typeof attemptSpecSchema>;
 
-export const usageSchema = z.object({
-  costUsd: z.number().nullable(),
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-  cacheTokens: z.number(),
-});
-export type Usage = z.infer<typeof usageSchema>;
-
 export const SIGNALS = ['CONTINUE', 'COMPLETE', 'BLOCKED'] as const;
 export type Signal = (typeof SIGNALS)[number];
 
@@ -60,28 +87,6 @@ export const toolSignalSchema = z.object({
   reason: z.string().nullable(),
 });
 export type ToolSignal = z.infer<typeof toolSignalSchema>;
-
-/** How the agent's run ended. Success = a clean terminal event AND exit 0; a failed run has a class and no signal. */
-export const runReportSchema = z.object({
-  failure: z
-    .object({
-      class: z.enum(FAILURE_CLASSES),
-      message: z.string(),
-      /** When a usage limit resets, where the agent said so in a structured way. */
-      resetAt: z.string().nullable(),
-    })
-    .nullable(),
-  /** Which limit of Pulse's own ended the run early. */
-  stopped: z.enum(['budget_cost', 'budget_tokens', 'budget_time']).nullable(),
-  finalMessage: z.string(),
-  toolSignal: toolSignalSchema.nullable(),
-  usage: usageSchema,
-  model: z.string().nullable(),
-  durationMs: z.number(),
-  /** By the host's clock; a stated reset time is measured against it. */
-  endedAt: z.string(),
-});
-export type RunReport = z.infer<typeof runReportSchema>;
 
 /** One verification command, run by Pulse itself, bound to the tree it saw (contract 1.5). */
 export const verificationRecordSchema = z.object({
@@ -99,6 +104,38 @@ export const verificationRecordSchema = z.object({
 });
 export type VerificationRecord = z.infer<typeof verificationRecordSchema>;
 
+/** How the agent's run ended. Success = a clean terminal event AND exit 0; a failed run has a class and no signal. */
+export const runReportSchema = z.object({
+  failure: z
+    .object({
+      class: z.enum(FAILURE_CLASSES),
+      message: z.string(),
+      /** When a usage limit resets, where the agent said so in a structured way. */
+      resetAt: z.string().nullable(),
+    })
+    .nullable(),
+  /** Which limit of Pulse's own ended the run early. */
+  stopped: z.enum(['budget_cost', 'budget_tokens', 'budget_time']).nullable(),
+  finalMessage: z.string(),
+  toolSignal: toolSignalSchema.nullable(),
+  usage: usageSchema,
+  model: z.string().nullable(),
+  /** What the agent calls its own session, for a run that goes on with it. */
+  agentSessionId: z.string().nullish(),
+  durationMs: z.number(),
+  /** How a pulse's run ended: judged and accepted, or not finished yet. */
+  completion: completionSchema.nullish(),
+  extension: extensionSchema.nullish(),
+  /** What an experiment's agent said it would try. */
+  description: z.string().nullish(),
+  /** The checks of the completion, as they were judged. */
+  checks: z.array(verificationRecordSchema).optional(),
+  calls: z.array(toolCallSchema).optional(),
+  /** By the host's clock; a stated reset time is measured against it. */
+  endedAt: z.string(),
+});
+export type RunReport = z.infer<typeof runReportSchema>;
+
 export const attemptResultSchema = z.object({
   /** `ran`: the agent is done and its work must be kept. `reported`: committed and verified; the runner's turn. */
   stage: z.enum(['ran', 'reported']),
@@ -107,6 +144,9 @@ export const attemptResultSchema = z.object({
   /** `null` when setup failed and the agent never started. */
   run: runReportSchema.nullable(),
   setupFailure: verificationRecordSchema.nullable(),
+  preflight: preflightReportSchema.nullish(),
+  /** What measuring an experiment or the baseline gave: the engine's `MeasureReport`. */
+  measured: z.unknown().optional(),
   commit: z.string().nullable(),
   tree: z.string().nullable(),
   files: z.array(z.string()),

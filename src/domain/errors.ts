@@ -12,6 +12,8 @@ export const ERROR_CODES = {
   ambiguous_id: { exit: 2, http: 409 },
   agent_unavailable: { exit: 2, http: 422 },
   invalid_config: { exit: 2, http: 422 },
+  invalid_plan: { exit: 2, http: 422 },
+  merge_conflict: { exit: 2, http: 409 },
   invalid_transition: { exit: 2, http: 409 },
   limit_not_raised: { exit: 2, http: 409 },
   wrong_command: { exit: 2, http: 409 },

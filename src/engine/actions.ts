@@ -4,6 +4,7 @@
  */
 export const ACTIONS = [
   'start',
+  'open_pulse',
   'dispatch',
   'claim',
   'prepare_worktree',
@@ -13,12 +14,20 @@ export const ACTIONS = [
   'commit',
   'publish',
   'verify',
+  'baseline',
+  'measure',
   'report',
   'advance_ref',
+  'land_pulse',
+  'keep_wip',
+  'give_up_pulse',
+  'discard',
   'settle',
+  'write_files',
   'retry',
   'requeue',
   'interrupt',
+  'abandon',
   'end',
   'close_worktree',
 ] as const;

@@ -1,20 +1,29 @@
 /** Runs a real agent to its end: process, tools, watchdogs, events. Nothing of it is alive afterwards. */
-import type { AgentAdapter, AgentExit, RunEvent } from '../agents/contract.ts';
+import type { AgentAdapter, AgentEnd, AgentExit, RunEvent } from '../agents/contract.ts';
 import type { Recorder } from '../agents/recording.ts';
 import type { RunReport, ToolSignal } from '../domain/attempt.ts';
 import type { Redactor } from '../domain/redact.ts';
 import { agentEnvironment } from '../process/environment.ts';
 import { type ProcessExit, startProcess } from '../process/spawn.ts';
+import type { Tool } from '../tools/contract.ts';
 import type { ToolEndpoint } from '../tools/endpoint.ts';
 import { pulseSignalTool, reportUsageTool } from '../tools/run-tools.ts';
+import { createWorkTools, WORK_TOOLS } from '../tools/work/work-tools.ts';
 import type { AgentHost, HeldAttempt, RunListener } from './ports.ts';
-import { agentEvent } from './run-events.ts';
+import type { RunProtocol } from './pulse-protocol.ts';
+import { type RetryStop, watchRetries } from './retry-patience.ts';
+import { createEventTeller } from './run-events.ts';
+import { openRunFolder } from './run-folder.ts';
+import { isUntouched } from './untouched.ts';
 import { budgetTokens, createUsageMeter } from './usage-meter.ts';
 import { type StopCause, watch } from './watchdog.ts';
 
 /** An agent that has said it is done gets this long to exit by itself. */
 const EXIT_GRACE_MS = 5_000;
 const STDERR_KEPT = 2_000;
+/** Calls that are open at once; an agent that opens more and closes none is not waited for. */
+const MAX_OPEN_CALLS = 1_000;
+const DENIED_TOOLS_TOLD = 10;
 
 export interface AgentHostOptions {
   findAdapter(name: string): AgentAdapter;
@@ -24,6 +33,8 @@ export interface AgentHostOptions {
   binDirectory: string;
   /** Applied to whatever the agent prints before it is kept anywhere (contract 1.1). */
   redactor: Redactor;
+  /** What the session's loop adds to the run: tools of its own and what came of them. */
+  protocol?(run: { attempt: HeldAttempt; listener: RunListener; signal: AbortSignal }): RunProtocol | null;
   /** Keeps the run's stream (`--record`). */
   record?(attempt: HeldAttempt, agent: string): Recorder;
 }
@@ -33,37 +44,54 @@ export function createAgentHost(options: AgentHostOptions): AgentHost {
 }
 
 async function runAgent(
-  { findAdapter, endpoint, environment, binDirectory, redactor, record }: AgentHostOptions,
+  { findAdapter, endpoint, environment, binDirectory, redactor, record, protocol }: AgentHostOptions,
   { attempt, listener, signal }: { attempt: HeldAttempt; listener: RunListener; signal: AbortSignal },
 ): Promise<RunReport> {
   const { spec, task } = attempt;
+  const own = protocol?.({ attempt, listener, signal }) ?? null;
   const began = performance.now();
   const adapter = findAdapter(spec.agent);
-  const parser = adapter.createParser();
+  const { model: wantedModel = null, resume = null, prices = {} } = spec;
+  const parser = adapter.createParser({
+    model: wantedModel,
+    prices,
+    earlier: spec.resumeUsage ?? null,
+    nowMs: Date.now,
+  });
   const meter = createUsageMeter();
   const recorder = spec.record ? record?.(attempt, spec.agent) : undefined;
   let toolSignal: ToolSignal | null = null;
   let model: string | null = null;
-  let cause: StopCause | null = null;
+  let agentSessionId: string | null = null;
+  let cause: RunStop | null = null;
   let stderr = '';
   const openCalls = new Set<string>();
+  const denied = new Set<string>();
   const done = Promise.withResolvers<void>();
   const ending = new AbortController();
+  const tell = createEventTeller((event) => listener.event(redactor.redactJson(event)));
 
-  using watchdog = watch(spec.limits, (stopCause) => {
-    cause = stopCause;
+  function stop(stopCause: RunStop): void {
+    cause ??= stopCause;
     ending.abort();
-  });
+  }
+  using retries = watchRetries(spec.limits, stop);
+  using watchdog = watch(spec.limits, stop);
 
   function onEvent(event: RunEvent): void {
     recorder?.record(event);
-    if (event.type === 'started') model = event.model ?? model;
-    if (event.type === 'tool_start') openCalls.add(event.id);
+    own?.saw(event);
+    retries.saw(event);
+    if (event.type === 'started') {
+      model = event.model ?? model;
+      agentSessionId = event.sessionId ?? agentSessionId;
+    }
+    if (event.type === 'tool_start' && openCalls.size < MAX_OPEN_CALLS) openCalls.add(event.id);
     if (event.type === 'tool_end') openCalls.delete(event.id);
+    if (event.type === 'denied' && denied.size < DENIED_TOOLS_TOLD) denied.add(event.tool);
     if (event.type === 'usage') onUsage(event);
     if (event.type === 'done') done.resolve();
-    const told = agentEvent(event);
-    if (told) listener.event(redactor.redactJson(told));
+    tell(event);
   }
 
   function onUsage(usage: Parameters<typeof meter.add>[0]): void {
@@ -73,6 +101,14 @@ async function runAgent(
     watchdog.spent(total);
   }
 
+  await using work = spec.tools.some(isWorkTool)
+    ? createWorkTools({
+        worktree: spec.worktreePath,
+        runId: attempt.runId,
+        // No adapter's keys: what an agent runs in a shell is not the agent.
+        environment: agentEnvironment({ base: environment, own: [], pass: spec.environmentPass, add: {} }),
+      })
+    : null;
   const tools = [
     pulseSignalTool(({ signal: said, reason }) => {
       toolSignal = { signal: said, reason: reason && redactor.redact(reason) };
@@ -81,18 +117,30 @@ async function runAgent(
       onUsage({ ...usage, scope: 'call' });
       listener.event({ type: 'agent.usage', data: { ...usage, scope: 'call' } });
     }),
-  ].filter((tool) => spec.tools.includes(tool.name));
+    ...(work?.tools ?? []),
+    ...(own?.tools ?? []),
+  ]
+    .filter((tool) => spec.tools.includes(tool.name))
+    .map((tool) => (own ? followed(tool, own) : tool));
   using access = await endpoint.admit(tools, () => watchdog.active(openCalls.size));
 
+  await using folder = openRunFolder();
   const command = adapter.command({
     brief: task.task_content,
     worktree: spec.worktreePath,
     command: spec.command,
     unit: spec.unit,
+    executable: adapter.locate?.(environment) ?? null,
+    model: wantedModel,
+    resume,
+    tools: { url: access.url, token: access.token, names: tools.map(({ name }) => name) },
+    directory: folder.path,
+    prices,
   });
+  await folder.write(command.files ?? {});
   const env = agentEnvironment({
     base: environment,
-    own: adapter.environment,
+    own: [...adapter.environment, ...(adapter.environmentFor?.(environment) ?? [])],
     pass: spec.environmentPass,
     add: {
       ...command.env,
@@ -114,26 +162,50 @@ async function runAgent(
     stopSignals: command.stopSignals,
     signal: AbortSignal.any([signal, ending.signal]),
     onLine(stream, line) {
-      if (stream === 'stdout') for (const event of parser.parse(line)) onEvent(event);
-      else stderr = `${stderr}${line}\n`.slice(-STDERR_KEPT);
+      if (stream === 'stderr') {
+        stderr = `${stderr}${line}\n`.slice(-STDERR_KEPT);
+        for (const event of parser.parseStderr?.(line) ?? []) onEvent(event);
+      } else {
+        for (const event of parser.parse(line)) onEvent(event);
+      }
       watchdog.active(openCalls.size);
     },
   });
   const exit = await exitOf(running, done.promise);
   const end = parser.finish(exit);
   recorder?.finish(end);
+  const failure = failureOf({ end, exit, cause, stderr: redactor.redact(stderr) });
+  const isDenied = !failure && denied.size > 0 && (await isUntouched(attempt, environment));
   return {
-    failure: failureOf({ end, exit, cause, stderr: redactor.redact(stderr) }),
+    failure: isDenied ? denial(denied) : failure,
     stopped: stoppedBy(cause),
     finalMessage: redactor.redact(end.finalMessage),
     toolSignal,
     usage: meter.total(),
-    model,
+    model: model ?? wantedModel,
+    agentSessionId,
+    ...own?.report(),
     durationMs: performance.now() - began,
     endedAt: new Date().toISOString(),
   };
 }
 
+function isWorkTool(name: string): boolean {
+  return (WORK_TOOLS as readonly string[]).includes(name);
+}
+
+function followed(tool: Tool, { called }: RunProtocol): Tool {
+  return {
+    ...tool,
+    async call(input) {
+      const reply = await tool.call(input);
+      called({ name: tool.name, input, reply });
+      return reply;
+    },
+  };
+}
+
+type RunStop = StopCause | RetryStop;
 type Exit = AgentExit & Pick<ProcessExit, 'spawnError'>;
 
 /** The run ends at the agent's exit, or a little after it said it was done: some never exit by themselves. */
@@ -155,9 +227,9 @@ async function exitOf(
 }
 
 interface RunEndFacts {
-  end: ReturnType<ReturnType<AgentAdapter['createParser']>['finish']>;
+  end: AgentEnd;
   exit: Exit;
-  cause: StopCause | null;
+  cause: RunStop | null;
   stderr: string;
 }
 
@@ -171,6 +243,12 @@ function failureOf({ end, exit, cause, stderr }: RunEndFacts): RunReport['failur
   return { class: end.failure ?? 'crashed', message, resetAt: end.resetAt };
 }
 
-function stoppedBy(cause: StopCause | null): RunReport['stopped'] {
+/** Contract 1.6: the agent itself lacks a permission, and the run changed nothing. */
+function denial(tools: ReadonlySet<string>): NonNullable<RunReport['failure']> {
+  const message = `The agent may not use ${[...tools].join(', ')}, and changed nothing.`;
+  return { class: 'denied', message, resetAt: null };
+}
+
+function stoppedBy(cause: RunStop | null): RunReport['stopped'] {
   return cause?.kind === 'budget' ? cause.reason : null;
 }

@@ -3,6 +3,7 @@ import { appendEvents } from '../store/events.ts';
 import { fencedTask, holdsTask, type Task } from '../store/inbox.ts';
 import { addSpending } from '../store/sessions.ts';
 import type { Db, Store } from '../store/store.ts';
+import { countRejection } from '../store/workflows.ts';
 import type { Clock } from './clock.ts';
 import type { RunListener } from './ports.ts';
 
@@ -97,6 +98,20 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
       waitingBytes += JSON.stringify(event.data ?? {}).length + 64;
       schedule();
     },
+    rejected: ({ pulseId, plannedPulseId, reasons }) =>
+      store.tx(
+        'reject',
+        async (db) => {
+          if (!(await holdsTask(db, task))) throw fencedTask(task.id);
+          const count = await countRejection(db, pulseId);
+          const data = { pulseId, plannedPulseId, count, reasons };
+          await appendEvents(db, task.session_id, [
+            { type: 'pulse.rejected', iteration: task.iteration_number, data },
+          ]);
+          return count;
+        },
+        { session: task.session_id },
+      ),
     spent({ costUsd, tokens }) {
       spent = { costUsd: costUsd ?? 0, tokens };
       schedule();

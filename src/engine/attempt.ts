@@ -22,12 +22,15 @@ export async function executeAttempt(
 ): Promise<'reported' | 'interrupted'> {
   const { trace, workspace } = engine;
   const { signal } = control;
+  const { spec } = attempt;
   const isRun = attempt.task.result !== null;
   await act(trace, 'prepare_worktree', { perform: () => workspace.prepare(attempt, { keepWork: isRun }) });
 
   let result = attempt.task.result;
   if (!result) {
     const setupFailure = await act(trace, 'setup', { perform: () => workspace.setup(attempt, signal) });
+    if (!setupFailure && spec.work?.kind === 'preflight') return reportPreflight(engine, attempt, signal);
+    if (!setupFailure && spec.work?.kind === 'baseline') return reportBaseline(engine, attempt, signal);
     const run = setupFailure ? null : await runAgent(engine, attempt, control);
     if (signal.aborted) {
       await workspace.saveLeftovers(attempt);
@@ -36,6 +39,14 @@ export async function executeAttempt(
     result = run ?? emptyResult(engine, { setupFailure });
   }
   const kept = await keepWork(engine, attempt, result);
+  const commit = kept?.commit;
+  const measured =
+    commit && spec.work?.kind === 'experiment'
+      ? await unlessAborted(signal, () =>
+          act(trace, 'measure', { perform: () => engine.measurer.experiment(attempt, commit, signal) }),
+        )
+      : undefined;
+  if (measured === null) return 'interrupted';
   const verification = kept ? await verifyIfAsked(engine, attempt, { result, unit: kept, signal }) : [];
   if (signal.aborted) return 'interrupted';
   await report(engine, attempt, {
@@ -45,8 +56,56 @@ export async function executeAttempt(
     tree: kept?.tree ?? null,
     files: kept?.files ?? [],
     verification,
+    ...(measured ? { measured } : {}),
   });
   return 'reported';
+}
+
+/** Preflight has no agent and makes no commit: what it found is its result. */
+async function reportPreflight(
+  engine: Engine,
+  attempt: HeldAttempt,
+  signal: AbortSignal,
+): Promise<'reported' | 'interrupted'> {
+  const { trace, pulses } = engine;
+  const preflight = await act(trace, 'baseline', { perform: () => pulses.baseline(attempt, signal) });
+  if (signal.aborted) return 'interrupted';
+  await report(engine, attempt, {
+    ...emptyResult(engine, { setupFailure: null }),
+    stage: 'reported',
+    preflight,
+  });
+  return 'reported';
+}
+
+/** The metric as it is: no agent, no commit. */
+async function reportBaseline(
+  engine: Engine,
+  attempt: HeldAttempt,
+  signal: AbortSignal,
+): Promise<'reported' | 'interrupted'> {
+  const { trace, measurer } = engine;
+  const measured = await unlessAborted(signal, () =>
+    act(trace, 'measure', { perform: () => measurer.baseline(attempt, signal) }),
+  );
+  if (measured === null) return 'interrupted';
+  await report(engine, attempt, {
+    ...emptyResult(engine, { setupFailure: null }),
+    stage: 'reported',
+    measured,
+  });
+  return 'reported';
+}
+
+/** `null` when it was told to stop meanwhile: then whatever it threw was that. */
+async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | null> {
+  try {
+    const result = await work();
+    return signal.aborted ? null : result;
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
+  }
 }
 
 /** Runs the agent and makes its end durable: from here on a crash redoes only what follows, never the agent. */
@@ -116,15 +175,37 @@ async function keepWork(
   result: AttemptResult,
 ): Promise<UnitCommit | null> {
   if (!keepsWork(result)) return null;
-  const summary = outputSummary(result.run?.finalMessage ?? '') ?? 'work of this iteration';
+  const message = messageOf(attempt, result);
   const unit = await act(trace, 'commit', {
     // Only an attempt whose run was recorded by an earlier claim can have its commit already.
     recognise: async () => (attempt.task.result ? workspace.findCommit(attempt) : null),
-    perform: () => workspace.commit(attempt, `pulse: iteration ${attempt.iteration}: ${summary}`),
+    perform: () => workspace.commit(attempt, { ...message, completion: result.run?.completion ?? null }),
   });
   const { commit } = unit;
   if (commit) await act(trace, 'publish', { perform: () => workspace.publish(attempt, commit) });
   return unit;
+}
+
+/** A pulse's summary is its commit's message; until it is done, its work is in progress. */
+function messageOf(
+  { iteration, spec }: HeldAttempt,
+  { run }: AttemptResult,
+): { subject: string; body?: string } {
+  if (run?.completion) {
+    const [subject = '', ...rest] = run.completion.summary.trim().split('\n');
+    return { subject, body: rest.join('\n').trim() || undefined };
+  }
+  if (spec.work?.kind === 'pulse')
+    return { subject: `wip: ${spec.work.plannedPulseId}, iteration ${iteration}` };
+  if (spec.work?.kind === 'experiment') return { subject: `experiment: ${experimentSubject(run)}` };
+  const summary = outputSummary(run?.finalMessage ?? '') ?? 'work of this iteration';
+  return { subject: `pulse: iteration ${iteration}: ${summary}` };
+}
+
+function experimentSubject(run: RunReport | null): string {
+  return (
+    run?.description?.split('\n')[0]?.trim() || outputSummary(run?.finalMessage ?? '') || 'no description'
+  );
 }
 
 async function verifyIfAsked(
@@ -134,6 +215,7 @@ async function verifyIfAsked(
 ): Promise<VerificationRecord[]> {
   const { verify, verifyOn } = attempt.spec;
   const { run } = result;
+  if (run?.checks) return run.checks;
   if (verify.length === 0 || verifyOn === 'never' || !run || run.failure || run.stopped) return [];
   if (verifyOn === 'complete') {
     const said = readSignal({ message: run.finalMessage, toolSignal: run.toolSignal, succeeded: true });

@@ -2,16 +2,33 @@
 import { type Anchor, resolveAnchor } from '../context/anchors.ts';
 import { buildIterationPrompt } from '../context/brief.ts';
 import type { LastOutcome } from '../context/brief-sections.ts';
+import { buildKickoff } from '../context/kickoff.ts';
+import { buildResearchBrief } from '../context/research-brief.ts';
 import { loadTokenCounter, type TokenCounter } from '../context/tokens.ts';
+import { CRASH_POLICIES, type CrashKind } from '../research/crash.ts';
+import { formatFigure } from '../research/figures.ts';
+import { ANTI_PATTERNS, PRIORITIES, triesVariantsOnly } from '../research/ideation.ts';
+import { resultsFile } from '../research/results.ts';
+import { triedStrategies } from '../research/strategy.ts';
+import { STUCK_STEPS, stuckAfter } from '../research/stuck.ts';
 import type { IterationHead } from '../store/iterations.ts';
+import { listExperiments } from '../store/research.ts';
 import type { Store } from '../store/store.ts';
 import { findTurn, newestTurn } from '../store/turns.ts';
 import { listVerifications } from '../store/verifications.ts';
+import { plainBrief } from './brief-again.ts';
 import { stagnantInARow } from './governor.ts';
-import type { BriefInput, Briefs } from './ports.ts';
+import type { BriefInput, Briefs, ExperimentBriefInput, Workspace } from './ports.ts';
+import { rowsOf } from './research-files.ts';
 import { turnOf } from './turns.ts';
 
-export function createBriefs({ store }: { store: Store }): Briefs {
+export interface BriefsOptions {
+  store: Store;
+  workspace: Pick<Workspace, 'review'>;
+}
+
+export function createBriefs(options: BriefsOptions): Briefs {
+  const { store } = options;
   let counter: Promise<TokenCounter> | null = null;
   return {
     async compose(input) {
@@ -48,7 +65,107 @@ export function createBriefs({ store }: { store: Store }): Briefs {
         },
       };
     },
+
+    async kickoff({ state, pulse, isFirst, interruption = null }) {
+      counter ??= loadTokenCounter();
+      const { session, control, recent } = state;
+      const { workflow, pulses } = state.workflow!;
+      const planned = workflow.plan.pulses.find(({ id }) => id === pulse.planned_pulse_id);
+      const text = buildKickoff({
+        title: workflow.plan.title,
+        approach: workflow.plan.approach ?? null,
+        pulse: {
+          id: pulse.planned_pulse_id,
+          title: pulse.title,
+          description: planned?.description ?? pulse.comments ?? '',
+          expectedChanges: planned?.expectedChanges ?? [],
+          comments: pulse.comments,
+        },
+        others: pulses
+          .filter(({ id }) => id !== pulse.id)
+          .map(({ planned_pulse_id: id, title, status, description }) => ({
+            id,
+            title,
+            status,
+            description,
+          })),
+        branch: session.branch_name,
+        run: pulse.runs,
+        checks: workflow.checks.map(({ command }) => command),
+        answer: control.answer,
+        before: interruption ?? (isFirst ? null : unfinished(recent[0], pulse.extension !== null)),
+      });
+      return { ...plainBrief(text), tokens: (await counter)(text) };
+    },
+
+    async experiment(input) {
+      counter ??= loadTokenCounter();
+      const text = await composeExperiment(options, input);
+      return { ...plainBrief(text), tokens: (await counter)(text) };
+    },
   };
+}
+
+/** The rest of the brief, beside the in-scope files. */
+const FILE_BYTES = 48 * 1024;
+const ROWS_SHOWN = 20;
+
+async function composeExperiment(
+  { store, workspace }: BriefsOptions,
+  { state, number, experiment }: ExperimentBriefInput,
+): Promise<string> {
+  const { session, control } = state;
+  const { research, file } = state.research!;
+  const all = await store.read((db) => listExperiments(db, session.id));
+  const rows = rowsOf(session, research, all);
+  const sha = experiment?.start_sha ?? control.head_sha ?? session.base_sha;
+  const review = await workspace.review(session, { sha, patterns: file.scope.inScope, maxBytes: FILE_BYTES });
+  const stuck = stuckAfter(rows.slice(1).map(({ status }) => status));
+  const last = all.find(({ status }) => status !== 'running');
+  const crashed = last?.status === 'crash' ? (last.crashes.at(-1) as CrashKind | undefined) : undefined;
+  const described = all.flatMap(({ number: iteration, description, status }) =>
+    status === 'running' ? [] : [{ iteration, description }],
+  );
+  const { metric } = file;
+  return buildResearchBrief({
+    goal: file.goal,
+    number,
+    iterations: research.iterations,
+    metric: {
+      name: metric.name,
+      direction: metric.direction,
+      command: metric.verifyCommand,
+      best: formatFigure(research.best ?? Number.NaN),
+      baseline: formatFigure(research.baseline ?? Number.NaN),
+      target: metric.target === undefined ? null : formatFigure(metric.target),
+    },
+    scope: file.scope,
+    results: resultsFile(metric.direction, rows.slice(-ROWS_SHOWN)),
+    log: review.log,
+    files: review.files,
+    moreFiles: review.more,
+    strategy: triedStrategies(file.strategy, described.toReversed()),
+    priorities: PRIORITIES,
+    antiPatterns: ANTI_PATTERNS,
+    onlyVariants: triesVariantsOnly(number, research.iterations),
+    stuck: stuck && [...STUCK_STEPS.slice(0, 3), STUCK_STEPS[stuck.approach]!],
+    advice: crashed ? CRASH_POLICIES[crashed].advice : null,
+    crash:
+      experiment && experiment.crashes.length > 0
+        ? { description: experiment.description, output: experiment.reason ?? '' }
+        : null,
+    answer: control.answer,
+  });
+}
+
+function unfinished(last: IterationHead | undefined, isExtended: boolean): string | null {
+  if (!last) return null;
+  if (isExtended) return 'You asked for this extension. Go on with what remained.';
+  if (last.outcome === 'timeout')
+    return 'The run before this one was ended by a time limit. Its work is in the tree.';
+  if (last.outcome === 'blocked') return 'The run before this one asked a person; the answer stands above.';
+  if (last.outcome === 'crashed') return 'The run before this one broke off. Look at what is in the tree.';
+  return 'The run before this one ended without pulse_done or request_extension. Its work is in the tree.';
 }
 
 function anchorOf(store: Store, { session, control, recent }: BriefInput): Promise<Anchor> {

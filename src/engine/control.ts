@@ -70,6 +70,8 @@ export async function abortSession(db: Db, id: string, actor: string): Promise<S
 export interface Resume extends LimitChange {
   answer?: string;
   actor: string;
+  /** What it stopped for has been decided, so it may go on. */
+  isDecided?: boolean;
   /** Where the session's branch is now: a person may have committed on it meanwhile. */
   branchHead: string | null;
   answerTurn: NewTurn | null;
@@ -96,7 +98,7 @@ export async function resumeSession(db: Db, id: string, resume: Resume): Promise
     );
   }
   const other = OTHER_COMMANDS[session.stop_reason ?? ''];
-  if (other) {
+  if (other && !resume.isDecided) {
     throw new PulseError(
       'wrong_command',
       `Session ${session.id} waits for something else (${session.stop_reason}).`,
@@ -141,7 +143,8 @@ async function restart(
   if (!newest || !isLive(newest)) return;
   const task = newest.inbox_task_id ? await findTask(db, newest.inbox_task_id) : null;
   if (!task || task.result) return;
-  const startSha = branchHead ?? newest.start_sha;
+  // A pulse goes on with its work in progress; its commit has the pulse's start for a parent all the same.
+  const startSha = task.spec.work?.kind === 'pulse' ? newest.start_sha : (branchHead ?? newest.start_sha);
   await amendIteration(db, newest.id, {
     start_sha: startSha,
     ...(brief ? { task_content: brief.text, context_tokens: brief.tokens } : {}),

@@ -10,6 +10,8 @@ export interface Daemon {
   readonly isHere: boolean;
   /** Ends the attempt in hand, if there is one, and returns when nothing of it is left. The daemon goes on. */
   interrupt(reason: string): Promise<void>;
+  /** Resolves once it has looked for an attempt, and taken it if there was one: nothing else is worth knowing before. */
+  looked(): Promise<void>;
   /** Rejects when the daemon cannot go on; resolves when it was closed. */
   readonly ended: Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -17,6 +19,7 @@ export interface Daemon {
 
 export function startDaemon(engine: Engine, sessionId: string): Daemon {
   const closing = new AbortController();
+  let look = Promise.withResolvers<void>();
   let current: { control: AbortController; done: Promise<unknown> } | null = null;
 
   async function interrupt(reason: string): Promise<void> {
@@ -31,6 +34,8 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
     while (!closing.signal.aborted) {
       const dueMs = await engine.store.read((db) => nextDueMs(db, sessionId, engine.clock.nowMs()));
       const task = dueMs === 0 ? await claim() : null;
+      look.resolve();
+      look = Promise.withResolvers();
       if (task) {
         const control = new AbortController();
         const done = holdAttempt(engine, { task, spec: task.spec, control });
@@ -38,10 +43,11 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
         await done;
         current = null;
         engine.bell.ring(sessionId);
-        continue;
+        // Its own ring. Nothing is due before the runner has judged this one, and then it rings too.
+        await listener.wait(0, closing.signal);
       }
       const { quietPollMs } = engine.timing;
-      const waitMs = Math.max(1, Math.min(dueMs || quietPollMs, quietPollMs));
+      const waitMs = task ? quietPollMs : Math.max(1, Math.min(dueMs || quietPollMs, quietPollMs));
       await listener.wait(waitMs, closing.signal);
     }
   }
@@ -60,6 +66,7 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
   ended.catch(() => closing.abort());
   return {
     isHere: true,
+    looked: () => look.promise,
     interrupt,
     ended,
     async [Symbol.asyncDispose]() {
@@ -74,6 +81,7 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
 export function absentDaemon(): Daemon {
   return {
     isHere: false,
+    looked: async () => undefined,
     interrupt: async () => undefined,
     ended: new Promise(() => undefined),
     [Symbol.asyncDispose]: async () => undefined,

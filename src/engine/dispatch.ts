@@ -1,4 +1,5 @@
 import type { AttemptSpec } from '../domain/attempt.ts';
+import type { NewEvent } from '../domain/events.ts';
 import type { IdSource } from '../domain/ids.ts';
 import { newIterationId, newTaskId } from '../domain/ids.ts';
 import { recoveryRef } from '../git/refs.ts';
@@ -7,6 +8,7 @@ import { insertTask } from '../store/inbox.ts';
 import { insertIteration } from '../store/iterations.ts';
 import { assertStatus, updateSession } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
+import { WORK_TOOLS } from '../tools/work/work-tools.ts';
 import { runLimits } from './governor.ts';
 import type { SessionState } from './loop.ts';
 import type { ComposedBrief } from './ports.ts';
@@ -17,16 +19,27 @@ export interface Dispatch {
   brief: ComposedBrief;
   token: number;
   ids: IdSource;
+  /** Where it starts, if not at the session's head. */
+  startSha?: string;
+  /** What the attempt has that an ordinary one has not. */
+  part?: AttemptPart;
+  /** Beside the ones that every run has. */
+  moreTools?: readonly string[];
+  events?: readonly NewEvent[];
 }
+
+export type AttemptPart = Partial<
+  Pick<AttemptSpec, 'role' | 'tools' | 'work' | 'verifyOn' | 'setup' | 'resume' | 'resumeUsage'>
+>;
 
 /** The iteration's row and its attempt, in one transaction. */
 export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<void> {
-  const { state, unit, brief, token, ids } = dispatch;
+  const { state, unit, brief, token, ids, events = [] } = dispatch;
   const { session, control } = state;
   await assertStatus(db, session);
   const iteration = session.current_iteration + 1;
   const taskId = newTaskId(ids);
-  const startSha = headSha(state);
+  const startSha = dispatch.startSha ?? headSha(state);
   const { strategy: anchorStrategy, turnId: anchorTurnId, invalid } = brief.anchor;
   const plan = {
     unit,
@@ -34,11 +47,14 @@ export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<voi
     anchorTurnId,
     ...(invalid.length > 0 ? { invalidHints: invalid } : {}),
   };
-  const spec = attemptSpec(state, { unit, startSha, recoverTo: leftoversRef(state) });
+  const standard = attemptSpec(state, { unit, startSha, recoverTo: leftoversRef(state) });
+  const tools = [...standard.tools, ...(dispatch.moreTools ?? [])];
+  const spec = { ...standard, tools, ...dispatch.part };
   await appendEvents(
     db,
     session.id,
     [
+      ...events.map((event) => ({ ...event, iteration })),
       { type: 'iteration.planned', iteration, data: plan },
       { type: 'iteration.dispatched', iteration, data: { taskId, attempt: 1, agent: session.agent } },
     ],
@@ -95,11 +111,9 @@ export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<voi
   await updateSession(db, session.id, { current_iteration: iteration });
 }
 
-/** Where the next attempt starts: the last commit of the session, or its base. */
-function headSha({ session, control, recent }: SessionState): string {
-  const last = recent[0];
-  if (control.head_sha) return control.head_sha;
-  return last ? (last.commit_hash ?? last.start_sha) : session.base_sha;
+/** Where the next attempt starts: the last commit that landed on the session's branch, or its base. */
+export function headSha({ session, control }: SessionState): string {
+  return control.head_sha ?? session.base_sha;
 }
 
 /**
@@ -126,12 +140,14 @@ export function attemptSpec(
     branch: session.branch_name,
     agent: session.agent,
     command: session.command,
+    model: control.settings.model ?? null,
+    prices: control.settings.prices ?? {},
     unit,
     verifyOn: 'complete',
     verify: session.verify,
     setup: session.setup,
     role: 'worker',
-    tools: ['pulse_signal', 'report_usage'],
+    tools: ['pulse_signal', 'report_usage', ...(session.agent === 'native' ? WORK_TOOLS : [])],
     identity: control.settings.identity,
     recoverTo,
     environmentPass: control.settings.environmentPass,

@@ -3,13 +3,17 @@ import type { Store } from '../store/store.ts';
 import type { Trace } from './actions.ts';
 import type { Clock } from './clock.ts';
 import type { Loop } from './loop.ts';
-import type { AgentHost, Briefs, Doorbell, Workspace } from './ports.ts';
+import type { Measurer } from './measure.ts';
+import type { AgentHost, Briefs, Doorbell, PulseWorkspace, ResearchFiles, Workspace } from './ports.ts';
 import type { OwnerState } from './state.ts';
 
 /** Everything the runner and the daemon are given. `createPulse()` makes the real one. */
 export interface Engine {
   store: Store;
   workspace: Workspace;
+  pulses: PulseWorkspace;
+  measurer: Measurer;
+  researchFiles: ResearchFiles;
   agents: AgentHost;
   briefs: Briefs;
   bell: Doorbell;

@@ -1,10 +1,15 @@
 /** A loop is a pure function over what the store says: it decides, the runner does (docs/decisions/0001). */
 import type { AttemptResult } from '../domain/attempt.ts';
+import type { NewEvent } from '../domain/events.ts';
 import type { FailureClass } from '../domain/failures.ts';
 import type { IterationOutcome, StoppedStatus, StopReason } from '../domain/status.ts';
+import type { PulseStatus } from '../domain/workflow.ts';
+import type { ResearchFile } from '../research/research-file.ts';
 import type { Task } from '../store/inbox.ts';
 import type { IterationHead } from '../store/iterations.ts';
+import type { Experiment, ExperimentPatch, Research } from '../store/research.ts';
 import type { RetryCounters, Session, SessionControl } from '../store/sessions.ts';
+import type { PreflightSetup, PulsePatch, PulseRow, Workflow } from '../store/workflows.ts';
 
 export interface LiveIteration {
   iteration: IterationHead;
@@ -23,6 +28,25 @@ export interface SessionState {
   live: LiveIteration | null;
   /** Whether the reported tree is one the session has not had before. */
   isNewTree: boolean;
+  /** `null` unless the session is a workflow. */
+  workflow: WorkflowState | null;
+  /** `null` unless the session is research. */
+  research: ResearchState | null;
+}
+
+export interface ResearchState {
+  research: Research;
+  file: ResearchFile;
+  running: Experiment | null;
+  /** How many have been begun. */
+  count: number;
+}
+
+export interface WorkflowState {
+  workflow: Workflow;
+  /** In the order of the queue. */
+  pulses: readonly PulseRow[];
+  preflight: PreflightSetup | null;
 }
 
 export interface Stop {
@@ -41,8 +65,32 @@ export interface Verdict {
   reason: string | null;
   anchorHint: string | null;
   failureClass: FailureClass | null;
+  /** What becomes of a pulse, where the unit was one. */
+  pulse?: PulseChange;
+  experiment?: ExperimentChange;
   /** `null`: the loop goes on. */
   stop: Stop | null;
+}
+
+/** Where the unit's commit goes: a pulse's work in progress is kept aside, a given-up pulse's on its own branch. */
+export type Landing = 'branch' | 'wip' | 'recovery';
+
+export interface ExperimentChange {
+  experiment: Experiment;
+  status: Experiment['status'];
+  landing: 'branch' | 'wip' | 'discarded';
+  patch: ExperimentPatch;
+  /** What changes for the session: the best, and what is known of its noise. */
+  research: { best?: number | null; best_experiment?: number; reference?: string; good_runs_ms?: string };
+  events: readonly NewEvent[];
+}
+
+export interface PulseChange {
+  pulse: PulseRow;
+  to: PulseStatus;
+  landing: Landing;
+  patch: PulsePatch;
+  events: readonly NewEvent[];
 }
 
 export interface Retry {
@@ -55,6 +103,12 @@ export interface Retry {
 export type Step =
   | { do: 'start' }
   | { do: 'agent'; unit: string | null; isDiagnostic: boolean; asksConfirmation: boolean }
+  | { do: 'baseline' }
+  | { do: 'experiment'; experiment: Experiment | null }
+  | { do: 'preflight' }
+  | { do: 'pulse'; pulse: PulseRow }
+  | { do: 'abandon'; live: LiveIteration; pulse: PulseRow }
+  | { do: 'fail_pulse'; change: PulseChange; stop: Stop }
   | { do: 'wait' }
   | { do: 'requeue'; live: LiveIteration }
   | { do: 'settle'; live: LiveIteration; result: AttemptResult; verdict: Verdict }

@@ -1,14 +1,25 @@
 /** What the engine needs of the world. Real ones stand beside this file; the simulation brings its own. */
 import type { AttemptSpec, RunReport, VerificationRecord } from '../domain/attempt.ts';
 import type { NewEvent } from '../domain/events.ts';
+import type { Check, Completion, PreflightReport } from '../domain/workflow.ts';
 import type { Task } from '../store/inbox.ts';
 import type { IterationHead } from '../store/iterations.ts';
+import type { Experiment } from '../store/research.ts';
 import type { Session, SessionControl } from '../store/sessions.ts';
+import type { PulseRow } from '../store/workflows.ts';
+import type { SessionState } from './loop.ts';
 
 export interface UnitCommit {
   commit: string | null;
   tree: string;
   files: string[];
+}
+
+export interface UnitMessage {
+  subject: string;
+  body?: string;
+  /** What was judged is what is committed. */
+  completion: Completion | null;
 }
 
 /** An attempt as its daemon holds it. */
@@ -32,6 +43,7 @@ export interface BranchMove {
 export interface Workspace {
   /** At the remote too, where daemons elsewhere work on it. */
   createBranch(session: Session, remote: string | null): Promise<void>;
+  readRef(session: Session, ref: string): Promise<string | null>;
   /** The branch's commit, or `null` when it does not exist. */
   branchHead(session: Session): Promise<string | null>;
   /**
@@ -43,7 +55,7 @@ export interface Workspace {
   /** Runs the setup commands once per worktree and lockfile. Returns the failing record, or `null`. */
   setup(attempt: HeldAttempt, signal: AbortSignal): Promise<VerificationRecord | null>;
   findCommit(attempt: HeldAttempt): Promise<UnitCommit | null>;
-  commit(attempt: HeldAttempt, subject: string): Promise<UnitCommit>;
+  commit(attempt: HeldAttempt, message: UnitMessage): Promise<UnitCommit>;
   publish(attempt: HeldAttempt, commit: string): Promise<void>;
   /** Takes back what `publish` did, for a daemon that learns it was replaced. */
   unpublish(attempt: HeldAttempt, commit: string): Promise<void>;
@@ -51,10 +63,83 @@ export interface Workspace {
   verify(attempt: HeldAttempt, unit: UnitCommit, signal: AbortSignal): Promise<VerificationRecord[]>;
   /** Keeps what the worktree holds beyond `startSha` under the attempt's recovery ref. */
   saveLeftovers(attempt: HeldAttempt): Promise<void>;
+  /** Names an experiment's commit that was not kept; its other refs go. */
+  discard(session: Session, discarded: PulseLanding & { number: number; commit: string }): Promise<void>;
+  /** The newest commits of the session's branch, and the files that the patterns match, as far as `maxBytes` reach. */
+  review(
+    session: Session,
+    wanted: { sha: string; patterns: readonly string[]; maxBytes: number },
+  ): Promise<ReviewMaterial>;
   /** Moves the session's branch by compare-and-swap and drops the attempt's ref with it. */
   advance(session: Session, move: BranchMove): Promise<void>;
   /** Removes the worktree of an ended session; what is not committed goes to the recovery ref, attempts' refs go. */
   close(session: Session, ending: Ending): Promise<void>;
+}
+
+/** A pulse's branch and refs, and what is judged of its worktree. Every method may be called again after a crash. */
+export interface PulseWorkspace {
+  /** Makes the pulse's branch at its start. */
+  open(session: Session, pulse: { branch: string; at: string }): Promise<void>;
+  /** Moves the workflow's branch to the pulse's commit; the pulse's branch, wip and attempt refs go with it. */
+  land(session: Session, landing: PulseLanding & { from: string; to: string }): Promise<void>;
+  /** Keeps the run's commit as work in progress, and drops the attempt's ref. */
+  keepWip(session: Session, landing: PulseLanding & { to: string }): Promise<void>;
+  /** Puts what the pulse has onto its own branch as a recovery checkpoint. `null` where it has nothing. */
+  giveUp(
+    session: Session,
+    landing: PulseLanding & { work: string | null; reason: string },
+  ): Promise<string | null>;
+  /** Runs the checks on an untouched tree and says what was there before: issues, and untracked files. */
+  baseline(attempt: HeldAttempt, signal: AbortSignal): Promise<PreflightReport>;
+  /** The worktree as it is now, without what preflight left. */
+  stage(attempt: HeldAttempt): Promise<StagedWork>;
+  /** The repository's pre-commit and commit-msg hooks. What each that failed printed. */
+  runHooks(
+    attempt: HeldAttempt,
+    work: StagedWork & { message: string },
+    signal: AbortSignal,
+  ): Promise<HookResult>;
+  runChecks(
+    attempt: HeldAttempt,
+    request: { checks: readonly Check[]; tree: string },
+    signal: AbortSignal,
+  ): Promise<CheckResult[]>;
+}
+
+export interface PulseLanding {
+  taskId: string | null;
+  /** Without a branch: an experiment has none of its own. */
+  pulse: { id: string; branch: string | null; startSha: string };
+}
+
+export interface StagedWork {
+  tree: string;
+  /** Since the pulse's start; sorted. */
+  files: string[];
+}
+
+export interface HookResult {
+  failures: string[];
+  /** As it is after the hooks, which may change files. */
+  work: StagedWork;
+}
+
+export interface CheckResult {
+  record: VerificationRecord;
+  /** What lies beyond the baseline, in words; nothing: the check is content. */
+  news: string[];
+}
+
+export interface ReviewMaterial {
+  log: string;
+  files: { path: string; text: string }[];
+  /** Matched, but too large to show. */
+  more: string[];
+}
+
+/** The research log and the session's file, beside the user's work. */
+export interface ResearchFiles {
+  write(sessionId: string): Promise<void>;
 }
 
 export interface Ending {
@@ -77,8 +162,16 @@ export interface AgentHost {
 /** Where a run tells what happens in it, while it happens. */
 export interface RunListener {
   event(event: NewEvent): void;
+  /** A completion was refused: durable before it is told. Returns how often the pulse has been refused by now. */
+  rejected(refusal: Refusal): Promise<number>;
   /** All spending of the run so far. */
   spent(total: { costUsd: number | null; tokens: number }): void;
+}
+
+export interface Refusal {
+  pulseId: string;
+  plannedPulseId: string;
+  reasons: readonly string[];
 }
 
 export interface BriefInput {
@@ -108,8 +201,27 @@ export interface ComposedBrief {
   };
 }
 
+export interface KickoffInput {
+  state: SessionState;
+  pulse: PulseRow;
+  isFirst: boolean;
+  /** Set when the attempt before this one broke off. */
+  interruption?: string | null;
+}
+
+export interface ExperimentBriefInput {
+  state: SessionState;
+  number: number;
+  /** Set when it goes on. */
+  experiment: Experiment | null;
+}
+
 export interface Briefs {
   compose(input: BriefInput): Promise<ComposedBrief>;
+  /** What a pulse's run is told: its scope, the plan, one line for each earlier pulse, the rules. */
+  kickoff(input: KickoffInput): Promise<ComposedBrief>;
+  /** What an experiment's run is told: the review of seed 4, the order of ideas, and a crash to mend. */
+  experiment(input: ExperimentBriefInput): Promise<ComposedBrief>;
 }
 
 /** Wakes whoever waits for a session. A lost ring costs a slow poll, a doubled one nothing. */

@@ -122,6 +122,7 @@ async function drive(engine: Engine, { sessionId, token, daemon, stop }: Drive):
       if (!(await isOutrun(engine, state, error))) throw error;
     }
     engine.bell.ring(sessionId);
+    if (step.do === 'agent') await Promise.race([daemon.looked(), failed]);
     if (state.control.settings.labels.length > 0) engine.bell.ring(INBOX);
   }
 }
@@ -135,16 +136,24 @@ async function isOutrun({ store }: Engine, { session }: SessionState, error: unk
 
 /** A session that has ended gives its worktree back; one that can be resumed keeps it. */
 async function leave(
-  { store, trace, workspace }: Engine,
-  { session, recent }: SessionState,
+  { store, trace, workspace, measurer, researchFiles }: Engine,
+  { session, recent, research }: SessionState,
   daemon: Daemon,
 ): Promise<void> {
   await daemon.interrupt('aborted');
-  if (!TERMINAL_STATUSES.includes(session.status)) return;
+  // A workflow whose preflight failed has nothing in its worktree that is worth keeping.
+  const isGivenUp = session.kind === 'workflow' && session.stop_reason === 'preflight_failed';
+  if (!TERMINAL_STATUSES.includes(session.status) && !isGivenUp) return;
   const iteration = recent[0];
   const taskId = iteration?.inbox_task_id;
   const task = taskId ? await store.read((db) => findTask(db, taskId)) : null;
   const last = iteration ? { iteration, task } : null;
   const endedOf = (ids: string[]) => store.read((db) => endedTasks(db, ids));
-  await act(trace, 'close_worktree', { perform: () => workspace.close(session, { last, endedOf }) });
+  if (research) await act(trace, 'write_files', { perform: () => researchFiles.write(session.id) });
+  await act(trace, 'close_worktree', {
+    async perform() {
+      if (research) await measurer.close(session);
+      await workspace.close(session, { last, endedOf });
+    },
+  });
 }

@@ -1,5 +1,6 @@
 import type { AttemptResult, Usage } from '../domain/attempt.ts';
 import type { NewEvent } from '../domain/events.ts';
+import type { IdSource } from '../domain/ids.ts';
 import { redact } from '../domain/redact.ts';
 import { outputSummary } from '../domain/summary.ts';
 import { appendEvents } from '../store/events.ts';
@@ -19,6 +20,8 @@ import { insertTurn, type NewTurn } from '../store/turns.ts';
 import { insertVerifications } from '../store/verifications.ts';
 import { budgetWarning } from './governor.ts';
 import type { LiveIteration, SessionState, Stop, Verdict } from './loop.ts';
+import { settleResearch } from './settle-research.ts';
+import { preflightEvents, pulseEvents, settleWorkflow } from './settle-workflow.ts';
 
 const PROGRESS_KEPT = 100;
 
@@ -30,6 +33,7 @@ export interface Settlement {
   turn: NewTurn | null;
   token: number;
   nowMs: number;
+  ids: IdSource;
 }
 
 /** The attempt's result, the iteration's outcome and the session's step, in one transaction. */
@@ -69,9 +73,14 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
   });
   const warning = budgetWarning(session, result.run?.usage.costUsd ?? 0);
   if (warning) events.push({ type: 'budget.warned', iteration: iteration.iteration_number, data: warning });
+  const more = [...pulseEvents(verdict), ...preflightEvents(result), ...(verdict.experiment?.events ?? [])];
+  for (const event of more) events.push({ ...event, iteration: iteration.iteration_number });
   if (verdict.stop) events.push(stopEvent(verdict.stop, isUnverified(verdict, result)));
   await appendEvents(db, session.id, events, { token });
 
+  // Work in progress and a given-up pulse's are on refs of their own: the session's branch did not move.
+  const { landing = 'branch' } = verdict.pulse ?? verdict.experiment ?? {};
+  const landed = landing === 'branch' ? result.commit : null;
   const usage: Usage | undefined = result.run?.usage;
   await moveIteration(db, iteration, verdict.status, {
     signal: verdict.signal,
@@ -79,7 +88,7 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     signal_rule: verdict.signalRule,
     output_summary: summary,
     output_full: message,
-    commit_hash: result.commit,
+    commit_hash: landed,
     files_changed: result.files,
     anchor_hint_next: verdict.anchorHint,
     tree_hash: result.tree,
@@ -99,17 +108,19 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     result.verification,
   );
   if (turn) await insertTurn(db, turn);
+  if (state.research) await settleResearch(db, { state, result, verdict });
+  if (state.workflow) await settleWorkflow(db, { state, result, verdict, ids: settlement.ids });
   await updateSession(db, session.id, {
     last_signal: verdict.signal ?? session.last_signal,
     progress_log: toJson([...session.progress_log, entry].slice(-PROGRESS_KEPT)),
     reserved_usd: Math.max(0, session.reserved_usd - live.task.reserved_usd),
     running_ms: session.running_ms + runningMs(result),
-    total_commits: session.total_commits + (result.commit ? 1 : 0),
+    total_commits: session.total_commits + (landed ? 1 : 0),
     resume_at: null,
   });
   await updateControl(db, session.id, {
     counters: NO_RETRIES,
-    ...(result.commit ? { head_sha: result.commit } : {}),
+    ...(landed ? { head_sha: landed } : {}),
     ...(verdict.stop ? { request: null, request_actor: null } : {}),
     // Whoever did not get to read a person's answer leaves it to the next.
     ...(verdict.status === 'failed' ? {} : { answer: null }),

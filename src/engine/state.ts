@@ -1,9 +1,12 @@
 import { ownerState, parseOwner } from '../process/owner.ts';
 import { findTask, isLeaseOver, type Task } from '../store/inbox.ts';
 import { isLive, recentIterations, treeSeen } from '../store/iterations.ts';
+import { findResearch, listExperiments } from '../store/research.ts';
 import { findSession, getControl } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
-import type { LiveIteration, SessionState } from './loop.ts';
+import { findPreflight, findWorkflow, listPulses } from '../store/workflows.ts';
+import type { LiveIteration, ResearchState, SessionState, WorkflowState } from './loop.ts';
+import { researchFileOf } from './measure.ts';
 
 /** As far back as any decision looks: five for stagnation, the rest is room for a window that a resume cut. */
 const RECENT = 8;
@@ -25,8 +28,18 @@ export async function loadState(db: Db, sessionId: string, { owner, owners }: Se
   const control = await getControl(db, sessionId);
   const iterations = await recentIterations(db, sessionId, RECENT + 1);
   const newest = iterations[0];
+  const workflow = session.kind === 'workflow' ? await loadWorkflow(db, sessionId) : null;
+  const research = session.kind === 'research' ? await loadResearch(db, sessionId) : null;
   if (!newest || !isLive(newest)) {
-    return { session, control, recent: iterations.slice(0, RECENT), live: null, isNewTree: false };
+    return {
+      session,
+      control,
+      recent: iterations.slice(0, RECENT),
+      live: null,
+      isNewTree: false,
+      workflow,
+      research,
+    };
   }
   const task = (await findTask(db, newest.inbox_task_id!))!;
   const live: LiveIteration = {
@@ -42,6 +55,28 @@ export async function loadState(db: Db, sessionId: string, { owner, owners }: Se
     recent: iterations.slice(1),
     live,
     isNewTree: tree !== null && !(await treeSeen(db, sessionId, tree)),
+    workflow,
+    research,
+  };
+}
+
+async function loadResearch(db: Db, sessionId: string): Promise<ResearchState> {
+  const research = (await findResearch(db, sessionId))!;
+  const [newest] = await listExperiments(db, sessionId, 1);
+  return {
+    research,
+    file: researchFileOf(research.content),
+    running: newest?.status === 'running' ? newest : null,
+    count: newest?.number ?? 0,
+  };
+}
+
+async function loadWorkflow(db: Db, sessionId: string): Promise<WorkflowState> {
+  const workflow = (await findWorkflow(db, sessionId))!;
+  return {
+    workflow,
+    pulses: await listPulses(db, workflow.id),
+    preflight: await findPreflight(db, workflow.id),
   };
 }
 

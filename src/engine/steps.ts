@@ -3,11 +3,19 @@ import { appendEvents } from '../store/events.ts';
 import { moveSession } from '../store/sessions.ts';
 import { newestTurn } from '../store/turns.ts';
 import { act } from './actions.ts';
+import { composeAgain } from './brief-again.ts';
 import type { Daemon } from './daemon.ts';
 import { dispatchIteration } from './dispatch.ts';
 import type { Engine } from './engine.ts';
 import { evictHolder } from './eviction.ts';
 import type { LiveIteration, Retry, SessionState, Step } from './loop.ts';
+import { abandonPulse, dispatchPreflight, dispatchPulse, failPulse, landPulse } from './pulse-steps.ts';
+import {
+  dispatchBaseline,
+  dispatchExperiment,
+  landExperiment,
+  writeResearchFiles,
+} from './research-steps.ts';
 import { endSession, settleIteration } from './settle.ts';
 import { loadState } from './state.ts';
 import { leftoversOf, takeBackAttempt } from './takeback.ts';
@@ -42,6 +50,19 @@ export async function performStep(
           ),
       });
     }
+    case 'baseline':
+      return dispatchBaseline(engine, { state, token });
+    case 'experiment':
+      return dispatchExperiment(engine, { state, experiment: step.experiment, token });
+    case 'preflight':
+      return dispatchPreflight(engine, { state, token });
+    case 'pulse':
+      return dispatchPulse(engine, { state, pulse: step.pulse, token });
+    case 'fail_pulse':
+      return failPulse(engine, { state, step, token });
+    case 'abandon':
+      await daemon.interrupt('stopped');
+      return abandonPulse(engine, { state, step, token });
     case 'settle':
       return settle(engine, { state, step, token });
     case 'retry':
@@ -104,9 +125,15 @@ async function settle(
   { state, step, token }: { state: SessionState; step: Extract<Step, { do: 'settle' }>; token: number },
 ): Promise<void> {
   const { store, workspace, trace, clock, ids } = engine;
-  const { live, result, verdict } = step;
+  const { live, result } = step;
   const { commit } = result;
-  if (commit) {
+  let { verdict } = step;
+  if (verdict.pulse) {
+    const pulse = await landPulse(engine, { state, live, change: verdict.pulse, commit });
+    verdict = { ...verdict, pulse };
+  } else if (verdict.experiment) {
+    await landExperiment(engine, { state, live, change: verdict.experiment, commit });
+  } else if (commit) {
     await act(trace, 'advance_ref', {
       perform: () =>
         workspace.advance(state.session, {
@@ -123,10 +150,11 @@ async function settle(
     perform: () =>
       store.tx(
         'settle',
-        (db) => settleIteration(db, { state, live, result, verdict, turn, token, nowMs: clock.nowMs() }),
+        (db) => settleIteration(db, { state, live, result, verdict, turn, token, nowMs: clock.nowMs(), ids }),
         { session: state.session.id },
       ),
   });
+  if (state.research) await writeResearchFiles(engine, state.session.id);
 }
 
 interface TakeBackStep {
@@ -140,24 +168,18 @@ interface TakeBackStep {
 /** An agent that was already done is not run again: then only what follows it is. */
 async function takeBack(engine: Engine, { state, live, retry, token, isPause }: TakeBackStep): Promise<void> {
   const { store, briefs, trace } = engine;
-  const { session, control, recent } = state;
+  const { session } = state;
   const isRun = live.task.result?.stage === 'ran' && retry === null && isReachable(engine, live);
   const isUnclaimed = live.task.status === 'pending';
   const reason = retry?.message ?? (isPause ? 'stopped by a person' : 'the process that ran it is gone');
   const brief =
     isRun || isUnclaimed
       ? null
-      : await briefs.compose({
-          session,
-          control,
-          recent,
-          iteration: live.iteration.iteration_number,
-          attempt: live.iteration.attempt + 1,
-          recoveryRef: leftoversOf(state, live),
-          interruption: reason,
-          isDiagnostic: false,
-          asksConfirmation: false,
-        });
+      : await composeAgain(
+          briefs,
+          { state, live },
+          { attempt: live.iteration.attempt + 1, recoveryRef: leftoversOf(state, live), reason },
+        );
   await act(trace, retry ? 'retry' : isPause ? 'interrupt' : 'requeue', {
     perform: () =>
       store.tx(

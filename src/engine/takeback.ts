@@ -1,4 +1,5 @@
 /** An attempt goes back to the inbox: retried after a failure, taken from a dead daemon, or stopped by a person. */
+import type { AttemptSpec } from '../domain/attempt.ts';
 import { recoveryRef } from '../git/refs.ts';
 import { appendEvents } from '../store/events.ts';
 import { requeueTask } from '../store/inbox.ts';
@@ -6,7 +7,7 @@ import { moveIteration } from '../store/iterations.ts';
 import { assertStatus, updateControl, updateSession } from '../store/sessions.ts';
 import { type Db, storeNow } from '../store/store.ts';
 import { PAUSED } from './decide.ts';
-import { attemptSpec } from './dispatch.ts';
+import { type AttemptPart, attemptSpec } from './dispatch.ts';
 import type { LiveIteration, Retry, SessionState } from './loop.ts';
 import type { ComposedBrief } from './ports.ts';
 import { stopEvent, stopSession } from './settle.ts';
@@ -25,6 +26,15 @@ export interface TakeBack {
 /** The ref that holds what the attempt in hand leaves behind, once it is done again. */
 export function leftoversOf({ session }: SessionState, { iteration }: LiveIteration): string {
   return recoveryRef(session.id, iteration.iteration_number, iteration.attempt);
+}
+
+/** What the attempt has beyond an ordinary one stays; rejections that it has had since are counted. */
+function partAgain({ workflow }: SessionState, spec: AttemptSpec): AttemptPart {
+  const { role, tools, verifyOn, setup, resume, resumeUsage, work } = spec;
+  const part = { role, tools, verifyOn, setup, resume, resumeUsage };
+  if (work?.kind !== 'pulse') return { ...part, work };
+  const row = workflow?.pulses.find(({ id }) => id === work.pulseId);
+  return { ...part, work: { ...work, rejections: row?.rejections ?? work.rejections } };
 }
 
 /** One transaction: the attempt is pending again under a new token, its row says why, its reservation is given back. */
@@ -65,7 +75,10 @@ export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void>
   await requeueTask(db, task.id, {
     attempt,
     content: brief?.text ?? task.task_content,
-    spec: attemptSpec(state, { unit: iteration.unit, startSha: iteration.start_sha, recoverTo }),
+    spec: {
+      ...attemptSpec(state, { unit: iteration.unit, startSha: iteration.start_sha, recoverTo }),
+      ...partAgain(state, task.spec),
+    },
     delayMs,
     result: brief ? null : task.result,
   });

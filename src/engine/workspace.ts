@@ -1,12 +1,13 @@
 /** The engine's workspace on real git, real files and real processes. */
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { AttemptSpec } from '../domain/attempt.ts';
 import type { Redactor } from '../domain/redact.ts';
 import { commitUnit, findUnitCommit } from '../git/commit.ts';
 import type { Git } from '../git/exec.ts';
 import { collectAttempts } from '../git/gc.ts';
-import { findGitDir, readGitDir } from '../git/layout.ts';
+import { findGitDir } from '../git/layout.ts';
+import { discardExperiment } from '../git/pulse-refs.ts';
 import { resetWorktree, saveLeftovers } from '../git/recovery.ts';
 import {
   advanceBranch,
@@ -26,18 +27,17 @@ import {
   pushBranch,
 } from '../git/remote.ts';
 import { dirtyPaths } from '../git/repository.ts';
+import { reviewMaterial } from '../git/review.ts';
 import { evidenceTree } from '../git/tree.ts';
 import { ensureWorktree, removeWorktree } from '../git/worktree.ts';
 import { agentEnvironment } from '../process/environment.ts';
 import { sweepDirectory, sweepRun } from '../process/sweep.ts';
 import { runChecks } from '../verify/run-checks.ts';
-import { detectSetup, setupFingerprint } from '../verify/setup.ts';
 import { runIdOf } from './held-attempt.ts';
 import type { HeldAttempt, Workspace } from './ports.ts';
+import { setUpOnce } from './setup-once.ts';
 
 const CHECK_TIMEOUT_MS = 30 * 60 * 1000;
-/** In the worktree's own git directory: never in its files, gone with it. */
-const PREPARED = 'pulse-prepared';
 
 export interface WorkspaceOptions {
   git: Git;
@@ -48,9 +48,12 @@ export interface WorkspaceOptions {
 export function createWorkspace({ git, environment, redactor }: WorkspaceOptions): Workspace {
   return {
     async createBranch({ project_path: root, branch_name: branch, base_sha: to }, remote) {
+      git.keepForCommits(root);
       await advanceBranch(git, { root, branch, from: null, to });
       if (remote) await pushBranch(git, { root, remote, branch, from: null, to });
     },
+
+    readRef: ({ project_path: root }, ref) => readRef(git, root, ref),
 
     branchHead: ({ project_path: root, branch_name: branch }) => readRef(git, root, `refs/heads/${branch}`),
 
@@ -66,47 +69,40 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
       }
       const { state, head } = await ensureWorktree(git, { root, path, sha: startSha });
       if (state !== 'created' && recoverTo) await keepLeftovers(attempt, recoverTo);
-      if (isInterrupted || head !== startSha) await resetWorktree(git, { worktree: path, sha: startSha });
+      if (isInterrupted || head !== startSha)
+        await resetWorktree(git, { worktree: path, sha: startSha, keep: keptOut(spec) });
     },
 
-    async setup({ spec, runId }, signal) {
-      const { worktreePath: cwd } = spec;
-      const commands = spec.setup ?? (await detectSetup(cwd));
-      if (commands.length === 0) return null;
-      const marker = join(await readGitDir(cwd), PREPARED);
-      const fingerprint = await setupFingerprint(cwd, commands);
-      if ((await readFile(marker, 'utf8').catch(() => null)) === fingerprint) return null;
-      const records = await runChecks({
+    setup: ({ spec, runId }, signal) =>
+      setUpOnce({
         ...checkBase(spec.environmentPass),
-        commands,
-        cwd,
-        tree: '',
-        commit: null,
+        commands: spec.setup,
+        cwd: spec.worktreePath,
         runId: `${runId}.setup`,
         signal,
-        until: 'first',
-      });
-      const failing = records.find((record) => !record.passed);
-      if (failing || signal.aborted) return failing ?? null;
-      await writeFile(marker, await setupFingerprint(cwd, commands));
-      return null;
-    },
+      }),
 
     findCommit: ({ spec, sessionId, iteration }) =>
       findUnitCommit(git, {
         worktree: spec.worktreePath,
-        startSha: spec.startSha,
-        trailers: trailers(sessionId, iteration),
+        startSha: parentOf(spec),
+        trailers: trailersOf({ spec, sessionId, iteration }),
       }),
 
-    commit: ({ spec, sessionId, iteration }, subject) =>
+    commit: ({ spec, sessionId, iteration }, { subject, body, completion }) =>
       commitUnit(git, {
+        root: spec.projectPath,
         worktree: spec.worktreePath,
-        startSha: spec.startSha,
+        startSha: parentOf(spec),
+        beganAt: spec.startSha,
         subject,
-        trailers: trailers(sessionId, iteration),
+        body,
+        trailers: trailersOf({ spec, sessionId, iteration }),
         identity: spec.identity,
         agentRef: agentRef(sessionId, iteration),
+        exclude: keptOut(spec),
+        tree: completion?.tree,
+        allowEmpty: completion !== null,
       }),
 
     async publish({ spec, task }, commit) {
@@ -147,6 +143,11 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
       await keepLeftovers(attempt, recoveryRef(sessionId, iteration, task.attempt));
     },
 
+    discard: ({ project_path: root, id: sessionId }, discarded) =>
+      discardExperiment(git, { root, sessionId, ...discarded }),
+
+    review: ({ project_path: root }, wanted) => reviewMaterial(git, { root, ...wanted }),
+
     async advance({ project_path: root, branch_name: branch }, { taskId, from, to, remote }) {
       const head = remote ? await readRef(git, root, `refs/heads/${branch}`) : null;
       if (remote && head !== to) await fetchAttempt(git, { root, remote, taskId });
@@ -182,7 +183,8 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
   }
 
   async function keepLeftovers({ spec }: HeldAttempt, ref: string): Promise<void> {
-    await saveIfThere(git, { worktree: spec.worktreePath, ref, startSha: spec.startSha });
+    const { worktreePath: worktree, startSha } = spec;
+    await saveIfThere(git, { worktree, ref, startSha, exclude: keptOut(spec) });
   }
 }
 
@@ -196,23 +198,46 @@ async function treeOfEvidence(
 }
 const LEFT_OUT = ['.pulse', '.context', 'history'];
 
+/** What else Pulse starts for an attempt, each under an id of its own. */
+const OF_A_RUN = ['setup', 'verify', 'baseline', 'hook', 'shell', 'measure'];
+
 /** Every claim has had its own run id, and its setup and its checks have had theirs. */
 async function endRuns(taskId: string, newestToken: number): Promise<void> {
   for (let token = 1; token <= newestToken; token++) {
     const runId = runIdOf(taskId, token);
-    for (const id of [runId, `${runId}.setup`, `${runId}.verify`]) await sweepRun(id);
+    for (const id of [runId, ...OF_A_RUN.map((name) => `${runId}.${name}`)]) await sweepRun(id);
   }
 }
 
 /** No worktree, no leftovers. */
 async function saveIfThere(
   git: Git,
-  { worktree, ref, startSha }: { worktree: string; ref: string; startSha: string },
+  request: { worktree: string; ref: string; startSha: string; exclude?: string[] },
 ): Promise<void> {
+  const { worktree, ref } = request;
   if ((await findGitDir(worktree)) === null) return;
-  await saveLeftovers(git, { worktree, ref, startSha, message: `pulse: what ${ref} left behind` });
+  await saveLeftovers(git, { ...request, message: `pulse: what ${ref} left behind` });
 }
 
-function trailers(sessionId: string, iteration: number): Record<string, string> {
-  return { 'Pulse-Session': sessionId, 'Pulse-Iteration': String(iteration) };
+/** A pulse's runs share one parent: however many they are, they become one commit. */
+function parentOf({ startSha, work }: AttemptSpec): string {
+  return work?.kind === 'pulse' || work?.kind === 'experiment' ? work.baseSha : startSha;
+}
+
+/** What preflight left in the worktree. */
+function keptOut({ work }: AttemptSpec): string[] {
+  return work?.kind === 'pulse' ? work.artifacts : [];
+}
+
+function trailersOf({
+  spec: { work },
+  sessionId,
+  iteration,
+}: Pick<HeldAttempt, 'spec' | 'sessionId' | 'iteration'>): Record<string, string> {
+  return {
+    'Pulse-Session': sessionId,
+    'Pulse-Iteration': String(iteration),
+    ...(work?.kind === 'pulse' ? { 'Pulse-Pulse': work.plannedPulseId } : {}),
+    ...(work?.kind === 'experiment' ? { 'Pulse-Experiment': String(work.number) } : {}),
+  };
 }

@@ -1,13 +1,16 @@
 /** One commit per unit (contract 1.5): whatever an agent did in its worktree, folded into a single commit. */
+import { basename, join } from 'node:path';
 import type { Identity } from '../domain/attempt.ts';
-import type { Git } from './exec.ts';
-import { readGitDir, readHeadFile, treeOf, worktreeHead } from './layout.ts';
+import { type Git, gitFailure } from './exec.ts';
+import { readCommonDir, readGitDir, readHeadFile, rememberTree, treeOf, worktreeHead } from './layout.ts';
 import { formatMessage } from './message.ts';
 import { forgetOperation, healGitDir, readOperation } from './operation.ts';
 import { sortedPaths, splitNul } from './path-bytes.ts';
-import { parseRaw, stageAll } from './stage.ts';
+import { parseRaw, type StagedChange, stageTree } from './stage.ts';
 
 export interface UnitRequest {
+  /** A checkout of the repository that stays. */
+  root: string;
   worktree: string;
   startSha: string;
   subject: string;
@@ -21,6 +24,10 @@ export interface UnitRequest {
   exclude?: string[];
   /** Commit even where nothing changed (a pulse does). */
   allowEmpty?: boolean;
+  /** Where the run began, if not at `startSha`: on earlier work of the same unit, which is not the agent's own. */
+  beganAt?: string;
+  /** Commit this tree, whatever the files say by now. */
+  tree?: string;
 }
 
 export interface UnitCommit {
@@ -36,24 +43,61 @@ export interface UnitCommit {
  * `startSha` where nothing changed). An agent's branch is left where it is. The caller guarantees that no process
  * works in the worktree; after a crash ask `findUnitCommit` first.
  *
- * 3 git processes (add, diff-index, commit); without a change 2, or 3 where `startSha` is packed; 1 more where the
- * agent moved HEAD or left an operation unfinished (2 on a branch); more for nested repositories (stage.ts).
+ * 2 git processes (add, write-tree) beside the kept ones; 1 more where `startSha` is packed and not known yet, where HEAD
+ * is on a branch, and where protected paths were staged; more for nested repositories (stage.ts).
  */
 export async function commitUnit(git: Git, unit: UnitRequest): Promise<UnitCommit> {
-  const { worktree, startSha } = unit;
+  const { root, worktree, startSha } = unit;
   const gitDir = await readGitDir(worktree);
   const message = formatMessage(unit);
   await healGitDir(gitDir, startSha);
-  await foldHead(git, { gitDir, ...unit });
-  const changes = await stageAll(git, { worktree, against: startSha, exclude: unit.exclude });
-  if (changes.length === 0 && !unit.allowEmpty) {
-    return { commit: null, tree: await treeOf(git, { cwd: worktree, commit: startSha }), files: [] };
-  }
-  const args = ['commit', '-q', '--no-verify', '--allow-empty', '--cleanup=verbatim', '-F', '-'];
-  await git.run(args, { cwd: worktree, env: identityEnvironment(unit.identity), stdin: message });
-  const commit = (await worktreeHead(git, worktree))!;
-  const tree = await treeOf(git, { cwd: worktree, commit });
+  const head = await headRef(gitDir);
+  await foldHead(git, { gitDir, head, ...unit });
+  const startTree = await treeOf(git, { cwd: worktree, commit: startSha });
+  const request = { root, worktree, against: startSha, againstTree: startTree, exclude: unit.exclude };
+  const { tree, changes } = await (unit.tree === undefined
+    ? stageTree(git, request)
+    : takeTree(git, { ...request, tree: unit.tree }));
+  if (tree === startTree && !unit.allowEmpty) return { commit: null, tree, files: [] };
+  const content = commitObject({ tree, parent: startSha, identity: unit.identity, message });
+  const commit = await git.writeCommit(root, { content, draft: join(gitDir, DRAFT) });
+  await moveHead(git, root, `option no-deref\nupdate ${head} ${commit} ${startSha}\n`);
+  rememberTree(commit, tree);
   return { commit, tree, files: sortedPaths(changes.map((change) => change.path)) };
+}
+
+/** In the worktree's private folder. */
+const DRAFT = 'pulse-commit';
+
+/** The worktree's own HEAD as the whole repository knows it, so that one kept process moves those of all worktrees. */
+async function headRef(gitDir: string): Promise<string> {
+  const commonDir = await readCommonDir(gitDir);
+  return commonDir === gitDir ? 'HEAD' : `worktrees/${basename(gitDir)}/HEAD`;
+}
+
+async function moveHead(git: Git, root: string, lines: string): Promise<void> {
+  const moved = await git.updateRefs(root, lines);
+  if (moved.code !== 0) throw gitFailure(['update-ref', '--stdin'], moved);
+}
+
+/** As `git commit-tree` writes it. */
+function commitObject(commit: {
+  tree: string;
+  parent: string;
+  identity: Identity | null;
+  message: string;
+}): string {
+  const { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email } = identityEnvironment(commit.identity);
+  const who = `${name} <${email}> ${gitTime(new Date())}`;
+  return `tree ${commit.tree}\nparent ${commit.parent}\nauthor ${who}\ncommitter ${who}\n\n${commit.message}`;
+}
+
+/** Seconds since the epoch and the offset of the local clock, `+hhmm`. */
+function gitTime(now: Date): string {
+  const offset = -now.getTimezoneOffset();
+  const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60];
+  const zone = `${offset < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}${String(minutes).padStart(2, '0')}`;
+  return `${Math.floor(now.getTime() / 1000)} ${zone}`;
 }
 
 /**
@@ -79,7 +123,7 @@ export async function findUnitCommit(
 }
 
 /** The environment that makes git write this author and committer. */
-export function identityEnvironment(identity: Identity | null): Record<string, string> {
+export function identityEnvironment(identity: Identity | null) {
   const name = identity?.name.replace(/[\p{Cc}<>]/gu, '').trim() || 'Pulse';
   const email = identity?.email.replace(/[\p{Cc}<>\s]/gu, '') || 'pulse@localhost';
   return {
@@ -90,25 +134,45 @@ export function identityEnvironment(identity: Identity | null): Record<string, s
   };
 }
 
+/** The index becomes the tree; the files stay as they are. 1 git process. */
+async function takeTree(
+  git: Git,
+  {
+    root,
+    worktree,
+    againstTree,
+    tree,
+  }: { root: string; worktree: string; againstTree: string; tree: string },
+): Promise<{ tree: string; changes: StagedChange[] }> {
+  await git.run(['read-tree', tree], { cwd: worktree });
+  const changes = parseRaw(splitNul(await git.diffTrees(root, { from: againstTree, to: tree })));
+  return { tree, changes };
+}
+
 interface FoldRequest {
   gitDir: string;
+  /** Its HEAD as a ref of the repository. */
+  head: string;
+  root: string;
   worktree: string;
   startSha: string;
+  beganAt?: string;
   agentRef: string;
 }
 
 /** Detaches HEAD at the start without touching index or files; what it stood on is kept in the same transaction. */
-async function foldHead(git: Git, { gitDir, worktree, startSha, agentRef }: FoldRequest): Promise<void> {
+async function foldHead(git: Git, fold: FoldRequest): Promise<void> {
+  const { gitDir, worktree, startSha, beganAt, agentRef } = fold;
   const operation = await readOperation(gitDir);
   const { sha } = await readHeadFile(gitDir);
   if (sha === startSha && operation.traces.length === 0) return;
   const head = await worktreeHead(git, worktree);
   const { origHead } = operation;
-  const lines = [`option no-deref\nupdate HEAD ${startSha}\n`];
-  if (head !== null && head !== startSha) lines.push(`update ${agentRef} ${head}\n`);
+  const lines = [`option no-deref\nupdate ${fold.head} ${startSha}\n`];
+  if (head !== null && head !== startSha && head !== beganAt) lines.push(`update ${agentRef} ${head}\n`);
   if (origHead !== null && origHead !== head && origHead !== startSha) {
     lines.push(`update ${agentRef}-before-rebase ${origHead}\n`);
   }
-  await git.run(['update-ref', '--stdin'], { cwd: worktree, stdin: lines.join('') });
+  await moveHead(git, fold.root, lines.join(''));
   await forgetOperation(gitDir, operation);
 }

@@ -1,7 +1,9 @@
 /** The one door to git: a fixed environment and configuration around an executor that the caller provides. */
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PulseError } from '../domain/errors.ts';
-import type { RefUpdater } from './ref-updater.ts';
+import type { KeptGit, Question } from './kept.ts';
 
 export interface GitCall {
   args: string[];
@@ -9,6 +11,8 @@ export interface GitCall {
   /** The whole environment of the child: nothing else may be inherited. */
   env?: Record<string, string>;
   stdin?: string | Uint8Array;
+  /** The arguments of a second call, made if the first succeeds. */
+  next?: string[];
 }
 
 export interface GitResult {
@@ -25,6 +29,8 @@ export interface GitOptions {
   /** Added to the base environment for this call. */
   env?: Record<string, string>;
   stdin?: string | Uint8Array;
+  /** The arguments of a second process, started if the first succeeds; the result is the last one's, with all output. */
+  next?: string[];
 }
 
 export interface Git {
@@ -34,22 +40,28 @@ export interface Git {
   text(args: string[], options: GitOptions): Promise<string>;
   /** One transaction of refs, in the lines of `update-ref --stdin`; the exit code is left to the caller. */
   updateRefs(root: string, lines: string): Promise<GitResult>;
+  /** What `diff-tree -r --raw -z --no-renames` says of two trees. */
+  diffTrees(root: string, trees: { from: string; to: string }): Promise<Buffer>;
+  /** Stores a commit object and returns its id. `draft` is a file that may be overwritten for it. */
+  writeCommit(root: string, commit: { content: string; draft: string }): Promise<string>;
+  /** Starts the processes that are kept for commits, so that the first one need not wait for them. */
+  keepForCommits(root: string): void;
   /** Leaves the exit code to the caller. */
   attempt(args: string[], options: GitOptions): Promise<GitResult>;
 }
 
 export interface GitSetup {
   exec: GitExec;
-  /** Keeps a process for ref transactions; without it each is a process of its own. */
-  refs?: RefUpdater;
-  /** Called before every process, with the arguments that vary. */
-  onCall?: (args: string[]) => void;
+  /** Keeps the processes that can answer more than once; without it each question is a process of its own. */
+  kept?: KeptGit;
+  /** Called before every process and before every question to a kept one, with the arguments that vary. */
+  onCall?: (args: string[], what: 'process' | 'question') => void;
   /** What the children inherit from; `process.env` by default. */
   env?: Record<string, string | undefined>;
 }
 
 /** Starts nothing by itself; each method call is one git process, and another where it met a neighbour's lock. */
-export function createGit({ exec, refs, onCall, env = process.env }: GitSetup): Git {
+export function createGit({ exec, kept, onCall, env = process.env }: GitSetup): Git {
   const base = baseEnvironment(env);
 
   const attempt = (args: string[], options: GitOptions): Promise<GitResult> =>
@@ -57,19 +69,63 @@ export function createGit({ exec, refs, onCall, env = process.env }: GitSetup): 
 
   function updateRefs(root: string, lines: string): Promise<GitResult> {
     const args = ['update-ref', '--stdin', '-m', 'pulse'];
-    if (!refs) return attempt(args, { cwd: root, stdin: lines });
-    const call = { args: [...BASE_CONFIG, ...args], cwd: root, env: base };
-    return patiently(() => refs.update(call, lines, () => onCall?.(args)));
+    if (!kept) return attempt(args, { cwd: root, stdin: lines });
+    const question = {
+      text: `start\n${lines}prepare\ncommit\n`,
+      end: 'commit: ok\n',
+      isBegun: (said: Buffer) => said.includes('start: ok'),
+    };
+    return patiently(() => ask(kept, { args, cwd: root }, question));
+  }
+
+  async function diffTrees(root: string, { from, to }: { from: string; to: string }): Promise<Buffer> {
+    const header = `${from} ${to}\n`;
+    // A line that names no object is said back: so it marks the end.
+    const end = `end ${randomBytes(16).toString('hex')}\n`;
+    const call = { args: [...DIFF, '--stdin'], cwd: root };
+    const answer = kept && (await ask(kept, call, { text: header + end, end }));
+    if (answer?.code === 0 && answer.stdout.indexOf(header) === 0)
+      return answer.stdout.subarray(header.length, -end.length);
+    return (await run([...DIFF, from, to], { cwd: root })).stdout;
+  }
+
+  async function writeCommit(
+    root: string,
+    { content, draft }: { content: string; draft: string },
+  ): Promise<string> {
+    if (kept && isWritten(draft, content)) {
+      const call = { args: [...STORE, '--stdin-paths'], cwd: root };
+      const answer = await ask(kept, call, { text: `${draft}\n`, end: '\n' });
+      if (answer.code === 0) return answer.stdout.toString().trim();
+    }
+    return text([...STORE, '--stdin'], { cwd: root, stdin: content });
+  }
+
+  function keepForCommits(cwd: string): void {
+    for (const args of [
+      [...DIFF, '--stdin'],
+      [...STORE, '--stdin-paths'],
+    ])
+      kept?.open({ args: [...BASE_CONFIG, ...args], cwd, env: base }, () => onCall?.(args, 'process'));
+  }
+
+  function ask(keeping: KeptGit, { args, cwd }: GitCall, question: Question): Promise<GitResult> {
+    const call = { args: [...BASE_CONFIG, ...args], cwd, env: base };
+    onCall?.(args, 'question');
+    return keeping.ask(call, question, () => onCall?.(args, 'process'));
   }
 
   async function once(args: string[], options: GitOptions): Promise<GitResult> {
-    onCall?.(args);
+    const { cwd, stdin, next } = options;
+    onCall?.(args, 'process');
+    if (next) onCall?.(next, 'process');
     try {
       return await exec({
         args: [...BASE_CONFIG, ...args],
-        cwd: options.cwd,
+        cwd,
         env: { ...base, ...options.env },
-        stdin: options.stdin,
+        stdin,
+        next: next && [...BASE_CONFIG, ...next],
       });
     } catch (cause) {
       throw new PulseError('git_failed', `git could not be started in ${options.cwd}`, {
@@ -89,8 +145,22 @@ export function createGit({ exec, refs, onCall, env = process.env }: GitSetup): 
     return (await run(args, options)).stdout.toString('utf8').replace(/\n$/, '');
   }
 
-  return { attempt, run, text, updateRefs };
+  return { attempt, run, text, updateRefs, diffTrees, writeCommit, keepForCommits };
 }
+
+/** Whether git can be told to read the content there; else it is told the content itself, and says what is wrong. */
+function isWritten(path: string, content: string): boolean {
+  if (path.includes('\n')) return false;
+  try {
+    writeFileSync(path, content);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const DIFF = ['diff-tree', '-r', '--raw', '-z', '--no-renames', '--ignore-submodules=none'];
+const STORE = ['hash-object', '-t', 'commit', '-w'];
 
 /** Again, for a while, where a neighbour was in the way. */
 async function patiently(work: () => Promise<GitResult>): Promise<GitResult> {

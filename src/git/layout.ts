@@ -1,5 +1,8 @@
-/** What can be read from git's own files without a git process: which folder is whose, and where HEAD stands. */
-import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+/**
+ * What can be read from git's own files without a git process: which folder is whose, and where HEAD stands. Small files,
+ * a dozen of them an iteration: read at once, they cost a tenth of what they cost through Node's threads.
+ */
+import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { PulseError } from '../domain/errors.ts';
@@ -21,7 +24,7 @@ export async function findGitDir(worktree: string): Promise<string | null> {
   const kind = await statOrNull(link);
   if (kind === null) return null;
   if (kind.isDirectory()) return link;
-  const target = /^gitdir: (.*?)\n?$/s.exec(await readFile(link, 'utf8'))?.[1];
+  const target = /^gitdir: (.*?)\n?$/s.exec(readFileSync(link, 'utf8'))?.[1];
   if (target === undefined) return null;
   const gitDir = resolve(worktree, target);
   return (await statOrNull(join(gitDir, 'HEAD'))) === null ? null : gitDir;
@@ -56,10 +59,24 @@ export async function worktreeHead(git: Git, worktree: string): Promise<string |
 
 /** The tree of a commit. 0 git processes where the commit is a loose object (a fresh one always is), else 1. */
 export async function treeOf(git: Git, { cwd, commit }: { cwd: string; commit: string }): Promise<string> {
+  const known = knownTrees.get(commit) ?? (await lookUpTree(git, cwd, commit));
+  rememberTree(commit, known);
+  return known;
+}
+
+/** The names of objects never change their meaning. Only so many are kept. */
+const knownTrees = new Map<string, string>();
+const TREES_KNOWN = 500;
+
+export function rememberTree(commit: string, tree: string): void {
+  if (knownTrees.size >= TREES_KNOWN) knownTrees.clear();
+  knownTrees.set(commit, tree);
+}
+
+async function lookUpTree(git: Git, cwd: string, commit: string): Promise<string> {
   const commonDir = await readCommonDir(await readGitDir(cwd));
-  const loose = await readFile(join(commonDir, 'objects', commit.slice(0, 2), commit.slice(2))).catch(
-    missingIsNull,
-  );
+  const path = join(commonDir, 'objects', commit.slice(0, 2), commit.slice(2));
+  const loose = unlessMissing(() => readFileSync(path));
   const tree = loose && /^commit \d+\0tree ([0-9a-f]+)\n/.exec(inflateSync(loose).toString('latin1'))?.[1];
   return tree || (await git.text(['rev-parse', '--verify', `${commit}^{tree}`], { cwd }));
 }
@@ -67,7 +84,7 @@ export async function treeOf(git: Git, { cwd, commit }: { cwd: string; commit: s
 /** Each checkout of a repository by its private git folder, the main one first. */
 export async function listGitDirs(commonDir: string): Promise<string[]> {
   const linked = join(commonDir, 'worktrees');
-  const names = (await readdir(linked).catch(missingIsNull)) ?? [];
+  const names = unlessMissing(() => readdirSync(linked)) ?? [];
   return [commonDir, ...names.map((name) => join(linked, name))];
 }
 
@@ -89,7 +106,7 @@ export async function findRegistration(commonDir: string, path: string): Promise
 /** The real path of what may not exist yet: its nearest existing ancestor is resolved. */
 export async function realPathOf(path: string): Promise<string> {
   const absolute = resolve(path);
-  const real = await realpath(absolute).catch(missingIsNull);
+  const real = unlessMissing(() => realpathSync(absolute));
   if (real !== null) return real;
   const parent = dirname(absolute);
   return parent === absolute ? absolute : join(await realPathOf(parent), basename(absolute));
@@ -100,11 +117,19 @@ export function isObjectId(text: string): boolean {
 }
 
 export async function readOrNull(path: string): Promise<string | null> {
-  return readFile(path, 'utf8').catch(missingIsNull);
+  return unlessMissing(() => readFileSync(path, 'utf8'));
 }
 
-export function statOrNull(path: string): Promise<Awaited<ReturnType<typeof stat>> | null> {
-  return stat(path).catch(missingIsNull);
+export async function statOrNull(path: string): Promise<Stats | null> {
+  return unlessMissing(() => statSync(path));
+}
+
+function unlessMissing<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    return missingIsNull(error as NodeJS.ErrnoException);
+  }
 }
 
 /** For `catch`: a file that is not there is an answer, anything else is an error. */

@@ -1,5 +1,6 @@
 /** What a killed git or an unfinished rebase, merge, cherry-pick or bisect leaves in a worktree's private folder. */
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isObjectId, readOrNull } from './layout.ts';
 
@@ -9,7 +10,8 @@ import { isObjectId, readOrNull } from './layout.ts';
  * and stay. 0 git processes.
  */
 export async function healGitDir(gitDir: string, sha: string): Promise<void> {
-  await Promise.all(['index.lock', 'HEAD.lock'].map((name) => rm(join(gitDir, name), { force: true })));
+  const locks = ['index.lock', 'HEAD.lock'].map((name) => join(gitDir, name)).filter(existsSync);
+  for (const lock of locks) rmSync(lock, { force: true });
   const head = ((await readOrNull(join(gitDir, 'HEAD'))) ?? '').trim();
   if (!isObjectId(head) && !head.startsWith('ref:')) await writeFile(join(gitDir, 'HEAD'), `${sha}\n`);
 }
@@ -23,7 +25,7 @@ export interface UnfinishedOperation {
 
 /** 0 git processes. */
 export async function readOperation(gitDir: string): Promise<UnfinishedOperation> {
-  const traces = (await readdir(gitDir)).filter((name) => TRACE.test(name));
+  const traces = readdirSync(gitDir).filter((name) => TRACE.test(name));
   for (const state of traces) {
     const origHead = state.startsWith('rebase-') && (await readOrNull(join(gitDir, state, 'orig-head')));
     if (origHead && isObjectId(origHead.trim())) return { traces, origHead: origHead.trim() };

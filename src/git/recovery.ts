@@ -17,6 +17,8 @@ export interface LeftoversRequest {
   startSha: string;
   message: string;
   identity?: Identity | null;
+  /** Paths that are nobody's work, such as what preflight left. */
+  exclude?: string[];
 }
 
 /**
@@ -25,11 +27,11 @@ export interface LeftoversRequest {
  * `.pulse` and `.context` are left out. 2 git processes where nothing differs, else 5.
  */
 export async function saveLeftovers(git: Git, request: LeftoversRequest): Promise<string | null> {
-  const { worktree, ref, startSha, message, identity = null } = request;
+  const { worktree, ref, startSha, message, identity = null, exclude } = request;
   const gitDir = await readGitDir(worktree);
   await healGitDir(gitDir, startSha);
   await using index = await openPrivateIndex(gitDir);
-  const changes = await stageAll(git, { worktree, against: startSha, indexFile: index.path });
+  const changes = await stageAll(git, { worktree, against: startSha, indexFile: index.path, exclude });
   const { origHead } = await readOperation(gitDir);
   const heads = new Set([startSha, await worktreeHead(git, worktree), origHead]);
   heads.delete(null);

@@ -12,6 +12,14 @@ export function recoveryRef(session: string, iteration: number, attempt: number)
   return `refs/pulse/recovery/${refPart(session)}/${iteration}.${attempt}`;
 }
 
+export function wipRef(session: string, pulse: string): string {
+  return `refs/pulse/wip/${refPart(session)}/${refPart(pulse)}`;
+}
+
+export function discardedRef(session: string, number: number): string {
+  return `refs/pulse/discarded/${refPart(session)}/${number}`;
+}
+
 export function agentRef(session: string, iteration: number): string {
   return `refs/pulse/agent/${refPart(session)}/${iteration}`;
 }
@@ -44,6 +52,8 @@ export interface Advance {
   to: string;
   /** Deleted in the same transaction (the attempt's ref); may be gone already. */
   dropRef?: string;
+  /** More to delete; a branch that is checked out stays. */
+  dropAlso?: readonly string[];
 }
 
 /**
@@ -55,7 +65,11 @@ export async function advanceBranch(git: Git, advance: Advance): Promise<void> {
   const { root, branch, from, to, dropRef } = advance;
   const ref = `refs/heads/${branch}`;
   const holder = await findCheckout(git, root, ref);
-  const drop = dropRef === undefined ? '' : `delete ${dropRef}\n`;
+  const dropped = [
+    ...(dropRef === undefined ? [] : [dropRef]),
+    ...(await loose(git, root, advance.dropAlso ?? [])),
+  ];
+  const drop = dropped.map((name) => `delete ${name}\n`).join('');
   const move = `update ${ref} ${to} ${from ?? '0'.repeat(to.length)}\n`;
   const moved = holder === null ? await git.updateRefs(root, move + drop) : null;
   if (moved?.code === 0) return;
@@ -81,6 +95,13 @@ export async function advanceBranch(git: Git, advance: Advance): Promise<void> {
     hint: `Switch that checkout to another branch (git switch --detach), then resume.`,
     data: { ...data, checkedOutIn: holder },
   });
+}
+
+async function loose(git: Git, root: string, refs: readonly string[]): Promise<string[]> {
+  const held = await Promise.all(
+    refs.map(async (ref) => ref.startsWith('refs/heads/') && (await findCheckout(git, root, ref)) !== null),
+  );
+  return refs.filter((_, index) => !held[index]);
 }
 
 /** 1 git process. */
@@ -123,7 +144,7 @@ function refPart(text: string): string {
 }
 
 /** The checkout that holds a branch, also in the middle of rebasing it. 0 git processes (1 with reftable). */
-async function findCheckout(git: Git, root: string, ref: string): Promise<string | null> {
+export async function findCheckout(git: Git, root: string, ref: string): Promise<string | null> {
   for (const gitDir of await listGitDirs(await readCommonDir(await readGitDir(root)))) {
     const head = await readHeadFile(gitDir);
     if (head.sha === null && head.ref === null) return findByGit(git, root, ref);

@@ -20,6 +20,12 @@ export interface StageRequest {
   indexFile?: string;
 }
 
+export interface TreeRequest extends Omit<StageRequest, 'indexFile'> {
+  /** The repository's checkout, where git's kept processes live. */
+  root: string;
+  againstTree: string;
+}
+
 export interface StagedChange {
   /** latin1 (path-bytes.ts). */
   path: string;
@@ -43,15 +49,54 @@ export async function stageAll(git: Git, request: StageRequest): Promise<StagedC
     }
     const changes = await readStaged(stage);
     const isSpared = (change: StagedChange) => stage.isSpared(change.path);
-    const links = await unregisteredLinks(
-      stage,
-      changes.filter((change) => !isSpared(change)),
-    );
+    const links = await unregisteredLinks(stage, changes);
     await restore(stage, changes.filter(isSpared));
     if (links.length === 0) return changes.filter((change) => !isSpared(change));
     await openUp(stage, links);
   }
-  throw new PulseError('git_failed', `${request.worktree} has too many nested repositories to commit`);
+  throw tooManyNested(request);
+}
+
+/**
+ * As `stageAll` into the worktree's own index, with the tree that it now makes. 2 git processes (`diff-tree` may be a
+ * kept one); more as for `stageAll`.
+ */
+export async function stageTree(
+  git: Git,
+  request: TreeRequest,
+): Promise<{ tree: string; changes: StagedChange[] }> {
+  const { root, againstTree } = request;
+  const stage = await openStage(git, request);
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const add = [...ADD, '--', ':/', ...stage.spared];
+    const both = await git.attempt(add, { cwd: request.worktree, next: ['write-tree'] });
+    if (both.code !== 0) {
+      const added = await stage.call(add);
+      if (added.code !== 0) await recover(stage, added);
+      else await restoreSpared(stage, both);
+      continue;
+    }
+    const tree = both.stdout.toString().trim();
+    if (tree === againstTree) return { tree, changes: [] };
+    const changes = parseRaw(splitNul(await git.diffTrees(root, { from: againstTree, to: tree })));
+    const spared = changes.filter((change) => stage.isSpared(change.path));
+    const links = await unregisteredLinks(stage, changes);
+    if (spared.length === 0 && links.length === 0) return { tree, changes };
+    await restore(stage, spared);
+    await openUp(stage, links);
+  }
+  throw tooManyNested(request);
+}
+
+/** What makes no tree and was not added is a conflict that the agent left in a protected path. */
+async function restoreSpared(stage: Stage, written: GitResult): Promise<void> {
+  const spared = (await readStaged(stage)).filter((change) => stage.isSpared(change.path));
+  if (spared.length === 0) throw gitFailure(['write-tree'], written);
+  await restore(stage, spared);
+}
+
+function tooManyNested({ worktree }: StageRequest): PulseError {
+  return new PulseError('git_failed', `${worktree} has too many nested repositories to commit`);
 }
 
 const MAX_ROUNDS = 12;
@@ -119,7 +164,9 @@ async function recover(stage: Stage, added: GitResult): Promise<void> {
 }
 
 async function unregisteredLinks(stage: Stage, changes: StagedChange[]): Promise<string[]> {
-  const fresh = changes.filter((change) => change.newMode === GITLINK && change.oldMode !== GITLINK);
+  const fresh = changes.filter(
+    ({ path, newMode, oldMode }) => newMode === GITLINK && oldMode !== GITLINK && !stage.isSpared(path),
+  );
   if (fresh.length === 0) return [];
   const query = ['config', '-z', '-f', '.gitmodules', '--get-regexp', '^submodule\\..*\\.path$'];
   const registered = splitNul((await stage.call(query)).stdout).map((entry) =>
@@ -133,6 +180,7 @@ async function unregisteredLinks(stage: Stage, changes: StagedChange[]): Promise
  * is entered: the next `git add -A` finds the others and drops it.
  */
 async function openUp(stage: Stage, nested: string[]): Promise<void> {
+  if (nested.length === 0) return;
   const filler = '1'.repeat(stage.against.length);
   await updateIndex(
     stage,

@@ -14,6 +14,7 @@ import {
   realPathOf,
   statOrNull,
 } from './layout.ts';
+import { pathText, splitNul } from './path-bytes.ts';
 
 export interface WorktreeRequest {
   /** A checkout of the repository. */
@@ -145,4 +146,32 @@ async function adopt(git: Git, { root, path, sha }: WorktreeRequest): Promise<En
   await writeFile(join(gitDir, 'gitdir'), `${join(await realPathOf(path), '.git')}\n`);
   await rm(stand, { recursive: true, force: true });
   return { state: 'linked', head: sha };
+}
+
+export interface CheckoutState {
+  changed: string[];
+  untracked: string[];
+  /** Without a trailing slash; a folder stands for what is in it. */
+  ignored: string[];
+}
+
+/** What a checkout holds beyond its commit. 1 git process. */
+export async function checkoutState(git: Git, worktree: string): Promise<CheckoutState> {
+  const options = [
+    '--porcelain=v1',
+    '-z',
+    '--no-renames',
+    '--untracked-files=normal',
+    '--ignored=traditional',
+  ];
+  const entries = splitNul((await git.run(['status', ...options], { cwd: worktree })).stdout);
+  const named = (isWanted: (mark: string) => boolean): string[] =>
+    entries
+      .filter((entry) => isWanted(entry.slice(0, 2)))
+      .map((entry) => pathText(entry.slice(3)).replace(/\/$/, ''));
+  return {
+    changed: named((mark) => mark !== '??' && mark !== '!!'),
+    untracked: named((mark) => mark === '??'),
+    ignored: named((mark) => mark === '!!'),
+  };
 }

@@ -5,7 +5,7 @@ import { parseDuration } from '../domain/durations.ts';
 import { isPulseError } from '../domain/errors.ts';
 import { SESSION_STATUSES } from '../domain/status.ts';
 
-const sessionId = z.string().min(1).max(100).describe('A session: its id, or the beginning of it.');
+export const sessionId = z.string().min(1).max(100).describe('A session: its id, or the beginning of it.');
 const command = z.string().trim().min(1).max(10_000);
 const duration = z
   .string()
@@ -24,8 +24,7 @@ const duration = z
 const MOST = 1_000_000_000_000;
 
 /** Inclusive bounds and enums only: not every model's API knows `exclusiveMinimum` and `const`. */
-const limits = {
-  maxIterations: z.int().min(1).max(MOST).optional().describe('Stop after so many iterations (10).'),
+const budgets = {
   budgetUsd: z
     .union([z.number().min(0.000_001).max(MOST), z.enum(['none'])])
     .optional()
@@ -34,13 +33,19 @@ const limits = {
   timeLimit: duration.optional().describe('Stop after so much running time, like 90s, 10m or 2h (8h).'),
 };
 
-export const startInput = z.strictObject({
-  projectPath: z
-    .string()
-    .max(4096)
-    .refine(isAbsolute, { error: 'must be an absolute path' })
-    .describe('The git repository, as an absolute path.'),
-  goal: z.string().describe('What should be done.'),
+const limits = {
+  maxIterations: z.int().min(1).max(MOST).optional().describe('Stop after so many iterations (10).'),
+  ...budgets,
+};
+
+export const projectPath = z
+  .string()
+  .max(4096)
+  .refine(isAbsolute, { error: 'must be an absolute path' })
+  .describe('The git repository, as an absolute path.');
+
+/** Of every start, whatever the loop. */
+export const startFields = {
   projectName: z.string().min(1).max(200).optional().describe("The project's name (the folder's)."),
   agent: z
     .string()
@@ -50,16 +55,23 @@ export const startInput = z.strictObject({
   command: command
     .optional()
     .describe('A shell command to run as the agent: brief on stdin, message on stdout.'),
+  ...budgets,
+  iterationTimeout: duration.optional().describe('End an iteration after this time (60m).'),
+  idleTimeout: duration.optional().describe('End it after this time without a sign of life (10m).'),
+  base: z.string().min(1).max(500).optional().describe('Start from this branch, tag or commit (HEAD).'),
+  branch: z.string().min(1).max(500).optional().describe('The branch to write (pulse/<goal>-<id>).'),
+};
+
+export const startInput = z.strictObject({
+  projectPath,
+  goal: z.string().describe('What should be done.'),
+  ...startFields,
   verify: z
     .array(command)
     .max(50)
     .optional()
     .describe('Shell commands that must pass before "done" is believed, like "npm test".'),
-  ...limits,
-  iterationTimeout: duration.optional().describe('End an iteration after this time (60m).'),
-  idleTimeout: duration.optional().describe('End it after this time without a sign of life (10m).'),
-  base: z.string().min(1).max(500).optional().describe('Start from this branch, tag or commit (HEAD).'),
-  branch: z.string().min(1).max(500).optional().describe('The branch to write (pulse/<goal>-<id>).'),
+  maxIterations: limits.maxIterations,
   anchorTurnId: z.string().min(1).max(100).optional().describe('Begin the context at this turn.'),
   contextStrategy: z
     .enum(['none', 'prefetch', 'mcp', 'hybrid'])

@@ -56,15 +56,39 @@ export function sessionTool<T>(tool: SessionTool<T>): (caller: Caller) => McpToo
   });
 }
 
-/** Assistants that must name every field send `null` for what they leave out. */
+/** Throws unless a person's own process calls, or a request that showed the token. `what` begins the sentence. */
+export function demandTrust({ isTrusted }: Caller, what: string): void {
+  if (isTrusted) return;
+  throw new PulseError('unauthorized', `${what} needs the token.`, {
+    hint: 'Send `Authorization: Bearer TOKEN`; the token lies in the state directory of Pulse.',
+  });
+}
+
+/** Throws unless it can be a person's decision: trusted, and not an agent's about its own work. */
+export function demandPerson(caller: Caller, what: string): void {
+  if (caller.isInsideRun) {
+    throw new PulseError('inside_run', `${what} is for people: an agent inside a run may not use it.`, {
+      hint: 'End the iteration with the signal BLOCKED and say what a person should do.',
+    });
+  }
+  demandTrust(caller, what);
+}
+
 function checked<T>(schema: z.ZodType<T>, given: unknown): T {
-  const filled = Object.entries(given as Record<string, unknown>).filter(([, value]) => value !== null);
-  const parsed = schema.safeParse(Object.fromEntries(filled));
+  const parsed = schema.safeParse(withoutNulls(given));
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'input'}: ${issue.message}`);
   throw new PulseError('invalid_input', problems.join('; ').slice(0, 2000), {
     hint: 'The input schema of the tool says what it takes.',
   });
+}
+
+/** Assistants that must name every field send `null` for what they leave out. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== 'object' || value === null) return value;
+  const filled = Object.entries(value).filter(([, field]) => field !== null);
+  return Object.fromEntries(filled.map(([name, field]) => [name, withoutNulls(field)]));
 }
 
 function failure(error: PulseError): CallToolResult {

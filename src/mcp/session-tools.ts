@@ -1,7 +1,4 @@
 /** What an assistant may do with sessions (contract 6). */
-import { PulseError } from '../domain/errors.ts';
-import type { StartNotes } from '../operations/start.ts';
-import type { Pulse } from '../pulse.ts';
 import type { McpTool } from '../tools/mcp-server.ts';
 import {
   abortInput,
@@ -13,16 +10,21 @@ import {
   statusInput,
   usd,
 } from './inputs.ts';
-import { type Caller, sessionTool } from './session-tool.ts';
-import { boundedSession, contextView, headline, listView, nextStep, statusView } from './views.ts';
+import { type Caller, demandPerson, demandTrust, sessionTool } from './session-tool.ts';
+import { boundedSession, contextView, headline, listView, nextStep, noteLines, statusView } from './views.ts';
+import { stopped } from './waiting.ts';
+import { workflowTools } from './workflow-tools.ts';
 
 export const INSTRUCTIONS =
   'Pulse runs coding agents in loops, each session in a worktree of its own, until the goal is done and verified. ' +
   'pulse_start returns at once; follow with pulse_status {sessionId, waitSeconds}. A blocked session needs a person: ' +
-  'ask them, then pulse_resume with their answer.';
+  'ask them, then pulse_resume with their answer. A workflow is a plan of small commits ("pulses"): ' +
+  'pulse_workflow_start, then pulse_workflow_status says what it waits for; a person approves the plan and reviews.';
 
 export function sessionTools(caller: Caller): McpTool[] {
-  return [start, status, list, pause, resume, abort, context].map((tool) => tool(caller));
+  return [start, status, list, pause, resume, abort, context]
+    .map((tool) => tool(caller))
+    .concat(workflowTools(caller));
 }
 
 const start = sessionTool({
@@ -115,16 +117,7 @@ const resume = sessionTool({
   input: resumeInput,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   async run({ sessionId, answer, maxIterations, budgetUsd, budgetTokens, timeLimit }, caller) {
-    if (caller.isInsideRun) {
-      throw new PulseError(
-        'inside_run',
-        'pulse_resume is for people: an agent inside a run may not use it.',
-        {
-          hint: 'End the iteration with the signal BLOCKED and say what a person should do.',
-        },
-      );
-    }
-    demandTrust(caller, 'pulse_resume');
+    demandPerson(caller, 'pulse_resume');
     const pulse = await caller.pulse();
     const { session, next } = await pulse.resume(sessionId, {
       answer,
@@ -170,31 +163,3 @@ const context = sessionTool({
     return contextView(await pulse.context(sessionId, { maxTurns }));
   },
 });
-
-function demandTrust({ isTrusted }: Caller, what: string): void {
-  if (isTrusted) return;
-  throw new PulseError('unauthorized', `${what} needs the token.`, {
-    hint: 'Send `Authorization: Bearer TOKEN`; the token lies in the state directory of Pulse.',
-  });
-}
-
-/** Returns when the session has stopped, or the signal aborts. Past every event there is nothing to read but that. */
-async function stopped(pulse: Pulse, sessionId: string, signal: AbortSignal): Promise<void> {
-  for await (const _ of pulse.follow(sessionId, { after: Number.MAX_SAFE_INTEGER, signal }));
-}
-
-function noteLines({ notIncluded, isCostUnknown, isUnverified }: StartNotes): string[] {
-  return [
-    ...(notIncluded.count > 0
-      ? [
-          `note: not included, because not committed: ${notIncluded.paths.slice(0, 3).join(', ')} (${notIncluded.count} in all)`,
-        ]
-      : []),
-    ...(isCostUnknown
-      ? [
-          'note: this agent tells no cost by itself: the cost limit binds only on what report_usage tells; the other limits bind',
-        ]
-      : []),
-    ...(isUnverified ? ['note: no verify command: a completion will be unverified'] : []),
-  ];
-}

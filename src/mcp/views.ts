@@ -1,5 +1,6 @@
 /** Sessions as an assistant gets them: bounded, whatever they have grown to, and with what to do next. */
 import { formatDuration } from '../domain/durations.ts';
+import type { StartNotes } from '../operations/start.ts';
 import type { ContextView, RunnerState, SessionView } from '../operations/view.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Told } from './session-tool.ts';
@@ -110,6 +111,8 @@ export function nextStep({ status, stop_reason, branch_name }: Session, runner: 
     case 'aborted':
       return `nothing; its branch ${branch_name} stays`;
     case 'blocked':
+      if (stop_reason === 'approval_required' || stop_reason === 'extension_requested')
+        return 'pulse_workflow_status says what it waits for';
       return stop_reason?.startsWith('budget_') || stop_reason === 'iteration_limit'
         ? 'pulse_resume with a higher limit'
         : 'ask the person, then pulse_resume with the answer';
@@ -122,6 +125,22 @@ export function nextStep({ status, stop_reason, branch_name }: Session, runner: 
   }
 }
 
-function cut(text: string, most: number): string {
+export function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}… (${text.length - most} more characters)`;
+}
+
+export function noteLines({ notIncluded, isCostUnknown, isUnverified }: StartNotes): string[] {
+  return [
+    ...(notIncluded.count > 0
+      ? [
+          `note: not included, because not committed: ${notIncluded.paths.slice(0, 3).join(', ')} (${notIncluded.count} in all)`,
+        ]
+      : []),
+    ...(isCostUnknown
+      ? [
+          'note: this agent tells no cost by itself: the cost limit binds only on what report_usage tells; the other limits bind',
+        ]
+      : []),
+    ...(isUnverified ? ['note: no verify command: a completion will be unverified'] : []),
+  ];
 }

@@ -3,6 +3,7 @@ import { turnFromAnswer } from '../context/turns.ts';
 import { PulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
 import { RESUMABLE_STATUSES } from '../domain/status.ts';
+import { composeAgain } from '../engine/brief-again.ts';
 import { abortSession, pauseWithoutRunner, requestPause, resumeSession } from '../engine/control.ts';
 import type { LimitChange } from '../engine/limits.ts';
 import type { ComposedBrief } from '../engine/ports.ts';
@@ -81,6 +82,8 @@ async function clearUp({ engine }: Operations, sessionId: string): Promise<void>
 export interface ResumeInput extends LimitChange {
   answer?: string;
   actor: string;
+  /** The person has decided what the session stopped for, in the same transaction (`within`). */
+  isDecided?: boolean;
   within?: Within;
 }
 
@@ -147,21 +150,17 @@ async function briefOfStopped(
   sessionId: string,
   answer: string,
 ): Promise<ComposedBrief | null> {
-  const { session, control, recent, live } = await engine.store.read((db) =>
-    loadState(db, sessionId, engine),
-  );
+  const state = await engine.store.read((db) => loadState(db, sessionId, engine));
+  const { control, live } = state;
   if (!live || live.task.result) return null;
-  const { iteration, task } = live;
-  const { recoverTo } = task.spec;
-  return engine.briefs.compose({
-    session,
-    control: { ...control, answer },
-    recent,
-    iteration: iteration.iteration_number,
-    attempt: iteration.attempt,
-    recoveryRef: recoverTo,
-    interruption: recoverTo === null ? null : 'stopped by a person',
-    isDiagnostic: false,
-    asksConfirmation: false,
-  });
+  const { recoverTo } = live.task.spec;
+  return composeAgain(
+    engine.briefs,
+    { state: { ...state, control: { ...control, answer } }, live },
+    {
+      attempt: live.iteration.attempt,
+      recoveryRef: recoverTo,
+      reason: recoverTo === null ? null : 'stopped by a person',
+    },
+  );
 }

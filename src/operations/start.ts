@@ -32,12 +32,15 @@ import type { Operations, Within } from './context.ts';
 const MAX_GOAL_BYTES = 64 * 1024;
 
 export interface StartInput {
+  /** Which loop drives it. Default: goal. */
+  kind?: 'goal' | 'workflow' | 'research';
   goal: string;
   path: string;
   createdBy: 'cli' | 'api' | 'mcp' | 'web' | 'telegram' | 'sms' | 'discord';
   projectName?: string;
   agent?: string;
   command?: string;
+  model?: string;
   verify?: string[];
   maxIterations?: number;
   /** `null`: no limit. */
@@ -212,7 +215,7 @@ function newSession({
   const idleTimeout = input.idleTimeoutMs ?? values.idleTimeout;
   return {
     id,
-    kind: 'goal',
+    kind: input.kind ?? 'goal',
     project_name: input.projectName ?? basename(repository.root),
     project_path: repository.root,
     goal: input.goal,
@@ -276,6 +279,8 @@ function sessionSettings({ config: { values }, input, identity, remote }: Settin
     inferredCompletion: values.completion.inferred,
     limitsWait: wait === true || (wait as unknown) === 'on',
     environmentPass: [...values.env.pass],
+    model: input.model ?? values.model ?? null,
+    prices: values.prices ?? {},
     identity,
     record: input.record ?? false,
     labels: [...values.labels],

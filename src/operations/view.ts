@@ -12,10 +12,15 @@ import { findTurn, type StoredTurn, sessionTurns } from '../store/turns.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';
 import type { Operations } from './context.ts';
 
+/** As much of it as reading sessions takes (reader.ts has no more). */
+export interface Reading {
+  engine: Pick<Operations['engine'], 'store' | 'owners'>;
+}
+
 /** `none`: nobody drives it; a running session then needs `pulse resume`. */
 export type RunnerState = 'alive' | 'elsewhere' | 'none';
 
-export async function runnerState({ engine }: Operations, sessionId: string): Promise<RunnerState> {
+export async function runnerState({ engine }: Reading, sessionId: string): Promise<RunnerState> {
   const lease = await engine.store.read((db) => readSessionLease(db, sessionId));
   if (lease.owner === null) return 'none';
   const state = engine.owners(lease.owner);
@@ -34,7 +39,7 @@ export async function viewSessionAlone({ engine }: Operations, id: string): Prom
   return redactJson(await engine.store.read((db) => getSession(db, id)));
 }
 
-export async function viewSession({ engine }: Operations, id: string): Promise<SessionView> {
+export async function viewSession({ engine }: Reading, id: string): Promise<SessionView> {
   return engine.store.read(async (db) => {
     const session = await getSession(db, id);
     return redactJson({ session, iterations: await listIterations(db, session.id) });
@@ -75,7 +80,7 @@ export function viewFigures({ engine }: Operations): Promise<Figures> {
   return engine.store.read(readFigures);
 }
 
-export async function viewSessions({ engine }: Operations, filter: SessionFilter): Promise<Session[]> {
+export async function viewSessions({ engine }: Reading, filter: SessionFilter): Promise<Session[]> {
   return redactJson(await engine.store.read((db) => listSessions(db, filter)));
 }
 

@@ -6,6 +6,8 @@ export interface CaptureCall {
   cwd: string;
   env?: Record<string, string>;
   stdin?: string | Uint8Array;
+  /** The arguments of a second run of the program, with an empty stdin, if the first succeeds. */
+  next?: readonly string[];
 }
 
 export interface Captured {
@@ -16,9 +18,20 @@ export interface Captured {
 
 /**
  * Runs a short, trusted program (git) to its end with its output as bytes. Rejects when it cannot be started. A
- * death by signal is exit 128 + 9. What agents and people wrote runs through `startProcess` instead.
+ * death by signal is exit 128 + 9. With `next` the result is the last run's, with the output of both. What agents and people wrote runs through `startProcess` instead.
  */
-export function capture({ file, args, cwd, env, stdin }: CaptureCall): Promise<Captured> {
+export async function capture({ next, ...call }: CaptureCall): Promise<Captured> {
+  const first = await captureOne(call);
+  if (next === undefined || first.code !== 0) return first;
+  const second = await captureOne({ ...call, args: next, stdin: undefined });
+  return {
+    code: second.code,
+    stdout: Buffer.concat([first.stdout, second.stdout]),
+    stderr: first.stderr + second.stderr,
+  };
+}
+
+function captureOne({ file, args, cwd, env, stdin }: CaptureCall): Promise<Captured> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, {
       cwd,

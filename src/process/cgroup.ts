@@ -3,8 +3,9 @@
  * environment, session or parents. Where the machine does not allow it, `createCgroup` answers `null`.
  */
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type EndedProcess, killExactly, ownLine } from './ending.ts';
 import { openProcessTable } from './process-table.ts';
@@ -15,6 +16,19 @@ export function createCgroup(runId: string): string | null {
   if (parent === null) return null;
   const directory = join(parent, cgroupName(runId));
   return makeDirectory(directory) ? directory : null;
+}
+
+/** A cgroup for a run that is not known yet; `labelCgroup` gives it the run's name. `null` as for `createCgroup`. */
+export function createReadyCgroup(): string | null {
+  const parent = writableParent();
+  if (parent === null) return null;
+  const directory = join(parent, `${READY_PREFIX}${randomBytes(8).toString('hex')}`);
+  return makeDirectory(directory) ? directory : null;
+}
+
+/** A cgroup cannot be renamed: the run's name is an empty one below it. Whether it could be given. */
+export function labelCgroup(directory: string, runId: string): boolean {
+  return makeDirectory(join(directory, cgroupName(runId)));
 }
 
 /** Whether runs can have cgroups here. Found out once per process, by moving a shell into one. */
@@ -33,18 +47,39 @@ export function findCgroups(runId: string): string[] {
   if (mount === null) return [];
   const parent = ownCgroup(mount);
   const usual = parent === null ? null : join(parent, cgroupName(runId));
-  if (usual !== null && existsSync(usual)) return [usual];
-  return searchBelow(mount, cgroupName(runId), MAX_DEPTH);
+  if (usual !== null && existsSync(usual)) return emptied.has(usual) ? [] : [usual];
+  return searchBelow(mount, cgroupName(runId), MAX_DEPTH)
+    .map((found) => (basename(dirname(found)).startsWith(READY_PREFIX) ? dirname(found) : found))
+    .filter((found) => !emptied.has(found));
 }
 
+/** This process's own that are nobody's any more, and about to be removed (emptied.ts). */
+const emptied = new Set<string>();
+
+export function noteEmptied(directory: string): void {
+  emptied.add(directory);
+}
+
+export function forgetEmptied(directory: string): void {
+  emptied.delete(directory);
+}
+
+const READY_PREFIX = 'pulse-ready-';
 const MAX_DEPTH = 12;
 const LONGEST_END_MS = 5000;
 
-/**
- * Kills everything in the cgroup and below, waits until it is empty, and removes it. A cgroup that is gone is
- * no error; one that Pulse itself lives in is left alone. Safe to call twice.
- */
+/** Ends everything in the cgroup and removes it. */
 export async function endCgroup(directory: string): Promise<EndedProcess[]> {
+  const ended = await emptyCgroup(directory);
+  removeCgroup(directory);
+  return ended;
+}
+
+/**
+ * Kills everything in the cgroup and below, and waits until it is empty. A cgroup that is gone is no error; one that
+ * Pulse itself lives in is left alone. Safe to call twice.
+ */
+export async function emptyCgroup(directory: string): Promise<EndedProcess[]> {
   const ended = new Map<number, EndedProcess>();
   const deadline = performance.now() + LONGEST_END_MS;
   while (isPopulated(directory) && performance.now() < deadline) {
@@ -65,8 +100,22 @@ export async function endCgroup(directory: string): Promise<EndedProcess[]> {
     }
     await setTimeout(1);
   }
-  removeTree(directory);
   return [...ended.values()];
+}
+
+/** Removes an emptied cgroup and those below it. Waits, blocking, while the kernel moves a process elsewhere. */
+export function removeCgroup(directory: string): void {
+  for (const child of subdirectories(directory)) removeCgroup(child);
+  try {
+    rmdirSync(directory);
+  } catch {
+    // Gone already, or something in it cannot die: an empty cgroup harms nobody, and the next sweep tries again.
+  }
+}
+
+/** Whether a process lives in it or below it. Never waits. */
+export function isPopulated(directory: string): boolean {
+  return readOrEmpty(join(directory, 'cgroup.events')).includes('populated 1');
 }
 
 function cgroupName(runId: string): string {
@@ -92,7 +141,7 @@ function findWritableParent(): string | null {
   } catch {
     return null; // not allowed to move processes here: the next means takes over
   } finally {
-    removeTree(trial);
+    removeCgroup(trial);
   }
 }
 
@@ -106,10 +155,6 @@ function mountPoint(): string | null {
 function ownCgroup(mount: string): string | null {
   const path = /^0::(.*)$/m.exec(readOrEmpty('/proc/self/cgroup'))?.[1];
   return path === undefined || path.includes('..') ? null : join(mount, path);
-}
-
-function isPopulated(directory: string): boolean {
-  return readOrEmpty(join(directory, 'cgroup.events')).includes('populated 1');
 }
 
 function membersOf(directory: string): number[] {
@@ -141,15 +186,6 @@ function makeDirectory(directory: string): boolean {
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EEXIST';
-  }
-}
-
-function removeTree(directory: string): void {
-  for (const child of subdirectories(directory)) removeTree(child);
-  try {
-    rmdirSync(directory);
-  } catch {
-    // Gone already, or something in it cannot die: an empty cgroup harms nobody, and the next sweep tries again.
   }
 }
 

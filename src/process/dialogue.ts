@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { CaptureCall } from './capture.ts';
 
 export interface DialogueEvents {
-  said(text: string): void;
+  said(chunk: Buffer): void;
   /** Once, however it ended; a program that could not be started ends with 127. */
   ended(end: { code: number; stderr: string }): void;
 }
@@ -23,7 +23,7 @@ export function openDialogue({ file, args, cwd, env }: CaptureCall, events: Dial
     isOver = true;
     events.ended({ code, stderr });
   };
-  child.stdout.on('data', (chunk: Buffer) => events.said(chunk.toString()));
+  child.stdout.on('data', (chunk: Buffer) => events.said(chunk));
   child.stderr.on('data', (chunk: Buffer) => {
     stderr = (stderr + chunk.toString()).slice(-4000);
   });

@@ -10,17 +10,26 @@ import { WATCHER_SCRIPT } from './watcher-script.ts';
 export interface Lifeline {
   /** The group to kill, known once the process has started. */
   started(pid: number): void;
+  /** Nothing of the run is left but its cgroup, which is still to be removed. */
+  emptied(): void;
   /** A descendant that neither group, cgroup nor environment might find. */
   saw(descendant: ProcessIdentity): void;
   /** The run has ended and nothing of it is left. */
   release(): void;
 }
 
+export interface HeldRun {
+  runId: string | null;
+  cgroup: string | null;
+  /** Of a process that waits already to become the run's. */
+  pid?: number;
+}
+
 /** Call before the process is started: a Pulse that dies in between must not leave it behind. */
-export function holdLifeline(run: { runId: string | null; cgroup: string | null }): Lifeline {
+export function holdLifeline(run: HeldRun): Lifeline {
   let slot = 1;
   while (held.has(slot)) slot++;
-  const lines = [runLine(slot, { ...run, pid: null })];
+  const lines = [runLine(slot, { pid: null, ...run })];
   held.set(slot, lines);
   tell(lines);
   const add = (line: string): void => {
@@ -29,6 +38,10 @@ export function holdLifeline(run: { runId: string | null; cgroup: string | null 
   };
   return {
     started: (pid) => add(runLine(slot, { ...run, pid })),
+    emptied() {
+      lines.length = 0;
+      add(runLine(slot, { runId: null, pid: null, cgroup: run.cgroup }));
+    },
     saw: ({ pid, startTime }) => add(`seen ${slot} ${pid} ${startTime}`),
     release() {
       if (held.get(slot) !== lines) return;

@@ -18,8 +18,14 @@ export function databaseHolders(database: string): LockHolder[] {
   return [...pids].map((pid) => ({ pid, command: table.command(pid) }));
 }
 
+/** For whoever is kept waiting. */
+export function waitingFor(database: string): string {
+  const holders = databaseHolders(database).map(({ pid, command }) => `process ${pid} (${command})`);
+  return `Waiting for the database: ${holders.join(', ') || 'another process'} has it.`;
+}
+
 /** `1: POSIX  ADVISORY  WRITE 4711 00:1f:9031 120 120`; a lock that waits has an arrow before its kind. */
-export function parseLock(line: string): { isWrite: boolean; pid: number; inode: number } | null {
+function parseLock(line: string): { isWrite: boolean; pid: number; inode: number } | null {
   const found = /^\d+: \w+\s+\w+\s+(READ|WRITE)\s+(-?\d+) [0-9a-f]+:[0-9a-f]+:(\d+) /.exec(line);
   return found && { isWrite: found[1] === 'WRITE', pid: Number(found[2]), inode: Number(found[3]) };
 }

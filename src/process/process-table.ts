@@ -24,6 +24,7 @@ export interface ProcessStat extends ProcessIdentity {
 
 /** One pass over the process table. A process that is gone, or that we may not read, is `null`. */
 export interface ProcessTable {
+  /** On Linux without the kernel's own threads where it names them: on a small machine they are most of the table. */
   pids(): number[];
   stat(pid: number): ProcessStat | null;
   /** Whether the environment holds exactly this `NAME=value`. */
@@ -43,7 +44,7 @@ export function parseStat(text: string): ProcessStat | null {
   const open = text.indexOf('(');
   const close = text.lastIndexOf(')');
   if (open < 0 || close < 0) return null;
-  const fields = text.slice(close + 2).split(' ');
+  const fields = fieldsOf(text);
   return {
     pid: Number.parseInt(text, 10),
     name: text.slice(open + 1, close),
@@ -56,8 +57,17 @@ export function parseStat(text: string): ProcessStat | null {
   };
 }
 
+/** What follows the name: the state is the first. */
+function fieldsOf(stat: string): string[] {
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
 const linuxTable: ProcessTable = {
-  pids: () => readdirSync('/proc').filter(isPid).map(Number),
+  pids() {
+    const kernel = kernelThreads();
+    const names = readdirSync('/proc').filter((name) => isPid(name) && !kernel.has(name));
+    return names.map(Number);
+  },
   stat(pid) {
     const bytes = readProcFile(pid, 'stat');
     return bytes === null ? null : parseStat(bytes.toString('latin1'));
@@ -82,6 +92,16 @@ const linuxTable: ProcessTable = {
     return words || (this.stat(pid)?.name ?? '');
   },
 };
+
+/** The children of the thread that starts them all. In a pid namespace pid 2 is a process like any other: then none. */
+function kernelThreads(): Set<string> {
+  const flags = Number(fieldsOf(readProcFile(KTHREADD, 'stat')?.toString('latin1') ?? '')[6]);
+  if (!(flags & PF_KTHREAD)) return new Set();
+  const children = readProcFile(KTHREADD, `task/${KTHREADD}/children`)?.toString('latin1') ?? '';
+  return new Set(children.split(' '));
+}
+const KTHREADD = 2;
+const PF_KTHREAD = 0x200000;
 
 function isPid(name: string): boolean {
   const first = name.charCodeAt(0);

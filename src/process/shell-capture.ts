@@ -6,6 +6,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { type CaptureCall, type Captured, capture } from './capture.ts';
+import { noteLeisure } from './starter.ts';
 
 export interface ShellCapture extends Disposable {
   /** As `capture`. Calls that come while the shell is busy, or that it cannot take, are started directly. */
@@ -63,6 +64,7 @@ export function createShellCapture(): ShellCapture {
     const keepAlive = setInterval(() => undefined, 60_000);
     try {
       stdin.write(script(call, { base, marker: marker.toString().trim() }));
+      noteLeisure();
       await done.promise;
       return { code: stdout.code ?? 1, stdout: stdout.content(), stderr: stderr.content().toString() };
     } finally {
@@ -81,14 +83,17 @@ export function createShellCapture(): ShellCapture {
 }
 
 /** A here-document holds text lines; anything else is given by a direct start. */
-function isSuitable({ args, env, stdin }: CaptureCall): boolean {
+function isSuitable({ args, env, stdin, next = [] }: CaptureCall): boolean {
   if (typeof stdin === 'object' || (stdin !== undefined && !/^[^\0]*\n$/.test(stdin))) return false;
   const names = Object.keys(env ?? {});
-  return !args.some((arg) => arg.includes('\0')) && names.every((name) => /^[A-Za-z_]\w*$/.test(name));
+  return (
+    ![...args, ...next].some((arg) => arg.includes('\0')) &&
+    names.every((name) => /^[A-Za-z_]\w*$/.test(name))
+  );
 }
 
 function script(
-  { file, args, cwd, env = {}, stdin }: CaptureCall,
+  { file, args, cwd, env = {}, stdin, next }: CaptureCall,
   { base, marker }: { base: Record<string, string>; marker: string },
 ): string {
   const changes = [
@@ -97,9 +102,13 @@ function script(
       base[name] === value ? [] : [`export ${name}=${quote(value)}`],
     ),
   ];
-  const command = [file, ...args].map(quote).join(' ');
-  const input = stdin === undefined ? '</dev/null' : `<<'${marker}'\n${stdin}${marker}`;
-  const body = [`cd ${quote(cwd)} || exit 128`, ...changes, `exec ${command} ${input}`].join('\n');
+  const call = (words: readonly string[]): string => [file, ...words].map(quote).join(' ');
+  const [input, text] = stdin === undefined ? ['</dev/null', ''] : [`<<'${marker}'`, `\n${stdin}${marker}`];
+  const runs =
+    next === undefined
+      ? [`exec ${call(args)} ${input}${text}`]
+      : [`${call(args)} ${input} || exit${text}`, `exec ${call(next)} </dev/null`];
+  const body = [`cd ${quote(cwd)} || exit 128`, ...changes, ...runs].join('\n');
   return `(\n${body}\n)\ncode=$?; printf '\\n${marker} %s\\n' "$code"; printf '\\n${marker} %s\\n' "$code" >&2\n`;
 }
 

@@ -1,16 +1,19 @@
 /** Starting a process of a run, and leaving nothing of it behind. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { PulseError } from '../domain/errors.ts';
-import { createCgroup, endCgroup, entryOf } from './cgroup.ts';
+import { createCgroup, emptyCgroup, endCgroup, entryOf } from './cgroup.ts';
 import { followDescent } from './descent.ts';
+import { removeEmptied } from './emptied.ts';
 import { endAll, sendSignal } from './ending.ts';
 import { findExecutable, type SpawnError } from './executable.ts';
 import { holdLifeline } from './lifeline.ts';
 import { type OutputOptions, readOutput } from './output.ts';
 import { openProcessTable } from './process-table.ts';
 import { remainsOf } from './remains.ts';
+import { type Program, prepareSpare, prepareStarter, takeStarter } from './starter.ts';
 import { markedWith, RUN_VARIABLE } from './sweep.ts';
 
 export interface ProcessOptions extends OutputOptions {
@@ -72,9 +75,12 @@ export function startProcess(options: ProcessOptions): RunningProcess {
   const found = findExecutable({ file: options.file, cwd, path: options.env.PATH });
   if (typeof found !== 'string') return neverStarted({ code: null, signal: null, spawnError: found });
 
-  const cgroup = runId === null || options.containment === 'none' ? null : createCgroup(runId);
-  const lifeline = holdLifeline({ runId, cgroup });
-  const child = launch(options, { path: found, cgroup });
+  const containedId = options.containment === 'none' ? null : runId;
+  const starter = containedId === null ? null : takeStarter(programOf(options, containedId, found));
+  const cgroup = starter?.cgroup ?? (containedId === null ? null : createCgroup(containedId));
+  const lifeline = holdLifeline({ runId, cgroup, pid: starter?.pid });
+  const { child, stdin } = starter?.become() ?? launch(options, { path: found, cgroup });
+  if (cgroup !== null) prepareStarter();
   if (!isStarted(child)) {
     const exited = failure(child).then(async (spawnError) => {
       if (cgroup !== null) await endCgroup(cgroup);
@@ -85,21 +91,21 @@ export function startProcess(options: ProcessOptions): RunningProcess {
   }
 
   const { pid } = child;
-  lifeline.started(pid);
+  if (starter === null) lifeline.started(pid);
   const startTime = openProcessTable().stat(pid)?.startTime ?? 0;
   const descent =
     runId === null || cgroup !== null
       ? null
       : followDescent({ pid, startTime }, (seen) => lifeline.saw(seen));
   const finishOutput = readOutput(child, options);
-  child.stdin?.on('error', () => undefined); // an agent need not read its stdin
-  child.stdin?.end(options.stdin);
+  stdin?.on('error', () => undefined); // an agent need not read its stdin
+  stdin?.end(options.stdin);
 
   const gone = exitOf(child);
   const exited = gone.then(async (exit) => {
     options.signal?.removeEventListener('abort', onAbort);
     sendSignal(-pid, 'SIGKILL');
-    if (cgroup !== null) await endCgroup(cgroup);
+    if (cgroup !== null) await emptyCgroup(cgroup);
     if (runId !== null) {
       const since = startTime;
       await endAll(
@@ -107,7 +113,11 @@ export function startProcess(options: ProcessOptions): RunningProcess {
       );
     }
     descent?.[Symbol.dispose]();
-    lifeline.release();
+    if (cgroup === null) lifeline.release();
+    else {
+      removeEmptied(cgroup, lifeline);
+      prepareSpare();
+    }
     await finishOutput();
     return exit;
   });
@@ -131,21 +141,33 @@ function isStarted(child: ChildProcess | SpawnError): child is Started {
   return 'pid' in child && child.pid !== undefined;
 }
 
-function launch(options: ProcessOptions, how: { path: string; cgroup: string | null }) {
+function programOf(options: ProcessOptions, runId: string, path: string): Program {
+  const { args, cwd, stdin } = options;
+  const env = { ...options.env, [RUN_VARIABLE]: runId };
+  return { runId, path, args, cwd, env, hasStdin: stdin !== undefined };
+}
+
+interface Launched {
+  child: ChildProcess | SpawnError;
+  stdin: Writable | null;
+}
+
+function launch(options: ProcessOptions, how: { path: string; cgroup: string | null }): Launched {
   const env = options.runId === null ? options.env : { ...options.env, [RUN_VARIABLE]: options.runId };
   const [file, args] =
     how.cgroup === null
       ? [how.path, options.args]
       : ['/bin/sh', ['-c', ENTER_AND_EXEC, entryOf(how.cgroup), how.path, ...options.args]];
   try {
-    return spawn(file, args, {
+    const child = spawn(file, args, {
       cwd: options.cwd,
       env,
       detached: true,
       stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
+    return { child, stdin: child.stdin };
   } catch (error) {
-    return asSpawnError(error); // E2BIG, or a NUL in an argument
+    return { child: asSpawnError(error), stdin: null }; // E2BIG, or a NUL in an argument
   }
 }
 

@@ -53,5 +53,14 @@ while [ "$empty" -lt 2 ] && [ "$passes" -lt 200 ]; do
   fi
   [ -z "$cgroups$marks" ] || sleep 0.02
 done
-for cgroup in $cgroups; do rmdir "$cgroup"/*/ "$cgroup"; done
+for cgroup in $cgroups; do
+  tries=0
+  # What was just entering it when it was looked at is in it by now.
+  until rmdir "$cgroup"/*/; rmdir "$cgroup" || [ ! -d "$cgroup" ] || [ "$tries" -ge 50 ]; do
+    tries=$((tries + 1))
+    echo 1 >"$cgroup/cgroup.kill"
+    while read -r pid; do kill -9 "$pid"; done <"$cgroup/cgroup.procs"
+    sleep 0.02
+  done
+done
 `;

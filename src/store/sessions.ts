@@ -1,5 +1,7 @@
 /** `pulse_sessions` and the machinery beside it. Status changes go through `moveSession` alone. */
+
 import { type Insertable, type Selectable, sql, type UpdateObject } from 'kysely';
+import type { Prices } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
 import { type SessionStatus, type StopReason, transition } from '../domain/status.ts';
 import type { Schema, SessionControlsTable, SessionsTable } from './schema.ts';
@@ -28,6 +30,10 @@ export interface SessionSettings {
   inferredCompletion: 'confirm' | 'accept';
   limitsWait: boolean;
   environmentPass: string[];
+  /** Which model the agent is asked for; `null` or absent: its own choice. */
+  model?: string | null;
+  /** The user's own prices, for agents that tell no cost. */
+  prices?: Prices;
   identity: { name: string; email: string } | null;
   record: boolean;
   /** Daemons with all of these run the attempts, by way of `remote`; none: the session's own runner does. */

@@ -117,7 +117,8 @@ class SqliteDriver implements Driver {
 
 class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
+  /** Asking a statement for its columns costs as much as running it: it is asked once. */
+  readonly #statements = new Map<string, { statement: StatementSync; hasRows: boolean }>();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -125,9 +126,9 @@ class SqliteConnection implements DatabaseConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     try {
-      const statement = this.#prepare(query.sql);
+      const { statement, hasRows } = this.#prepare(query.sql);
       const parameters = query.parameters as SQLInputValue[];
-      if (statement.columns().length > 0) return { rows: statement.all(...parameters) as R[] };
+      if (hasRows) return { rows: statement.all(...parameters) as R[] };
       const { changes } = statement.run(...parameters);
       return { rows: [], numAffectedRows: BigInt(changes) };
     } catch (error) {
@@ -144,12 +145,13 @@ class SqliteConnection implements DatabaseConnection {
     this.#statements.clear();
   }
 
-  #prepare(sql: string): StatementSync {
+  #prepare(sql: string): { statement: StatementSync; hasRows: boolean } {
     const known = this.#statements.get(sql);
     if (known) return known;
     const statement = this.#database.prepare(sql);
+    const prepared = { statement, hasRows: statement.columns().length > 0 };
     if (this.#statements.size > 200) this.#statements.clear();
-    this.#statements.set(sql, statement);
-    return statement;
+    this.#statements.set(sql, prepared);
+    return prepared;
   }
 }

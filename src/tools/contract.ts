@@ -6,6 +6,8 @@ export interface ToolReply {
   output: unknown;
   /** Why not: all reasons at once. */
   reasons?: string[];
+  /** Not known yet: ask again with this id. */
+  pending?: string;
 }
 
 export interface Tool {

@@ -7,6 +7,7 @@ import { withheldNames } from '../process/environment.ts';
 import { runProcess } from '../process/run.ts';
 
 const TAIL_BYTES = 8 * 1024;
+const PARSED_BYTES = 8 * 1024 * 1024;
 
 export interface CheckRun {
   commands: readonly string[];
@@ -23,6 +24,8 @@ export interface CheckRun {
   redactor: Redactor;
   /** `all`: every command runs; `first`: stops at the first that fails, as setup does. */
   until: 'all' | 'first';
+  /** Given each command's output, the last few megabytes of it; a record keeps only its end. */
+  onOutput?: (output: string) => void;
 }
 
 /** One record a command, in order. A command that cannot run, hangs or is killed has not passed. */
@@ -47,9 +50,10 @@ async function runCheck(command: string, run: CheckRun): Promise<VerificationRec
     env: run.env,
     timeoutMs: run.timeoutMs,
     signal: run.signal,
-    maxOutputBytes: TAIL_BYTES,
+    maxOutputBytes: run.onOutput ? PARSED_BYTES : TAIL_BYTES,
     onData: (_, chunk) => void hash.update(chunk),
   });
+  run.onOutput?.(result.stdout);
   const passed = result.code === 0 && !result.timedOut;
   const notes: string[] = [];
   if (result.timedOut) notes.push(`[timed out after ${Math.round(result.durationMs / 1000)} s]`);
@@ -65,12 +69,23 @@ async function runCheck(command: string, run: CheckRun): Promise<VerificationRec
     passed,
     durationMs: result.durationMs,
     outputHash: hash.digest('hex'),
-    outputTail: run.redactor.redact([result.stdout.trimEnd(), ...notes].filter(Boolean).join('\n')),
+    outputTail: run.redactor.redact([endOf(result.stdout).trimEnd(), ...notes].filter(Boolean).join('\n')),
     tree: run.tree,
     commit: run.commit,
     environment: fingerprint(run.env),
     at: new Date().toISOString(),
   };
+}
+
+/** Not in the middle of a character. */
+function endOf(text: string): string {
+  const bytes = Buffer.from(text);
+  return bytes.length <= TAIL_BYTES
+    ? text
+    : bytes
+        .subarray(-TAIL_BYTES)
+        .toString('utf8')
+        .replace(/^\uFFFD+/, '');
 }
 
 /** Which environment it was, without saying what is in it: names and values are hashed. */

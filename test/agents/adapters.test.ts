@@ -4,13 +4,16 @@ import { isAbsolute } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { claudeAdapter } from '../../src/agents/claude.ts';
+import { codexAdapter } from '../../src/agents/codex.ts';
 import { commandAdapter } from '../../src/agents/command.ts';
 import type { AgentAdapter } from '../../src/agents/contract.ts';
 import { demoAdapter } from '../../src/agents/demo.ts';
 import { ownScript } from '../../src/agents/own-script.ts';
+import { qwenAdapter } from '../../src/agents/qwen.ts';
 import { AGENT_NAMES } from '../../src/agents/registry.ts';
 import { replayAdapter } from '../../src/agents/replay.ts';
-import { makeFolder, playRun } from './fixture.ts';
+import { makeFolder, makeRun, NO_OPTIONS, playRun } from './fixture.ts';
 
 interface Subject {
   adapter: AgentAdapter;
@@ -45,6 +48,9 @@ const SUBJECTS: Subject[] = [
   },
 ];
 
+/** Those that are programs of others: what they do is tested on their recorded streams and in test/real-agents. */
+const ADAPTERS = [...SUBJECTS.map(({ adapter }) => adapter), claudeAdapter, codexAdapter, qwenAdapter];
+
 describe.each(SUBJECTS)('the adapter $adapter.name', ({ adapter, command, slow }) => {
   test('has a name of the contract and is available where Pulse runs', async () => {
     expect(AGENT_NAMES).toContain(adapter.name);
@@ -54,7 +60,7 @@ describe.each(SUBJECTS)('the adapter $adapter.name', ({ adapter, command, slow }
   });
 
   test('says how to start it, without starting anything, the same each time', () => {
-    const run = { brief: 'the brief', worktree: '/nowhere', command: command ?? null, unit: null };
+    const run = makeRun({ brief: 'the brief', command });
     const started = adapter.command(run);
     expect(isAbsolute(started.file)).toBe(true);
     expect(started.stdin).toBe('the brief');
@@ -87,8 +93,20 @@ describe.each(SUBJECTS)('the adapter $adapter.name', ({ adapter, command, slow }
     expect(end.message).toContain('SIGTERM');
   });
 
+  test('holds a bounded part of what is printed', () => {
+    const parser = adapter.createParser(NO_OPTIONS);
+    const text = 'é'.repeat(700_000);
+    for (let index = 0; index < 10; index++)
+      parser.parse(JSON.stringify({ type: 'text', text: text + index }));
+    const { finalMessage } = parser.finish({ code: 1, signal: null });
+    expect(finalMessage.length).toBeLessThanOrEqual(1024 * 1024);
+    expect(finalMessage).toMatch(/9"?\}?$/);
+  });
+});
+
+describe.each(ADAPTERS)('the parser of $name', (adapter) => {
   test('calls a run that said nothing and was killed crashed', () => {
-    const end = adapter.createParser().finish({ code: null, signal: 'SIGKILL' });
+    const end = adapter.createParser(NO_OPTIONS).finish({ code: null, signal: 'SIGKILL' });
     expect(end).toMatchObject({ ok: false, failure: 'crashed', finalMessage: '' });
     expect(end.message).toContain('SIGKILL');
   });
@@ -99,7 +117,7 @@ describe.each(SUBJECTS)('the adapter $adapter.name', ({ adapter, command, slow }
         fc.array(fc.string({ unit: 'binary' })),
         fc.integer({ min: 1, max: 255 }),
         (lines, code) => {
-          const parser = adapter.createParser();
+          const parser = adapter.createParser(NO_OPTIONS);
           for (const line of lines) parser.parse(line);
           const end = parser.finish({ code, signal: null });
           expect(end.ok).toBe(false);
@@ -108,16 +126,6 @@ describe.each(SUBJECTS)('the adapter $adapter.name', ({ adapter, command, slow }
         },
       ),
     );
-  });
-
-  test('holds a bounded part of what is printed', () => {
-    const parser = adapter.createParser();
-    const text = 'é'.repeat(700_000);
-    for (let index = 0; index < 10; index++)
-      parser.parse(JSON.stringify({ type: 'text', text: text + index }));
-    const { finalMessage } = parser.finish({ code: 1, signal: null });
-    expect(finalMessage.length).toBeLessThanOrEqual(1024 * 1024);
-    expect(finalMessage).toMatch(/9"?\}?$/);
   });
 });
 

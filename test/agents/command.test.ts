@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { commandAdapter } from '../../src/agents/command.ts';
-import { makeFolder, playRun } from './fixture.ts';
+import { makeFolder, makeRun, playRun } from './fixture.ts';
 
 const play = (command: string, brief = '') =>
   playRun(commandAdapter, { worktree: makeFolder({ 'here.txt': 'in the worktree\n' }), command, brief });
@@ -44,6 +44,7 @@ test('keeps the last megabyte of a flood', async () => {
 });
 
 test.each([null, ' '])('refuses to start without a command (%j)', (command) => {
-  const run = { brief: '', worktree: '/', command, unit: null };
-  expect(() => commandAdapter.command(run)).toThrow(expect.objectContaining({ code: 'usage' }));
+  expect(() => commandAdapter.command(makeRun({ command }))).toThrow(
+    expect.objectContaining({ code: 'usage' }),
+  );
 });

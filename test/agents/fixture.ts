@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { AgentAdapter, AgentEnd, AgentRun, RunEvent } from '../../src/agents/contract.ts';
+import type { AgentAdapter, AgentEnd, AgentRun, ParserOptions, RunEvent } from '../../src/agents/contract.ts';
 import { agentEnvironment } from '../../src/process/environment.ts';
 import { type RunResult, runProcess } from '../../src/process/run.ts';
 
@@ -20,6 +20,25 @@ function writeFiles(folder: string, files: Record<string, string>): void {
     writeFileSync(join(folder, path), content);
   }
 }
+
+/** A run with nothing special about it. */
+export function makeRun(run: Partial<AgentRun> = {}): AgentRun {
+  return {
+    brief: '',
+    worktree: '/nowhere',
+    command: null,
+    unit: null,
+    executable: null,
+    model: null,
+    resume: null,
+    tools: { url: 'http://127.0.0.1:1', token: 'the-token', names: ['pulse_signal', 'report_usage'] },
+    directory: '/nowhere/run',
+    prices: {},
+    ...run,
+  };
+}
+
+export const NO_OPTIONS: ParserOptions = { model: null, prices: {}, earlier: null, nowMs: Date.now };
 
 export interface PlayedRun {
   events: RunEvent[];
@@ -40,9 +59,9 @@ export interface PlayOptions extends Partial<AgentRun> {
 let runs = 0;
 
 export async function playRun(adapter: AgentAdapter, options: PlayOptions): Promise<PlayedRun> {
-  const { brief = '', worktree, command = null, unit = null, iteration = 1, attempt = 1 } = options;
-  const { file, args, env, stdin, stopSignals } = adapter.command({ brief, worktree, command, unit });
-  const parser = adapter.createParser();
+  const { worktree, iteration = 1, attempt = 1, environment: _, signal: __, ...run } = options;
+  const { file, args, env, stdin, stopSignals } = adapter.command(makeRun({ worktree, ...run }));
+  const parser = adapter.createParser(NO_OPTIONS);
   const events: RunEvent[] = [];
   const result = await runProcess({
     runId: `test-agents-${process.pid}-${++runs}`,

@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commandAdapter } from '../../src/agents/command.ts';
@@ -9,7 +9,6 @@ import {
   type AgentWish,
   chooseAgent,
   createAgentRegistry,
-  detectAgents,
   findAdapter,
 } from '../../src/agents/registry.ts';
 import { makeFolder } from './fixture.ts';
@@ -37,16 +36,16 @@ function fakeAgent(name: string): AgentAdapter {
 const registry = createAgentRegistry([demoAdapter, fakeAgent('codex'), commandAdapter, fakeAgent('claude')]);
 
 describe('finding an adapter', () => {
-  test.each(['command', 'demo', 'replay'])('%s is there', (name) => {
+  test.each(['claude', 'codex', 'qwen', 'command', 'demo', 'replay'])('%s is there', (name) => {
     expect(findAdapter(name).name).toBe(name);
   });
 
   test('an agent that this version cannot run is unavailable, and the error says which ones it can', () => {
     const error = expect.objectContaining({
       code: 'agent_unavailable',
-      hint: expect.stringContaining('command, demo, replay'),
+      hint: expect.stringContaining('It can run claude, codex, command, demo.'),
     });
-    expect(() => findAdapter('native')).toThrow(error);
+    expect(() => registry.findAdapter('acp')).toThrow(error);
   });
 
   test.each(['cluade', '', 'toString', 'Claude'])(
@@ -106,27 +105,109 @@ describe('choosing an agent', () => {
 
 describe('detecting agents', () => {
   test('tells of every name, in order, and of those that are found but not supported', async () => {
-    const bin = makeFolder({ codex: '#!/bin/sh\n', 'my-claude': '#!/bin/sh\n', gemini: 'not executable' });
-    chmodSync(join(bin, 'codex'), 0o755);
-    chmodSync(join(bin, 'my-claude'), 0o755);
+    const bin = makeFolder({ copilot: '#!/bin/sh\n', 'my-pi': '#!/bin/sh\n', gemini: 'not executable' });
+    chmodSync(join(bin, 'copilot'), 0o755);
+    chmodSync(join(bin, 'my-pi'), 0o755);
     const env = {
       PATH: bin,
-      PULSE_AGENT_CLAUDE_BIN: join(bin, 'my-claude'),
-      PULSE_AGENT_QWEN_BIN: '/nowhere/qwen',
+      PULSE_AGENT_PI_BIN: join(bin, 'my-pi'),
+      PULSE_AGENT_OPENCODE_BIN: '/nowhere/opencode',
     };
+    const { detectAgents } = createAgentRegistry([demoAdapter]);
     const detected = await detectAgents(env);
     expect(detected.map(({ name }) => name)).toEqual([...AGENT_NAMES]);
     const of = (wanted: string) => detected.find(({ name }) => name === wanted)!;
     const hint = 'Found, not supported by this version yet.';
-    expect(of('codex')).toEqual({
-      name: 'codex',
+    expect(of('copilot')).toEqual({
+      name: 'copilot',
       isSupported: false,
-      detection: { available: false, path: join(bin, 'codex'), version: null, hint },
+      detection: { available: false, path: join(bin, 'copilot'), version: null, hint },
     });
-    expect(of('claude').detection).toMatchObject({ available: false, path: join(bin, 'my-claude'), hint });
+    expect(of('pi').detection).toMatchObject({ available: false, path: join(bin, 'my-pi'), hint });
     expect(of('gemini').detection).toMatchObject({ available: false, path: null });
-    expect(of('qwen').detection.hint).toContain('PULSE_AGENT_QWEN_BIN: /nowhere/qwen was not found');
+    expect(of('opencode').detection.hint).toContain(
+      'PULSE_AGENT_OPENCODE_BIN: /nowhere/opencode was not found',
+    );
     expect(of('native').detection.hint).toBe('Not supported by this version yet.');
     expect(of('demo')).toMatchObject({ isSupported: true, detection: { available: true } });
   });
+});
+
+describe.each(['claude', 'codex', 'qwen'])('detecting %s', (name) => {
+  const variable = `PULSE_AGENT_${name.toUpperCase()}_BIN`;
+
+  async function detect(script: string | null) {
+    const bin = makeFolder(script === null ? {} : { [name]: `#!/bin/sh\n${script}\n` });
+    if (script !== null) chmodSync(join(bin, name), 0o755);
+    const detection = await findAdapter(name).detect({ PATH: `${bin}:/usr/bin:/bin` });
+    return { bin, detection };
+  }
+
+  test('says where it is, its version and which ones are tested', async () => {
+    const { tested } = (await detect(null)).detection;
+    const { bin, detection } = await detect(`echo "some ${tested!.to} (Words)"`);
+    expect(detection).toEqual({
+      available: true,
+      path: join(bin, name),
+      version: tested!.to,
+      tested,
+      hint: null,
+    });
+  });
+
+  test.each([
+    ['echo 0.0.1', 'Older than what is tested'],
+    ['echo 999.1.2-beta.3', 'Newer than what is tested'],
+    ['echo nothing to see', 'Its version could not be read'],
+    ['exit 1', 'Its version could not be read'],
+  ])('can be used, with a doubt, when %j is its answer', async (script, hint) => {
+    const { detection } = await detect(script);
+    expect(detection).toMatchObject({ available: true, hint: expect.stringContaining(hint) });
+    expect(detection.hint).toContain('Pulse is tested with');
+  });
+
+  test('says how to get it where it is not, and which variable named nothing', async () => {
+    expect((await detect(null)).detection).toMatchObject({
+      available: false,
+      path: null,
+      hint: expect.stringMatching(/^Not found\. Install it with: npm install -g @/),
+    });
+    const detection = await findAdapter(name).detect({ [variable]: '/nowhere/it', PATH: '/usr/bin' });
+    expect(detection.hint).toContain(`${variable}: /nowhere/it was not found`);
+  });
+
+  test('is chosen without being started', async () => {
+    const bin = makeFolder({ [name]: '#!/bin/sh\n: > "$0.was-started"\n' });
+    chmodSync(join(bin, name), 0o755);
+    const env = { PATH: bin };
+    expect(await chooseAgent({ ...NOTHING, env })).toMatchObject({
+      name,
+      path: join(bin, name),
+      chosenBy: 'installed',
+    });
+    expect(
+      await chooseAgent({ ...NOTHING, wanted: name, env: { [variable]: join(bin, name) } }),
+    ).toMatchObject({
+      path: join(bin, name),
+      chosenBy: 'wanted',
+    });
+    expect(existsSync(join(bin, `${name}.was-started`))).toBe(false);
+  });
+});
+
+test('npm’s codex is a script: the program behind it is what is started', () => {
+  const package_ = 'node_modules/@openai';
+  const native = `${package_}/codex-${process.platform}-${process.arch}/vendor/some-triple/bin/codex`;
+  const folder = makeFolder({
+    [`${package_}/codex/bin/codex.js`]: '#!/bin/sh\n',
+    [native]: '',
+    'bin/.keep': '',
+  });
+  const script = join(folder, package_, 'codex/bin/codex.js');
+  chmodSync(script, 0o755);
+  symlinkSync(script, join(folder, 'bin/codex'));
+  const { locate } = findAdapter('codex');
+  expect(locate?.({ PATH: join(folder, 'bin') })).toBe(join(folder, native));
+  rmSync(join(folder, native));
+  expect(locate?.({ PATH: join(folder, 'bin') })).toBe(join(folder, 'bin/codex'));
 });

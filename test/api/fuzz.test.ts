@@ -22,8 +22,13 @@ it(`answers ${REQUESTS} requests without a failure, and a refused one changes no
   const aborted = (await post('true')).id;
   await ask('POST', `/api/pulse/${aborted}/abort`);
   await post('true');
+  const plan = { title: 'Greet', pulses: [{ id: 'one', title: 'One', description: 'Say hello.' }] };
+  const workflow = await ask('POST', '/api/workflows', { body: { plan, projectPath: root } });
+  expect(workflow.status).toBe(201);
   const known = {
-    id: fc.constantFrom(NEWEST, NEWEST, NEWEST, aborted, 'ses_0'),
+    id: fc.constantFrom(NEWEST, NEWEST, NEWEST, aborted, workflow.json.sessionId, 'ses_0'),
+    plan: fc.constantFrom(plan, { ...plan, verify: [{ command: 'true', source: 'Test' }] }, { title: '' }),
+    pulseId: fc.constantFrom('one', 'two', workflow.json.pulses[0].id),
     goal: fc.constantFrom('Say hello', 'Grüße 🎉', ' '),
     projectPath: fc.constantFrom(root, root, root, root, root, '/', '/nowhere', 'relative'),
     agent: fc.constantFrom('demo', 'command', 'replay', 'nobody'),
@@ -41,6 +46,7 @@ it(`answers ${REQUESTS} requests without a failure, and a refused one changes no
   const rows = database.prepare(
     `SELECT (SELECT count(*) FROM pulse_sessions) AS sessions, (SELECT count(*) FROM pulse_events) AS events,
       (SELECT count(*) FROM idempotency_keys) AS keys, (SELECT count(*) FROM turns) AS turns,
+      (SELECT count(*) FROM pulses) AS pulses, (SELECT sum(plan_version) FROM workflows) AS approvals,
       (SELECT group_concat(status || coalesce(request, '-')) FROM pulse_sessions JOIN session_controls ON id = session_id) AS state`,
   );
   const answers = new Map<number, number>();

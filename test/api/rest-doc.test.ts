@@ -20,7 +20,10 @@ it('the examples of docs/rest.md work as printed', async () => {
   expect(output).toContain('"type":"session.ended"');
   expect(output).toContain('"passed":true');
   expect(output).toContain('"status":"aborted"');
-  expect(output).toContain('pulse_sessions{status="complete"} 1');
+  expect(output).toContain('"description":"feat: say hello"');
+  expect(output).toContain('+hello');
+  expect(output).toContain('"merged":{"base":"main","sha":"');
+  expect(output).toContain('pulse_sessions{status="complete"} 2');
   server.child.kill('SIGTERM');
   await server.ended;
 }, 60_000);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AnchorLookup, resolveAnchor } from '../../src/context/anchors.ts';
-import { createTokenCounter, loadTokenCounter } from '../../src/context/tokens.ts';
+import { countByLines, createTokenCounter, loadTokenCounter } from '../../src/context/tokens.ts';
 import {
   contentHash,
   phaseOf,
@@ -160,6 +160,50 @@ describe('token counts', () => {
     expect(count('')).toBe(0);
     expect(count('Hello, world!')).toBe(4);
     expect(count('<|endoftext|>')).toBeGreaterThan(1);
+  });
+
+  it('are the same counted line by line, whatever stands at the break', async () => {
+    const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base');
+    const special = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
+    const count = (text: string) => countTokens(text, special);
+    const byLines = countByLines(count);
+    const parts = [
+      'a',
+      'Word',
+      ' ',
+      '  ',
+      '\n',
+      '\n\n',
+      '\r\n',
+      '/',
+      '-',
+      '- ',
+      '.',
+      'ü',
+      '日本',
+      '123',
+      "'s",
+      '\t',
+    ];
+    const part = fc.constantFrom(
+      ...parts,
+      '#',
+      '`',
+      '\u2028',
+      '\u00a0',
+      'e\u0301',
+      '\u0301',
+      '😀',
+      '\v',
+      '<|endoftext|>',
+    );
+    const text = fc.array(part, { maxLength: 40 }).map((words) => words.join(''));
+    fc.assert(
+      fc.property(text, (any) => {
+        expect(byLines(any)).toBe(count(any));
+      }),
+      { numRuns: 3000 },
+    );
   });
 
   it('stay quick for texts a tokenizer is slow on', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CRASH_POINTS } from '../../src/engine/actions.ts';
 import { findSession } from '../../src/store/sessions.ts';
+import { workflowScript } from '../fakes/pulse-world.ts';
 import { createRandom } from '../fakes/random.ts';
 import { type Fate, simulate, violationsOf } from '../fakes/simulation.ts';
 import type { AgentScript } from '../fakes/world.ts';
@@ -145,6 +146,17 @@ describe('a simulated session', () => {
     note(await simulate({ script: failing, fate: () => null }));
     note(await simulate({ script: scriptOf(9), session: { max_iterations: 0 }, fate: () => null }));
     note(await simulate({ script: scriptOf(3), pauseAt: 'agent-started', fate: () => null }));
+    const workflow = { kind: 'workflow' };
+    note(await simulate({ script: workflowScript, session: workflow, fate: () => null }));
+    note(
+      await simulate({
+        script: workflowScript,
+        session: workflow,
+        pauseAt: 'agent-started',
+        fate: () => null,
+      }),
+    );
+    note(await simulate({ script: scriptOf(9), session: { kind: 'research' }, fate: () => null }));
     expect(CRASH_POINTS.filter((point) => !seen.has(point))).toEqual([]);
   });
 });

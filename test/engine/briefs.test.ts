@@ -13,6 +13,8 @@ import { sessionId, verification } from '../store/rows.ts';
 
 const ID = sessionId(1);
 
+const NO_REVIEW = { review: async () => ({ log: '', files: [], more: [] }) };
+
 describe('a brief', () => {
   let store: Store;
 
@@ -24,7 +26,7 @@ describe('a brief', () => {
 
   function compose(parts: StateParts, input: Partial<BriefInput> = {}) {
     const { session, control, recent } = stateOf(parts);
-    return createBriefs({ store }).compose({
+    return createBriefs({ store, workspace: NO_REVIEW }).compose({
       session,
       control,
       recent,

@@ -22,8 +22,8 @@ async function costs(script: string, verify: string[] = []) {
     onCommit(label) {
       if (isOpen && !BY_TIME.includes(label)) iterations.at(-1)?.transactions.push(label);
     },
-    onGit(args) {
-      if (isOpen)
+    onGit(args, what) {
+      if (isOpen && what === 'process')
         iterations.at(-1)?.git.push(
           args
             .filter((arg) => !arg.startsWith('-'))

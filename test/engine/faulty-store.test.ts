@@ -13,6 +13,8 @@ import { openSqlite } from '../../src/store/open-sqlite.ts';
 import { getSession } from '../../src/store/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
 import { admit } from '../fakes/admit.ts';
+import { createFakePulses } from '../fakes/pulse-world.ts';
+import { createFakeMeasurer } from '../fakes/research-world.ts';
 import { createFakeAgents, createFakeWorkspace, createWorld } from '../fakes/world.ts';
 import { makeFolder } from '../git/fixture.ts';
 
@@ -43,7 +45,10 @@ async function makeEngine({ faults = {}, runMs = 600 }: { faults?: Faults; runMs
     store: failing(store, faults),
     workspace: createFakeWorkspace(access),
     agents: createFakeAgents(access),
-    briefs: { compose: async () => ({ text: 'brief', tokens: 1, anchor: NO_ANCHOR }) },
+    pulses: createFakePulses(access),
+    measurer: createFakeMeasurer(access),
+    researchFiles: { write: async () => undefined },
+    briefs: { compose: async () => BRIEF, kickoff: async () => BRIEF, experiment: async () => BRIEF },
     bell,
     clock: systemClock,
     ids: { nowMs: Date.now, randomBytes },
@@ -58,6 +63,7 @@ async function makeEngine({ faults = {}, runMs = 600 }: { faults?: Faults; runMs
 }
 
 const NO_ANCHOR = { turnId: null, strategy: null, resolutionMs: 0, salience: null, depth: null, invalid: [] };
+const BRIEF = { text: 'brief', tokens: 1, anchor: NO_ANCHOR };
 
 function failing(store: Store, faults: Faults): Store {
   return {

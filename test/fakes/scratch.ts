@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -11,6 +11,8 @@ export interface Scratch extends Disposable {
   environment: NodeJS.ProcessEnv;
   git(...args: string[]): string;
   file(name: string, content: string): string;
+  /** A file of the repository. */
+  read(name: string): string;
 }
 
 export function createScratch(): Scratch {
@@ -36,6 +38,7 @@ export function createScratch(): Scratch {
       writeFileSync(file, content, { mode: 0o755 });
       return file;
     },
+    read: (name) => readFileSync(join(repository, name), 'utf8'),
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true, maxRetries: 3 }),
   };
 }

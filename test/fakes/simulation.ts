@@ -4,6 +4,8 @@ import { requestPause } from '../../src/engine/control.ts';
 import { DEFAULT_TIMING, type Engine } from '../../src/engine/engine.ts';
 import { runSession } from '../../src/engine/runner.ts';
 import { goalLoop } from '../../src/loops/goal.ts';
+import { researchLoop } from '../../src/loops/research.ts';
+import { workflowLoop } from '../../src/loops/workflow.ts';
 import { readEvents } from '../../src/store/events.ts';
 import { endedTasks } from '../../src/store/inbox.ts';
 import { listIterations } from '../../src/store/iterations.ts';
@@ -11,6 +13,8 @@ import { openSqlite } from '../../src/store/open-sqlite.ts';
 import { findSession, type NewSession } from '../../src/store/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
 import { admit } from './admit.ts';
+import { admitWorkflow, createFakePulses } from './pulse-world.ts';
+import { admitResearch, createFakeMeasurer } from './research-world.ts';
 import { createVirtualTime } from './virtual-time.ts';
 import {
   type AgentScript,
@@ -60,6 +64,8 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
   const store = await openSqlite({ path: ':memory:', nowMs: time.nowMs });
   const world = createWorld();
   const sessionId = await admit(store, options.session);
+  if (options.session?.kind === 'workflow') await admitWorkflow(store, sessionId);
+  if (options.session?.kind === 'research') await admitResearch(store, sessionId);
   const points: string[] = [];
   const bells = new Map<object, () => void>();
   const alive = new Set<string>();
@@ -131,13 +137,20 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
         close: async () => undefined,
       },
       workspace: createFakeWorkspace(access),
+      pulses: createFakePulses(access),
+      measurer: createFakeMeasurer(access),
+      researchFiles: { write: () => gate('files') },
       agents: createFakeAgents(access),
-      briefs: { compose: async ({ iteration }) => brief(`iteration ${iteration}`) },
+      briefs: {
+        compose: async ({ iteration }) => brief(`iteration ${iteration}`),
+        kickoff: async ({ pulse }) => brief(`pulse ${pulse.planned_pulse_id}`),
+        experiment: async ({ number }) => brief(`experiment ${number}`),
+      },
       bell: createSimBell(bells, { clock, fate: options.bell ?? (() => 'ring'), isDead: () => isDead }),
       clock,
       ids: { nowMs: time.nowMs, randomBytes: (count) => bytes(count, seed++) },
       trace: gate,
-      loops: { goal: goalLoop },
+      loops: { goal: goalLoop, workflow: workflowLoop, research: researchLoop },
       owner: name,
       owners: (owner) =>
         alive.has(owner) ? (options.isFleet ? 'elsewhere' : 'alive') : options.isFleet ? 'elsewhere' : 'dead',

@@ -71,6 +71,9 @@ export function createFakeWorkspace({ world, gate, host, script }: WorldAccess):
       await gate('branch');
       if (!world.branches.has(session.branch_name)) world.branches.set(session.branch_name, session.base_sha);
     },
+    async readRef(_, ref) {
+      return world.refs.get(ref.replace('refs/pulse/', '')) ?? null;
+    },
     async branchHead(session) {
       return world.branches.get(session.branch_name) ?? null;
     },
@@ -95,10 +98,10 @@ export function createFakeWorkspace({ world, gate, host, script }: WorldAccess):
       return null;
     },
     async findCommit(attempt) {
-      const { spec, sessionId, iteration } = attempt;
+      const { sessionId, iteration } = attempt;
       const head = world.commits.get(world.worktrees.get(at(attempt))?.head ?? '');
       const isOurs =
-        head?.parent === spec.startSha && head.session === sessionId && head.iteration === iteration;
+        head?.parent === parentOf(attempt) && head.session === sessionId && head.iteration === iteration;
       return isOurs ? { commit: head.sha, tree: head.content, files: ['file'] } : null;
     },
     async commit(attempt): Promise<UnitCommit> {
@@ -112,7 +115,7 @@ export function createFakeWorkspace({ world, gate, host, script }: WorldAccess):
         return { commit: null, tree: content, files: [] };
       }
       // As `git commit` does: on top of where HEAD is. The real one folds back to the start first.
-      world.commits.set(sha, { sha, parent: spec.startSha, content, session: sessionId, iteration });
+      world.commits.set(sha, { sha, parent: parentOf(attempt), content, session: sessionId, iteration });
       worktree.head = sha;
       await gate('committed');
       return { commit: sha, tree: content, files: ['file'] };
@@ -132,6 +135,16 @@ export function createFakeWorkspace({ world, gate, host, script }: WorldAccess):
     async saveLeftovers({ spec, sessionId, iteration, task }) {
       const worktree = world.worktrees.get(`${host}:${spec.worktreePath}`);
       if (worktree) world.refs.set(`recovery/${sessionId}/${iteration}.${task.attempt}`, worktree.content);
+    },
+    async discard(_, { taskId, number, commit }) {
+      await gate('discard');
+      world.refs.set(`discarded/${number}`, commit);
+      await gate('discarded');
+      world.refs.delete(`attempt/${taskId}`);
+      world.refs.delete(`wip/exp-${number}`);
+    },
+    async review() {
+      return { log: '', files: [], more: [] };
     },
     async advance(session, { taskId, from, to }) {
       await gate('advance');
@@ -197,6 +210,12 @@ const SUCCESS: RunReport = {
   durationMs: 5_000,
   endedAt: '2026-01-01T00:00:00.000Z',
 };
+
+/** A pulse's runs share one parent. */
+function parentOf({ spec }: HeldAttempt): string {
+  const { work, startSha } = spec;
+  return work?.kind === 'pulse' || work?.kind === 'experiment' ? work.baseSha : startSha;
+}
 
 function contentOf(world: World, sha: string): string {
   return world.commits.get(sha)?.content ?? '';

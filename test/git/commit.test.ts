@@ -15,12 +15,22 @@ import { commitUnit, findUnitCommit } from '../../src/git/commit.ts';
 import { worktreeHead } from '../../src/git/layout.ts';
 import { subjectLine } from '../../src/git/message.ts';
 import { resetWorktree } from '../../src/git/recovery.ts';
-import { AGENT_REF, anyText, IDENTITY, makeSession, type Repo, TRAILERS, write } from './fixture.ts';
+import {
+  AGENT_REF,
+  anyText,
+  IDENTITY,
+  makeSession as makeAnySession,
+  type Repo,
+  type RepoOptions,
+  TRAILERS,
+  write,
+} from './fixture.ts';
 
 type Session = Repo & { worktree: string };
 
 function commit(session: Session, extra: Partial<Parameters<typeof commitUnit>[1]> = {}) {
   return commitUnit(session.git, {
+    root: session.root,
     worktree: session.worktree,
     startSha: session.head,
     subject: 'pulse: iteration 1: work',
@@ -44,8 +54,10 @@ async function expectUnit(session: Session, result: Awaited<ReturnType<typeof co
   expect(await worktreeHead(git, worktree)).toBe(result.commit);
 }
 
-describe('commitUnit', () => {
-  it('commits changed, new, renamed and deleted files in three processes', async () => {
+describe.each([true, false])('commitUnit (processes that stay: %s)', (isKept) => {
+  const makeSession = (options: RepoOptions = {}) => makeAnySession({ ...options, isKept });
+
+  it('commits changed, new, renamed and deleted files in two processes beside those that stay', async () => {
     const session = await makeSession({
       files: { 'a.txt': 'a\n', 'old.txt': 'same\n', 'gone.txt': 'x', '.gitignore': '*.log\n' },
     });
@@ -58,12 +70,18 @@ describe('commitUnit', () => {
     });
     session.sh(session.worktree, 'mv', 'old.txt', 'moved.txt');
     rmSync(join(session.worktree, 'gone.txt'));
-    const [result, count] = await session.counted(() => commit(session));
-    expect(count).toBe(3);
+    const [result] = await session.counted(() => commit(session));
+    const commands = () =>
+      session.calls.map((args) => args.find((arg) => !arg.startsWith('-') && !arg.includes('=')));
+    const others = ['diff-tree', 'hash-object', 'update-ref'];
+    expect(commands()).toEqual(['add', 'write-tree', ...others]);
     rmSync(join(session.worktree, '.pulse'), { recursive: true });
     rmSync(join(session.worktree, '.context'), { recursive: true });
     await expectUnit(session, result, ['a.txt', 'gone.txt', 'moved.txt', 'new/file.txt', 'old.txt']);
     expect(session.sh(session.root, 'for-each-ref', 'refs/pulse')).toBe('');
+    write(session.worktree, { 'a.txt': 'c\n' });
+    await session.counted(() => commit(session, { startSha: result.commit! }));
+    expect(commands()).toEqual(['add', 'write-tree', ...(isKept ? [] : others)]);
   });
 
   it('makes none where nothing changed, unless an empty one is asked for', async () => {
@@ -270,6 +288,7 @@ describe('commitUnit', () => {
 });
 
 describe('findUnitCommit', () => {
+  const makeSession = makeAnySession;
   const find = ({ git, worktree, head }: Session, trailers: Record<string, string> = TRAILERS) =>
     findUnitCommit(git, { worktree, startSha: head, trailers });
 

@@ -6,9 +6,17 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { onTestFinished } from 'vitest';
 import { createGit, type Git, type GitExec } from '../../src/git/exec.ts';
+import { createKeptGit } from '../../src/git/kept.ts';
 import { ensureWorktree } from '../../src/git/worktree.ts';
+import { openDialogue } from '../../src/process/dialogue.ts';
 
-export const spawnGit: GitExec = ({ args, cwd, env, stdin }) =>
+export const spawnGit: GitExec = async ({ next, ...call }) => {
+  const first = await spawnOne(call);
+  if (!next || first.code !== 0) return first;
+  return spawnOne({ ...call, args: next, stdin: undefined });
+};
+
+const spawnOne: GitExec = ({ args, cwd, env, stdin }) =>
   new Promise((resolve, reject) => {
     const child = spawn('git', args, { cwd, env });
     const stdout: Buffer[] = [];
@@ -51,6 +59,8 @@ export interface RepoOptions {
   commit?: boolean;
   identity?: boolean;
   init?: string[];
+  /** With the processes that stay, as in Pulse. */
+  isKept?: boolean;
 }
 
 /** Removed when the test ends. HOME is empty, so that no configuration of this host leaks in. */
@@ -82,7 +92,14 @@ export function makeRepo({ files = { 'a.txt': 'a\n' }, commit = true, ...options
     sh(root, 'commit', '-q', '--allow-empty', '-m', 'start');
   }
   const calls: string[][] = [];
-  const git = createGit({ exec: spawnGit, env, onCall: (args) => calls.push(args) });
+  const kept = createKeptGit((call, events) => openDialogue({ file: 'git', ...call }, events));
+  onTestFinished(() => kept[Symbol.asyncDispose]());
+  const git = createGit({
+    exec: spawnGit,
+    kept: options.isKept ? kept : undefined,
+    env,
+    onCall: (args, what) => what === 'process' && calls.push(args),
+  });
   const counted = async <T>(work: () => Promise<T>): Promise<[T, number]> => {
     calls.length = 0;
     return [await work(), calls.length];

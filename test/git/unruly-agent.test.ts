@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +20,7 @@ import {
 type Session = Repo & { worktree: string; wt(...args: string[]): string; gitDir: string };
 
 async function start(options: RepoOptions = {}): Promise<Session> {
-  const session = await makeSession(options);
+  const session = await makeSession({ isKept: true, ...options });
   const wt = (...args: string[]) => session.sh(session.worktree, ...args);
   return { ...session, wt, gitDir: wt('rev-parse', '--git-dir') };
 }
@@ -34,9 +35,10 @@ function tryTo(work: () => unknown): void {
 
 /** Commits, and checks what must hold whatever the agent did: one parent, HEAD detached, tree = working tree. */
 async function settle(session: Session) {
-  const { git, worktree, head, wt, gitDir } = session;
+  const { git, root, worktree, head, wt, gitDir } = session;
   const evidence = await evidenceTree(git, { worktree });
   const unit = {
+    root,
     worktree,
     startSha: head,
     subject: 's',
@@ -70,7 +72,8 @@ describe('commitUnit after an agent that', () => {
     write(session.worktree, { d: 'd' });
     const [result, count] = await session.counted(() => settle(session));
     expect(result).toMatchObject({ files: ['b', 'c', 'd'], agent: originals });
-    expect(count).toBeLessThanOrEqual(4 + 4 + 1);
+    // The tree of the working copy, the commit (three of them stay), and looking the ref up.
+    expect(count).toBeLessThanOrEqual(4 + 5 + 1);
   });
 
   it('made commits that undo each other leaves no commit but keeps the originals', async () => {
@@ -103,8 +106,9 @@ describe('commitUnit after an agent that', () => {
     const session = await start();
     session.wt('switch', '-q', '--orphan', 'fresh');
     write(session.worktree, { b: 'b' });
-    const { git, worktree, head } = session;
+    const { git, root, worktree, head } = session;
     const unit = {
+      root,
       worktree,
       startSha: head,
       subject: 's',
@@ -214,6 +218,22 @@ describe('commitUnit after an agent that', () => {
     const later = { ...session, head: session.wt('rev-parse', 'HEAD') };
     write(session.worktree, { b: '' });
     expect(await settle(later)).toMatchObject({ files: ['b'], tree: '.gitmodules\na.txt\nb\nlib' });
+  });
+
+  it('left a conflict in a protected path commits the rest, and that path as it was', async () => {
+    const session = await start({ files: { '.context/c.md': 'old', a: 'a' } });
+    const blob = session.wt('rev-parse', 'HEAD:a');
+    const stages = [1, 2, 3].map((stage) => `100644 ${blob} ${stage}\t.context/c.md\n`).join('');
+    const input = { cwd: session.worktree, env: session.env, input: stages };
+    session.wt('rm', '-q', '--cached', '.context/c.md');
+    execFileSync('git', ['update-index', '--index-info'], input);
+    write(session.worktree, { b: 'b' });
+    const { git, root, worktree, head } = session;
+    const unit = { root, worktree, startSha: head, subject: 's', trailers: TRAILERS, identity: IDENTITY };
+    const result = await commitUnit(git, { ...unit, agentRef: AGENT_REF });
+    expect(result.files).toEqual(['b']);
+    expect(session.wt('show', 'HEAD:.context/c.md')).toBe('old');
+    expect(session.wt('status', '--porcelain')).toBe('');
   });
 
   it('deleted or broke the index does not lose files that are tracked although ignored', async () => {

@@ -42,6 +42,8 @@ export function stateOf({
     recent: settled,
     live: live ? liveOf(number, live) : null,
     isNewTree,
+    workflow: null,
+    research: null,
   };
 }
 

@@ -48,7 +48,12 @@ describe('pulse mcp', { timeout: 90_000 }, () => {
     expect(client.getServerVersion()).toMatchObject({ name: 'pulse' });
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(
-      ['start', 'status', 'list', 'pause', 'resume', 'abort', 'context'].map((name) => `pulse_${name}`),
+      [
+        ...['start', 'status', 'list', 'pause', 'resume', 'abort', 'context'],
+        ...['start', 'status', 'approve', 'extension', 'stop', 'review', 'baseline'].map(
+          (name) => `workflow_${name}`,
+        ),
+      ].map((name) => `pulse_${name}`),
     );
     expect(tools[0]!.inputSchema.required).toEqual(['projectPath', 'goal']);
     for (const tool of tools) expect(tool.description!.length).toBeGreaterThan(20);
@@ -184,7 +189,7 @@ describe('pulse mcp', { timeout: 90_000 }, () => {
     writeFileSync(scene.home, 'not a folder');
     const client = await assistant();
     expect(await failedCall(client, 'pulse_list')).toMatchObject({ message: expect.any(String) });
-    expect((await client.listTools()).tools).toHaveLength(7);
+    expect((await client.listTools()).tools).toHaveLength(14);
   });
 
   it('lets no agent inside a run answer for a person', async () => {

@@ -40,6 +40,22 @@ describe('a program started by the shell beside Pulse', () => {
     expect((await shell.capture({ file: 'no-such-program', args: [], cwd: '/', env })).code).toBe(127);
   });
 
+  it('runs a second time if the first succeeded, and only then', async () => {
+    const read = "process.stdin.on('data', (chunk) => process.stdout.write('1' + chunk))";
+    const both = await run(['-e', read], { stdin: 'in\n', next: print('"2"') });
+    expect([both.code, both.stdout.toString()]).toEqual([0, '1in\n2']);
+    const failed = await run(['-e', 'process.exitCode = 4'], { next: print('"2"') });
+    expect([failed.code, failed.stdout.toString()]).toEqual([4, '']);
+    // Two at once: one of them is started directly.
+    const at = await Promise.all(
+      [1, 2].map((n) => run(print(`"${n}"`), { next: ['-e', 'process.exitCode = 5'] })),
+    );
+    expect(at.map(({ code, stdout }) => [code, stdout.toString()])).toEqual([
+      [5, '1'],
+      [5, '2'],
+    ]);
+  });
+
   it('gives back a large output whole', async () => {
     const { stdout } = await run(print('"x".repeat(5_000_000)'));
     expect(stdout.length).toBe(5_000_000);

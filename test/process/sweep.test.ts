@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { canUseCgroups, createCgroup, endCgroup, entryOf, findCgroups } from '../../src/process/cgroup.ts';
@@ -123,6 +123,21 @@ describe('ending a process', () => {
     // Only ourselves are put to the test: if the guard fails, no more than this worker dies.
     expect(await endAll((table) => [table.stat(process.pid)!])).toEqual([]);
   });
+});
+
+it.runIf(process.platform === 'linux')('lists every process but the kernel’s own threads', async () => {
+  const isKernels = (pid: number) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ');
+    return (Number(fields[6]) & 0x200000) !== 0;
+  };
+  const child = sleeper();
+  const listed = openProcessTable().pids();
+  expect(listed).toEqual(expect.arrayContaining([1, process.pid, child]));
+  const alive = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && existsSync(`/proc/${name}/stat`));
+  const missing = alive.map(Number).filter((pid) => !listed.includes(pid));
+  // What has started since is younger than the child.
+  expect(missing.filter((pid) => pid < child && existsSync(`/proc/${pid}`) && !isKernels(pid))).toEqual([]);
+  await endSleepers([child]);
 });
 
 it('reads the whole process table in a few milliseconds', () => {

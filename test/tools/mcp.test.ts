@@ -6,9 +6,9 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { mcpConfig } from '../../src/agents/mcp-config.ts';
 import { defineTool, type Tool, type ToolReply } from '../../src/tools/contract.ts';
 import { createToolEndpoint, type ToolAccess, type ToolEndpoint } from '../../src/tools/endpoint.ts';
-import { mcpConfig } from '../../src/tools/mcp-config.ts';
 import { pulseSignalTool, reportUsageTool } from '../../src/tools/run-tools.ts';
 
 const LIST = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });

@@ -9,9 +9,11 @@ import { dirname, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { printEvent, readSpeed } from '../print-event.ts';
+import { type PulseAction, type PulseReply, playPulse } from './pulse.ts';
 import { type DemoAction, planDemo } from './scenario.ts';
 
 const RUN_MS = 1200;
+const PULSE_ACTION_MS = 150;
 const CONTEXT_WINDOW = 32_000;
 
 const speed = readSpeed(process.env.PULSE_DEMO_SPEED) ?? 1;
@@ -19,14 +21,55 @@ const brief = await text(process.stdin);
 const iteration = Number(process.env.PULSE_ITERATION) || 1;
 const tokens = { input: countTokens(brief), output: 0 };
 
+const unit = process.env.PULSE_UNIT ?? '';
+let pauseMs = 0;
+let tools = 0;
+
 printEvent({ type: 'started', model: 'demo-script' });
-const actions = planDemo({ brief, iteration, read });
-const pauseMs = speed === 0 ? 0 : RUN_MS / actions.length / speed;
-for (const [index, action] of actions.entries()) {
-  if (action.do === 'say') await say(action.text);
-  else await useTool(action, `tool-${index + 1}`);
-}
+if (/^# Pulse /m.test(brief) && unit !== '') await playThePulse();
+else await playTheGoal();
 printEvent({ type: 'done', ok: true });
+
+async function playTheGoal(): Promise<void> {
+  const actions = planDemo({ brief, iteration, read });
+  pauseMs = speed === 0 ? 0 : RUN_MS / actions.length / speed;
+  for (const action of actions) await perform(action);
+}
+
+/** How long it becomes depends on what Pulse answers. */
+async function playThePulse(): Promise<void> {
+  pauseMs = speed === 0 ? 0 : PULSE_ACTION_MS / speed;
+  const play = playPulse({ brief, iteration, unit, read });
+  let reply: PulseReply | undefined;
+  for (let next = play.next(); !next.done; next = play.next(reply)) reply = await perform(next.value);
+}
+
+async function perform(action: PulseAction): Promise<PulseReply | undefined> {
+  if (action.do === 'say') await say(action.text);
+  else if (action.do === 'call') return await callPulse(action);
+  else await useTool(action);
+  return undefined;
+}
+
+async function callPulse({ tool: name, input }: Extract<PulseAction, { do: 'call' }>): Promise<PulseReply> {
+  const id = `tool-${++tools}`;
+  printEvent({ type: 'tool_start', id, name, summary: input.summary });
+  let reply = await post(name, input);
+  while (reply.pending !== undefined) reply = await post(`${name}_result`, { id: reply.pending });
+  printEvent({ type: 'tool_end', id, name, ok: reply.ok });
+  return reply;
+}
+
+async function post(tool: string, input: object): Promise<PulseReply & { pending?: string }> {
+  const { PULSE_TOOLS_URL: url, PULSE_TOOLS_TOKEN: token } = process.env;
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const answer = await fetch(`${url}/tools/${tool}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(input),
+  });
+  return (await answer.json()) as PulseReply & { pending?: string };
+}
 
 async function say(message: string): Promise<void> {
   await pause(pauseMs);
@@ -43,7 +86,8 @@ async function say(message: string): Promise<void> {
   });
 }
 
-async function useTool(action: Exclude<DemoAction, { do: 'say' }>, id: string): Promise<void> {
+async function useTool(action: Exclude<DemoAction, { do: 'say' }>): Promise<void> {
+  const id = `tool-${++tools}`;
   const name = action.do === 'read' ? 'Read' : 'Write';
   await pause(pauseMs / 2);
   printEvent({ type: 'tool_start', id, name, summary: `${name} ${action.path}` });

@@ -12,8 +12,8 @@ export function readAnswer(brief: string): string | null {
   return answer?.slice(0, MAX_ANSWER_LENGTH) || null;
 }
 
-/** Where the section quotes the answer in a fence, the rest is Pulse's. */
-const FENCE = /^(`{3,})\w*\n([\s\S]*?)\n\1$/m;
+/** Where a section quotes somebody in a fence, the rest is Pulse's. */
+export const FENCE = /^(`{3,})\w*\n([\s\S]*?)\n\1$/m;
 const HEADING = /^#{1,6}\s.*\banswer/i;
 const LABEL = /^[ \t>*_-]*(?:the |your |a |person's )*answer[ *_]*:[ *_]*(\S.*)$/im;
 const MAX_ANSWER_LENGTH = 2000;

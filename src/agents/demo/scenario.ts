@@ -44,12 +44,12 @@ export function planDemo(situation: DemoSituation): DemoAction[] {
 }
 
 /** Where the package is: here, or below a folder of its own in a repository that is not the demo's. */
-interface Place {
+export interface Place {
   prefix: string;
   read(path: string): string | null;
 }
 
-function findPlace({ read }: DemoSituation): Place {
+export function findPlace({ read }: Pick<DemoSituation, 'read'>): Place {
   const isDemo = read('package.json')?.includes(`"name": "${DEMO_PACKAGE_NAME}"`) ?? false;
   const prefix = isDemo ? '' : 'slugify-demo/';
   return { prefix, read: (path) => read(prefix + path) };
@@ -144,9 +144,12 @@ function nothingLeft(place: Place): DemoAction[] {
   ];
 }
 
-const say = (text: string): DemoAction => ({ do: 'say', text });
-const readFile = ({ prefix }: Place, path: string): DemoAction => ({ do: 'read', path: prefix + path });
-const write = ({ prefix }: Place, path: string, content: string): DemoAction => ({
+export const say = (text: string): DemoAction => ({ do: 'say', text });
+export const readFile = ({ prefix }: Place, path: string): DemoAction => ({
+  do: 'read',
+  path: prefix + path,
+});
+export const write = ({ prefix }: Place, path: string, content: string): DemoAction => ({
   do: 'write',
   path: prefix + path,
   content,

@@ -9,6 +9,7 @@ import { nearest } from '../suggest.ts';
 const SETTINGS: Record<SettingName, string> = {
   agent: 'which agent works',
   command: 'the shell command that is the agent',
+  model: 'which model the agent is asked to use',
   verify: 'what must pass before "done" is believed',
   setup: 'what prepares a worktree',
   maxIterations: 'iterations at most',
@@ -23,6 +24,7 @@ const SETTINGS: Record<SettingName, string> = {
   labels: 'daemons with all of these labels run the attempts',
   remote: 'how daemons elsewhere reach the repository',
   env: 'variables agents get besides the usual ones',
+  prices: 'what models cost, where an agent does not say',
 };
 const DURATIONS: readonly SettingName[] = ['timeLimit', 'iterationTimeout', 'idleTimeout'];
 

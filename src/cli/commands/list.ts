@@ -1,10 +1,10 @@
 import { isSessionStatus } from '../../domain/status.ts';
-import { createPulse } from '../../pulse.ts';
+import { openReader } from '../../reader.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { sessionTable } from '../session-table.ts';
 
 export async function run({ input, output, environment }: CommandContext): Promise<number> {
-  await using pulse = await createPulse({ environment, onWait: output.talk });
+  await using pulse = await openReader({ environment, onWait: output.talk });
   const status = input.text('status');
   const limit = input.number('limit') ?? 20;
   const sessions = await pulse.list({ limit, ...(status && isSessionStatus(status) ? { status } : {}) });

@@ -1,7 +1,8 @@
-import { createPulse, type Pulse } from '../../pulse.ts';
+import { createPulse } from '../../pulse.ts';
 import { actor } from '../actor.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { detached, followSession } from '../follow/follow.ts';
+import { lastEvent } from '../follow/last-event.ts';
 import { launchRunner } from '../session-runner.ts';
 
 /** Goes on with a stopped session, adopts one that nobody runs, or just follows one that is being run. */
@@ -26,11 +27,4 @@ export async function run(context: CommandContext): Promise<number> {
   await launch();
   if (!output.isJson) output.data(session.id);
   return detached({ output }, session);
-}
-
-/** The number of the last event of a session that has stopped. */
-async function lastEvent(pulse: Pulse, id: string): Promise<number> {
-  let seq = 0;
-  for await (const event of pulse.follow(id)) seq = event.seq;
-  return seq;
 }

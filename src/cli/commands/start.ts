@@ -28,6 +28,7 @@ function startInput(input: Input, cwd: string): StartInput {
     projectName: input.text('project'),
     agent: input.text('agent'),
     command: input.text('command'),
+    model: input.text('model'),
     verify: input.texts('verify'),
     maxIterations: input.number('max-iterations'),
     budgetUsd: input.usd('budget-usd'),

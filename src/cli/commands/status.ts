@@ -1,5 +1,5 @@
 import { formatDuration } from '../../domain/durations.ts';
-import { createPulse, type Pulse } from '../../pulse.ts';
+import { openReader, type Reader } from '../../reader.ts';
 import type { Iteration } from '../../store/iterations.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { formatUsd, resultBlock } from '../follow/result.ts';
@@ -8,7 +8,7 @@ import { type ListedSession, sessionTable, statusText } from '../session-table.t
 import { shorten, shownLine } from '../terminal/text.ts';
 
 export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
-  await using pulse = await createPulse({ environment, onWait: output.talk });
+  await using pulse = await openReader({ environment, onWait: output.talk });
   const id = input.argument('ID');
   if (id === undefined) return await showAll(pulse, output);
   const view = await pulse.get(id);
@@ -33,7 +33,7 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
   return 0;
 }
 
-async function showAll(pulse: Pulse, output: Output): Promise<number> {
+async function showAll(pulse: Reader, output: Output): Promise<number> {
   const sessions = [
     ...(await pulse.list({ status: 'running' })),
     ...(await pulse.list({ status: 'pending' })),

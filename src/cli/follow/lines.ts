@@ -34,6 +34,20 @@ export function eventLines(
       ];
     case 'budget.warned':
       return [style.yellow(shorten(`! ${shownLine(String(data.message ?? 'close to a limit'))}`, columns))];
+    case 'preflight.completed':
+      return [
+        `${style.green('✓ preflight')}  ${style.dim(shorten(shownLine(String(data.summary ?? '')), columns - 14))}`,
+      ];
+    case 'pulse.started':
+      return [
+        style.bold(shorten(`▸ ${data.plannedPulseId} ${shownLine(String(data.title ?? ''))}`, columns)),
+      ];
+    case 'pulse.rejected':
+      return rejectedLines(data, { style, columns });
+    case 'PulseCompleted':
+      return [
+        `${style.green(`✓ ${data.plannedPulseId}`)}  ${shorten(shownLine(String(data.description ?? '').split('\n')[0]!), columns - 20)}`,
+      ];
     case 'session.resumed': {
       const answer = typeof data.answer === 'string' ? `, answer: ${shownLine(data.answer)}` : '';
       return [style.dim(shorten(`▸ resumed${answer}`, columns))];
@@ -75,6 +89,18 @@ function settledLines(
     lines.push(style.red(shorten(`    ${command} → ${end}`, columns)));
   }
   return lines;
+}
+
+/** All reasons, the first line of each. */
+function rejectedLines(
+  { plannedPulseId, count, reasons }: Record<string, unknown>,
+  { style, columns }: { style: Style; columns: number },
+): string[] {
+  const told = Array.isArray(reasons) ? reasons.map((reason) => String(reason).split('\n')[0]!) : [];
+  return [
+    style.red(`✗ ${plannedPulseId} not accepted (${count})`),
+    ...told.map((reason) => style.dim(shorten(`    ${shownLine(reason)}`, columns))),
+  ];
 }
 
 function retryText(data: Record<string, unknown>): string {

@@ -48,10 +48,11 @@ export function resultBlock(session: Session, { style, cwd, isBrief }: ResultOpt
 
 /** A completion that nothing verified is called so wherever it is shown (contract 1.3). */
 export function isUnverified(session: Session): boolean {
-  return session.status === 'complete' && session.verify.length === 0;
+  return session.kind === 'goal' && session.status === 'complete' && session.verify.length === 0;
 }
 
 function headline(session: Session): string {
+  if (session.kind === 'workflow' && session.status === 'complete') return 'reviewed and merged';
   if (isUnverified(session)) return 'unverified: no verify command was given';
   if (session.status === 'complete') return `verified by ${shown(session.verify.join(', '))}`;
   return session.stop_reason ? (STOP_SENTENCES[session.stop_reason] ?? session.stop_reason) : '';
@@ -67,6 +68,12 @@ const STOP_SENTENCES: Partial<Record<string, string>> = {
   budget_time: 'the running time limit is reached',
   stagnation: 'nothing new came of the last iterations',
   verification_failed: 'the verification failed three times in a row',
+  unresolved_issues: 'a pulse is done with issues left: look at it, then go on',
+  extension_requested: 'a pulse asks for another run',
+  approval_required: 'it waits for you',
+  merge_conflict: 'it cannot be merged as it is',
+  preflight_failed: 'the worktree could not be set up',
+  pulse_failed: 'a pulse failed; what it had is kept on its branch',
   usage_limit: "the agent's usage limit is reached",
   agent_auth: 'the agent is not logged in, or may not do what it must',
   agent_unavailable: 'the agent cannot be started',
@@ -79,7 +86,7 @@ const STOP_SENTENCES: Partial<Record<string, string>> = {
 function numbers(session: Session): string {
   const { current_iteration: done, max_iterations: most, total_commits: commits } = session;
   return [
-    `iteration ${done}/${most}`,
+    session.kind === 'goal' ? `iteration ${done}/${most}` : `${done} runs`,
     `${commits} ${commits === 1 ? 'commit' : 'commits'}`,
     ...spending(session),
     `${formatDuration(session.running_ms)} running`,
@@ -130,6 +137,12 @@ function nextCommand(session: Session): [string, string] | null {
     case 'stagnation':
     case 'verification_failed':
       return ['answer', `${resume} --answer "…"`];
+    case 'approval_required':
+      return session.total_commits === 0
+        ? ['approve', `pulse workflow approve ${session.id}`]
+        : ['review', `pulse workflow review ${session.id} --approve`];
+    case 'extension_requested':
+      return ['extend', `pulse workflow extension ${session.id} --approve`];
     case 'iteration_limit':
       return session.status === 'blocked'
         ? ['go on', `${resume} --max-iterations ${session.max_iterations + 10}`]

@@ -1,7 +1,15 @@
 import { sessionsMigration } from './001-sessions.ts';
 import { idempotencyMigration } from './002-idempotency.ts';
 import { daemonsMigration } from './003-daemons.ts';
+import { workflowsMigration } from './004-workflows.ts';
+import { researchMigration } from './005-research.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
-export const MIGRATIONS: readonly Migration[] = [sessionsMigration, idempotencyMigration, daemonsMigration];
+export const MIGRATIONS: readonly Migration[] = [
+  sessionsMigration,
+  idempotencyMigration,
+  daemonsMigration,
+  workflowsMigration,
+  researchMigration,
+];

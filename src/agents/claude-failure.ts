@@ -1,0 +1,42 @@
+/** Why a claude run failed, from what it says in fields; never from words that a model or a tool may have written. */
+import type { FailureClass } from '../domain/failures.ts';
+import type { ClaudeMessage, ClaudeResult } from './claude-lines.ts';
+import { failureOfStatus } from './http-failure.ts';
+
+/** A refusal that the agent itself put into the stream, in an assistant's place. */
+export interface Refusal {
+  failure: FailureClass | null;
+  /** Whether nothing answered at all, as far as the message tells. */
+  isUnanswered: boolean;
+}
+
+const BY_API_ERROR: Record<string, FailureClass> = {
+  usage_limit_reached: 'usage_limit',
+  connection_failed: 'network',
+};
+
+const BY_ERROR: Record<string, FailureClass> = {
+  rate_limit: 'rate_limit',
+  authentication_failed: 'auth',
+  oauth_org_not_allowed: 'auth',
+  // An account that cannot pay: a person must act.
+  billing_error: 'auth',
+  overloaded: 'overloaded',
+};
+
+export function claudeRefusal({ error, api_error }: ClaudeMessage): Refusal | null {
+  if (!error) return null;
+  const failure = BY_API_ERROR[api_error ?? ''] ?? BY_ERROR[error] ?? null;
+  return { failure, isUnanswered: error === 'server_error' };
+}
+
+export function failureOfResult(
+  { terminal_reason, api_error_status }: ClaudeResult,
+  { refusal, resetAt }: { refusal: Refusal | null; resetAt: string | null },
+): FailureClass {
+  if (terminal_reason === 'prompt_too_long') return 'context_overflow';
+  if (refusal?.failure === 'rate_limit' && resetAt !== null) return 'usage_limit';
+  const known = refusal?.failure ?? failureOfStatus(api_error_status);
+  if (known) return known;
+  return refusal?.isUnanswered && (api_error_status ?? null) === null ? 'network' : 'crashed';
+}

@@ -1,0 +1,66 @@
+/** Google's Gemini CLI: `gemini --output-format stream-json`. */
+import { type Cli, detectCli, locateCli } from './cli.ts';
+import type { AgentAdapter } from './contract.ts';
+import { createGeminiParser } from './gemini-stream.ts';
+
+const CLI: Cli = {
+  name: 'gemini',
+  install: 'npm install -g @google/gemini-cli',
+  tested: { from: '0.61.0', to: '0.61.0' },
+};
+
+const EXTENSION_FILE = 'gemini-extension.json';
+
+/**
+ * gemini takes a tool server from its own settings alone, from system-wide ones only if they are root's. So the run gets
+ * a folder of settings that is the user's, entry by entry, with one extension more. What gemini makes new there is lost
+ * with the run; its sessions are the user's, to be resumed.
+ */
+const WITH_EXTENSION = `
+own=\${GEMINI_CLI_HOME:-$HOME} run=$1
+shift
+mkdir -p "$own/.gemini/tmp" "$run/.gemini/extensions/pulse-tools"
+ln -s "$run/${EXTENSION_FILE}" "$run/.gemini/extensions/pulse-tools/"
+for entry in "$own"/.gemini/* "$own"/.gemini/.[!.]* "$own"/.gemini/extensions/* "$own/.env"; do
+  there=$run/\${entry#"$own/"}
+  [ -e "$entry" ] && [ ! -e "$there" ] && ln -s "$entry" "$there"
+done
+export GEMINI_CLI_HOME="$run"
+exec "$@"`;
+
+export const geminiAdapter: AgentAdapter = {
+  name: CLI.name,
+  environment: ['GEMINI_*', 'GOOGLE_*'],
+  idleByDefault: true,
+  // Only where the model has a price.
+  reportsCost: false,
+  detect: (environment) => detectCli(CLI, environment),
+  locate(environment) {
+    const found = locateCli(CLI, environment);
+    return typeof found === 'string' ? found : null;
+  },
+  command({ brief, executable, model, resume, tools, directory }) {
+    const gemini = [
+      ...[executable ?? CLI.name, '--output-format', 'stream-json'],
+      '--yolo', // nobody is there to ask, and without it the tools that change anything are not even offered
+      ...(model === null ? [] : ['--model', model]),
+      ...(resume === null ? [] : ['--resume', resume]),
+    ];
+    const pulse = { httpUrl: `${tools.url}/mcp`, headers: { Authorization: `Bearer ${tools.token}` } };
+    const extension = { name: 'pulse-tools', version: '1.0.0', mcpServers: { pulse } };
+    return {
+      file: '/bin/sh',
+      args: ['-c', WITH_EXTENSION, 'sh', directory, ...gemini],
+      env: {
+        // Else the process is only the starter of another, and heeds no signal.
+        GEMINI_CLI_NO_RELAUNCH: 'true',
+        // In a folder that nobody has said to trust it does not start.
+        GEMINI_CLI_TRUST_WORKSPACE: 'true',
+      },
+      stdin: brief,
+      stopSignals: ['SIGINT', 'SIGTERM'],
+      files: { [EXTENSION_FILE]: JSON.stringify(extension) },
+    };
+  },
+  createParser: createGeminiParser,
+};

@@ -1,0 +1,54 @@
+/** The `native` agent: Pulse's own tool loop on the AI SDK, in a process of its own. */
+import type { AgentAdapter, AgentParser, ParserOptions, RunEvent } from './contract.ts';
+import { createEventStreamParser } from './event-stream.ts';
+import { readSettings, SettingsError } from './native/settings.ts';
+import { ownScript } from './own-script.ts';
+import { costOf } from './prices.ts';
+
+const SCRIPT = ownScript(import.meta.url, './native/agent');
+
+export const nativeAdapter: AgentAdapter = {
+  name: 'native',
+  environment: [
+    'PULSE_NATIVE_*',
+    'ANTHROPIC_API_KEY',
+    'ANTHROPIC_BASE_URL',
+    'OPENAI_API_KEY',
+    'OPENAI_BASE_URL',
+  ],
+  idleByDefault: true,
+  reportsCost: true,
+  async detect(environment) {
+    const found = { path: SCRIPT, version: null };
+    try {
+      readSettings(null, environment);
+      return { available: true, ...found, hint: null };
+    } catch (error) {
+      if (error instanceof SettingsError) return { available: false, ...found, hint: error.message };
+      throw error;
+    }
+  },
+  command({ brief, model }) {
+    const args = model === null ? [SCRIPT] : [SCRIPT, model];
+    return { file: process.execPath, args, env: {}, stdin: brief, stopSignals: ['SIGTERM'] };
+  },
+  createParser,
+};
+
+/** The stream tells tokens and the model; what they cost is known here. */
+function createParser({ model: wanted, prices }: ParserOptions): AgentParser {
+  const stream = createEventStreamParser();
+  let model = wanted;
+
+  function priced(event: RunEvent): RunEvent {
+    if (event.type === 'started') model = event.model ?? model;
+    if (event.type !== 'usage' || event.costUsd !== undefined) return event;
+    const { inputTokens = 0, outputTokens = 0, cacheTokens = 0 } = event;
+    return {
+      ...event,
+      costUsd: costOf(model, { inputTokens, outputTokens, cacheTokens }, prices) ?? undefined,
+    };
+  }
+
+  return { parse: (line) => stream.parse(line).map(priced), finish: stream.finish };
+}

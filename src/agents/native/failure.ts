@@ -1,0 +1,101 @@
+/** What became of a call that failed, from what the server says in structure: status, headers, error codes. */
+import type { FailureClass } from '../../domain/failures.ts';
+
+export interface ModelFailure {
+  class: FailureClass;
+  message: string;
+  status?: number;
+  /** What the server asked to wait. */
+  retryAfterMs?: number;
+  /** When a usage limit ends. */
+  resetAt?: string;
+  /** Whether the same call may succeed in a moment. */
+  isPassing: boolean;
+}
+
+interface ServerAnswer {
+  status: number | undefined;
+  headers: Record<string, string>;
+  /** The `error` object of the body. */
+  error: Record<string, unknown>;
+  message: string;
+}
+
+export function classifyFailure(thrown: unknown, now: () => number = Date.now): ModelFailure {
+  const answer = readAnswer(thrown);
+  const { status, message } = answer;
+  const failure = (name: FailureClass, isPassing: boolean): ModelFailure => ({
+    class: name,
+    message,
+    status,
+    retryAfterMs: retryAfterOf(answer, now),
+    isPassing,
+  });
+  const limit = usageLimitOf(answer);
+  if (limit) return { ...failure('usage_limit', false), ...limit };
+  if (isOverflow(answer)) return failure('context_overflow', false);
+  if (status === 401 || status === 403) return failure('auth', false);
+  if (status === 429 || answer.error.type === 'rate_limit_error') return failure('rate_limit', true);
+  if (answer.error.type === 'overloaded_error' || answer.error.type === 'api_error')
+    return failure('overloaded', true);
+  if (status !== undefined && (status >= 500 || status === 408)) return failure('overloaded', true);
+  // No status: nobody answered. 200: the answer broke off.
+  if (status === undefined || status === 200) return failure('network', true);
+  return failure('crashed', false);
+}
+
+/** Rate limits pass in seconds; these are the vendor's word that the account has none left. */
+function usageLimitOf({ status, headers, error }: ServerAnswer): { resetAt?: string } | null {
+  const reset = headers['anthropic-ratelimit-unified-reset'];
+  if (headers['anthropic-ratelimit-unified-status'] === 'rejected') return { resetAt: fromSeconds(reset) };
+  const isQuota = error.code === 'insufficient_quota' || error.type === 'usage_limit_reached';
+  if (status === 402 || isQuota) return { resetAt: fromSeconds(error.resets_at) };
+  return null;
+}
+
+function isOverflow({ status, error }: ServerAnswer): boolean {
+  if (status === 413 || error.code === 'context_length_exceeded') return true;
+  // Anthropic gives this one no code of its own.
+  return status === 400 && /^prompt is too long/i.test(String(error.message ?? ''));
+}
+
+function retryAfterOf({ headers }: ServerAnswer, now: () => number): number | undefined {
+  const text = headers['retry-after'];
+  if (text === undefined) return undefined;
+  const seconds = Number(text);
+  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}
+
+function fromSeconds(value: unknown): string | undefined {
+  const seconds = Number(value);
+  if (value === undefined || !Number.isFinite(seconds) || seconds <= 0 || seconds > 1e11) return undefined;
+  return new Date(seconds * 1000).toISOString();
+}
+
+/** The SDK's call errors carry the answer; errors inside a stream are what the server sent. */
+function readAnswer(thrown: unknown): ServerAnswer {
+  const fields = asRecord(thrown);
+  const body = asRecord(typeof fields.responseBody === 'string' ? parseJson(fields.responseBody) : fields);
+  const error = asRecord(body.error ?? (typeof body.type === 'string' ? body : undefined));
+  const said = [error.message, fields.message].find((text) => typeof text === 'string' && text !== '');
+  const cause = asRecord(fields.cause).code;
+  return {
+    status: typeof fields.statusCode === 'number' ? fields.statusCode : undefined,
+    headers: asRecord(fields.responseHeaders) as Record<string, string>,
+    error,
+    message: `${said ?? String(thrown)}${typeof cause === 'string' ? ` (${cause})` : ''}`.slice(0, 1000),
+  };
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null; // a proxy's page, say: then the status has to do
+  }
+}

@@ -1,0 +1,118 @@
+/** One step: the conversation goes to the model, its answer comes back whole. */
+import {
+  type JSONSchema7,
+  jsonSchema,
+  type LanguageModel,
+  type ModelMessage,
+  streamText,
+  type ToolSet,
+  tool,
+} from 'ai';
+import type { OfferedTool } from './tool-client.ts';
+
+export interface ToolCall {
+  id: string;
+  name: string;
+  input: unknown;
+  /** Why it cannot be made: no such tool, or an input that is no JSON. */
+  problem: string | null;
+}
+
+export interface StepUsage {
+  /** Without what came from a cache. */
+  inputTokens: number;
+  outputTokens: number;
+  cacheTokens: number;
+}
+
+export interface StepAnswer {
+  text: string;
+  calls: ToolCall[];
+  usage: StepUsage;
+  finishReason: string;
+  /** What to add to the conversation; the results of its calls come behind it. */
+  messages: ModelMessage[];
+}
+
+export interface StepRequest {
+  instructions: string;
+  messages: ModelMessage[];
+}
+
+/** Throws what the SDK throws; tries once, because how often to try is the loop's decision. */
+export type AskModel = (request: StepRequest) => Promise<StepAnswer>;
+
+export function createAskModel(model: LanguageModel, offered: readonly OfferedTool[]): AskModel {
+  const tools: ToolSet = Object.fromEntries(
+    offered.map(({ name, description, inputSchema }) => [
+      name,
+      tool({ description, inputSchema: jsonSchema(inputSchema as JSONSchema7) }),
+    ]),
+  );
+  return async ({ instructions, messages }) => {
+    const result = streamText({
+      model,
+      instructions,
+      messages: withCacheMark(messages),
+      tools,
+      maxRetries: 0,
+      // Nothing is kept at the provider, and old steps can be compacted because they are sent anew.
+      providerOptions: { openai: { store: false } },
+      onError: () => undefined, // it comes as a part of the stream
+    });
+    const answer = await readAnswer(result.stream);
+    return { ...answer, messages: ownWords(await result.responseMessages) };
+  };
+}
+
+type Parts = ReturnType<typeof streamText>['stream'];
+
+async function readAnswer(parts: Parts): Promise<Omit<StepAnswer, 'messages'>> {
+  const calls: ToolCall[] = [];
+  let text = '';
+  let usage: StepUsage = { inputTokens: 0, outputTokens: 0, cacheTokens: 0 };
+  let finishReason: string | null = null;
+  for await (const part of parts) {
+    if (part.type === 'error') throw part.error;
+    if (part.type === 'text-delta') text += part.text;
+    if (part.type === 'tool-call') {
+      const problem = part.invalid ? String((part.error as Error | undefined)?.message) : null;
+      calls.push({ id: part.toolCallId, name: part.toolName, input: part.input, problem });
+    }
+    if (part.type === 'finish-step') {
+      const { inputTokens = 0, inputTokenDetails, outputTokens = 0 } = part.usage;
+      const cacheTokens = inputTokenDetails.cacheReadTokens ?? 0;
+      usage = { inputTokens: Math.max(0, inputTokens - cacheTokens), outputTokens, cacheTokens };
+      finishReason = hasEnd(part) ? part.finishReason : null;
+    }
+  }
+  // Some servers close a stream in the middle as if it were its end.
+  if (finishReason === null) throw new Error('The answer broke off.');
+  return { text, calls, usage, finishReason };
+}
+
+/** The SDK makes an end up where the server gave none. */
+function hasEnd({
+  finishReason,
+  rawFinishReason,
+}: {
+  finishReason: string;
+  rawFinishReason?: string;
+}): boolean {
+  return ENDS.includes(finishReason) || (finishReason !== 'error' && rawFinishReason !== undefined);
+}
+
+const ENDS = ['stop', 'tool-calls', 'length', 'content-filter'];
+
+/** Without the SDK's own results for calls that cannot be made: the loop gives every call its result. */
+function ownWords(messages: readonly ModelMessage[]): ModelMessage[] {
+  return messages.filter(({ role, content }) => role === 'assistant' && content.length > 0);
+}
+
+/** Anthropic caches up to a mark: the newest message, so that the next step pays for what is new alone. */
+function withCacheMark(messages: ModelMessage[]): ModelMessage[] {
+  const last = messages.at(-1);
+  if (!last) return messages;
+  const anthropic = { cacheControl: { type: 'ephemeral' } };
+  return [...messages.slice(0, -1), { ...last, providerOptions: { ...last.providerOptions, anthropic } }];
+}

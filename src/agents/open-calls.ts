@@ -1,0 +1,34 @@
+import type { RunEvent } from './contract.ts';
+import { keepStart } from './kept-text.ts';
+
+/** More than these are told of, but not remembered: a stream may open calls for ever. */
+const MAX_OPEN = 1_000;
+
+/** Which tool calls of a stream wait for their answer, and what they are called. */
+export interface OpenCalls {
+  open(call: { id: string; name: string; summary?: string }): RunEvent[];
+  close(id: string, ok: boolean): RunEvent[];
+  /** Ends whatever is still open. */
+  closeAll(): RunEvent[];
+}
+
+export function createOpenCalls(): OpenCalls {
+  const names = new Map<string, string>();
+
+  function close(id: string, ok: boolean): RunEvent[] {
+    const name = names.get(id);
+    names.delete(id);
+    return [{ type: 'tool_end', id, name, ok }];
+  }
+
+  return {
+    open({ id, name, summary }) {
+      if (names.has(id) || names.size >= MAX_OPEN || id.length > 200) return [];
+      const known = keepStart(name, 200);
+      names.set(id, known);
+      return [{ type: 'tool_start', id, name: known, summary }];
+    },
+    close,
+    closeAll: () => [...names.keys()].flatMap((id) => close(id, true)),
+  };
+}

@@ -1,0 +1,28 @@
+import type { FailureClass } from '../domain/failures.ts';
+import type { Refusal } from './claude-failure.ts';
+import type { ClaudeMessage } from './claude-lines.ts';
+import { failureOfStatus } from './http-failure.ts';
+
+const REFUSED = /\[API Error: ([\s\S]*)\]$/;
+const OVERFLOW = /context (?:window|length)|maximum context|input token count|too long/i;
+const NETWORK =
+  /^(?:Connection error|terminated|fetch failed|Request timed out)|\bE(?:CONN|NOTFOUND|TIMEDOUT)/;
+
+/**
+ * qwen ends a refused call as a success with exit 0, and writes the refusal where the answer would stand. It is told
+ * from a model that writes the same by its usage: no model answers without tokens.
+ */
+export function qwenRefusal({ message }: ClaudeMessage): Refusal | null {
+  const { usage, content } = message;
+  if (!usage || usage.input_tokens + usage.output_tokens > 0) return null;
+  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  const said = REFUSED.exec(text)?.[1];
+  return said === undefined ? null : { failure: failureOf(said), isUnanswered: false };
+}
+
+function failureOf(said: string): FailureClass {
+  const status = /^(\d{3})\b/.exec(said)?.[1];
+  if (status === '400' && OVERFLOW.test(said)) return 'context_overflow';
+  const known = status === undefined ? null : failureOfStatus(Number(status));
+  return known ?? (NETWORK.test(said) ? 'network' : 'crashed');
+}

@@ -1,0 +1,13 @@
+import { keepStart } from './kept-text.ts';
+
+/** The fields that say what a call is about, the most telling first. */
+const TELLING = ['file_path', 'path', 'command', 'cmd', 'pattern', 'query', 'url', 'description', 'signal'];
+const MAX_LENGTH = 120;
+
+/** One line on what a tool was called for; `undefined` where its input tells nothing. */
+export function toolSummary(input: unknown): string | undefined {
+  if (typeof input !== 'object' || input === null) return undefined;
+  const fields = input as Record<string, unknown>;
+  const told = TELLING.map((name) => fields[name]).find((value) => typeof value === 'string' && value !== '');
+  return typeof told === 'string' ? keepStart(told.replace(/\s+/g, ' ').trim(), MAX_LENGTH) : undefined;
+}

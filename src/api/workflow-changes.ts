@@ -1,0 +1,211 @@
+/** Start a workflow, decide what it waits for, stop it. What is started or goes on runs in this process. */
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { Within } from '../operations/context.ts';
+import type { WorkflowInput } from '../operations/workflow.ts';
+import type { Session } from '../store/sessions.ts';
+import { SessionAnswer } from './answers.ts';
+import { type ApiEnv, requireToken } from './guard.ts';
+import { change, together } from './keyed.ts';
+import { body, json, refusals, WITH_TOKEN } from './route.ts';
+import { KeyHeaders, NoBody, SessionParams } from './schemas.ts';
+import { ACTOR, type SessionChanges } from './session-changes.ts';
+import { ReviewAnswer, WorkflowStartAnswer } from './workflow-answers.ts';
+import { ApproveBody, ExtensionBody, ReviewBody, WorkflowStartBody } from './workflow-schemas.ts';
+
+export function addWorkflowChanges(app: OpenAPIHono<ApiEnv>, options: SessionChanges): void {
+  const { pulse, runSession, take } = options;
+  const { workflows } = pulse;
+
+  /** A person's decision, with its actor; the session it lets go on runs here. */
+  async function decide(
+    claim: Within | undefined,
+    decision: (how: {
+      actor: string;
+      within: Within;
+    }) => Promise<{ session: Session; next: 'attach' | 'run' }>,
+  ): Promise<Session> {
+    const { session, next } = await decision({ actor: ACTOR, within: together(claim, take) });
+    if (next === 'run') runSession(session.id);
+    return session;
+  }
+
+  app.openapi(startRoute, async (c) => {
+    const asked = c.req.valid('json');
+    demandTokenForStart(c, asked);
+    const answer = await change(pulse, {
+      key: c.req.valid('header')['idempotency-key'],
+      asked: ['workflow start', asked],
+      status: 201,
+      async perform(claim) {
+        const { session } = await workflows.start(startInput(asked), together(claim, take));
+        runSession(session.id);
+        return session;
+      },
+      async answer({ id }) {
+        const { session, workflow, pulses } = await workflows.show(id);
+        return { sessionId: id, session, workflow, pulses };
+      },
+    });
+    return c.json(answer, 201);
+  });
+
+  app.openapi(approveRoute, async (c) => {
+    requireToken(c, 'An approval');
+    const { id } = c.req.valid('param');
+    const { plan } = c.req.valid('json') ?? {};
+    const answer = await change(pulse, {
+      key: c.req.valid('header')['idempotency-key'],
+      asked: ['workflow approve', id, plan],
+      status: 202,
+      perform: (claim) => decide(claim, (how) => workflows.approve(id, { ...how, plan })),
+      answer: (session) => ({ session }),
+    });
+    return c.json(answer, 202);
+  });
+
+  app.openapi(extensionRoute, async (c) => {
+    requireToken(c, 'A decision about an extension');
+    const { id } = c.req.valid('param');
+    const { approve } = c.req.valid('json');
+    const answer = await change(pulse, {
+      key: c.req.valid('header')['idempotency-key'],
+      asked: ['workflow extension', id, approve],
+      status: 202,
+      perform: (claim) => decide(claim, (how) => workflows.extension(id, { ...how, approve })),
+      answer: (session) => ({ session }),
+    });
+    return c.json(answer, 202);
+  });
+
+  app.openapi(stopRoute, async (c) => {
+    const { id } = c.req.valid('param');
+    const answer = await change(pulse, {
+      key: c.req.valid('header')['idempotency-key'],
+      asked: ['workflow stop', id],
+      status: 202,
+      perform: (within) => workflows.stop(id, { actor: ACTOR, within }),
+      answer: (session) => ({ session }),
+    });
+    return c.json(answer, 202);
+  });
+
+  app.openapi(reviewRoute, async (c) => {
+    requireToken(c, 'A review');
+    const { id } = c.req.valid('param');
+    const { merge: mode = 'ff', reject: comments } = c.req.valid('json');
+    const answer = await change(pulse, {
+      key: c.req.valid('header')['idempotency-key'],
+      asked: ['workflow review', id, comments ?? null, mode],
+      status: 202,
+      perform: (claim) =>
+        decide(claim, (how) =>
+          comments === undefined
+            ? workflows.approveReview(id, { ...how, mode })
+            : workflows.rejectReview(id, { ...how, comments }),
+        ),
+      async answer(session) {
+        const { mergedSha: sha } = (await workflows.show(session.id)).workflow;
+        return { session, merged: sha === null ? null : { base: session.base_branch!, sha } };
+      },
+    });
+    return c.json(answer, 202);
+  });
+
+  app.openapi(refreshRoute, async (c) => {
+    requireToken(c, 'A new baseline');
+    const { id } = c.req.valid('param');
+    const answer = await change(pulse, {
+      key: c.req.valid('header')['idempotency-key'],
+      asked: ['workflow refresh', id],
+      status: 202,
+      perform: (claim) => decide(claim, (how) => workflows.refreshBaseline(id, how)),
+      answer: (session) => ({ session }),
+    });
+    return c.json(answer, 202);
+  });
+}
+
+/** Whatever runs commands, and whatever is a person's to decide. */
+function demandTokenForStart(c: Context<ApiEnv>, { command, plan, approve }: WorkflowStartBody): void {
+  if (command !== undefined) requireToken(c, 'A start with `command`');
+  if (plan.verify !== undefined) requireToken(c, 'A plan with `verify`');
+  if (plan.preflight !== undefined) requireToken(c, 'A plan with `preflight`');
+  if (approve) requireToken(c, 'A start with `approve`');
+}
+
+function startInput({
+  projectPath,
+  approve,
+  timeLimit,
+  iterationTimeout,
+  idleTimeout,
+  ...same
+}: WorkflowStartBody): WorkflowInput {
+  return {
+    ...same,
+    path: projectPath,
+    createdBy: 'api',
+    actor: ACTOR,
+    isApproved: approve,
+    timeLimitMs: timeLimit,
+    iterationTimeoutMs: iterationTimeout,
+    idleTimeoutMs: idleTimeout,
+  };
+}
+
+const startRoute = createRoute({
+  method: 'post',
+  path: '/api/workflows',
+  summary:
+    'Start a workflow from a plan; it waits for approval unless `approve` is given, and runs in this server.',
+  request: { headers: KeyHeaders, body: body(WorkflowStartBody, { isRequired: true }) },
+  responses: {
+    201: json('The workflow is admitted.', WorkflowStartAnswer),
+    ...refusals(400, 409, 413, 422),
+  },
+});
+
+const approveRoute = createRoute({
+  method: 'post',
+  path: '/api/workflows/{id}/approve',
+  summary: 'Approve the plan, or an edited one for what has not been started.',
+  security: WITH_TOKEN,
+  request: { params: SessionParams, headers: KeyHeaders, body: body(ApproveBody, { isRequired: false }) },
+  responses: { 202: json('It goes on.', SessionAnswer), ...refusals(400, 404, 409, 413, 422) },
+});
+
+const extensionRoute = createRoute({
+  method: 'post',
+  path: '/api/workflows/{id}/extension',
+  summary: 'Give a pulse another run, or let it fail.',
+  security: WITH_TOKEN,
+  request: { params: SessionParams, headers: KeyHeaders, body: body(ExtensionBody, { isRequired: true }) },
+  responses: { 202: json('It goes on.', SessionAnswer), ...refusals(400, 404, 409, 413, 422) },
+});
+
+const stopRoute = createRoute({
+  method: 'post',
+  path: '/api/workflows/{id}/stop',
+  summary: 'End the agent now and keep its work on the branch of the pulse.',
+  request: { params: SessionParams, headers: KeyHeaders, body: body(NoBody, { isRequired: false }) },
+  responses: { 202: json('The stop is asked for.', SessionAnswer), ...refusals(400, 404, 409, 413, 422) },
+});
+
+const reviewRoute = createRoute({
+  method: 'post',
+  path: '/api/workflows/{id}/review',
+  summary: 'Merge the finished workflow into its base, or say what is missing.',
+  security: WITH_TOKEN,
+  request: { params: SessionParams, headers: KeyHeaders, body: body(ReviewBody, { isRequired: true }) },
+  responses: { 202: json('It is merged, or goes on.', ReviewAnswer), ...refusals(400, 404, 409, 413, 422) },
+});
+
+const refreshRoute = createRoute({
+  method: 'post',
+  path: '/api/workflows/{id}/baseline/refresh',
+  summary: 'Record the baseline again.',
+  security: WITH_TOKEN,
+  request: { params: SessionParams, headers: KeyHeaders, body: body(NoBody, { isRequired: false }) },
+  responses: { 202: json('It is recorded again.', SessionAnswer), ...refusals(400, 404, 409, 413, 422) },
+});

@@ -1,0 +1,115 @@
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { PulseError } from '../../domain/errors.ts';
+import { createPulse, type Pulse } from '../../pulse.ts';
+import type { CommandContext } from '../command-spec.ts';
+import { detached, followSession } from '../follow/follow.ts';
+import { readYamlFile } from '../read-yaml.ts';
+import type { ResearchAction } from '../research-command.ts';
+import { launchRunner } from '../session-runner.ts';
+import { shownLine } from '../terminal/text.ts';
+
+export async function run(context: CommandContext): Promise<number> {
+  const { input, output, environment } = context;
+  await using pulse = await createPulse({ environment, onWait: output.talk });
+  const target = input.argument('TARGET')!;
+  const actions: Record<ResearchAction, () => Promise<number>> = {
+    start: () => start(pulse, context, target),
+    show: () => show(pulse, context, target),
+    report: () => report(pulse, context, target),
+    finish: () => finish(pulse, context, target),
+  };
+  return await actions[input.argument('ACTION') as ResearchAction]();
+}
+
+async function start(pulse: Pulse, context: CommandContext, file: string): Promise<number> {
+  const { input, output, cwd } = context;
+  const { session } = await pulse.research.start({
+    content: await readYamlFile(file, { cwd, what: 'The research file' }),
+    iterations: input.number('iterations'),
+    path: input.text('path') ?? cwd,
+    createdBy: 'cli',
+    projectName: input.text('project'),
+    agent: input.text('agent'),
+    command: input.text('command'),
+    model: input.text('model'),
+    budgetUsd: input.usd('budget-usd'),
+    budgetTokens: input.number('budget-tokens'),
+    timeLimitMs: input.number('time-limit'),
+    iterationTimeoutMs: input.number('iteration-timeout'),
+    idleTimeoutMs: input.number('idle-timeout'),
+    base: input.text('base'),
+    branch: input.text('branch'),
+    record: input.has('record'),
+  });
+  const launch = (): Promise<void> => launchRunner(pulse, session, context);
+  if (input.has('detach')) {
+    await launch();
+    if (!output.isJson) output.data(session.id);
+    return detached({ output }, session);
+  }
+  const code = await followSession({ pulse, session, output, cwd, launch });
+  if (!output.isJson) {
+    const { final, session: after } = await pulse.research.view(session.id);
+    if (after.status === 'complete') for (const line of final) output.data(line);
+  }
+  return code;
+}
+
+async function show(pulse: Pulse, { output }: CommandContext, id: string): Promise<number> {
+  const view = await pulse.research.view(id);
+  if (output.isJson) {
+    output.json({ session: view.session, experiments: view.experiments, progress: view.progress });
+    return 0;
+  }
+  const { style } = output.stdout;
+  const { formatFigure } = await import('../../research/figures.ts');
+  const { plotTerminal } = await import('../../research/plot-terminal.ts');
+  const { metric, goal } = view.file;
+  output.data(`${style.bold(shownLine(goal))}  ${style.dim(`${view.session.id} · ${view.session.status}`)}`);
+  const rows = [
+    {
+      iteration: 0,
+      metric: view.research.baseline,
+      status: 'baseline' as const,
+      description: 'baseline',
+      sigma: null,
+    },
+    ...view.experiments.flatMap(({ number, status, metric: value, description }) =>
+      status === 'running' ? [] : [{ iteration: number, metric: value, status, description, sigma: null }],
+    ),
+  ];
+  output.data(
+    plotTerminal(
+      { metric: metric.name, direction: metric.direction, rows },
+      { width: output.stdout.columns(), height: 14 },
+    ),
+  );
+  for (const { number, status, metric: value, description, reason } of view.experiments) {
+    const figure = value === null ? '' : formatFigure(value);
+    output.data(
+      `${String(number).padStart(4)} ${status.padEnd(8)} ${figure.padEnd(12)} ${shownLine(description)}`,
+    );
+    if (reason) output.data(style.dim(`${' '.repeat(14)}${shownLine(reason.split('\n')[0]!)}`));
+  }
+  return 0;
+}
+
+async function report(pulse: Pulse, { input, output, cwd }: CommandContext, id: string): Promise<number> {
+  const { session } = await pulse.research.view(id);
+  const path = resolve(cwd, input.text('output') ?? `research-${session.id.slice(-4)}.html`);
+  await writeFile(path, await pulse.research.report(session.id));
+  if (output.isJson) output.json({ path });
+  else output.data(path);
+  return 0;
+}
+
+async function finish(pulse: Pulse, { input, output }: CommandContext, id: string): Promise<number> {
+  if (input.has('done') === input.has('pause')) {
+    throw new PulseError('usage', 'pulse research finish needs one of --done, --pause.');
+  }
+  const { session, research } = await pulse.research.finish(id, input.has('done') ? 'done' : 'pause');
+  if (output.isJson) output.json({ session, phase: research.phase });
+  else output.data(`${session.id}: ${research.phase}`);
+  return 0;
+}

@@ -1,0 +1,174 @@
+import { PulseError } from '../../domain/errors.ts';
+import type { Resumed } from '../../operations/control.ts';
+import type { WorkflowShown } from '../../operations/workflow-view.ts';
+import { createPulse, type Pulse } from '../../pulse.ts';
+import type { Session } from '../../store/sessions.ts';
+import { actor } from '../actor.ts';
+import type { CommandContext } from '../command-spec.ts';
+import { detached, followSession } from '../follow/follow.ts';
+import { lastEvent } from '../follow/last-event.ts';
+import { readYamlFile } from '../read-yaml.ts';
+import { launchRunner } from '../session-runner.ts';
+import { shownLine } from '../terminal/text.ts';
+import type { WorkflowAction } from '../workflow-command.ts';
+
+export async function run(context: CommandContext): Promise<number> {
+  const { input, output, environment } = context;
+  await using pulse = await createPulse({ environment, onWait: output.talk });
+  const target = input.argument('TARGET')!;
+  const actions: Record<WorkflowAction, () => Promise<number>> = {
+    start: () => start(pulse, context, target),
+    approve: () => approve(pulse, context, target),
+    extension: () => extension(pulse, context, target),
+    stop: () => stop(pulse, context, target),
+    review: () => review(pulse, context, target),
+    baseline: () => baseline(pulse, context, target),
+    show: () => show(pulse, context, target),
+  };
+  return await actions[input.argument('ACTION') as WorkflowAction]();
+}
+
+async function start(pulse: Pulse, context: CommandContext, file: string): Promise<number> {
+  const { input, cwd } = context;
+  const { session } = await pulse.workflows.start({
+    plan: await readYamlFile(file, { cwd, what: 'The plan' }),
+    path: input.text('path') ?? cwd,
+    createdBy: 'cli',
+    actor: actor(),
+    isApproved: input.has('yes'),
+    extensions: input.text('extensions') as 'auto' | 'ask' | undefined,
+    projectName: input.text('project'),
+    agent: input.text('agent'),
+    command: input.text('command'),
+    model: input.text('model'),
+    budgetUsd: input.usd('budget-usd'),
+    budgetTokens: input.number('budget-tokens'),
+    timeLimitMs: input.number('time-limit'),
+    iterationTimeoutMs: input.number('iteration-timeout'),
+    idleTimeoutMs: input.number('idle-timeout'),
+    base: input.text('base'),
+    branch: input.text('branch'),
+    record: input.has('record'),
+  });
+  return follow(pulse, context, { session, next: 'run' }, 0);
+}
+
+async function follow(
+  pulse: Pulse,
+  context: CommandContext,
+  { session, next }: Resumed,
+  after: number,
+): Promise<number> {
+  const { input, output, cwd } = context;
+  const launch = async (): Promise<void> => {
+    if (next === 'run') await launchRunner(pulse, session, context);
+  };
+  if (!input.has('detach')) return followSession({ pulse, session, output, cwd, after, launch });
+  await launch();
+  if (!output.isJson) output.data(session.id);
+  return detached({ output }, session);
+}
+
+async function decided(
+  pulse: Pulse,
+  context: CommandContext,
+  id: string,
+  decide: (session: Session) => Promise<Resumed>,
+): Promise<number> {
+  const session = await pulse.session(id);
+  const after = await lastEvent(pulse, session.id);
+  return follow(pulse, context, await decide(session), after);
+}
+
+async function approve(pulse: Pulse, context: CommandContext, id: string): Promise<number> {
+  const file = context.input.text('plan');
+  const plan =
+    file === undefined ? undefined : await readYamlFile(file, { cwd: context.cwd, what: 'The plan' });
+  return decided(pulse, context, id, (session) =>
+    pulse.workflows.approve(session.id, { actor: actor(), plan }),
+  );
+}
+
+async function extension(pulse: Pulse, context: CommandContext, id: string): Promise<number> {
+  const { input } = context;
+  if (input.has('approve') === input.has('deny')) throw eitherOr('extension', '--approve', '--deny');
+  const decision = { approve: input.has('approve'), actor: actor() };
+  return decided(pulse, context, id, (session) => pulse.workflows.extension(session.id, decision));
+}
+
+async function stop(pulse: Pulse, { output }: CommandContext, id: string): Promise<number> {
+  const session = await pulse.workflows.stop(id, { actor: actor() });
+  if (output.isJson) output.json({ session });
+  else
+    output.data(
+      `${session.id} stops now; what the pulse has is kept on its branch. pulse resume ${session.id} goes on.`,
+    );
+  return 0;
+}
+
+async function review(pulse: Pulse, context: CommandContext, id: string): Promise<number> {
+  const { input, output } = context;
+  const comments = input.text('reject');
+  if (input.has('approve') === (comments !== undefined))
+    throw eitherOr('review', '--approve', '--reject TEXT');
+  if (comments !== undefined) {
+    return decided(pulse, context, id, (session) =>
+      pulse.workflows.rejectReview(session.id, { comments, actor: actor() }),
+    );
+  }
+  const mode = (input.text('merge') ?? 'ff') as 'ff' | 'merge' | 'squash';
+  return decided(pulse, context, id, async (session) => {
+    const { merged, ...resumed } = await pulse.workflows.approveReview(session.id, { mode, actor: actor() });
+    if (merged) output.talk(`${merged.base} is at ${merged.sha.slice(0, 10)} now.`);
+    return resumed;
+  });
+}
+
+async function baseline(pulse: Pulse, context: CommandContext, id: string): Promise<number> {
+  const { input, output } = context;
+  if (input.has('refresh')) {
+    return decided(pulse, context, id, (session) =>
+      pulse.workflows.refreshBaseline(session.id, { actor: actor() }),
+    );
+  }
+  const issues = await pulse.workflows.baseline(id);
+  if (output.isJson) output.json({ baseline: issues });
+  else if (issues.length === 0) output.data('Nothing is known from before the first pulse.');
+  for (const { source, category, filePath, pattern, description, count } of output.isJson ? [] : issues) {
+    const text = description === null || description === pattern ? pattern : `${pattern} ${description}`;
+    output.data(
+      `${source} ${category} ${filePath ?? ''} ${shownLine(text)}${count > 1 ? ` (${count} times)` : ''}`,
+    );
+  }
+  return 0;
+}
+
+async function show(pulse: Pulse, { output }: CommandContext, id: string): Promise<number> {
+  const view = await pulse.workflows.show(id);
+  if (output.isJson) {
+    output.json(view);
+    return 0;
+  }
+  for (const line of describe(view, output.stdout.style.dim)) output.data(line);
+  return 0;
+}
+
+const MARKS = { proposed: '·', running: '▸', succeeded: '✓', failed: '✗', stopped: '■' } as const;
+
+function describe({ session, workflow, pulses }: WorkflowShown, dim: (text: string) => string): string[] {
+  return [
+    `${workflow.title}  ${dim(`${session.id} · ${session.status}${session.stop_reason ? ` (${session.stop_reason})` : ''}`)}`,
+    `  ${dim(`branch ${session.branch_name}, base ${session.base_branch ?? session.base_sha.slice(0, 10)}`)}`,
+    ...pulses.map((pulse) => {
+      const { status, plannedPulseId: planned, title, description, checkpointCommitSha: sha } = pulse;
+      const said = description ? shownLine(description.split('\n')[0]!) : shownLine(title);
+      const why = pulse.failureReason ? `: ${shownLine(pulse.failureReason)}` : '';
+      return `  ${MARKS[status]} ${planned.padEnd(12)} ${said}${why} ${dim(sha ? sha.slice(0, 10) : '')}`;
+    }),
+    ...(session.blocked_reason ? [`  ${shownLine(session.blocked_reason)}`] : []),
+  ];
+}
+
+function eitherOr(action: string, ...options: string[]): PulseError {
+  return new PulseError('usage', `pulse workflow ${action} needs one of ${options.join(', ')}.`);
+}

@@ -1,0 +1,82 @@
+/** What a pulse's run is told (contract 3): its scope, the plan around it, the rules. Never another pulse's messages. */
+import { fenced } from './fence.ts';
+
+export interface KickoffInput {
+  title: string;
+  approach: string | null;
+  pulse: {
+    id: string;
+    title: string;
+    description: string;
+    expectedChanges: readonly string[];
+    comments: string | null;
+  };
+  others: readonly { id: string; title: string; status: string; description: string | null }[];
+  branch: string;
+  run: number;
+  checks: readonly string[];
+  answer: string | null;
+  /** How this pulse's run before ended; `null` for its first. */
+  before: string | null;
+}
+
+export function buildKickoff(input: KickoffInput): string {
+  const { title, approach, pulse, branch, run, checks, answer, before } = input;
+  const sections = [
+    `# Pulse ${pulse.id}: ${pulse.title}
+
+${fenced(pulse.description)}
+
+This is one pulse of the workflow "${title}": one commit's worth of work, on branch \`${branch}\`, in a worktree of its own. It is run ${run} of this pulse.`,
+    pulse.expectedChanges.length === 0
+      ? null
+      : `## Expected changes\n\n${pulse.expectedChanges.map((line) => `- ${line}`).join('\n')}`,
+    pulse.comments === null ? null : `## Said by a person, or of an earlier try\n\n${fenced(pulse.comments)}`,
+    answer === null ? null : `## Answer from the person\n\n${fenced(answer)}`,
+    before === null ? null : `## Before this run\n\n${before}`,
+    approach === null ? null : `## The plan's approach\n\n${fenced(approach)}`,
+    others(input),
+    RULES,
+    completion(checks),
+  ];
+  return `${sections.filter((section) => section !== null).join('\n\n')}\n`;
+}
+
+function others({ others: pulses }: KickoffInput): string | null {
+  if (pulses.length === 0) return null;
+  const lines = pulses.map(({ id, title, status, description }) => {
+    const said = description ? `: ${description.split('\n')[0]}` : '';
+    return `- ${id} (${status}) ${title}${said}`;
+  });
+  return `## The other pulses\n\n${lines.join('\n')}`;
+}
+
+const RULES = `## Do
+
+- Make only the changes that this pulse asks for.
+- Read a file before you edit it.
+- Follow the patterns and conventions that are there.
+- Ask for an extension early if it takes long.
+- Write clear commit messages in the imperative.
+
+## Do not
+
+- Do not go beyond the scope of this pulse.
+- Do not leave TODOs or placeholders.
+- Do not refactor what has nothing to do with it.
+- Do not paste code into explanations; name file and line.
+- Do not guess what a file holds.
+
+A pulse is a promise. When it is marked done, the code is correct, complete and boring to review. If you would not merge it yourself with confidence, it is not done.`;
+
+function completion(checks: readonly string[]): string {
+  const run =
+    checks.length === 0
+      ? ''
+      : `\n\nPulse then runs these checks itself; issues that were there before the first pulse are not held against you:\n\n${fenced(checks.join('\n'), 'sh')}`;
+  return `## How to finish
+
+Do not commit: Pulse does. When the work is done, call the tool \`pulse_done\` with \`summary\` (the commit message; its first line a Conventional Commit such as \`feat(auth): validate tokens\`, at most 100 characters) and \`filesChanged\` (every path you changed, added or deleted). In a shell: \`pulse tool pulse_done '{"summary":"…","filesChanged":["…"]}'\`. It answers ok, or with every reason why not; fix them and call it again. If it answers with a pending id, call \`pulse_done_result\`.
+
+If the work needs another run, call \`request_extension\` with \`reason\`, \`completed\` and \`remaining\`, and stop. If only a person can help, end your message with \`<signal>BLOCKED: reason</signal>\`.${run}`;
+}

@@ -1,0 +1,57 @@
+/** What measuring is asked for and what it gives (contract 5). The real one is measurer.ts. */
+import * as z from 'zod';
+import { PulseError } from '../domain/errors.ts';
+import { CAUGHT_REASONS } from '../research/caught.ts';
+import { CRASH_KINDS } from '../research/crash.ts';
+import { decisionSchema } from '../research/decision.ts';
+import { referenceSchema } from '../research/reference.ts';
+import { type ResearchFile, readResearchFile } from '../research/research-file.ts';
+import type { HeldAttempt } from './ports.ts';
+
+export const measureRequestSchema = z.object({
+  /** What research.yaml gave. */
+  content: z.unknown(),
+  /** `null`: the baseline is what is asked for. */
+  reference: referenceSchema.nullable(),
+  bestSha: z.string(),
+  goodRunsMs: z.array(z.number()),
+});
+export type MeasureRequest = z.infer<typeof measureRequestSchema>;
+
+export const measureReportSchema = z.object({
+  /** The measurement broke, and how. */
+  crash: z.object({ kind: z.enum(CRASH_KINDS), tail: z.string() }).nullable(),
+  /** Void whatever it measured. */
+  caught: z.object({ reason: z.enum(CAUGHT_REASONS), text: z.string() }).nullable(),
+  decision: decisionSchema.nullable(),
+  /** For the next experiment. */
+  reference: referenceSchema.nullable(),
+  goodRunsMs: z.array(z.number()),
+  /** The baseline's mean. */
+  baseline: z.number().nullable(),
+});
+export type MeasureReport = z.infer<typeof measureReportSchema>;
+
+export interface Measurer {
+  /** Waits for the host's measuring slot; may be done again after a crash. */
+  baseline(attempt: HeldAttempt, signal: AbortSignal): Promise<MeasureReport>;
+  experiment(attempt: HeldAttempt, commit: string, signal: AbortSignal): Promise<MeasureReport>;
+  /** Removes the checkouts of an ended session. */
+  close(session: { project_path: string; worktree_path: string }): Promise<void>;
+}
+
+export const NOTHING_MEASURED: MeasureReport = {
+  crash: null,
+  caught: null,
+  decision: null,
+  reference: null,
+  goodRunsMs: [],
+  baseline: null,
+};
+
+/** Of a session that was admitted: it was checked then. */
+export function researchFileOf(content: unknown): ResearchFile {
+  const read = readResearchFile(content);
+  if ('file' in read) return read.file;
+  throw new PulseError('internal_error', `research.yaml: ${read.problems.join('; ')}`);
+}

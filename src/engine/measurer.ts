@@ -1,0 +1,298 @@
+/** Measures on the real machine (contract 5): each side in a checkout of its own, under the host's one slot. */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PulseError } from '../domain/errors.ts';
+import type { Redactor } from '../domain/redact.ts';
+import type { Git } from '../git/exec.ts';
+import { resetWorktree } from '../git/recovery.ts';
+import { checkoutState, ensureWorktree, removeWorktree } from '../git/worktree.ts';
+import { agentEnvironment } from '../process/environment.ts';
+import { type RunResult, runProcess } from '../process/run.ts';
+import { type Findings, firstCaught } from '../research/caught.ts';
+import { crashKind } from '../research/crash.ts';
+import { nextStep } from '../research/decide.ts';
+import type { Reading } from '../research/decision.ts';
+import { readMetric } from '../research/metric.ts';
+import { nextBaselineStep } from '../research/reference.ts';
+import type { ResearchFile } from '../research/research-file.ts';
+import { pinnedFiles, scopeBreaches, scopeMatcher } from '../research/scope.ts';
+import { mean } from '../research/statistics.ts';
+import { timeLimitMs } from '../research/time-limit.ts';
+import type { MeasureReport, MeasureRequest, Measurer } from './measure.ts';
+import { measureRequestSchema, NOTHING_MEASURED, researchFileOf } from './measure.ts';
+import type { MeasuringSlot } from './measuring-slot.ts';
+import type { HeldAttempt } from './ports.ts';
+import { setUpOnce } from './setup-once.ts';
+
+const OUTPUT_KEPT = 4 * 1024 * 1024;
+const TAIL_KEPT = 4_000;
+const SETUP_TIMEOUT_MS = 30 * 60 * 1000;
+const RUNS_REMEMBERED = 20;
+
+export interface MeasurerOptions {
+  git: Git;
+  environment: NodeJS.ProcessEnv;
+  redactor: Redactor;
+  slot: MeasuringSlot;
+}
+
+/** One reading: a number, or why there is none. */
+interface Read {
+  value: number | null;
+  /** It broke: not a number that is missing, but a command that failed. */
+  crash: MeasureReport['crash'];
+  patternMatches: number | null;
+  stateLeft: string[];
+  durationMs: number;
+}
+
+interface Checkout {
+  path: string;
+  sha: string;
+  /** Ignored paths that setup made. */
+  prepared: ReadonlySet<string>;
+}
+
+export function createMeasurer({ git, environment, redactor, slot }: MeasurerOptions): Measurer {
+  async function openCheckout(
+    { attempt, file, signal }: Measurement,
+    { sha, name }: { sha: string; name: 'candidate' | 'best' },
+  ): Promise<Checkout> {
+    const { projectPath: root, worktreePath, environmentPass } = attempt.spec;
+    const path = `${worktreePath}.${name}`;
+    await ensureWorktree(git, { root, path, sha });
+    await resetWorktree(git, { worktree: path, sha });
+    const failing = await setUpOnce({
+      commands: file.setup ?? attempt.spec.setup,
+      cwd: path,
+      env: agentEnvironment({ base: environment, own: [], pass: environmentPass, add: {} }),
+      base: environment,
+      runId: `${attempt.runId}.setup`,
+      timeoutMs: SETUP_TIMEOUT_MS,
+      signal,
+      redactor,
+    });
+    if (failing) {
+      throw new PulseError('tool_failed', `${failing.command} failed in a checkout for measuring.`, {
+        hint: failing.outputTail.slice(-500),
+      });
+    }
+    const { ignored } = await checkoutState(git, path);
+    return { path, sha, prepared: new Set(ignored) };
+  }
+
+  /** In folders of its own; whatever it leaves in the checkout is told and goes. */
+  async function run(
+    { attempt, file, signal }: Measurement,
+    { path, sha, prepared }: Checkout,
+    { command, limitMs }: { command: string; limitMs: number },
+  ): Promise<RunResult & { stateLeft: string[] }> {
+    const folder = await mkdtemp(join(tmpdir(), 'pulse-measure-'));
+    try {
+      const places = { TMPDIR: 'tmp', XDG_CACHE_HOME: 'cache', XDG_STATE_HOME: 'state' };
+      const own = Object.entries(file.metric.isolate ? { ...places, HOME: 'home' } : places);
+      for (const [, name] of own) await mkdir(join(folder, name));
+      const env = {
+        ...agentEnvironment({ base: environment, own: [], pass: attempt.spec.environmentPass, add: {} }),
+        ...Object.fromEntries(own.map(([variable, name]) => [variable, join(folder, name)])),
+      };
+      const result = await runProcess({
+        runId: `${attempt.runId}.measure`,
+        file: '/bin/sh',
+        args: ['-c', command],
+        cwd: path,
+        env,
+        timeoutMs: limitMs,
+        signal,
+        maxOutputBytes: OUTPUT_KEPT,
+      });
+      const state = await checkoutState(git, path);
+      const stateLeft = [...state.changed, ...state.untracked];
+      for (const name of state.ignored) {
+        if (!prepared.has(name)) await rm(join(path, name), { recursive: true, force: true });
+      }
+      if (stateLeft.length > 0) await resetWorktree(git, { worktree: path, sha });
+      return { ...result, stateLeft };
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  async function read(measurement: Measurement, checkout: Checkout): Promise<Read> {
+    const { metric, timeout } = measurement.file;
+    const limitMs = timeLimitMs(measurement.goodRunsMs, timeout);
+    const result = await run(measurement, checkout, { command: metric.verifyCommand, limitMs });
+    measurement.signal.throwIfAborted();
+    const { durationMs, stateLeft } = result;
+    const output = `${result.stdout}\n${result.stderr}`;
+    const tail = redactor.redact(output.trimEnd().slice(-TAIL_KEPT));
+    const kind = crashKind({
+      exit: result.code,
+      signal: result.signal,
+      isOverTime: result.timedOut,
+      outputTail: tail,
+    });
+    if (kind !== null)
+      return { value: null, crash: { kind, tail }, patternMatches: null, stateLeft, durationMs };
+    const reading = readMetric(result.stdout, metric.pattern ?? null);
+    const patternMatches =
+      metric.pattern === undefined ? null : reading.kind === 'not_once' ? reading.matches : 1;
+    measurement.goodRunsMs = [...measurement.goodRunsMs, durationMs].slice(-RUNS_REMEMBERED);
+    return {
+      value: reading.kind === 'number' ? reading.value : null,
+      crash: null,
+      patternMatches,
+      stateLeft,
+      durationMs,
+    };
+  }
+
+  async function passes(measurement: Measurement, checkout: Checkout, command: string): Promise<boolean> {
+    const result = await run(measurement, checkout, { command, limitMs: measurement.file.timeout });
+    measurement.signal.throwIfAborted();
+    return result.code === 0 && !result.timedOut;
+  }
+
+  async function measureBaseline(measurement: Measurement): Promise<MeasureReport> {
+    const checkout = await openCheckout(measurement, { sha: measurement.request.bestSha, name: 'best' });
+    const values: number[] = [];
+    for (;;) {
+      const step = nextBaselineStep(values);
+      const { goodRunsMs } = measurement;
+      if (step.do === 'begin') {
+        const baseline = mean(step.reference.window);
+        return { ...NOTHING_MEASURED, reference: step.reference, goodRunsMs, baseline };
+      }
+      if (step.do === 'give_up') {
+        const tail = 'The command printed no number that could be read.';
+        return { ...NOTHING_MEASURED, crash: { kind: 'runtime', tail } };
+      }
+      const { value, crash, patternMatches } = await read(measurement, checkout);
+      if (crash) return { ...NOTHING_MEASURED, crash };
+      if (patternMatches !== null && patternMatches !== 1) {
+        const tail = `The metric's pattern matched ${patternMatches} times, not once.`;
+        return { ...NOTHING_MEASURED, crash: { kind: 'runtime', tail } };
+      }
+      values.push(value ?? Number.NaN);
+    }
+  }
+
+  async function measureExperiment(measurement: Measurement, commit: string): Promise<MeasureReport> {
+    const { file, request } = measurement;
+    const { reference } = request;
+    if (!reference) throw new PulseError('internal_error', 'An experiment was measured without a baseline.');
+    const change = await changeOf(measurement, commit);
+    const before: Findings = {
+      breaches: scopeBreaches(change.files, file.scope, change.pins),
+      stateLeft: [],
+      patternMatches: null,
+      isGuardPassed: null,
+      doesConfirmAgree: null,
+    };
+    const caughtBefore = firstCaught(before);
+    if (caughtBefore)
+      return { ...NOTHING_MEASURED, caught: caughtBefore, reference, goodRunsMs: request.goodRunsMs };
+
+    const candidate = await openCheckout(measurement, { sha: commit, name: 'candidate' });
+    let best: Checkout | null = null;
+    const question = {
+      direction: file.metric.direction,
+      minDelta: file.metric.min_delta ?? null,
+      reference,
+      netLines: change.netLines,
+    };
+    const readings: Reading[] = [];
+    const findings: Findings = { ...before };
+    for (;;) {
+      const step = nextStep(question, readings);
+      if (step.do === 'settle') {
+        const { goodRunsMs } = measurement;
+        const caught =
+          step.decision.verdict === 'keep'
+            ? await lastWord(measurement, candidate, findings)
+            : firstCaught(findings);
+        // The best stays what it was when the candidate is void.
+        const next = caught ? reference : step.reference;
+        return { ...NOTHING_MEASURED, decision: step.decision, caught, reference: next, goodRunsMs };
+      }
+      best ??=
+        step.what === 'best' ? await openCheckout(measurement, { sha: request.bestSha, name: 'best' }) : null;
+      const seen = await read(measurement, step.what === 'best' ? best! : candidate);
+      if (step.what === 'candidate') {
+        if (seen.crash && readings.length === 0) {
+          return { ...NOTHING_MEASURED, crash: seen.crash, reference, goodRunsMs: measurement.goodRunsMs };
+        }
+        findings.stateLeft = [...findings.stateLeft, ...seen.stateLeft];
+        if (seen.patternMatches !== null && seen.patternMatches !== 1)
+          findings.patternMatches = seen.patternMatches;
+        const caught = firstCaught(findings);
+        if (caught) return { ...NOTHING_MEASURED, caught, reference, goodRunsMs: measurement.goodRunsMs };
+      }
+      readings.push({ of: step.what, value: seen.value });
+    }
+  }
+
+  /** A keep is near: the guard and the held-out command are asked. */
+  async function lastWord(measurement: Measurement, candidate: Checkout, findings: Findings) {
+    const { guard, confirm } = measurement.file;
+    const isGuardPassed = guard === undefined ? null : await passes(measurement, candidate, guard);
+    const asksMore = isGuardPassed !== false && confirm !== undefined;
+    const doesConfirmAgree = asksMore ? await passes(measurement, candidate, confirm) : null;
+    return firstCaught({ ...findings, isGuardPassed, doesConfirmAgree });
+  }
+
+  async function changeOf(
+    { attempt, file, request }: Measurement,
+    commit: string,
+  ): Promise<{ files: string[]; netLines: number; pins: string[] }> {
+    const cwd = attempt.spec.projectPath;
+    const numbers = await git.text(['diff', '--numstat', '-z', '--no-renames', request.bestSha, commit], {
+      cwd,
+    });
+    const changes = numbers
+      .split('\0')
+      .filter(Boolean)
+      .map((line) => line.split('\t') as [string, string, string]);
+    const isCounted = scopeMatcher(file.scope);
+    const netLines = changes
+      .filter(([, , path]) => isCounted(path))
+      .reduce((sum, [added, removed]) => sum + (Number(added) || 0) - (Number(removed) || 0), 0);
+    const tracked = (await git.text(['ls-tree', '-r', '-z', '--name-only', request.bestSha], { cwd })).split(
+      '\0',
+    );
+    const commands = [file.metric.verifyCommand, file.guard, file.confirm].filter(
+      (text) => text !== undefined,
+    );
+    return {
+      files: changes.map(([, , path]) => path),
+      netLines,
+      pins: pinnedFiles(commands, tracked.filter(Boolean), file.scope),
+    };
+  }
+
+  return {
+    baseline: (attempt, signal) => slot.hold(() => measureBaseline(measurementOf(attempt, signal)), signal),
+    experiment: (attempt, commit, signal) =>
+      slot.hold(() => measureExperiment(measurementOf(attempt, signal), commit), signal),
+    async close({ project_path: root, worktree_path: path }) {
+      for (const name of ['candidate', 'best']) await removeWorktree(git, { root, path: `${path}.${name}` });
+    },
+  };
+}
+
+interface Measurement {
+  attempt: HeldAttempt;
+  file: ResearchFile;
+  request: MeasureRequest;
+  /** Grows with each good reading. */
+  goodRunsMs: number[];
+  signal: AbortSignal;
+}
+
+function measurementOf(attempt: HeldAttempt, signal: AbortSignal): Measurement {
+  const { work } = attempt.spec;
+  if (work?.kind !== 'baseline' && work?.kind !== 'experiment') throw new TypeError('nothing to measure');
+  const request = measureRequestSchema.parse(work.request);
+  return { attempt, file: researchFileOf(request.content), request, goodRunsMs: request.goodRunsMs, signal };
+}

@@ -1,0 +1,226 @@
+/** What happens inside a pulse's run (contract 3): completion is judged while the agent waits, all reasons at once. */
+import type { RunEvent } from '../agents/contract.ts';
+import type { RunReport, VerificationRecord } from '../domain/attempt.ts';
+import {
+  type Completion,
+  type Extension,
+  type PulseWork,
+  REJECTIONS_BEFORE_HATCH,
+  SUMMARY_LENGTH,
+  SUMMARY_LINE,
+} from '../domain/workflow.ts';
+import type { Tool, ToolReply } from '../tools/contract.ts';
+import { type DoneInput, pulseTools } from '../tools/pulse-tools.ts';
+import { compareRuns } from './check-issues.ts';
+import type { HeldAttempt, PulseWorkspace, RunListener } from './ports.ts';
+import { checksFor } from './pulse-workspace.ts';
+import { type CallLog, createCallLog } from './tool-calls.ts';
+
+/** Clients give up on a tool call after a minute: before that they are told to ask again. */
+const ANSWER_WITHIN_MS = 50_000;
+
+/** What a loop adds to a run: tools of its own, and what came of them. */
+export interface RunProtocol {
+  tools: Tool[];
+  saw(event: RunEvent): void;
+  /** One of Pulse's own tools was called. */
+  called(call: { name: string; input: unknown; reply: ToolReply }): void;
+  report(): Pick<RunReport, 'completion' | 'extension' | 'calls' | 'checks' | 'description'>;
+}
+
+export interface PulseProtocolOptions {
+  attempt: HeldAttempt;
+  work: PulseWork;
+  pulses: PulseWorkspace;
+  listener: RunListener;
+  signal: AbortSignal;
+  answerWithinMs?: number;
+}
+
+export function createPulseProtocol(options: PulseProtocolOptions): RunProtocol & { log: CallLog } {
+  const { work, answerWithinMs = ANSWER_WITHIN_MS } = options;
+  const log = createCallLog(work.calls);
+  let completion: Completion | null = null;
+  let extension: Extension | null = null;
+  let checks: VerificationRecord[] | undefined;
+  let rejections = work.rejections;
+  const judgements = new Map<string, Promise<ToolReply>>();
+  let turn: Promise<unknown> = Promise.resolve();
+
+  /** One after the other: two answers about one worktree at a time would see each other's half. */
+  function judge(input: DoneInput): Promise<ToolReply> {
+    const answer = turn.then(() => judgeNow(input));
+    turn = answer.catch(() => undefined);
+    return answer;
+  }
+
+  async function judgeNow(input: DoneInput): Promise<ToolReply> {
+    const judged = await judgeCompletion(options, { input, rejections, log });
+    checks = judged.checks;
+    if (judged.reasons.length === 0) {
+      completion = judged.completion;
+      extension = null;
+      return { ok: true, output: 'The pulse is accepted. Do not change anything more; end your run now.' };
+    }
+    const { pulseId, plannedPulseId } = work;
+    rejections = await options.listener.rejected({ pulseId, plannedPulseId, reasons: judged.reasons });
+    log.forgive(judged.forgiven);
+    const hatch =
+      rejections >= REJECTIONS_BEFORE_HATCH
+        ? ' If an issue truly cannot be fixed in this pulse, call pulse_done with unresolvedIssues: [{issue, reason}]; a person will then review it before anything goes on.'
+        : '';
+    return {
+      ok: false,
+      output: `Not accepted yet. Fix this, then call pulse_done again.${hatch}`,
+      reasons: judged.reasons,
+    };
+  }
+
+  async function within(id: string, answer: Promise<ToolReply>): Promise<ToolReply> {
+    const late = Promise.withResolvers<ToolReply>();
+    const text = `Still checking. Call pulse_done_result with {"id": "${id}"} for the outcome.`;
+    const timer = setTimeout(() => late.resolve({ ok: false, output: text, pending: id }), answerWithinMs);
+    try {
+      return await Promise.race([answer, late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  const tools = pulseTools({
+    done(input) {
+      const id = `check-${judgements.size + 1}`;
+      const answer = judge(input);
+      answer.catch(() => undefined);
+      judgements.set(id, answer);
+      return within(id, answer);
+    },
+    async result(id) {
+      const answer = judgements.get(id);
+      if (answer) return within(id, answer);
+      return { ok: false, output: `There is no pulse_done with the id ${id}.`, reasons: ['unknown id'] };
+    },
+    extend(asked) {
+      extension = asked;
+      return { ok: true, output: 'Noted. Stop here: the next run goes on with what remains.' };
+    },
+  });
+
+  return {
+    tools,
+    log,
+    saw: log.saw,
+    called({ name, input, reply }) {
+      log.ended({ name, target: targetOf(input), ok: reply.ok || isKnown(work, { name, input, reply }) });
+    },
+    report: () => ({
+      completion,
+      extension: completion ? null : extension,
+      calls: log.calls(),
+      ...(checks ? { checks } : {}),
+    }),
+  };
+}
+
+/** What a call was about: a file, or the exact command. */
+function targetOf(input: unknown): string {
+  const { path, command } = (input ?? {}) as { path?: unknown; command?: unknown };
+  return String(command ?? path ?? '');
+}
+
+/** A failed command that shows only what was there before is no failure. */
+function isKnown(
+  { baseline }: PulseWork,
+  { name, input, reply }: { name: string; input: unknown; reply: ToolReply },
+): boolean {
+  const exit = /^exit (\d+)$/.exec(reply.reasons?.[0] ?? '');
+  if (name !== 'shell' || exit === null) return false;
+  const command = targetOf(input);
+  const issues = baseline.map((issue) => ({ ...issue, command }));
+  const seen = {
+    command,
+    source: 'Build' as const,
+    output: String(reply.output),
+    exit: Number(exit[1]),
+    root: '/',
+  };
+  const { findings } = compareRuns(issues, [seen]);
+  return issues.length > 0 && !findings.some(({ category }) => category === 'error');
+}
+
+interface Judgement {
+  reasons: string[];
+  completion: Completion;
+  checks: VerificationRecord[];
+  /** Failed shell calls that have now been held against the pulse once. */
+  forgiven: ReturnType<CallLog['failed']>;
+}
+
+async function judgeCompletion(
+  { attempt, work, pulses, signal }: PulseProtocolOptions,
+  { input, rejections, log }: { input: DoneInput; rejections: number; log: CallLog },
+): Promise<Judgement> {
+  const { summary, unresolvedIssues = [] } = input;
+  const isRevealed = rejections >= REJECTIONS_BEFORE_HATCH;
+  const isWaived = unresolvedIssues.length > 0 && isRevealed;
+  const reasons: string[] = [];
+  if (unresolvedIssues.length > 0 && !isRevealed) {
+    reasons.push('unresolvedIssues cannot be used yet: fix the issues instead.');
+  }
+  reasons.push(...summaryReasons(summary));
+
+  const staged = await pulses.stage(attempt);
+  const { failures, work: done } = await pulses.runHooks(attempt, { ...staged, message: summary }, signal);
+  reasons.push(...failures, ...fileReasons(input.filesChanged, done.files));
+
+  const asked = checksFor(work.checks, done.files);
+  const results = await pulses.runChecks(attempt, { checks: asked, tree: done.tree }, signal);
+  const news = results.flatMap((result) => result.news);
+  const failed = log.failed();
+  if (!isWaived) {
+    reasons.push(...news);
+    reasons.push(
+      ...failed.map(({ key }) => `The last call of this failed and was not repeated with success: ${key}`),
+    );
+  }
+  return {
+    reasons,
+    completion: {
+      summary,
+      filesChanged: done.files,
+      unresolvedIssues: isWaived ? unresolvedIssues : [],
+      tree: done.tree,
+    },
+    checks: results.map(({ record }) => record),
+    forgiven: news.length === 0 ? failed.filter(({ isShell }) => isShell) : [],
+  };
+}
+
+function summaryReasons(summary: string): string[] {
+  const first = summary.trim().split('\n')[0] ?? '';
+  const reasons: string[] = [];
+  if (!SUMMARY_LINE.test(first)) {
+    reasons.push(
+      `The summary's first line is not a Conventional Commit, such as "feat(auth): validate tokens": ${JSON.stringify(first)}`,
+    );
+  }
+  if (first.length > SUMMARY_LENGTH) {
+    reasons.push(
+      `The summary's first line has ${first.length} characters; at most ${SUMMARY_LENGTH} are allowed.`,
+    );
+  }
+  return reasons;
+}
+
+function fileReasons(told: readonly string[], actual: readonly string[]): string[] {
+  const named = new Set(told.map((path) => path.replace(/^\.\//, '')));
+  const real = new Set(actual);
+  const missing = actual.filter((path) => !named.has(path));
+  const extra = [...named].filter((path) => !real.has(path));
+  if (missing.length === 0 && extra.length === 0) return [];
+  const parts = [
+    ...(missing.length > 0 ? [`missing: ${missing.join(', ')}`] : []),
+    ...(extra.length > 0 ? [`not changed: ${extra.join(', ')}`] : []),
+  ];
+  return [`filesChanged is not what git says. ${parts.join('; ')}`];
+}

@@ -1,0 +1,377 @@
+/** The steps of a workflow: preflight, a pulse's run, where its commit goes, and giving it up. */
+import { turnFromGoal } from '../context/turns.ts';
+import { uuidv7 } from '../domain/ids.ts';
+import type { PulseWork, SetupStep } from '../domain/workflow.ts';
+import { recoveryRef } from '../git/refs.ts';
+import { appendEvents } from '../store/events.ts';
+import { closeTask } from '../store/inbox.ts';
+import { moveIteration } from '../store/iterations.ts';
+import { assertStatus, updateControl, updateSession } from '../store/sessions.ts';
+import { type Db, storeNow } from '../store/store.ts';
+import { insertTurn } from '../store/turns.ts';
+import { insertPreflight, insertPulse, listBaseline, movePulse, type PulseRow } from '../store/workflows.ts';
+import { act } from './actions.ts';
+import { plainBrief } from './brief-again.ts';
+import { PAUSED } from './decide.ts';
+import { type AttemptPart, dispatchIteration, headSha } from './dispatch.ts';
+import type { Engine } from './engine.ts';
+import { runIdOf } from './held-attempt.ts';
+import type { LiveIteration, PulseChange, SessionState, Stop, WorkflowState } from './loop.ts';
+import { endSession, stopEvent, stopSession } from './settle.ts';
+import { storedTurn } from './turns.ts';
+
+const PREFLIGHT_LIMIT_MS = 15 * 60 * 1000;
+/** Named in a preflight's iteration, in place of a pulse's id. */
+const PREFLIGHT_UNIT = 'preflight';
+const PULSE_TOOLS = [
+  'semantic_search',
+  'read_file',
+  'list_directory',
+  'glob_search',
+  'grep',
+  'write_file',
+  'edit_file',
+  'multi_edit',
+  'shell',
+  'pulse_done',
+  'pulse_done_result',
+  'request_extension',
+  'pulse_signal',
+  'report_usage',
+];
+
+interface PulseStep {
+  state: SessionState;
+  token: number;
+}
+
+export async function dispatchPreflight(engine: Engine, { state, token }: PulseStep): Promise<void> {
+  const { store, trace, ids } = engine;
+  const { session, workflow } = state;
+  const { id, setup_steps: steps, checks } = workflow!.workflow;
+  const part: AttemptPart = {
+    role: 'preflight',
+    tools: [],
+    verifyOn: 'never',
+    setup: steps && setupCommands(steps),
+    work: { kind: 'preflight', steps: steps ?? [], checks, limitMs: PREFLIGHT_LIMIT_MS },
+  };
+  const text = 'Preflight: set up the worktree and record what is there before the first pulse.';
+  await act(trace, 'dispatch', {
+    perform: () =>
+      store.tx(
+        'dispatch',
+        async (db) => {
+          await insertPreflight(db, { id: `pre_${uuidv7(ids)}`, workflowId: id, channelId: session.id });
+          await dispatchIteration(db, {
+            state,
+            unit: PREFLIGHT_UNIT,
+            brief: plainBrief(text),
+            token,
+            ids,
+            part,
+            events: [{ type: 'preflight.started', data: { setup: part.setup ?? null } }],
+          });
+        },
+        { session: session.id },
+      ),
+  });
+}
+
+/** Steps as the setup mechanism takes them: commands of the worktree's root. */
+function setupCommands(steps: readonly SetupStep[]): string[] {
+  return steps.map(({ command, cwd }) =>
+    cwd === '' || cwd === '.' ? command : `cd ${quote(cwd)} && ${command}`,
+  );
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** A pulse's next run. Its first makes the branch; one that failed or was stopped is begun anew, in a row of its own. */
+export async function dispatchPulse(
+  engine: Engine,
+  { state, pulse, token }: PulseStep & { pulse: PulseRow },
+): Promise<void> {
+  const { store, trace, ids, briefs, pulses: git } = engine;
+  const { session } = state;
+  const flow = state.workflow!;
+  const isFirst = pulse.status !== 'running';
+  const row = isFirst ? firstRun(engine, { state, flow, pulse }) : { ...pulse, runs: pulse.runs + 1 };
+  const { pulse_branch: branch, start_sha: startSha } = row;
+  if (isFirst) {
+    await act(trace, 'open_pulse', {
+      perform: () => git.open(session, { branch: branch!, at: startSha! }),
+    });
+  }
+  const baseline = await store.read((db) => listBaseline(db, flow.workflow.id));
+  const brief = await briefs.kickoff({ state, pulse: row, isFirst });
+  const work: PulseWork = {
+    kind: 'pulse',
+    pulseId: row.id,
+    plannedPulseId: row.planned_pulse_id,
+    baseSha: startSha!,
+    checks: flow.workflow.checks,
+    baseline,
+    artifacts: flow.workflow.artifacts,
+    rejections: row.rejections,
+    calls: row.calls,
+  };
+  const part: AttemptPart = {
+    role: 'pulse',
+    tools: PULSE_TOOLS,
+    verifyOn: 'never',
+    setup: flow.workflow.setup_steps && setupCommands(flow.workflow.setup_steps),
+    resume: row.agent_session_id,
+    resumeUsage: row.agent_usage,
+    work,
+  };
+  const turnId = uuidv7(ids);
+  const { id: pulseId, planned_pulse_id: plannedPulseId } = row;
+  await act(trace, 'dispatch', {
+    perform: () =>
+      store.tx(
+        'dispatch',
+        async (db) => {
+          await dispatchIteration(db, {
+            state,
+            unit: plannedPulseId,
+            brief,
+            token,
+            ids,
+            startSha: row.wip_sha ?? startSha!,
+            part,
+            events: isFirst
+              ? [{ type: 'pulse.started', data: { pulseId, plannedPulseId, branch, title: row.title } }]
+              : [],
+          });
+          if (isFirst) {
+            await beginPulse(db, { flow, before: pulse, row, kickoffTurn: turnId });
+            await insertTurn(db, kickoffTurn(state, { id: turnId, text: brief.text }));
+          } else await movePulse(db, pulse, 'running', { runs: row.runs });
+        },
+        { session: session.id },
+      ),
+  });
+}
+
+function firstRun(
+  { ids }: Engine,
+  { state, flow, pulse }: { state: SessionState; flow: WorkflowState; pulse: PulseRow },
+): PulseRow {
+  const earlier = flow.pulses.filter(
+    ({ planned_pulse_id: id, status }) => id === pulse.planned_pulse_id && status !== 'proposed',
+  ).length;
+  const suffix = earlier === 0 ? '' : `-${earlier + 1}`;
+  const fresh: PulseRow =
+    pulse.status === 'proposed'
+      ? pulse
+      : {
+          ...pulse,
+          id: `pul_${uuidv7(ids)}`,
+          status: 'proposed',
+          position: Math.max(...flow.pulses.map(({ position }) => position)) + 1,
+          comments: recoveryNote(pulse),
+          wip_sha: null,
+          rejections: 0,
+          extensions: 0,
+          extension: null,
+          calls: [],
+          agent_session_id: null,
+          agent_usage: null,
+        };
+  return {
+    ...fresh,
+    runs: 1,
+    start_sha: headSha(state),
+    pulse_branch: `${state.session.branch_name}--${pulse.planned_pulse_id}${suffix}`,
+    worktree_path: state.session.worktree_path,
+  };
+}
+
+function recoveryNote({
+  pulse_branch: branch,
+  failure_reason: reason,
+  is_recovery_checkpoint: kept,
+}: PulseRow): string {
+  const where = kept ? ` What it had is on the branch ${branch}.` : '';
+  return `An earlier try of this pulse ended: ${reason ?? 'no reason was given'}.${where}`;
+}
+
+async function beginPulse(
+  db: Db,
+  {
+    flow,
+    before,
+    row,
+    kickoffTurn,
+  }: { flow: WorkflowState; before: PulseRow; row: PulseRow; kickoffTurn: string },
+): Promise<void> {
+  if (before.status !== 'proposed') {
+    await insertPulse(db, {
+      id: row.id,
+      workflowId: flow.workflow.id,
+      plannedPulseId: row.planned_pulse_id,
+      position: row.position,
+      title: row.title,
+      comments: row.comments,
+    });
+  }
+  await movePulse(db, { id: row.id, status: 'proposed' }, 'running', {
+    runs: row.runs,
+    start_sha: row.start_sha,
+    pulse_branch: row.pulse_branch,
+    worktree_path: row.worktree_path,
+    initiating_message_id: kickoffTurn,
+    started_at: storeNow(),
+  });
+}
+
+function kickoffTurn({ session, control }: SessionState, { id, text }: { id: string; text: string }) {
+  return storedTurn(
+    turnFromGoal(
+      {
+        id,
+        parent: null,
+        projectId: control.project_id,
+        sessionId: session.id,
+        iteration: session.current_iteration + 1,
+        createdAt: '',
+      },
+      text,
+    ),
+  );
+}
+
+/** The run's commit goes where the verdict says. Each is one ref transaction, and doing it again is no error. */
+export async function landPulse(
+  { trace, pulses }: Engine,
+  {
+    state,
+    live,
+    change,
+    commit,
+  }: { state: SessionState; live: LiveIteration; change: PulseChange; commit: string | null },
+): Promise<PulseChange> {
+  const { session } = state;
+  const landing = { taskId: live.task.id, pulse: namesOf(change.pulse) };
+  const { startSha } = landing.pulse;
+  if (change.landing === 'branch') {
+    await act(trace, 'land_pulse', {
+      perform: () => pulses.land(session, { ...landing, from: startSha, to: commit! }),
+    });
+  } else if (change.landing === 'wip' && commit) {
+    await act(trace, 'keep_wip', { perform: () => pulses.keepWip(session, { ...landing, to: commit }) });
+  } else if (change.landing === 'recovery') {
+    const work = commit ?? change.pulse.wip_sha;
+    const kept = await giveUp({ trace, pulses }, { state, landing, work, change });
+    return { ...change, patch: { ...change.patch, ...kept } };
+  }
+  return change;
+}
+
+function namesOf({ planned_pulse_id: id, pulse_branch: branch, start_sha: startSha }: PulseRow) {
+  return { id, branch: branch!, startSha: startSha! };
+}
+
+async function giveUp(
+  { trace, pulses }: Pick<Engine, 'trace' | 'pulses'>,
+  {
+    state,
+    landing,
+    work,
+    change,
+  }: {
+    state: SessionState;
+    landing: { taskId: string | null; pulse: ReturnType<typeof namesOf> };
+    work: string | null;
+    change: PulseChange;
+  },
+) {
+  const reason = String(change.patch.failure_reason ?? '');
+  const checkpoint = await act(trace, 'give_up_pulse', {
+    perform: () => pulses.giveUp(state.session, { ...landing, work, reason }),
+  });
+  if (checkpoint === null) return null;
+  return { checkpoint_commit_sha: checkpoint, is_recovery_checkpoint: 1, wip_sha: null };
+}
+
+/** `workflow stop`: the agent has been ended; what it left is put onto the pulse's branch, and the session is paused. */
+export async function abandonPulse(
+  engine: Engine,
+  { state, step, token }: PulseStep & { step: { live: LiveIteration; pulse: PulseRow } },
+): Promise<void> {
+  const { store, trace, workspace } = engine;
+  const { session } = state;
+  const { live, pulse } = step;
+  const { iteration, task } = live;
+  const leftovers = recoveryRef(session.id, iteration.iteration_number, iteration.attempt);
+  const reason = 'stopped by a person';
+  const change: PulseChange = {
+    pulse,
+    to: 'stopped',
+    landing: 'recovery',
+    events: [],
+    patch: { failure_reason: reason, extension: null },
+  };
+  // A daemon that was told to stop has kept them; one that died has not.
+  const held = { task, spec: task.spec, sessionId: session.id, iteration: iteration.iteration_number };
+  await workspace.saveLeftovers({ ...held, runId: runIdOf(task.id, task.token) });
+  const work = (await workspace.readRef(session, leftovers)) ?? pulse.wip_sha;
+  const landing = { taskId: task.id, pulse: namesOf(pulse) };
+  const kept = await giveUp(engine, { state, landing, work, change });
+  await act(trace, 'abandon', {
+    perform: () =>
+      store.tx(
+        'abandon',
+        async (db) => {
+          await assertStatus(db, session);
+          const data = { pulseId: pulse.id, plannedPulseId: pulse.planned_pulse_id, reason };
+          await appendEvents(
+            db,
+            session.id,
+            [
+              { type: 'pulse.stopped', iteration: iteration.iteration_number, data },
+              stopEvent(PAUSED, false),
+            ],
+            { token },
+          );
+          await closeTask(db, task.id, 'cancelled');
+          await moveIteration(db, iteration, 'failed', { failure_class: 'cancelled', ended_at: storeNow() });
+          await movePulse(db, pulse, 'stopped', { ...change.patch, ...kept, ended_at: storeNow() });
+          await updateSession(db, session.id, {
+            reserved_usd: Math.max(0, session.reserved_usd - task.reserved_usd),
+            resume_at: null,
+          });
+          await updateControl(db, session.id, { request: null, request_actor: null });
+          await stopSession(db, session, PAUSED);
+        },
+        { session: session.id },
+      ),
+  });
+}
+
+/** Between two runs: a person refused to go on with the pulse. */
+export async function failPulse(
+  engine: Engine,
+  { state, step, token }: PulseStep & { step: { change: PulseChange; stop: Stop } },
+): Promise<void> {
+  const { store, trace } = engine;
+  const { session } = state;
+  const { change, stop } = step;
+  const landing = { taskId: null, pulse: namesOf(change.pulse) };
+  const kept = await giveUp(engine, { state, landing, work: change.pulse.wip_sha, change });
+  await act(trace, 'end', {
+    perform: () =>
+      store.tx(
+        'end',
+        async (db) => {
+          await appendEvents(db, session.id, change.events);
+          await movePulse(db, change.pulse, change.to, { ...change.patch, ...kept, ended_at: storeNow() });
+          await endSession(db, { session, stop, token });
+        },
+        { session: session.id },
+      ),
+  });
+}

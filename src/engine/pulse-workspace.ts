@@ -1,0 +1,219 @@
+/** A pulse's side of git and of the worktree, on the real ones (contract 3). */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, matchesGlob } from 'node:path';
+import { isInDoubt } from '../baselines/compare.ts';
+import type { CommandOutput } from '../baselines/parse.ts';
+import { renderNewIssues } from '../baselines/report.ts';
+import type { VerificationRecord } from '../domain/attempt.ts';
+import { PulseError } from '../domain/errors.ts';
+import type { Redactor } from '../domain/redact.ts';
+import type { BaselineIssue, Check, PreflightReport } from '../domain/workflow.ts';
+import type { Git } from '../git/exec.ts';
+import { readGitDir } from '../git/layout.ts';
+import { sortedPaths } from '../git/path-bytes.ts';
+import { openPrivateIndex } from '../git/private-index.ts';
+import { giveUpPulse, keepWip, landPulse } from '../git/pulse-refs.ts';
+import { resetWorktree } from '../git/recovery.ts';
+import { advanceBranch } from '../git/refs.ts';
+import { stageAll } from '../git/stage.ts';
+import { checkoutState } from '../git/worktree.ts';
+import { agentEnvironment } from '../process/environment.ts';
+import { runProcess } from '../process/run.ts';
+import type { Session } from '../store/sessions.ts';
+import { runChecks } from '../verify/run-checks.ts';
+import { baselineOf, compareRuns } from './check-issues.ts';
+import type { CheckResult, HeldAttempt, PulseLanding, PulseWorkspace, StagedWork } from './ports.ts';
+
+const CHECK_TIMEOUT_MS = 30 * 60 * 1000;
+const HOOK_TIMEOUT_MS = 5 * 60 * 1000;
+const HOOK_OUTPUT_KEPT = 4_000;
+const NEW_ISSUE_LINES = 40;
+
+export interface PulseWorkspaceOptions {
+  git: Git;
+  environment: NodeJS.ProcessEnv;
+  redactor: Redactor;
+}
+
+export function createPulseWorkspace({ git, environment, redactor }: PulseWorkspaceOptions): PulseWorkspace {
+  const envOf = ({ spec }: HeldAttempt): Record<string, string> =>
+    agentEnvironment({ base: environment, own: [], pass: spec.environmentPass, add: {} });
+
+  async function stage({ spec }: HeldAttempt, indexFile: string): Promise<StagedWork> {
+    const { worktreePath: worktree, work } = spec;
+    const { baseSha, artifacts } = pulseWork(work);
+    const changes = await stageAll(git, { worktree, against: baseSha, exclude: artifacts, indexFile });
+    const env = { GIT_INDEX_FILE: indexFile };
+    const tree = await git.text(['write-tree'], { cwd: worktree, env });
+    return { tree, files: sortedPaths(changes.map(({ path }) => path)) };
+  }
+
+  async function check(
+    attempt: HeldAttempt,
+    { command, source, tree, name }: { command: string; source: Check['source']; tree: string; name: string },
+    signal: AbortSignal,
+  ): Promise<{ record: VerificationRecord; seen: CommandOutput }> {
+    const root = attempt.spec.worktreePath;
+    let output = '';
+    const [record] = await runChecks({
+      commands: [command],
+      cwd: root,
+      env: envOf(attempt),
+      base: environment,
+      tree,
+      commit: null,
+      runId: `${attempt.runId}.${name}`,
+      timeoutMs: CHECK_TIMEOUT_MS,
+      signal,
+      redactor,
+      until: 'all',
+      onOutput: (text) => {
+        output = redactor.redact(text);
+      },
+    });
+    // Told to stop before it could begin.
+    if (!record) throw new PulseError('fenced', `${command} was not run: the attempt is over.`);
+    return { record, seen: { command, source, output, exit: record.exit, root } };
+  }
+
+  return {
+    open: ({ project_path: root }, { branch, at }) =>
+      advanceBranch(git, { root, branch, from: null, to: at }),
+
+    land: (session, landing) =>
+      landPulse(git, {
+        ...refsOf(session, landing),
+        branch: session.branch_name,
+        from: landing.from,
+        to: landing.to,
+      }),
+
+    keepWip: (session, landing) => keepWip(git, { ...refsOf(session, landing), to: landing.to }),
+
+    giveUp: (session, landing) =>
+      giveUpPulse(git, { ...refsOf(session, landing), work: landing.work, reason: landing.reason }),
+
+    async baseline(attempt, signal) {
+      const { worktreePath: worktree, work, setup, startSha } = attempt.spec;
+      const { checks, limitMs } = preflightWork(work);
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
+      const issues: BaselineIssue[] = [];
+      let isBuilt = true;
+      for (const { command, source } of checks) {
+        if (limit.aborted) break;
+        const found = await checkTwice(attempt, { command, source }, limit).catch((error: unknown) => {
+          if (limit.aborted) return [];
+          throw error;
+        });
+        issues.push(...found);
+        if (source === 'Build' && found.some(({ issueType }) => issueType === 'Error')) isBuilt = false;
+      }
+      const { changed, untracked: artifacts } = await checkoutState(git, worktree);
+      const error = signal.aborted
+        ? 'interrupted'
+        : limit.aborted
+          ? `it took longer than ${Math.round(limitMs / 60_000)} minutes`
+          : changed.length > 0
+            ? `tracked files were changed, which preflight must not do: ${changed.slice(0, 10).join(', ')}`
+            : null;
+      if (changed.length > 0) await resetWorktree(git, { worktree, sha: startSha, keep: artifacts });
+      const commands = setup ?? [];
+      const report: PreflightReport = {
+        error,
+        summary: `${commands.length} setup command(s), ${issues.length} known issue(s) in ${checks.length} check(s)`,
+        setupCommands: commands,
+        buildSuccess: isBuilt,
+        baseline: issues,
+        artifacts,
+      };
+      return report;
+    },
+
+    async stage(attempt) {
+      await using index = await openPrivateIndex(await readGitDir(attempt.spec.worktreePath));
+      return await stage(attempt, index.path);
+    },
+
+    async runHooks(attempt, { message, ...before }, signal) {
+      const cwd = attempt.spec.worktreePath;
+      await using index = await openPrivateIndex(await readGitDir(cwd));
+      await stage(attempt, index.path);
+      const folder = await mkdtemp(join(tmpdir(), 'pulse-hook-'));
+      try {
+        const file = join(folder, 'message');
+        await writeFile(file, `${message.trim()}\n`);
+        const failures: string[] = [];
+        for (const hook of [['pre-commit'], ['commit-msg', '--', file]]) {
+          const result = await runProcess({
+            runId: `${attempt.runId}.hook`,
+            file: 'git',
+            args: ['hook', 'run', '--ignore-missing', ...hook],
+            cwd,
+            env: { ...envOf(attempt), GIT_INDEX_FILE: index.path },
+            timeoutMs: HOOK_TIMEOUT_MS,
+            signal,
+          });
+          if (result.code === 0) continue;
+          const said = redactor.redact(`${result.stdout}\n${result.stderr}`.trim()).slice(-HOOK_OUTPUT_KEPT);
+          failures.push(`The ${hook[0]} hook failed (exit ${result.code ?? 'none'}):\n${said}`);
+        }
+        const work = await stage(attempt, index.path);
+        return { failures, work: work.tree === before.tree ? before : work };
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+
+    async runChecks(attempt, { checks, tree }, signal) {
+      const { baseline } = pulseWork(attempt.spec.work);
+      const results: CheckResult[] = [];
+      for (const { command, source } of checks) {
+        const ask = () => check(attempt, { command, source, tree, name: 'verify' }, signal);
+        const first = await ask();
+        let comparison = compareRuns(baseline, [first.seen]);
+        // A test that fails only once is no reason to refuse.
+        if (isInDoubt(comparison)) comparison = compareRuns(baseline, [first.seen, (await ask()).seen]);
+        const news = comparison.passes ? [] : [renderNewIssues(comparison, { maxLines: NEW_ISSUE_LINES })];
+        results.push({ record: first.record, news });
+      }
+      return results;
+    },
+  };
+
+  /** A failing check is asked again: what shows only once is flaky, and no pulse is blamed for it. */
+  async function checkTwice(
+    attempt: HeldAttempt,
+    { command, source }: Check,
+    signal: AbortSignal,
+  ): Promise<BaselineIssue[]> {
+    const ask = () => check(attempt, { command, source, tree: '', name: 'baseline' }, signal);
+    const first = await ask();
+    if (first.record.passed) return baselineOf([first.seen]);
+    return baselineOf([first.seen, (await ask()).seen]);
+  }
+}
+
+/** Asked only when a changed file matches the check's scope, or when it has none. */
+export function checksFor(checks: readonly Check[], files: readonly string[]): Check[] {
+  return checks.filter(({ scope }) => {
+    const patterns = scope === undefined ? [] : [scope].flat();
+    return (
+      patterns.length === 0 || files.some((file) => patterns.some((pattern) => matchesGlob(file, pattern)))
+    );
+  });
+}
+
+function pulseWork(work: HeldAttempt['spec']['work']) {
+  if (work?.kind !== 'pulse') throw new TypeError('not the attempt of a pulse');
+  return work;
+}
+
+function preflightWork(work: HeldAttempt['spec']['work']) {
+  if (work?.kind !== 'preflight') throw new TypeError('not the attempt of a preflight');
+  return work;
+}
+
+function refsOf({ project_path: root, id: sessionId }: Session, { taskId, pulse }: PulseLanding) {
+  return { root, sessionId, taskId, pulse };
+}

@@ -1,0 +1,30 @@
+/** Setup commands run once for each worktree and lockfile (contract 1.5). */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { VerificationRecord } from '../domain/attempt.ts';
+import { readGitDir } from '../git/layout.ts';
+import { type CheckRun, runChecks } from '../verify/run-checks.ts';
+import { detectSetup, setupFingerprint } from '../verify/setup.ts';
+
+/** In the worktree's own git directory: never in its files, gone with it. */
+const PREPARED = 'pulse-prepared';
+
+export type SetupRun = Omit<CheckRun, 'commands' | 'tree' | 'commit' | 'until' | 'onOutput'> & {
+  /** `null`: told by the lockfiles. */
+  commands: readonly string[] | null;
+};
+
+/** Returns the failing record, or `null`. */
+export async function setUpOnce(run: SetupRun): Promise<VerificationRecord | null> {
+  const { cwd, signal } = run;
+  const commands = run.commands ?? (await detectSetup(cwd));
+  if (commands.length === 0) return null;
+  const marker = join(await readGitDir(cwd), PREPARED);
+  const fingerprint = await setupFingerprint(cwd, commands);
+  if ((await readFile(marker, 'utf8').catch(() => null)) === fingerprint) return null;
+  const records = await runChecks({ ...run, commands, tree: '', commit: null, until: 'first' });
+  const failing = records.find((record) => !record.passed);
+  if (failing || signal?.aborted) return failing ?? null;
+  await writeFile(marker, await setupFingerprint(cwd, commands));
+  return null;
+}

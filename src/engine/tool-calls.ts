@@ -1,0 +1,63 @@
+/** What the completion protocol remembers of a pulse's tool calls: the last call of each key (contract 3, a). */
+import type { RunEvent } from '../agents/contract.ts';
+import { CALLS_REMEMBERED, type ToolCall } from '../domain/workflow.ts';
+
+/** Names of shells as agents have them; their key is the command. */
+const SHELLS = new Set(['shell', 'bash', 'run_shell_command', 'command_execution', 'exec', 'execute']);
+/** A protocol call is no work, and a search without a hit no failure. */
+const NOT_COUNTED =
+  /^(?:pulse_.*|report_usage|request_extension|record_baseline|preflight_done|semantic_search|glob_search|grep|glob|search.*|list_directory|ls|todo.*)$/;
+
+export interface CallLog {
+  /** One call that has ended. */
+  ended(call: { name: string; target: string; ok: boolean }): void;
+  /** Follows the agent's own tools by what its stream says. */
+  saw(event: RunEvent): void;
+  /** The keys whose last call failed, oldest first. */
+  failed(): ToolCall[];
+  /** A failed shell call is held against a pulse in one rejection only. */
+  forgive(calls: readonly ToolCall[]): void;
+  calls(): ToolCall[];
+}
+
+export function createCallLog(earlier: readonly ToolCall[]): CallLog {
+  let kept = [...earlier];
+  const open = new Map<string, { name: string; target: string }>();
+
+  function ended({ name, target, ok }: { name: string; target: string; ok: boolean }): void {
+    const tool = plainName(name);
+    if (NOT_COUNTED.test(tool)) return;
+    const isShell = SHELLS.has(tool);
+    kept = [...kept, { key: isShell ? `shell ${target}` : `${tool} ${target}`, ok, isShell }].slice(
+      -CALLS_REMEMBERED,
+    );
+  }
+
+  return {
+    ended,
+    saw(event) {
+      if (event.type === 'tool_start') open.set(event.id, { name: event.name, target: event.summary ?? '' });
+      if (event.type !== 'tool_end') return;
+      const begun = open.get(event.id);
+      open.delete(event.id);
+      const isOwn = begun && OWN_TOOL.test(begun.name);
+      if (begun && !isOwn) ended({ ...begun, ok: event.ok });
+    },
+    failed() {
+      const last = new Map(kept.map((call) => [call.key, call]));
+      return [...last.values()].filter(({ ok }) => !ok);
+    },
+    forgive(calls) {
+      const keys = new Set(calls.map(({ key }) => key));
+      kept = kept.filter(({ key }) => !keys.has(key));
+    },
+    calls: () => kept,
+  };
+}
+
+/** Pulse's tools as CLIs name them: these are counted where they are called, at the endpoint. */
+const OWN_TOOL = /^(?:mcp__?pulse__?|pulse_)/i;
+
+function plainName(name: string): string {
+  return name.toLowerCase();
+}

@@ -1,0 +1,40 @@
+/** What an experiment's agent is shown of the repository: the newest commits and the files it may change. */
+import { matchesGlob } from 'node:path';
+import type { Git } from './exec.ts';
+import { pathText, splitNul } from './path-bytes.ts';
+
+const COMMITS = 20;
+const MOST_FILES = 200;
+
+/** 2 git processes, and 1 for each file that is shown. */
+export async function reviewMaterial(
+  git: Git,
+  {
+    root,
+    sha,
+    patterns,
+    maxBytes,
+  }: { root: string; sha: string; patterns: readonly string[]; maxBytes: number },
+): Promise<{ log: string; files: { path: string; text: string }[]; more: string[] }> {
+  const log = await git.text(['log', '--oneline', `-${COMMITS}`, sha], { cwd: root });
+  const { stdout } = await git.run(['ls-tree', '-r', '-z', '-l', sha], { cwd: root });
+  const entries = splitNul(stdout).flatMap((line) => {
+    const found = /^\d+ blob [0-9a-f]+ +(\d+)\t(.*)$/s.exec(line);
+    return found ? [{ size: Number(found[1]), path: pathText(found[2]!) }] : [];
+  });
+  const wanted = entries
+    .filter(({ path }) => patterns.some((pattern) => matchesGlob(path, pattern)))
+    .slice(0, MOST_FILES);
+  const files: { path: string; text: string }[] = [];
+  const more: string[] = [];
+  let room = maxBytes;
+  for (const { path, size } of wanted) {
+    if (size > room) {
+      more.push(path);
+      continue;
+    }
+    room -= size;
+    files.push({ path, text: await git.text(['show', `${sha}:${path}`], { cwd: root }) });
+  }
+  return { log, files, more };
+}

@@ -1,0 +1,260 @@
+/** The research loop (seed 4): one change an experiment, measured and decided by Pulse; the model only has ideas. */
+import type { AttemptResult } from '../domain/attempt.ts';
+import { readSignal } from '../domain/signals.ts';
+import { commonStep, PAUSED } from '../engine/decide.ts';
+import { budgetStop } from '../engine/governor.ts';
+import type {
+  ExperimentChange,
+  LiveIteration,
+  Loop,
+  ResearchState,
+  SessionState,
+  Step,
+  Stop,
+  Verdict,
+} from '../engine/loop.ts';
+import { type MeasureReport, measureReportSchema } from '../engine/measure.ts';
+import { type CrashKind, mayFix } from '../research/crash.ts';
+import type { Direction } from '../research/decision.ts';
+import { explainDecision } from '../research/decision-words.ts';
+import { ideaFingerprint } from '../research/fingerprint.ts';
+import { isSurprising } from '../research/surprise.ts';
+import type { Experiment } from '../store/research.ts';
+import { judgeFailure } from './failures.ts';
+
+const BASELINE_UNIT = 'baseline';
+
+export const researchLoop: Loop = {
+  kind: 'research',
+  decide(state) {
+    const common = commonStep(state);
+    if (common) return common;
+    const flow = state.research!;
+    return state.live ? judge(state, flow, state.live) : next(state, flow);
+  },
+};
+
+function next({ session }: SessionState, { research, running, count, file }: ResearchState): Step {
+  const stop = budgetStop(session);
+  if (stop) return { do: 'end', stop };
+  if (research.reference === null) return { do: 'baseline' };
+  const { direction, target } = file.metric;
+  if (research.best !== null && target !== undefined && reaches(research.best, target, direction)) {
+    return { do: 'end', stop: { status: 'complete', reason: 'completed', detail: null } };
+  }
+  if (running) return { do: 'experiment', experiment: running };
+  if (research.iterations !== null && count >= research.iterations) {
+    return { do: 'end', stop: { status: 'complete', reason: 'iteration_limit', detail: null } };
+  }
+  return { do: 'experiment', experiment: null };
+}
+
+function reaches(metric: number, target: number, direction: Direction): boolean {
+  return direction === 'higher' ? metric >= target : metric <= target;
+}
+
+function judge(state: SessionState, flow: ResearchState, live: LiveIteration): Step {
+  const result = live.task.result!;
+  if (live.iteration.unit === BASELINE_UNIT) return judgeBaseline(state, live, result);
+  const experiment = flow.running!;
+  const failure = judgeFailure(state, live, result);
+  if (failure) {
+    const isTimeout = failure.do === 'settle' && failure.verdict.status === 'timeout';
+    if (!isTimeout) return failure;
+    const change = discard(experiment, result, { reason: 'The run took too long.', report: null });
+    return { ...failure, verdict: { ...failure.verdict, experiment: change } };
+  }
+  const { finalMessage, toolSignal } = result.run!;
+  const signal = readSignal({ message: finalMessage, toolSignal, succeeded: true });
+  if (signal?.signal === 'BLOCKED' && (signal.source === 'explicit' || signal.source === 'tool')) {
+    const detail = signal.reason ?? 'The agent gave no reason.';
+    const stop: Stop = { status: 'blocked', reason: 'blocked_by_agent', detail };
+    const verdict: Verdict = {
+      ...said('BLOCKED'),
+      outcome: 'blocked',
+      reason: detail,
+      experiment: wip(experiment, result, {}),
+      stop,
+    };
+    return { do: 'settle', live, result, verdict };
+  }
+  const change = judgeExperiment(flow, { experiment, result });
+  const outcome = { keep: 'kept', discard: 'discarded', crash: 'crashed', running: 'continued' } as const;
+  const verdict: Verdict = {
+    ...said('CONTINUE'),
+    outcome: outcome[change.status],
+    reason: String(change.patch.reason ?? '') || null,
+    experiment: change,
+    stop: goesOnStop(state),
+  };
+  return { do: 'settle', live, result, verdict };
+}
+
+function judgeBaseline(state: SessionState, live: LiveIteration, result: AttemptResult): Step {
+  const { setupFailure } = result;
+  const report = reportOf(result);
+  const error = setupFailure
+    ? `${setupFailure.command} failed (exit ${setupFailure.exit ?? 'none'}).`
+    : report?.crash
+      ? `The metric could not be measured (${report.crash.kind}):\n${report.crash.tail.slice(-1_000)}`
+      : null;
+  const stop: Stop | null =
+    error === null ? goesOnStop(state) : { status: 'failed', reason: 'preflight_failed', detail: error };
+  const verdict: Verdict = {
+    ...said(error === null ? 'CONTINUE' : 'BLOCKED'),
+    status: error === null ? 'complete' : 'failed',
+    outcome: error === null ? 'completed' : 'crashed',
+    reason: error,
+    stop,
+  };
+  return { do: 'settle', live, result, verdict };
+}
+
+function judgeExperiment(
+  { research }: ResearchState,
+  { experiment, result }: { experiment: Experiment; result: AttemptResult },
+): ExperimentChange {
+  const report = reportOf(result);
+  if (!result.commit || !report)
+    return discard(experiment, result, { reason: 'It changed nothing.', report: null });
+  const { crash, caught, decision } = report;
+  if (crash) {
+    const crashes = [...experiment.crashes, crash.kind] as CrashKind[];
+    const patch = { crashes: JSON.stringify(crashes), reason: `${crash.kind}: ${crash.tail.slice(-2_000)}` };
+    if (mayFix(crashes)) return wip(experiment, result, patch);
+    return ended(experiment, result, { status: 'crash', report, patch });
+  }
+  const figures = decision && {
+    metric: decision.metric,
+    delta: decision.metric === null ? null : decision.metric - decision.best,
+    decision: JSON.stringify(decision),
+  };
+  if (caught)
+    return ended(experiment, result, {
+      status: 'discard',
+      report,
+      patch: { ...figures, reason: caught.text },
+    });
+  if (!decision) return discard(experiment, result, { reason: 'Nothing was measured.', report });
+  const reason = explainDecision(decision);
+  const patch = { ...figures, reason };
+  if (decision.verdict === 'discard') return ended(experiment, result, { status: 'discard', report, patch });
+  const change = ended(experiment, result, { status: 'keep', report, patch });
+  const surprise = isSurprising(decision)
+    ? [{ type: 'experiment.surprised' as const, data: { number: experiment.number, reason } }]
+    : [];
+  return {
+    ...change,
+    events: [...change.events, ...surprise],
+    research: {
+      ...change.research,
+      best: decision.metric ?? research.best,
+      best_experiment: experiment.number,
+    },
+  };
+}
+
+function reportOf({ measured }: AttemptResult): MeasureReport | null {
+  return measured === undefined || measured === null ? null : measureReportSchema.parse(measured);
+}
+
+function discard(
+  experiment: Experiment,
+  result: AttemptResult,
+  { reason, report }: { reason: string; report: MeasureReport | null },
+): ExperimentChange {
+  return ended(experiment, result, { status: 'discard', report, patch: { reason } });
+}
+
+const LANDINGS = { keep: 'branch', discard: 'discarded', crash: 'discarded' } as const;
+const EVENTS = {
+  keep: 'experiment.kept',
+  discard: 'experiment.discarded',
+  crash: 'experiment.crashed',
+} as const;
+
+function ended(
+  experiment: Experiment,
+  result: AttemptResult,
+  {
+    status,
+    report,
+    patch,
+  }: { status: keyof typeof LANDINGS; report: MeasureReport | null; patch: ExperimentChange['patch'] },
+): ExperimentChange {
+  const description = descriptionOf(experiment, result);
+  const { metric = null, delta = null, reason = null } = patch;
+  return {
+    experiment,
+    status,
+    landing: LANDINGS[status],
+    patch: {
+      ...patch,
+      description,
+      fingerprint: ideaFingerprint(description),
+      commit_hash: result.commit,
+      wip_sha: null,
+      duration_ms: experiment.duration_ms + Math.round(result.run?.durationMs ?? 0),
+    },
+    research: report?.reference
+      ? { reference: JSON.stringify(report.reference), good_runs_ms: JSON.stringify(report.goodRunsMs) }
+      : {},
+    events: [
+      {
+        type: EVENTS[status],
+        data: { number: experiment.number, description, metric, delta, reason, commit: result.commit },
+      },
+    ],
+  };
+}
+
+/** It goes on in the next run: a crash to be mended, or a question that a person answers. */
+function wip(
+  experiment: Experiment,
+  result: AttemptResult,
+  patch: ExperimentChange['patch'],
+): ExperimentChange {
+  const description = descriptionOf(experiment, result);
+  return {
+    experiment,
+    status: 'running',
+    landing: 'wip',
+    patch: {
+      ...patch,
+      description,
+      fingerprint: ideaFingerprint(description),
+      wip_sha: result.commit ?? experiment.wip_sha,
+      duration_ms: experiment.duration_ms + Math.round(result.run?.durationMs ?? 0),
+    },
+    research: {},
+    events: [],
+  };
+}
+
+/** The first run's words: a fix is still the same idea. */
+function descriptionOf({ description }: Experiment, { run }: AttemptResult): string {
+  return description || describedBy(run);
+}
+
+/** What the agent told before it began, else the first line of its message. */
+function describedBy(run: AttemptResult['run']): string {
+  const first = run?.finalMessage
+    .split('\n')
+    .find((line) => line.trim() !== '' && !line.includes('<signal>'));
+  return (run?.description ?? first ?? 'no description').trim().slice(0, 300);
+}
+
+function said(signal: 'CONTINUE' | 'BLOCKED') {
+  return {
+    status: 'complete',
+    signal,
+    signalSource: 'loop',
+    signalRule: null,
+    anchorHint: null,
+    failureClass: null,
+  } as const;
+}
+
+function goesOnStop({ session, control }: SessionState): Stop | null {
+  return control.request ? PAUSED : budgetStop(session);
+}

@@ -1,0 +1,305 @@
+/** The workflow (seed 2): preflight once, then pulses one after the other, each ended by a judged completion. */
+import type { AttemptResult, RunReport, Usage } from '../domain/attempt.ts';
+import type { NewEvent } from '../domain/events.ts';
+import { readSignal } from '../domain/signals.ts';
+import { AUTOMATIC_EXTENSIONS, RUNS_PER_PULSE } from '../domain/workflow.ts';
+import { commonStep, PAUSED } from '../engine/decide.ts';
+import { budgetStop } from '../engine/governor.ts';
+import type {
+  LiveIteration,
+  Loop,
+  PulseChange,
+  SessionState,
+  Step,
+  Stop,
+  Verdict,
+  WorkflowState,
+} from '../engine/loop.ts';
+import type { PulseRow } from '../store/workflows.ts';
+import { judgeFailure } from './failures.ts';
+
+const PREFLIGHT_UNIT = 'preflight';
+
+export const workflowLoop: Loop = {
+  kind: 'workflow',
+  decide(state) {
+    const flow = state.workflow!;
+    const { live } = state;
+    const pulse = live && runningPulse(flow);
+    const isStopped = state.session.status === 'running' && state.control.request === 'stop';
+    if (isStopped && live && pulse && live.task.result?.stage !== 'reported') {
+      return { do: 'abandon', live, pulse };
+    }
+    const common = commonStep(state);
+    if (common) return common;
+    return live ? judge(state, flow, live) : next(state, flow);
+  },
+};
+
+function runningPulse({ pulses }: Pick<WorkflowState, 'pulses'>): PulseRow | null {
+  return pulses.find((pulse) => pulse.status === 'running') ?? null;
+}
+
+/** Nothing is in hand: whoever's turn it is, a person's or the next run's. */
+function next({ session }: SessionState, flow: WorkflowState): Step {
+  const { workflow, preflight } = flow;
+  if (workflow.merged_sha !== null) return end('complete', 'completed', null);
+  const budget = budgetStop(session);
+  if (budget) return { do: 'end', stop: budget };
+  if (workflow.approved_at === null)
+    return end('blocked', 'approval_required', 'The plan waits for approval.');
+  if (preflight?.status !== 'completed') return { do: 'preflight' };
+  const running = runningPulse(flow);
+  if (running?.failure_reason) return deny(running, running.failure_reason);
+  if (running?.extension) return end('blocked', 'extension_requested', running.extension.reason);
+  if (running) return { do: 'pulse', pulse: running };
+  return nextPulse(flow);
+}
+
+/** A person refused the extension: what the pulse has is kept on its branch. */
+function deny(pulse: PulseRow, reason: string): Step {
+  const stop: Stop = { status: 'failed', reason: 'pulse_failed', detail: reason };
+  return { do: 'fail_pulse', change: giveUp(pulse, { to: 'failed', reason }), stop };
+}
+
+function nextPulse({ workflow, pulses }: WorkflowState): Step {
+  const newest = newestRows(pulses);
+  const waiting = [...newest.values()].filter(({ status }) => status !== 'succeeded');
+  if (waiting.length === 0) {
+    return end('blocked', 'approval_required', 'All pulses are done: the workflow waits for review.');
+  }
+  const needs = new Map(workflow.plan.pulses.map(({ id, dependsOn = [] }) => [id, dependsOn]));
+  const ready = waiting.find(({ planned_pulse_id: id }) =>
+    (needs.get(id) ?? []).every((needed) => newest.get(needed)?.status === 'succeeded'),
+  );
+  if (ready) return { do: 'pulse', pulse: ready };
+  const ids = waiting.map((pulse) => pulse.planned_pulse_id).join(', ');
+  return end(
+    'failed',
+    'pulse_failed',
+    `Nothing can be started: ${ids} depend on pulses that did not succeed.`,
+  );
+}
+
+/** A retry is a new row of the same planned pulse: the newest counts. */
+function newestRows(pulses: readonly PulseRow[]): Map<string, PulseRow> {
+  return new Map(pulses.map((pulse) => [pulse.planned_pulse_id, pulse]));
+}
+
+function end(status: Stop['status'], reason: Stop['reason'], detail: string | null): Step {
+  return { do: 'end', stop: { status, reason, detail } };
+}
+
+function judge(state: SessionState, flow: WorkflowState, live: LiveIteration): Step {
+  const result = live.task.result!;
+  if (live.iteration.unit === PREFLIGHT_UNIT) return judgePreflight(state, live, result);
+  const pulse = runningPulse(flow)!;
+  const failure = judgeFailure(state, live, result);
+  if (failure) return failure.do === 'settle' ? keptForLater(state, failure, pulse) : failure;
+  return judgeRun(state, flow, { live, result, pulse });
+}
+
+function judgePreflight(state: SessionState, live: LiveIteration, result: AttemptResult): Step {
+  const { setupFailure, preflight } = result;
+  const error = setupFailure
+    ? `${setupFailure.command} failed (exit ${setupFailure.exit ?? 'none'}).`
+    : (preflight?.error ?? null);
+  const stop: Stop | null =
+    error === null
+      ? goesOnStop(state)
+      : { status: 'failed', reason: 'preflight_failed', detail: `Preflight failed: ${error}` };
+  const verdict: Verdict = {
+    ...said(error === null ? 'COMPLETE' : 'BLOCKED'),
+    status: error === null ? 'complete' : 'failed',
+    outcome: error === null ? 'completed' : 'crashed',
+    reason: error,
+    stop,
+  };
+  return { do: 'settle', live, result, verdict };
+}
+
+/** A run that failed or hit a limit has not finished its pulse: its work is kept and the next run goes on with it. */
+function keptForLater(state: SessionState, step: Extract<Step, { do: 'settle' }>, pulse: PulseRow): Step {
+  const { verdict, result } = step;
+  if (verdict.status !== 'timeout' || verdict.stop) {
+    return { ...step, verdict: { ...verdict, pulse: wip(pulse, result, []) } };
+  }
+  return afterUnfinishedRun(state, { step, pulse });
+}
+
+function judgeRun(
+  state: SessionState,
+  { workflow }: WorkflowState,
+  { live, result, pulse }: { live: LiveIteration; result: AttemptResult; pulse: PulseRow },
+): Step {
+  const { completion, extension, finalMessage, toolSignal } = result.run!;
+  if (completion) return succeed(state, { live, result, pulse });
+  if (extension) {
+    const count = pulse.extensions + 1;
+    const isAsked = workflow.extensions === 'ask' || count > AUTOMATIC_EXTENSIONS;
+    const stop: Stop | null = isAsked
+      ? { status: 'blocked', reason: 'extension_requested', detail: extension.reason }
+      : goesOnStop(state);
+    const change = wip(pulse, result, [
+      {
+        type: 'pulse.extended',
+        data: { pulseId: pulse.id, plannedPulseId: pulse.planned_pulse_id, ...extension },
+      },
+    ]);
+    const patch = {
+      ...change.patch,
+      extensions: count,
+      extension: isAsked ? JSON.stringify(extension) : null,
+    };
+    const verdict: Verdict = {
+      ...said(isAsked ? 'BLOCKED' : 'CONTINUE'),
+      status: 'complete',
+      outcome: isAsked ? 'blocked' : 'continued',
+      reason: extension.reason,
+      pulse: { ...change, patch },
+      stop,
+    };
+    return { do: 'settle', live, result, verdict };
+  }
+  const signal = readSignal({ message: finalMessage, toolSignal, succeeded: true });
+  if (signal?.signal === 'BLOCKED' && (signal.source === 'explicit' || signal.source === 'tool')) {
+    const detail = signal.reason ?? 'The agent gave no reason.';
+    const verdict: Verdict = {
+      ...said('BLOCKED'),
+      signalSource: signal.source,
+      signalRule: signal.rule,
+      status: 'complete',
+      outcome: 'blocked',
+      reason: detail,
+      pulse: wip(pulse, result, []),
+      stop: { status: 'blocked', reason: 'blocked_by_agent', detail },
+    };
+    return { do: 'settle', live, result, verdict };
+  }
+  const verdict: Verdict = {
+    ...said('CONTINUE'),
+    status: 'complete',
+    outcome: 'continued',
+    reason: 'The run ended without pulse_done or request_extension.',
+    stop: null,
+  };
+  return afterUnfinishedRun(state, { step: { do: 'settle', live, result, verdict }, pulse });
+}
+
+/** It counts against the pulse; after the last one allowed the pulse has failed. */
+function afterUnfinishedRun(
+  state: SessionState,
+  { step, pulse }: { step: Extract<Step, { do: 'settle' }>; pulse: PulseRow },
+): Step {
+  const { verdict, result } = step;
+  if (pulse.runs < RUNS_PER_PULSE) {
+    const change = wip(pulse, result, []);
+    return { ...step, verdict: { ...verdict, pulse: change, stop: verdict.stop ?? goesOnStop(state) } };
+  }
+  const detail = `${pulse.planned_pulse_id} was not finished within ${RUNS_PER_PULSE} runs.`;
+  return {
+    ...step,
+    verdict: {
+      ...verdict,
+      ...said('BLOCKED'),
+      outcome: 'blocked',
+      reason: detail,
+      pulse: giveUp(pulse, { to: 'failed', reason: detail }),
+      stop: { status: 'failed', reason: 'pulse_failed', detail },
+    },
+  };
+}
+
+function succeed(
+  state: SessionState,
+  { live, result, pulse }: { live: LiveIteration; result: AttemptResult; pulse: PulseRow },
+): Step {
+  const { summary, unresolvedIssues } = result.run!.completion!;
+  const isHalted = unresolvedIssues.length > 0;
+  const detail = isHalted
+    ? `${pulse.planned_pulse_id} is done but for ${unresolvedIssues.map(({ issue }) => issue).join('; ')}`
+    : null;
+  const event: NewEvent = {
+    type: 'PulseCompleted',
+    data: {
+      pulseId: pulse.id,
+      plannedPulseId: pulse.planned_pulse_id,
+      checkpointCommitSha: result.commit,
+      description: summary,
+      hasUnresolvedIssues: isHalted,
+      unresolvedIssues,
+    },
+  };
+  const change: PulseChange = {
+    pulse,
+    to: 'succeeded',
+    landing: 'branch',
+    events: [event],
+    patch: {
+      checkpoint_commit_sha: result.commit,
+      description: summary,
+      has_unresolved_issues: isHalted ? 1 : 0,
+      unresolved_issues: JSON.stringify(unresolvedIssues),
+      wip_sha: null,
+      extension: null,
+    },
+  };
+  const verdict: Verdict = {
+    ...said('COMPLETE'),
+    status: 'complete',
+    outcome: 'completed',
+    reason: summary,
+    pulse: change,
+    stop: isHalted ? { status: 'blocked', reason: 'unresolved_issues', detail } : goesOnStop(state),
+  };
+  return { do: 'settle', live, result, verdict };
+}
+
+function wip(pulse: PulseRow, { commit, run }: AttemptResult, events: readonly NewEvent[]): PulseChange {
+  return {
+    pulse,
+    to: 'running',
+    landing: 'wip',
+    events,
+    patch: {
+      wip_sha: commit ?? pulse.wip_sha,
+      calls: JSON.stringify(run?.calls ?? pulse.calls),
+      agent_session_id: run?.agentSessionId ?? pulse.agent_session_id,
+      agent_usage: run ? JSON.stringify(addUsage(pulse, run)) : undefined,
+    },
+  };
+}
+
+/** A CLI that goes on with its own session counts from that session's beginning. */
+function addUsage({ agent_usage: before, agent_session_id: id }: PulseRow, run: RunReport): Usage {
+  const { usage } = run;
+  if (before === null || run.agentSessionId !== id) return usage;
+  const costUsd =
+    before.costUsd === null && usage.costUsd === null ? null : (before.costUsd ?? 0) + (usage.costUsd ?? 0);
+  return {
+    costUsd,
+    inputTokens: before.inputTokens + usage.inputTokens,
+    outputTokens: before.outputTokens + usage.outputTokens,
+    cacheTokens: before.cacheTokens + usage.cacheTokens,
+  };
+}
+
+/** What it has goes onto its own branch, marked; a resume begins it anew. */
+function giveUp(pulse: PulseRow, { to, reason }: { to: 'failed' | 'stopped'; reason: string }): PulseChange {
+  const data = { pulseId: pulse.id, plannedPulseId: pulse.planned_pulse_id, reason };
+  return {
+    pulse,
+    to,
+    landing: 'recovery',
+    events: [{ type: `pulse.${to}`, data }],
+    patch: { failure_reason: reason, extension: null },
+  };
+}
+
+function said(signal: 'CONTINUE' | 'COMPLETE' | 'BLOCKED') {
+  return { signal, signalSource: 'loop', signalRule: null, anchorHint: null, failureClass: null } as const;
+}
+
+function goesOnStop({ session, control }: SessionState): Stop | null {
+  return control.request ? PAUSED : budgetStop(session);
+}

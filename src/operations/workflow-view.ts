@@ -1,0 +1,165 @@
+/** A workflow as people and programs see it: seed 2's fields in camelCase, redacted, and its diffs (contract 3, Data). */
+import { PulseError } from '../domain/errors.ts';
+import { redactJson } from '../domain/redact.ts';
+import { unifiedDiff } from '../git/diff.ts';
+import type { Session } from '../store/sessions.ts';
+import {
+  listStoredBaseline,
+  type PreflightSetup,
+  type PulseRow,
+  type StoredBaselineIssue,
+  type Workflow,
+} from '../store/workflows.ts';
+import type { Operations } from './context.ts';
+import { viewWorkflow } from './workflow.ts';
+
+/** So much of a patch is shown; the whole of it is on the branch. */
+const DIFF_BYTES = 2 * 1024 * 1024;
+
+export type PulseShown = ReturnType<typeof pulseShown>;
+export type BaselineShown = StoredBaselineIssue;
+
+export interface WorkflowShown {
+  session: Session;
+  workflow: ReturnType<typeof workflowShown>;
+  pulses: PulseShown[];
+  preflight: ReturnType<typeof preflightShown> | null;
+}
+
+export async function showWorkflow(operations: Operations, id: string): Promise<WorkflowShown> {
+  const { session, workflow, pulses, preflight } = await viewWorkflow(operations, id);
+  return redactJson({
+    session,
+    workflow: workflowShown(workflow),
+    pulses: pulses.map(pulseShown),
+    preflight: preflight && preflightShown(preflight),
+  });
+}
+
+export async function showBaseline(operations: Operations, id: string): Promise<BaselineShown[]> {
+  const { workflow } = await viewWorkflow(operations, id);
+  return redactJson(await operations.engine.store.read((db) => listStoredBaseline(db, workflow.id)));
+}
+
+export interface WorkflowDiff {
+  /** A patch, cut at a line's end where it is too long. */
+  text: string;
+  isTruncated: boolean;
+  from: string;
+  to: string;
+}
+
+/** Throws `not_found` when there is no such pulse, or nothing of it in git. */
+export async function diffWorkflow(
+  operations: Operations,
+  id: string,
+  pulseId?: string,
+): Promise<WorkflowDiff> {
+  const { session, pulses } = await viewWorkflow(operations, id);
+  const range = pulseId === undefined ? wholeRange(session) : pulseRange(session, pulses, pulseId);
+  const { git, redactor } = operations;
+  const [from, to] = await Promise.all(
+    [range.from, range.to].map(async (name) => {
+      const found = await git.attempt(['rev-parse', '--verify', '--quiet', `${name}^{commit}`], {
+        cwd: session.project_path,
+      });
+      if (found.code === 0) return found.stdout.toString().trim();
+      throw new PulseError('not_found', `${name} is no longer in the repository.`, {
+        hint: 'A branch that was deleted takes its commits with it.',
+      });
+    }),
+  );
+  const { text, truncated } = await unifiedDiff(git, {
+    root: session.project_path,
+    from: from!,
+    to: to!,
+    maxBytes: DIFF_BYTES,
+  });
+  return { text: redactor.redact(text), isTruncated: truncated, from: from!, to: to! };
+}
+
+function wholeRange({ base_sha: from, branch_name: branch }: Session): { from: string; to: string } {
+  return { from, to: `refs/heads/${branch}` };
+}
+
+/** What it became; while it runs, what its earlier runs left. */
+function pulseRange(session: Session, pulses: readonly PulseRow[], id: string): { from: string; to: string } {
+  const pulse =
+    pulses.find((row) => row.id === id) ?? pulses.findLast((row) => row.planned_pulse_id === id) ?? null;
+  if (!pulse) {
+    const known = [...new Set(pulses.map((row) => row.planned_pulse_id))].join(', ');
+    throw new PulseError('not_found', `${session.id} has no pulse ${id}.`, { hint: `Its pulses: ${known}.` });
+  }
+  const { start_sha: from, checkpoint_commit_sha: done, wip_sha: wip } = pulse;
+  const to = done ?? wip;
+  if (from !== null && to !== null) return { from, to };
+  throw new PulseError('not_found', `The pulse ${pulse.planned_pulse_id} has no diff: nothing was kept.`, {
+    hint: `It is ${pulse.status}.`,
+  });
+}
+
+function workflowShown(row: Workflow) {
+  return {
+    id: row.id,
+    sessionId: row.session_id,
+    title: row.title,
+    plan: row.plan,
+    planVersion: row.plan_version,
+    approvedAt: row.approved_at,
+    approvedBy: row.approved_by,
+    extensions: row.extensions,
+    checks: row.checks,
+    setupSteps: row.setup_steps,
+    artifacts: row.artifacts,
+    reviewedAt: row.reviewed_at,
+    reviewedBy: row.reviewed_by,
+    mergedSha: row.merged_sha,
+    createdAt: row.created_at,
+  };
+}
+
+function pulseShown(row: PulseRow) {
+  return {
+    id: row.id,
+    workflowId: row.workflow_id,
+    plannedPulseId: row.planned_pulse_id,
+    position: row.position,
+    title: row.title,
+    status: row.status,
+    initiatingMessageId: row.initiating_message_id,
+    checkpointCommitSha: row.checkpoint_commit_sha,
+    diffArtifactId: row.diff_artifact_id,
+    description: row.description,
+    pulseBranch: row.pulse_branch,
+    worktreePath: row.worktree_path,
+    hasUnresolvedIssues: row.has_unresolved_issues === 1,
+    unresolvedIssues: row.unresolved_issues,
+    isRecoveryCheckpoint: row.is_recovery_checkpoint === 1,
+    failureReason: row.failure_reason,
+    comments: row.comments,
+    startSha: row.start_sha,
+    runs: row.runs,
+    rejections: row.rejections,
+    extensions: row.extensions,
+    extension: row.extension,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+  };
+}
+
+function preflightShown(row: PreflightSetup) {
+  return {
+    id: row.id,
+    workflowId: row.workflow_id,
+    channelId: row.channel_id,
+    status: row.status,
+    progressMessage: row.progress_message,
+    errorMessage: row.error_message,
+    summary: row.summary,
+    setupCommands: row.setup_commands,
+    buildSuccess: row.build_success === null ? null : row.build_success === 1,
+    createdAt: row.created_at,
+    completedAt: row.completed_at,
+  };
+}

@@ -1,0 +1,356 @@
+/** What a person does with a workflow: start it, approve its plan, extend, stop, review (contract 3). */
+import { loadConfig } from '../config.ts';
+import { PulseError } from '../domain/errors.ts';
+import { uuidv7 } from '../domain/ids.ts';
+import { type Plan, parsePlan } from '../domain/plan.ts';
+import type { BaselineIssue, Check, SetupStep } from '../domain/workflow.ts';
+import { type MergeMode, mergeBranch } from '../git/merge.ts';
+import { openRepository } from '../git/repository.ts';
+import { appendEvents } from '../store/events.ts';
+import { getControl, getSession, type Session } from '../store/sessions.ts';
+import { type Db, storeNow, toJson } from '../store/store.ts';
+import {
+  findPreflight,
+  findWorkflow,
+  insertPulse,
+  insertWorkflow,
+  listBaseline,
+  listPulses,
+  movePulse,
+  type PreflightSetup,
+  type PulseRow,
+  removeProposedPulses,
+  restartPreflight,
+  updateWorkflow,
+  type Workflow,
+} from '../store/workflows.ts';
+import type { Operations, Within } from './context.ts';
+import { pause, type Resumed, resume } from './control.ts';
+import { type StartInput, type StartNotes, startSession } from './start.ts';
+
+const RUNS_PER_PULSE = 10;
+
+export interface WorkflowInput extends Omit<StartInput, 'goal' | 'kind' | 'verify' | 'maxIterations'> {
+  /** What YAML or JSON gave. */
+  plan: unknown;
+  /** Approves the plan at once. */
+  isApproved?: boolean;
+  actor: string;
+  extensions?: 'auto' | 'ask';
+}
+
+export async function startWorkflow(
+  operations: Operations,
+  input: WorkflowInput,
+  within?: Within,
+): Promise<{ session: Session; notes: StartNotes }> {
+  const { engine, git, environment } = operations;
+  const plan = parsePlan(input.plan);
+  const repository = await openRepository(git, input.path);
+  const { values } = await loadConfig(repository.root, environment);
+  if (values.labels.length > 0) {
+    throw new PulseError('invalid_config', 'A workflow runs beside its runner: it takes no labels yet.', {
+      hint: 'Take `labels` out of the config for this repository.',
+    });
+  }
+  const checks: Check[] =
+    plan.verify ?? values.verify.map((command) => ({ command, source: 'Test' as const }));
+  const steps =
+    (plan.preflight ?? values.setup)?.map((command): SetupStep => ({ command, cwd: '.' })) ?? null;
+  const { plan: _, isApproved, actor, extensions, ...start } = input;
+  return startSession(
+    operations,
+    {
+      ...start,
+      kind: 'workflow',
+      goal: plan.title,
+      base: input.base ?? plan.base,
+      branch: input.branch ?? plan.branch,
+      verify: [],
+      maxIterations: plan.pulses.length * RUNS_PER_PULSE + 1,
+    },
+    async (db, sessionId) => {
+      const id = `wfl_${uuidv7(engine.ids)}`;
+      await insertWorkflow(db, {
+        id,
+        sessionId,
+        plan,
+        checks,
+        setupSteps: steps,
+        extensions: extensions ?? 'auto',
+      });
+      await insertPlanned(operations, db, { workflowId: id, plan, from: 0 });
+      if (isApproved) await markApproved(db, { id, sessionId, version: 0, actor });
+      await within?.(db, sessionId);
+    },
+  );
+}
+
+async function insertPlanned(
+  { engine }: Operations,
+  db: Db,
+  {
+    workflowId,
+    plan,
+    from,
+    known = [],
+  }: { workflowId: string; plan: Plan; from: number; known?: readonly string[] },
+): Promise<void> {
+  const fresh = plan.pulses.filter(({ id }) => !known.includes(id));
+  for (const [index, { id, title }] of fresh.entries()) {
+    await insertPulse(db, {
+      id: `pul_${uuidv7(engine.ids)}`,
+      workflowId,
+      plannedPulseId: id,
+      position: from + index,
+      title,
+    });
+  }
+}
+
+async function markApproved(
+  db: Db,
+  { id, sessionId, version, actor }: { id: string; sessionId: string; version: number; actor: string },
+): Promise<void> {
+  await updateWorkflow(db, id, { approved_at: storeNow(), approved_by: actor, plan_version: version + 1 });
+  await appendEvents(db, sessionId, [
+    { type: 'PlanCardResolved', data: { resolution: 'approved', actor, planVersion: version + 1 } },
+  ]);
+}
+
+export interface WorkflowView {
+  session: Session;
+  workflow: Workflow;
+  pulses: PulseRow[];
+  preflight: PreflightSetup | null;
+  baseline: BaselineIssue[];
+}
+
+export async function viewWorkflow({ engine: { store } }: Operations, id: string): Promise<WorkflowView> {
+  return store.read(async (db) => {
+    const session = await getSession(db, id);
+    const workflow = await findWorkflow(db, session.id);
+    if (!workflow) {
+      throw new PulseError(
+        'invalid_input',
+        `Session ${session.id} is no workflow: it is of kind ${session.kind}.`,
+        {
+          hint: '`pulse workflow start PLAN` starts one.',
+        },
+      );
+    }
+    return {
+      session,
+      workflow,
+      pulses: await listPulses(db, workflow.id),
+      preflight: await findPreflight(db, workflow.id),
+      baseline: await listBaseline(db, workflow.id),
+    };
+  });
+}
+
+/** Who decided; `within` is written with the decision or not at all. */
+export interface Decision {
+  actor: string;
+  within?: Within;
+}
+
+/** With `plan`: what has not been started is replaced by the edited plan's pulses. */
+export async function approveWorkflow(
+  operations: Operations,
+  id: string,
+  { plan: edited, ...decision }: Decision & { plan?: unknown },
+): Promise<Resumed> {
+  const { session, workflow, pulses } = await viewWorkflow(operations, id);
+  const plan = edited === undefined ? null : editedPlan(edited, { workflow, pulses });
+  if (!plan && workflow.approved_at !== null) {
+    throw new PulseError('invalid_transition', `The plan of ${session.id} is approved already.`, {
+      hint: isWaitingForReview(session, pulses)
+        ? `pulse workflow review ${session.id} --approve merges it.`
+        : `pulse resume ${session.id} goes on with it.`,
+    });
+  }
+  const { actor } = decision;
+  return decide(operations, session, decision, async (db) => {
+    if (plan) {
+      await removeProposedPulses(db, workflow.id);
+      const started = pulses.filter(({ status }) => status !== 'proposed');
+      await insertPlanned(operations, db, {
+        workflowId: workflow.id,
+        plan,
+        from: Math.max(-1, ...started.map(({ position }) => position)) + 1,
+        known: started.map((pulse) => pulse.planned_pulse_id),
+      });
+      await updateWorkflow(db, workflow.id, {
+        plan: toJson(plan),
+        title: plan.title,
+        ...(plan.verify ? { checks: toJson(plan.verify) } : {}),
+      });
+    }
+    await markApproved(db, { id: workflow.id, sessionId: session.id, version: workflow.plan_version, actor });
+  });
+}
+
+function editedPlan(value: unknown, { pulses }: { workflow: Workflow; pulses: readonly PulseRow[] }): Plan {
+  const plan = parsePlan(value);
+  const kept = new Set(plan.pulses.map(({ id }) => id));
+  const gone = pulses.filter((pulse) => pulse.status !== 'proposed' && !kept.has(pulse.planned_pulse_id));
+  if (gone.length === 0) return plan;
+  const ids = [...new Set(gone.map((pulse) => pulse.planned_pulse_id))].join(', ');
+  throw new PulseError('invalid_plan', `The edited plan leaves out pulses that have been started: ${ids}.`, {
+    hint: 'Only pulses that are still proposed can be changed or taken out.',
+  });
+}
+
+/** The person's decision and the session's going on are one transaction. A running session just goes on. */
+async function decide(
+  operations: Operations,
+  session: Session,
+  { actor, within }: Decision,
+  change: (db: Db) => Promise<void>,
+): Promise<Resumed> {
+  const work = async (db: Db): Promise<void> => {
+    await change(db);
+    await within?.(db, session.id);
+  };
+  if (session.status === 'running' || session.status === 'pending') {
+    const { store, bell } = operations.engine;
+    await store.tx('decide', work, { session: session.id });
+    bell.ring(session.id);
+    return resume(operations, session.id, { actor });
+  }
+  return resume(operations, session.id, { actor, isDecided: true, within: work });
+}
+
+export async function decideExtension(
+  operations: Operations,
+  id: string,
+  { approve, ...decision }: Decision & { approve: boolean },
+): Promise<Resumed> {
+  const { session, pulses } = await viewWorkflow(operations, id);
+  const asking = pulses.find((pulse) => pulse.status === 'running' && pulse.extension !== null);
+  if (!asking) {
+    throw new PulseError('invalid_transition', `No pulse of ${session.id} asks for an extension.`, {
+      hint: `pulse status ${session.id} shows what it waits for.`,
+    });
+  }
+  const { actor } = decision;
+  const data = { pulseId: asking.id, plannedPulseId: asking.planned_pulse_id, actor };
+  return decide(operations, session, decision, async (db) => {
+    await movePulse(db, asking, 'running', {
+      extension: null,
+      ...(approve ? {} : { failure_reason: 'the extension was denied' }),
+    });
+    if (approve) await appendEvents(db, session.id, [{ type: 'ExtensionApproved', data }]);
+  });
+}
+
+export async function stopWorkflow(operations: Operations, id: string, decision: Decision): Promise<Session> {
+  const { session } = await viewWorkflow(operations, id);
+  return pause(operations, session.id, { ...decision, now: true });
+}
+
+export interface Reviewed {
+  session: Session;
+  next: Resumed['next'];
+  merged: { base: string; sha: string; checkout: string | null } | null;
+}
+
+export async function approveReview(
+  operations: Operations,
+  id: string,
+  { mode, ...decision }: Decision & { mode: MergeMode },
+): Promise<Reviewed> {
+  const { session, workflow, pulses } = await viewWorkflow(operations, id);
+  requireReview(session, pulses);
+  const { base_branch: base } = session;
+  if (base === null) {
+    throw new PulseError(
+      'invalid_transition',
+      `${session.id} began on no branch, so there is nothing to merge into.`,
+      {
+        hint: `git merge ${session.branch_name} brings it wherever you want it.`,
+      },
+    );
+  }
+  const { settings } = await operations.engine.store.read((db) => getControl(db, session.id));
+  const merged = await mergeBranch(operations.git, {
+    root: session.project_path,
+    base,
+    branch: session.branch_name,
+    mode,
+    subject: mode === 'squash' ? workflow.title : `Merge ${session.branch_name}: ${workflow.title}`,
+    body: pulses
+      .flatMap(({ description }) => (description ? [`- ${description.split('\n')[0]}`] : []))
+      .join('\n'),
+    trailers: { 'Pulse-Session': session.id },
+    identity: settings.identity,
+  });
+  const resumed = await decide(operations, session, decision, async (db) => {
+    await updateWorkflow(db, workflow.id, {
+      reviewed_at: storeNow(),
+      reviewed_by: decision.actor,
+      merged_sha: merged.sha,
+    });
+  });
+  return { ...resumed, merged: { base, ...merged } };
+}
+
+/** What the person says becomes a pulse of its own. */
+export async function rejectReview(
+  operations: Operations,
+  id: string,
+  { comments, ...decision }: Decision & { comments: string },
+): Promise<Resumed> {
+  if (comments.trim() === '')
+    throw new PulseError('usage', 'A rejection needs a text that says what is wrong.');
+  const { session, workflow, pulses } = await viewWorkflow(operations, id);
+  requireReview(session, pulses);
+  const earlier = pulses.filter((pulse) => pulse.planned_pulse_id.startsWith('review-')).length;
+  return decide(operations, session, decision, async (db) => {
+    await insertPulse(db, {
+      id: `pul_${uuidv7(operations.engine.ids)}`,
+      workflowId: workflow.id,
+      plannedPulseId: `review-${earlier + 1}`,
+      position: Math.max(...pulses.map(({ position }) => position)) + 1,
+      title: 'What the review asked for',
+      comments,
+    });
+  });
+}
+
+function requireReview(session: Session, pulses: readonly PulseRow[]): void {
+  if (isWaitingForReview(session, pulses)) return;
+  throw new PulseError(
+    'invalid_transition',
+    `${session.id} does not wait for review: it is ${session.status}.`,
+    {
+      hint: `pulse status ${session.id} shows what it waits for.`,
+    },
+  );
+}
+
+function isWaitingForReview({ status, stop_reason }: Session, pulses: readonly PulseRow[]): boolean {
+  const newest = new Map(pulses.map((pulse) => [pulse.planned_pulse_id, pulse]));
+  const isDone = [...newest.values()].every((pulse) => pulse.status === 'succeeded');
+  return status === 'blocked' && stop_reason === 'approval_required' && isDone;
+}
+
+/** The next thing the session does is to look again at what was there before. */
+export async function refreshBaseline(
+  operations: Operations,
+  id: string,
+  decision: Decision,
+): Promise<Resumed> {
+  const { session, workflow, pulses } = await viewWorkflow(operations, id);
+  if (session.status === 'running' || pulses.some(({ status }) => status === 'running')) {
+    throw new PulseError(
+      'invalid_transition',
+      'A pulse is in hand: its changes would become part of the baseline.',
+      {
+        hint: `pulse workflow stop ${session.id} first.`,
+      },
+    );
+  }
+  return decide(operations, session, decision, (db) => restartPreflight(db, workflow.id));
+}

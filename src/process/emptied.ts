@@ -1,0 +1,35 @@
+/**
+ * Cgroups of runs that are over, proven empty, and still to be removed. While a process enters another cgroup the kernel
+ * makes `rmdir` wait, with all of Node: so they go when nothing is on its way. If Pulse dies first, its lifeline removes
+ * them.
+ */
+import { forgetEmptied, noteEmptied, removeCgroup } from './cgroup.ts';
+import type { Lifeline } from './lifeline.ts';
+import { isStarterEntering } from './starter.ts';
+
+const LOOK_AGAIN_MS = 5;
+
+const left = new Map<string, Lifeline>();
+let timer: NodeJS.Timeout | undefined;
+
+/** Takes over the run's lifeline. */
+export function removeEmptied(cgroup: string, lifeline: Lifeline): void {
+  left.set(cgroup, lifeline);
+  noteEmptied(cgroup);
+  if (isStarterEntering()) lifeline.emptied();
+  removeAll();
+}
+
+function removeAll(): void {
+  clearTimeout(timer);
+  if (isStarterEntering()) {
+    timer = setTimeout(removeAll, LOOK_AGAIN_MS).unref();
+    return;
+  }
+  for (const [cgroup, lifeline] of left) {
+    removeCgroup(cgroup);
+    forgetEmptied(cgroup);
+    lifeline.release();
+  }
+  left.clear();
+}

@@ -1,0 +1,43 @@
+/** Reading sessions without the engine: most of what a quick question costs is loading what it does not need. */
+import { type Home, resolveHome } from './home.ts';
+import {
+  type Reading,
+  type RunnerState,
+  runnerState,
+  type SessionView,
+  viewSession,
+  viewSessions,
+} from './operations/view.ts';
+import { waitingFor } from './process/lock-holders.ts';
+import { ownerState, parseOwner } from './process/owner.ts';
+import { openStore } from './store/open.ts';
+import type { Session, SessionFilter } from './store/sessions.ts';
+
+/** As the methods of `Pulse` of the same names. */
+export interface Reader extends AsyncDisposable {
+  get(id: string): Promise<SessionView>;
+  list(filter: SessionFilter): Promise<Session[]>;
+  runner(sessionId: string): Promise<RunnerState>;
+}
+
+export interface ReaderOptions {
+  environment: NodeJS.ProcessEnv;
+  onWait?: (text: string) => void;
+}
+
+/** The caller closes it (`await using`). */
+export async function openReader({ environment, onWait }: ReaderOptions): Promise<Reader> {
+  const home: Home = resolveHome(environment);
+  const { store } = await openStore({
+    url: environment.PULSE_DATABASE_URL,
+    path: home.database,
+    onWait: onWait && (() => onWait(waitingFor(home.database))),
+  });
+  const reading: Reading = { engine: { store, owners: (owner) => ownerState(parseOwner(owner)) } };
+  return {
+    get: (id) => viewSession(reading, id),
+    list: (filter) => viewSessions(reading, filter),
+    runner: (sessionId) => runnerState(reading, sessionId),
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}

@@ -1,0 +1,26 @@
+/** What the commander is told about an experiment, in seed 4's words. */
+import { formatDelta, formatFigure } from './figures.ts';
+import type { ResultRow } from './results.ts';
+
+export function taskDescription(iteration: number, description: string): string {
+  return `Iteration #${iteration}: ${description}`;
+}
+
+/** `bestBefore`: what the metric was before this experiment. */
+export function taskResult(row: ResultRow, bestBefore: number): string {
+  const { status, description, delta } = row;
+  return `${status}: ${description}. Metric: ${formatFigure(bestBefore)} → ${metricOf(row)} (delta: ${formatDelta(delta) || '-'})`;
+}
+
+export function taskComment(row: ResultRow): string {
+  return [
+    `Status: ${row.status}`,
+    `Metric: ${metricOf(row)} (delta: ${formatDelta(row.delta) || '-'})`,
+    `Commit: ${row.commit ?? '-'}`,
+    `Description: ${row.description}`,
+  ].join('\n');
+}
+
+function metricOf({ metric }: ResultRow): string {
+  return metric === null ? '-' : formatFigure(metric);
+}

@@ -1,0 +1,38 @@
+/** A decision in one sentence, for logs, the terminal and the report. */
+import type { Decision } from './decision.ts';
+import { formatDelta, formatFigure, formatShare } from './figures.ts';
+
+export function explainDecision(decision: Decision): string {
+  return `${REASONS[decision.reason](decision)} (${readingsOf(decision)}).`;
+}
+
+const REASONS: Record<Decision['reason'], (decision: Decision) => string> = {
+  improved: (decision) => `Better by ${gainOf(decision)}`,
+  simpler: (decision) => `No worse, and ${lines(-decision.netLines)} fewer: ${gainOf(decision)}`,
+  no_improvement: (decision) => `No improvement: ${gainOf(decision)}`,
+  undecided_at_bound: (decision) =>
+    `Too small to tell from noise after as many readings as it is worth: ${gainOf(decision)}`,
+  not_confirmed: (decision) => `It looked better at first, but fresh readings say ${gainOf(decision)}`,
+  not_worth_its_lines: (decision) => `${gainOf(decision)} is not worth ${lines(decision.netLines)} more`,
+  unreadable: () => 'A reading was no usable number',
+  best_unreadable: () => 'The best could not be read again',
+};
+
+function gainOf({ gain, best, mode, figures: { gainFrom, gainTo, sigma } }: Decision): string {
+  if (gain === null) return 'nothing measured';
+  const share = best === 0 ? '' : ` = ${formatShare(gain / Math.abs(best))}`;
+  if (mode === 'deterministic' || gainFrom === null || gainTo === null) return formatDelta(gain) + share;
+  const bounds = `95 % bounds ${formatDelta(gainFrom)} to ${formatDelta(gainTo)}`;
+  return `${formatDelta(gain)}${share}, ${bounds}, noise ${formatFigure(sigma)}`;
+}
+
+function readingsOf({ readings }: Decision): string {
+  const candidates = readings.filter(({ of }) => of === 'candidate').length;
+  const bests = readings.length - candidates;
+  const own = candidates === 1 ? '1 reading' : `${candidates} readings`;
+  return bests === 0 ? own : `${own}, ${bests} of the best`;
+}
+
+function lines(count: number): string {
+  return count === 1 ? '1 line' : `${count} lines`;
+}

@@ -1,0 +1,94 @@
+/**
+ * What is known of the best so far when an experiment begins: its newest readings and the noise. Small and of fixed
+ * size whatever the session's length, and plain data, so that it can be stored with each decision.
+ */
+import * as z from 'zod';
+import { squaresAround } from './statistics.ts';
+
+/** How many readings of the best count, and how many one noise group has. */
+export const WINDOW = 12;
+/** That many equal readings of the baseline make a metric deterministic. */
+const EQUAL_READINGS = 5;
+/** Older groups are forgotten: noise changes with the machine and with the level of the metric. */
+const GROUPS_KEPT = 4;
+/** Beyond this squares overflow. */
+const LARGEST = 1e150;
+
+const spreadSchema = z.object({ squares: z.number(), degrees: z.number() });
+
+export const referenceSchema = z.object({
+  mode: z.enum(['deterministic', 'noisy']),
+  /** The newest readings of the best, the newest last. */
+  window: z.array(z.number()).max(WINDOW),
+  /** How many of them belong to no closed group yet. */
+  open: z.number().int().nonnegative(),
+  /** The noise inside each of the newest closed groups. */
+  groups: z.array(spreadSchema).max(GROUPS_KEPT),
+  /** Candidate readings since the best was last read; counted over experiments. */
+  sinceBest: z.number().int().nonnegative(),
+});
+export type Reference = z.infer<typeof referenceSchema>;
+
+export type BaselineStep =
+  | { do: 'read' }
+  | { do: 'begin'; reference: Reference }
+  /** Too many readings were no numbers. */
+  | { do: 'give_up' };
+
+/** Five equal readings end the baseline; otherwise it takes a full window. */
+export function nextBaselineStep(values: readonly number[]): BaselineStep {
+  const readable = values.filter(isReadable);
+  if (readable.length >= WINDOW || isSettledAtOnce(readable)) {
+    return { do: 'begin', reference: readable.slice(0, WINDOW).reduce(withBestReading, EMPTY) };
+  }
+  return values.length - readable.length > WINDOW ? { do: 'give_up' } : { do: 'read' };
+}
+
+function isSettledAtOnce(values: readonly number[]): boolean {
+  return values.length >= EQUAL_READINGS && values.every((value) => value === values[0]);
+}
+
+const EMPTY: Reference = { mode: 'deterministic', window: [], open: 0, groups: [], sinceBest: 0 };
+
+/** One more reading of the best. A reading that differs from the others makes a deterministic session noisy for good. */
+export function withBestReading(reference: Reference, value: number): Reference {
+  const turnsNoisy = reference.mode === 'deterministic' && reference.window.some((known) => known !== value);
+  const window = [...reference.window, value].slice(-WINDOW);
+  // Groups from the quiet time would say that there is no noise.
+  const groups = turnsNoisy ? [] : reference.groups;
+  const open = turnsNoisy ? window.length : reference.open + 1;
+  const mode = turnsNoisy ? 'noisy' : reference.mode;
+  const extended = { mode, window, open, groups, sinceBest: 0 } as const;
+  return open >= WINDOW ? closeGroup(extended) : extended;
+}
+
+export function withCandidateReading(reference: Reference): Reference {
+  return { ...reference, sinceBest: reference.sinceBest + 1 };
+}
+
+/** The candidate is the best now: only its fresh readings stand for it, none that took part in choosing it. */
+export function withNewBest(reference: Reference, fresh: readonly number[]): Reference {
+  return fresh.reduce(withBestReading, { ...closeGroup(reference), window: [] });
+}
+
+/** Variance of one reading, pooled within groups; 0 while nothing is known. */
+export function variance({ window, open, groups }: Reference): number {
+  const all = [...groups, spreadOf(window.slice(window.length - open))];
+  const degrees = all.reduce((total, group) => total + group.degrees, 0);
+  return degrees === 0 ? 0 : all.reduce((total, group) => total + group.squares, 0) / degrees;
+}
+
+export function isReadable(value: number): boolean {
+  return Number.isFinite(value) && Math.abs(value) <= LARGEST;
+}
+
+function closeGroup(reference: Reference): Reference {
+  const { window, open, groups } = reference;
+  const closed = spreadOf(window.slice(window.length - open));
+  const kept = closed.degrees === 0 ? groups : [...groups, closed].slice(-GROUPS_KEPT);
+  return { ...reference, open: 0, groups: kept };
+}
+
+function spreadOf(values: readonly number[]): z.infer<typeof spreadSchema> {
+  return { squares: squaresAround(values), degrees: Math.max(0, values.length - 1) };
+}

@@ -1,0 +1,130 @@
+/** `researches` and `experiments` (contract 5). */
+import type { Insertable, Selectable, UpdateObject } from 'kysely';
+import type { ExperimentsTable, ResearchesTable, Schema } from './schema.ts';
+import { type Db, fromJson, storeNow, toJson } from './store.ts';
+
+export interface Research
+  extends Omit<Selectable<ResearchesTable>, 'content' | 'reference' | 'good_runs_ms'> {
+  /** What research.yaml gave; read it with `readResearchFile`. */
+  content: unknown;
+  reference: unknown;
+  good_runs_ms: number[];
+}
+
+export interface Experiment extends Omit<Selectable<ExperimentsTable>, 'decision' | 'crashes'> {
+  decision: unknown;
+  crashes: string[];
+}
+
+export async function insertResearch(
+  db: Db,
+  { sessionId, content, iterations }: { sessionId: string; content: unknown; iterations: number | null },
+): Promise<void> {
+  await db
+    .insertInto('researches')
+    .values({
+      session_id: sessionId,
+      content: toJson(content),
+      phase: 'researching',
+      reference: null,
+      baseline: null,
+      best: null,
+      best_experiment: null,
+      good_runs_ms: '[]',
+      iterations,
+      findings: '',
+      created_at: storeNow(),
+    })
+    .execute();
+}
+
+export async function findResearch(db: Db, sessionId: string): Promise<Research | null> {
+  const row = await db
+    .selectFrom('researches')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .executeTakeFirst();
+  if (!row) return null;
+  return {
+    ...row,
+    content: fromJson(row.content),
+    reference: row.reference === null ? null : fromJson(row.reference),
+    good_runs_ms: fromJson<number[]>(row.good_runs_ms),
+  };
+}
+
+export async function updateResearch(
+  db: Db,
+  sessionId: string,
+  patch: Omit<UpdateObject<Schema, 'researches'>, 'session_id'>,
+): Promise<void> {
+  await db.updateTable('researches').set(patch).where('session_id', '=', sessionId).execute();
+}
+
+export async function insertExperiment(
+  db: Db,
+  experiment: Pick<Insertable<ExperimentsTable>, 'session_id' | 'number' | 'start_sha'>,
+): Promise<void> {
+  await db
+    .insertInto('experiments')
+    .values({
+      ...experiment,
+      status: 'running',
+      description: '',
+      fingerprint: '',
+      commit_hash: null,
+      wip_sha: null,
+      metric: null,
+      delta: null,
+      reason: null,
+      decision: null,
+      crashes: '[]',
+      runs: 1,
+      duration_ms: 0,
+      started_at: storeNow(),
+      ended_at: null,
+    })
+    .execute();
+}
+
+export type ExperimentPatch = Omit<UpdateObject<Schema, 'experiments'>, 'session_id' | 'number'>;
+
+export async function updateExperiment(
+  db: Db,
+  { session_id, number }: Pick<Experiment, 'session_id' | 'number'>,
+  patch: ExperimentPatch,
+): Promise<void> {
+  await db
+    .updateTable('experiments')
+    .set(patch)
+    .where('session_id', '=', session_id)
+    .where('number', '=', number)
+    .execute();
+}
+
+/** The newest `count`, newest first; all of them without a count. */
+export async function listExperiments(db: Db, sessionId: string, count?: number): Promise<Experiment[]> {
+  const query = db
+    .selectFrom('experiments')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .orderBy('number', 'desc');
+  const rows = await (count === undefined ? query : query.limit(count)).execute();
+  return rows.map((row) => ({
+    ...row,
+    decision: row.decision === null ? null : fromJson(row.decision),
+    crashes: fromJson<string[]>(row.crashes),
+  }));
+}
+
+/** Whether this idea was tried and not kept. */
+export async function isTriedIdea(db: Db, sessionId: string, fingerprint: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('experiments')
+    .select('number')
+    .where('session_id', '=', sessionId)
+    .where('fingerprint', '=', fingerprint)
+    .where('status', '=', 'discard')
+    .executeTakeFirst();
+  return row !== undefined;
+}

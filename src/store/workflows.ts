@@ -1,0 +1,324 @@
+/** `workflows`, `pulses` and preflight's rows (contract 3). A pulse's status changes through `movePulse` alone. */
+import type { Selectable, UpdateObject } from 'kysely';
+import type { Usage } from '../domain/attempt.ts';
+import type { Plan } from '../domain/plan.ts';
+import {
+  type BaselineIssue,
+  type Check,
+  type Extension,
+  type PulseStatus,
+  type SetupStep,
+  type ToolCall,
+  transitionPulse,
+  type UnresolvedIssue,
+} from '../domain/workflow.ts';
+import type { PreflightSetupsTable, PulsesTable, Schema, WorkflowsTable } from './schema.ts';
+import { type Db, fromJson, storeNow, toJson } from './store.ts';
+
+type WorkflowColumns = Omit<Selectable<WorkflowsTable>, 'plan' | 'checks' | 'setup_steps' | 'artifacts'>;
+export interface Workflow extends WorkflowColumns {
+  plan: Plan;
+  checks: Check[];
+  /** `null`: not known yet. */
+  setup_steps: SetupStep[] | null;
+  artifacts: string[];
+}
+
+type PulseColumns = Omit<
+  Selectable<PulsesTable>,
+  'unresolved_issues' | 'extension' | 'calls' | 'agent_usage'
+>;
+export interface PulseRow extends PulseColumns {
+  unresolved_issues: UnresolvedIssue[];
+  extension: Extension | null;
+  calls: ToolCall[];
+  agent_usage: Usage | null;
+}
+
+export interface PreflightSetup extends Omit<Selectable<PreflightSetupsTable>, 'setup_commands'> {
+  setup_commands: string[];
+}
+
+export interface NewWorkflow {
+  id: string;
+  sessionId: string;
+  plan: Plan;
+  checks: readonly Check[];
+  setupSteps: readonly SetupStep[] | null;
+  extensions: 'auto' | 'ask';
+}
+
+export async function insertWorkflow(db: Db, workflow: NewWorkflow): Promise<void> {
+  await db
+    .insertInto('workflows')
+    .values({
+      id: workflow.id,
+      session_id: workflow.sessionId,
+      title: workflow.plan.title,
+      plan: toJson(workflow.plan),
+      plan_version: 0,
+      approved_at: null,
+      approved_by: null,
+      extensions: workflow.extensions,
+      checks: toJson(workflow.checks),
+      setup_steps: workflow.setupSteps && toJson(workflow.setupSteps),
+      artifacts: '[]',
+      reviewed_at: null,
+      reviewed_by: null,
+      merged_sha: null,
+      created_at: storeNow(),
+    })
+    .execute();
+}
+
+export async function findWorkflow(db: Db, sessionId: string): Promise<Workflow | null> {
+  const row = await db
+    .selectFrom('workflows')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .executeTakeFirst();
+  if (!row) return null;
+  return {
+    ...row,
+    plan: fromJson<Plan>(row.plan),
+    checks: fromJson<Check[]>(row.checks),
+    setup_steps: row.setup_steps === null ? null : fromJson<SetupStep[]>(row.setup_steps),
+    artifacts: fromJson<string[]>(row.artifacts),
+  };
+}
+
+export async function updateWorkflow(
+  db: Db,
+  id: string,
+  patch: Omit<UpdateObject<Schema, 'workflows'>, 'id' | 'session_id'>,
+): Promise<void> {
+  await db.updateTable('workflows').set(patch).where('id', '=', id).execute();
+}
+
+export interface NewPulse {
+  id: string;
+  workflowId: string;
+  plannedPulseId: string;
+  position: number;
+  title: string;
+  comments?: string | null;
+}
+
+export async function insertPulse(db: Db, pulse: NewPulse): Promise<void> {
+  await db
+    .insertInto('pulses')
+    .values({
+      id: pulse.id,
+      workflow_id: pulse.workflowId,
+      planned_pulse_id: pulse.plannedPulseId,
+      position: pulse.position,
+      title: pulse.title,
+      status: 'proposed',
+      initiating_message_id: null,
+      checkpoint_commit_sha: null,
+      diff_artifact_id: null,
+      description: null,
+      pulse_branch: null,
+      worktree_path: null,
+      has_unresolved_issues: 0,
+      unresolved_issues: '[]',
+      is_recovery_checkpoint: 0,
+      failure_reason: null,
+      comments: pulse.comments ?? null,
+      start_sha: null,
+      wip_sha: null,
+      runs: 0,
+      rejections: 0,
+      extensions: 0,
+      extension: null,
+      calls: '[]',
+      agent_session_id: null,
+      agent_usage: null,
+      created_at: storeNow(),
+      started_at: null,
+      ended_at: null,
+    })
+    .execute();
+}
+
+/** In the order in which they were put into the queue. */
+export async function listPulses(db: Db, workflowId: string): Promise<PulseRow[]> {
+  const rows = await db
+    .selectFrom('pulses')
+    .selectAll()
+    .where('workflow_id', '=', workflowId)
+    .orderBy('position')
+    .execute();
+  return rows.map((row) => ({
+    ...row,
+    unresolved_issues: fromJson<UnresolvedIssue[]>(row.unresolved_issues),
+    extension: row.extension === null ? null : fromJson<Extension>(row.extension),
+    calls: fromJson<ToolCall[]>(row.calls),
+    agent_usage: row.agent_usage === null ? null : fromJson<Usage>(row.agent_usage),
+  }));
+}
+
+export type PulsePatch = Omit<UpdateObject<Schema, 'pulses'>, 'id' | 'status' | 'workflow_id'>;
+
+/** A second running pulse of one workflow breaks the unique index: the store's own guard. */
+export async function movePulse(
+  db: Db,
+  { id, status }: Pick<PulseRow, 'id' | 'status'>,
+  to: PulseStatus,
+  patch: PulsePatch = {},
+): Promise<void> {
+  await db
+    .updateTable('pulses')
+    .set({ ...patch, status: status === to ? to : transitionPulse(status, to) })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** One more, durable before it is told: the count decides when the hatch is revealed. Returns the new count. */
+export async function countRejection(db: Db, pulseId: string): Promise<number> {
+  const row = await db
+    .updateTable('pulses')
+    .set((eb) => ({ rejections: eb('rejections', '+', 1) }))
+    .where('id', '=', pulseId)
+    .returning('rejections')
+    .executeTakeFirstOrThrow();
+  return row.rejections;
+}
+
+export async function removeProposedPulses(db: Db, workflowId: string): Promise<void> {
+  await db
+    .deleteFrom('pulses')
+    .where('workflow_id', '=', workflowId)
+    .where('status', '=', 'proposed')
+    .execute();
+}
+
+export async function insertPreflight(
+  db: Db,
+  { id, workflowId, channelId }: { id: string; workflowId: string; channelId: string },
+): Promise<void> {
+  await db
+    .insertInto('preflight_setups')
+    .values({
+      id,
+      workflow_id: workflowId,
+      channel_id: channelId,
+      status: 'running',
+      progress_message: null,
+      error_message: null,
+      summary: null,
+      setup_commands: '[]',
+      build_success: null,
+      created_at: storeNow(),
+      completed_at: null,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .column('workflow_id')
+        .doUpdateSet({ status: 'running', error_message: null, completed_at: null }),
+    )
+    .execute();
+}
+
+export async function findPreflight(db: Db, workflowId: string): Promise<PreflightSetup | null> {
+  const row = await db
+    .selectFrom('preflight_setups')
+    .selectAll()
+    .where('workflow_id', '=', workflowId)
+    .executeTakeFirst();
+  return row ? { ...row, setup_commands: fromJson<string[]>(row.setup_commands) } : null;
+}
+
+export async function endPreflight(
+  db: Db,
+  workflowId: string,
+  end: {
+    status: 'completed' | 'failed';
+    error: string | null;
+    summary: string;
+    commands: string[];
+    builds: boolean;
+  },
+): Promise<void> {
+  await db
+    .updateTable('preflight_setups')
+    .set({
+      status: end.status,
+      error_message: end.error,
+      summary: end.summary,
+      setup_commands: toJson(end.commands),
+      build_success: end.builds ? 1 : 0,
+      completed_at: storeNow(),
+    })
+    .where('workflow_id', '=', workflowId)
+    .execute();
+}
+
+/** All of them anew: a refresh replaces what was. */
+export async function replaceBaseline(
+  db: Db,
+  workflowId: string,
+  issues: readonly (BaselineIssue & { id: string })[],
+): Promise<void> {
+  await db.deleteFrom('preflight_baselines').where('workflow_id', '=', workflowId).execute();
+  for (const issue of issues) {
+    await db
+      .insertInto('preflight_baselines')
+      .values({
+        id: issue.id,
+        workflow_id: workflowId,
+        command: issue.command,
+        issue_type: issue.issueType,
+        source: issue.source,
+        pattern: issue.pattern,
+        file_path: issue.filePath,
+        description: issue.description,
+        count: issue.count,
+        category: issue.category,
+        recorded_at: storeNow(),
+      })
+      .execute();
+  }
+}
+
+export interface StoredBaselineIssue extends BaselineIssue {
+  id: string;
+  workflowId: string;
+  recordedAt: string;
+}
+
+export async function listBaseline(db: Db, workflowId: string): Promise<BaselineIssue[]> {
+  const rows = await listStoredBaseline(db, workflowId);
+  return rows.map(({ id: _, workflowId: __, recordedAt: ___, ...issue }) => issue);
+}
+
+export async function listStoredBaseline(db: Db, workflowId: string): Promise<StoredBaselineIssue[]> {
+  const rows = await db
+    .selectFrom('preflight_baselines')
+    .selectAll()
+    .where('workflow_id', '=', workflowId)
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    workflowId: row.workflow_id,
+    command: row.command,
+    issueType: row.issue_type,
+    source: row.source,
+    pattern: row.pattern,
+    filePath: row.file_path,
+    description: row.description,
+    count: row.count,
+    category: row.category,
+    recordedAt: row.recorded_at,
+  }));
+}
+
+/** The workflow's next step is preflight again. */
+export async function restartPreflight(db: Db, workflowId: string): Promise<void> {
+  await db
+    .updateTable('preflight_setups')
+    .set({ status: 'running', completed_at: null })
+    .where('workflow_id', '=', workflowId)
+    .execute();
+}

@@ -1,0 +1,61 @@
+/** What the work tools of one run are given, and what they remember during it. */
+import type { Queue } from './queue.ts';
+
+export interface WorkLimits {
+  /** A shell call without a timeout of its own. */
+  shellTimeoutMs: number;
+  maxShellTimeoutMs: number;
+  /** Of what a command prints, beginning and end together; of a file, of a search. */
+  maxOutputBytes: number;
+  maxReadLines: number;
+  /** Paths, entries or hits in one answer. */
+  maxResults: number;
+  /** A larger file is read in parts and never edited. */
+  maxEditBytes: number;
+  searchTimeoutMs: number;
+}
+
+export const DEFAULT_WORK_LIMITS: WorkLimits = {
+  shellTimeoutMs: 2 * 60_000,
+  maxShellTimeoutMs: 10 * 60_000,
+  maxOutputBytes: 48 * 1024,
+  maxReadLines: 2000,
+  maxResults: 200,
+  maxEditBytes: 32 * 1024 * 1024,
+  searchTimeoutMs: 30_000,
+};
+
+export interface SearchHit {
+  /** From the worktree's root. */
+  path: string;
+  line: number;
+  text: string;
+}
+
+export interface WorkContext {
+  /** The run's worktree. */
+  worktree: string;
+  /** What `shell` starts carries `<run id>.shell`, the way setup and verification carry theirs. */
+  runId: string;
+  /** The complete environment of what `shell` starts; nothing is inherited. */
+  environment: Record<string, string>;
+  limits?: Partial<WorkLimits>;
+  /** An index's answer to `semantic_search`, best first; `null` while it has none: then words are searched for. */
+  findByMeaning?(query: string, limit: number): Promise<SearchHit[] | null>;
+}
+
+/** A context with everything settled: what each tool is made of. */
+export interface Work {
+  /** Without symlinks. */
+  root: string;
+  runId: string;
+  environment: Record<string, string>;
+  limits: WorkLimits;
+  findByMeaning: NonNullable<WorkContext['findByMeaning']>;
+  /** By real path, the hash of what the agent has last seen or written there. */
+  seen: Map<string, string>;
+  /** Changes of files, one after the other: between the check of one and its rename no other may come. */
+  edits: Queue;
+  /** Aborted when the run is over. */
+  signal: AbortSignal;
+}

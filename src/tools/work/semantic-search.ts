@@ -1,0 +1,114 @@
+/** `semantic_search`: an index's answer where there is one, else the places that share the most words with the query. */
+import * as z from 'zod';
+import type { Tool } from '../contract.ts';
+import type { SearchHit, Work } from './context.ts';
+import { streamGit } from './git-files.ts';
+import { defineWorkTool } from './refusal.ts';
+
+const MAX_TERMS = 12;
+const MAX_LINES_READ = 200_000;
+const MAX_TEXT_LENGTH = 200;
+/** What nearly every line has says nothing about it. */
+const STOP_WORDS = new Set(
+  'the and for are was were with that this from where what which when who how does into not you your has have can will its all any find code file files function functions class method implement implements implemented'.split(
+    ' ',
+  ),
+);
+
+export function semanticSearchTool(work: Work): Tool {
+  return defineWorkTool({
+    name: 'semantic_search',
+    description:
+      'Find the places in the project that are about something. Answers path:line: text, best first.',
+    input: z.object({ query: z.string().min(1).max(1000), limit: z.int().min(1).max(50).optional() }),
+    async call({ query, limit = 10 }) {
+      const hits = (await work.findByMeaning(query, limit)) ?? (await findByWords(work, query, limit));
+      const lines = hits.map(
+        ({ path, line, text }) => `${path}:${line}: ${text.trim().slice(0, MAX_TEXT_LENGTH)}`,
+      );
+      return { ok: true, output: lines.join('\n') || '[nothing found; try other words, or grep]' };
+    },
+  });
+}
+
+/** Words of three letters or more, identifiers split; the longest first, because they are the rarest. */
+export function queryTerms(query: string): string[] {
+  const words = query
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}\d]+/u)
+    .filter((word) => word.length >= 3 && !STOP_WORDS.has(word))
+    // A plural finds its singular too.
+    .map((word) => (word.length > 4 ? word.replace(/s$/, '') : word));
+  return [...new Set(words)].sort((a, b) => b.length - a.length).slice(0, MAX_TERMS);
+}
+
+interface FileMatch {
+  path: string;
+  terms: Map<string, number>;
+  best: { line: number; text: string; count: number };
+}
+
+async function findByWords(work: Work, query: string, limit: number): Promise<SearchHit[]> {
+  const terms = queryTerms(query);
+  if (terms.length === 0) return [];
+  const files = new Map<string, FileMatch>();
+  let read = 0;
+  const patterns = terms.flatMap((term) => ['-e', term]);
+  const args = [
+    'grep',
+    '--untracked',
+    '--exclude-standard',
+    '-I',
+    '-i',
+    '-n',
+    '-z',
+    '-F',
+    '--no-color',
+    ...patterns,
+  ];
+  await streamGit(work, args, (record) => {
+    noteLine(files, { record, terms });
+    return ++read < MAX_LINES_READ;
+  });
+  return rank([...files.values()], terms)
+    .slice(0, limit)
+    .map(({ path, best }) => ({ path, line: best.line, text: best.text }));
+}
+
+/** With `-z` a record is path NUL line NUL text. */
+function noteLine(
+  files: Map<string, FileMatch>,
+  { record, terms }: { record: string; terms: string[] },
+): void {
+  const [path, number, text] = record.split('\0');
+  if (path === undefined || number === undefined || text === undefined) return;
+  const words = text.toLowerCase();
+  const present = terms.filter((term) => words.includes(term));
+  const line = { line: Number(number), text, count: present.length };
+  const file = files.get(path) ?? { path, terms: new Map(), best: line };
+  for (const term of present) file.terms.set(term, (file.terms.get(term) ?? 0) + 1);
+  if (present.length > file.best.count) file.best = line;
+  files.set(path, file);
+}
+
+/** Rare words weigh more, repetition ever less, and a word in the path counts like one in the text. */
+function rank(files: FileMatch[], terms: string[]): FileMatch[] {
+  const weights = new Map(
+    terms.map((term) => {
+      const having = files.filter((file) => file.terms.has(term)).length;
+      return [term, Math.log(1 + files.length / (having + 0.5))];
+    }),
+  );
+  const score = (file: FileMatch): number => {
+    const path = file.path.toLowerCase();
+    return terms.reduce((sum, term) => {
+      const count = (file.terms.get(term) ?? 0) + (path.includes(term) ? 2 : 0);
+      return sum + (weights.get(term) ?? 0) * (count / (count + 1.2));
+    }, 0);
+  };
+  const scored = files.map((file) => ({ file, score: score(file) + file.best.count * 0.25 }));
+  return scored
+    .sort((a, b) => b.score - a.score || (a.file.path < b.file.path ? -1 : 1))
+    .map(({ file }) => file);
+}

@@ -1,0 +1,87 @@
+/** How the agents of others are started: what they are given, and what nobody else gets to see. */
+import { expect, test } from 'vitest';
+import { claudeAdapter } from '../../src/agents/claude.ts';
+import { codexAdapter } from '../../src/agents/codex.ts';
+import { qwenAdapter } from '../../src/agents/qwen.ts';
+import { agentEnvironment } from '../../src/process/environment.ts';
+import { makeRun } from './fixture.ts';
+
+const ADAPTERS = [claudeAdapter, codexAdapter, qwenAdapter];
+
+test.each(ADAPTERS)('$name gets the brief on stdin; arguments hold neither it nor the token', (adapter) => {
+  const run = makeRun({ brief: 'the brief', executable: '/opt/it' });
+  const { file, args, stdin, env } = adapter.command(run);
+  expect(file).toBe('/opt/it');
+  expect(stdin).toBe('the brief');
+  expect(args.join(' ')).not.toContain('the brief');
+  expect([...args, ...Object.values(env)].join(' ')).not.toContain(run.tools.token);
+  expect(adapter.command(run)).toEqual(adapter.command(run));
+});
+
+test.each(ADAPTERS)('$name takes a model and a session to go on with, or neither', (adapter) => {
+  const plain = adapter.command(makeRun()).args;
+  expect(plain).not.toContain('--model');
+  expect(plain.join(' ')).not.toContain('resume');
+  const { args } = adapter.command(makeRun({ model: 'some-model', resume: 'session-1' }));
+  expect(args[args.indexOf('--model') + 1]).toBe('some-model');
+  expect(args.join(' ')).toMatch(/resume session-1/);
+});
+
+test.each(ADAPTERS)('$name is asked to stop by SIGINT first', (adapter) => {
+  expect(adapter.command(makeRun()).stopSignals).toEqual(['SIGINT', 'SIGTERM']);
+});
+
+test.each([claudeAdapter, qwenAdapter])('$name finds its tools in a file of the run', (adapter) => {
+  const run = makeRun({ directory: '/run/of/this' });
+  const { args, files = {} } = adapter.command(run);
+  expect(args[args.indexOf('--mcp-config') + 1]).toBe('/run/of/this/mcp.json');
+  const { pulse } = JSON.parse(files['mcp.json']!).mcpServers;
+  expect(pulse.url ?? pulse.httpUrl).toBe(`${run.tools.url}/mcp`);
+  expect(pulse.headers).toEqual({ Authorization: `Bearer ${run.tools.token}` });
+});
+
+test('codex finds its tools by flags that name a variable of the run', () => {
+  const { args, files } = codexAdapter.command(makeRun());
+  expect(args).toContain('mcp_servers.pulse.url="http://127.0.0.1:1/mcp"');
+  expect(args).toContain('mcp_servers.pulse.bearer_token_env_var="PULSE_TOOLS_TOKEN"');
+  expect(args).toContain('features.plugins=false');
+  expect(args.at(-1)).toBe('-');
+  expect(files).toBeUndefined();
+});
+
+test('claude may work for root, who has said so by starting it', () => {
+  const { env } = claudeAdapter.command(makeRun());
+  expect(env.IS_SANDBOX).toBe(process.getuid?.() === 0 ? '1' : undefined);
+});
+
+test('each sees its own variables, and no other’s', () => {
+  const base = {
+    ANTHROPIC_API_KEY: 'a',
+    CLAUDE_CONFIG_DIR: 'c',
+    DISABLE_TELEMETRY: '1',
+    OPENAI_API_KEY: 'o',
+    CODEX_HOME: 'x',
+    QWEN_HOME: 'q',
+    AWS_PROFILE: 'aws',
+    GOOGLE_CLOUD_PROJECT: 'g',
+    VERTEX_REGION: 'v',
+    PULSE_HOME: 'p',
+    GITHUB_TOKEN: 'gh',
+  };
+  const seenBy = (adapter: (typeof ADAPTERS)[number], more: Record<string, string> = {}) => {
+    const all = { ...base, ...more };
+    const own = [...adapter.environment, ...(adapter.environmentFor?.(all) ?? [])];
+    return Object.keys(agentEnvironment({ base: all, own, pass: [], add: {} }));
+  };
+  const claudes = ['ANTHROPIC_API_KEY', 'CLAUDE_CONFIG_DIR', 'DISABLE_TELEMETRY'];
+  expect(seenBy(claudeAdapter)).toEqual(claudes);
+  expect(seenBy(claudeAdapter, { CLAUDE_CODE_USE_BEDROCK: '1' })).toEqual([
+    ...claudes,
+    'AWS_PROFILE',
+    'GOOGLE_CLOUD_PROJECT',
+    'VERTEX_REGION',
+    'CLAUDE_CODE_USE_BEDROCK',
+  ]);
+  expect(seenBy(codexAdapter)).toEqual(['OPENAI_API_KEY', 'CODEX_HOME']);
+  expect(seenBy(qwenAdapter)).toEqual(['OPENAI_API_KEY', 'QWEN_HOME']);
+});

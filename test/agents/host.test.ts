@@ -1,0 +1,186 @@
+/** What the host does for every agent: its folder, its tools, its end, the limits of what is kept of it. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { commandAdapter } from '../../src/agents/command.ts';
+import type { AgentAdapter, RunEvent } from '../../src/agents/contract.ts';
+import { createEventStreamParser } from '../../src/agents/event-stream.ts';
+import type { NewEvent } from '../../src/domain/events.ts';
+import { createRedactor } from '../../src/domain/redact.ts';
+import { createAgentHost } from '../../src/engine/agent-host.ts';
+import type { RunListener } from '../../src/engine/ports.ts';
+import { watchRetries } from '../../src/engine/retry-patience.ts';
+import { createEventTeller } from '../../src/engine/run-events.ts';
+import { openRunFolder } from '../../src/engine/run-folder.ts';
+import { createToolEndpoint } from '../../src/tools/endpoint.ts';
+import { makeRepo } from '../git/fixture.ts';
+import { heldAttempt } from './held-attempt.ts';
+
+/** A shell script that prints events. */
+function scripted(script: string, more: Partial<AgentAdapter> = {}): AgentAdapter {
+  return {
+    ...commandAdapter,
+    name: 'scripted',
+    createParser: createEventStreamParser,
+    command: ({ brief, directory }) => ({
+      file: '/bin/sh',
+      args: ['-c', script],
+      env: { FOLDER: directory },
+      stdin: brief,
+      stopSignals: ['SIGTERM'],
+      files: { 'mcp.json': 'the file' },
+    }),
+    ...more,
+  };
+}
+
+async function run(adapter: AgentAdapter, { idleMs = null }: { idleMs?: number | null } = {}) {
+  const { root, head, env } = makeRepo();
+  await using endpoint = createToolEndpoint();
+  const events: NewEvent[] = [];
+  const host = createAgentHost({
+    findAdapter: () => adapter,
+    endpoint,
+    environment: env,
+    binDirectory: '/nowhere',
+    redactor: createRedactor([]),
+  });
+  const limits = { hardMs: 5_000, idleMs, usd: null, tokens: null, timeMs: null };
+  const attempt = heldAttempt({ worktreePath: root, startSha: head, limits });
+  const listener: RunListener = {
+    event: (event) => void events.push(event),
+    rejected: async () => 0,
+    spent: () => undefined,
+  };
+  const report = await host.run(attempt, listener, new AbortController().signal);
+  return { report, events, root };
+}
+
+const DONE = `echo '{"type":"text","text":"Fine."}'; echo '{"type":"done","ok":true}'`;
+
+describe('the folder of a run', () => {
+  test('holds the adapter’s files for this user alone, and is gone afterwards', async () => {
+    const { report, root } = await run(
+      scripted(
+        `stat -c '%a' "$FOLDER" "$FOLDER/mcp.json" > seen; cat "$FOLDER/mcp.json" >> seen; echo "$FOLDER" > where; ${DONE}`,
+      ),
+    );
+    expect(report.failure).toBeNull();
+    expect(readFileSync(join(root, 'seen'), 'utf8')).toBe('700\n600\nthe file');
+    expect(existsSync(readFileSync(join(root, 'where'), 'utf8').trim())).toBe(false);
+  });
+
+  test('takes only files of its own', async () => {
+    await using folder = openRunFolder();
+    expect(existsSync(folder.path)).toBe(false);
+    await expect(folder.write({ '../elsewhere': 'x' })).rejects.toThrow(/no file of the run/);
+    expect(statSync(folder.path).mode & 0o777).toBe(0o700);
+  });
+});
+
+test('what the agent calls its session is in the report, and the model that it named', async () => {
+  const { report } = await run(
+    scripted(`echo '{"type":"started","sessionId":"its-own","model":"m-1"}'; ${DONE}`),
+  );
+  expect(report).toMatchObject({ agentSessionId: 'its-own', model: 'm-1', failure: null });
+});
+
+describe('denied tools', () => {
+  const DENIED = `echo '{"type":"denied","tool":"Write"}'; ${DONE}`;
+
+  test('are a failure where nothing was changed', async () => {
+    const { report } = await run(scripted(DENIED));
+    expect(report.failure).toMatchObject({
+      class: 'denied',
+      message: 'The agent may not use Write, and changed nothing.',
+    });
+  });
+
+  test.each([
+    ['a file', 'echo x > new.txt'],
+    ['a commit', 'git -c user.name=a -c user.email=a@b commit -q --allow-empty -m own'],
+  ])('are none where the run left %s', async (_, work) => {
+    const { report } = await run(scripted(`${work}; ${DENIED}`));
+    expect(report.failure).toBeNull();
+  });
+});
+
+describe('retries', () => {
+  const retry = (status?: number): RunEvent => ({ type: 'retry', attempt: 1, status });
+
+  test.each([
+    ['go on', 'while :; do echo "$RETRY"; sleep 0.2; done'],
+    ['end in silence', 'echo "$RETRY"; sleep 60'],
+  ])('that %s are no sign of life: the run ends, with the class of what it met', async (_, script) => {
+    const loop = `RETRY='{"type":"retry","attempt":1,"status":429}'; ${script}`;
+    const { report } = await run(scripted(loop), { idleMs: 1_000 });
+    expect(report.failure).toMatchObject({
+      class: 'rate_limit',
+      message: expect.stringContaining('nothing but try again'),
+    });
+  });
+
+  test.each([
+    [undefined, 'network'],
+    [401, 'auth'],
+    [429, 'rate_limit'],
+    [529, 'overloaded'],
+  ])('with status %s are %s', (status, failure) => {
+    vi.useFakeTimers();
+    try {
+      const stop = vi.fn();
+      using watch = watchRetries({ idleMs: null }, stop);
+      watch.saw(retry(status));
+      vi.advanceTimersByTime(119_000);
+      watch.saw(retry(status));
+      expect(stop).not.toHaveBeenCalled();
+      vi.advanceTimersByTime(2_000);
+      expect(stop).toHaveBeenCalledWith(expect.objectContaining({ class: failure }));
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('that the agent got over are forgotten', () => {
+    vi.useFakeTimers();
+    try {
+      const stop = vi.fn();
+      using watch = watchRetries({ idleMs: 10_000 }, stop);
+      watch.saw(retry(429));
+      watch.saw({ type: 'text', text: 'on' });
+      vi.advanceTimersByTime(60_000);
+      expect(stop).not.toHaveBeenCalled();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe('what is kept of a run', () => {
+  test('ends with a word on it after fifty thousand events', () => {
+    const kept: NewEvent[] = [];
+    const tell = createEventTeller((event) => kept.push(event));
+    for (let count = 0; count < 60_000; count++) tell({ type: 'tool_end', id: 'x', ok: true });
+    expect(kept).toHaveLength(50_001);
+    expect(kept.at(-1)).toEqual({
+      type: 'agent.text',
+      data: { text: expect.stringContaining('is not kept') },
+    });
+  });
+
+  test('and after thirty-two megabytes of text', () => {
+    const kept: NewEvent[] = [];
+    const tell = createEventTeller((event) => kept.push(event));
+    for (let count = 0; count < 100; count++) tell({ type: 'text', text: 'x'.repeat(1024 * 1024) });
+    expect(kept).toHaveLength(33);
+  });
+
+  test('a stream that never ends is ended by its limits, and what it says is not held', async () => {
+    const flood = `while :; do echo '{"type":"tool_start","id":"'$((i=i+1))'","name":"x"}'; done`;
+    const before = process.memoryUsage().heapUsed;
+    const { report, events } = await run(scripted(flood), { idleMs: 60_000 });
+    expect(report.failure?.class).toBe('timeout_hard');
+    expect(events.length).toBeGreaterThan(100);
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(200 * 1024 * 1024);
+  });
+});

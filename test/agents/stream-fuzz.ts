@@ -1,0 +1,133 @@
+/** Streams as no agent should print them: bent, cut, binary, endless. Parsers never throw, never bloat, never lie. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { AgentAdapter, AgentParser, RunEvent } from '../../src/agents/contract.ts';
+import { parseRunEvent } from '../../src/agents/event-stream.ts';
+import { createLineSplitter } from '../../src/process/lines.ts';
+import { NO_OPTIONS } from './fixture.ts';
+import { fixtureFolder } from './stream-cases.ts';
+
+const MB = 1024 * 1024;
+
+/** An assistant's line with this text, and one that calls a tool, as the agent prints them. */
+export interface FuzzLines {
+  says(text: string): string;
+  calls(id: string): string;
+}
+
+export function describeFuzz(adapter: AgentAdapter, lines: FuzzLines): void {
+  describe(`the parser of ${adapter.name}, fuzzed`, () => {
+    const folder = fixtureFolder(adapter);
+    const printed = readdirSync(folder)
+      .flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'))
+      .filter((line) => line.startsWith('{'));
+
+    test('takes real lines with any field bent: what comes out is still of the contract', () => {
+      fc.assert(
+        fc.property(fc.array(bentLine(printed), { maxLength: 20 }), (stream) => {
+          const parser = adapter.createParser(NO_OPTIONS);
+          for (const line of stream) expectEvents(parser.parse(line));
+          expectEnd(parser);
+        }),
+        { numRuns: 500 },
+      );
+    });
+
+    test('takes real streams cut anywhere', () => {
+      const bytes = Buffer.from(printed.join('\n'));
+      fc.assert(
+        fc.property(fc.nat(bytes.length), fc.nat(20_000), (from, length) => {
+          const parser = adapter.createParser(NO_OPTIONS);
+          const splitter = createLineSplitter(MB, (line) => expectEvents(parser.parse(line)));
+          splitter.push(bytes.subarray(from, from + length));
+          splitter.end();
+          expectEnd(parser);
+        }),
+      );
+    });
+
+    test('takes binary on both streams', () => {
+      fc.assert(
+        fc.property(fc.array(fc.string({ unit: 'binary' })), (stream) => {
+          const parser = adapter.createParser(NO_OPTIONS);
+          for (const line of stream) {
+            expectEvents(parser.parse(line));
+            expectEvents(parser.parse(`{"type":"${line}`));
+            expectEvents(parser.parseStderr?.(line) ?? []);
+          }
+          expect(expectEnd(parser).ok).toBe(false);
+        }),
+      );
+    });
+
+    test('keeps the end of a text of ten megabytes, and of many', () => {
+      const parser = adapter.createParser(NO_OPTIONS);
+      for (let count = 0; count < 5; count++) parser.parse(lines.says(`${'é'.repeat(10 * MB)}end`));
+      const { finalMessage } = parser.finish({ code: 1, signal: null });
+      expect(finalMessage.length).toBe(MB);
+      expect(finalMessage.endsWith('éend')).toBe(true);
+    });
+
+    test('a line of ten megabytes, cut as the host cuts it, is raw', () => {
+      const parser = adapter.createParser(NO_OPTIONS);
+      const events: RunEvent[] = [];
+      const splitter = createLineSplitter(MB, (line) => events.push(...parser.parse(line)));
+      splitter.push(Buffer.from(`${lines.says('x'.repeat(10 * MB))}\n${lines.says('then')}\n`));
+      expect(events[0]?.type).toBe('raw');
+      expect(parser.finish({ code: 1, signal: null }).finalMessage).toBe('then');
+    });
+
+    test('remembers a bounded number of calls of a stream that opens them for ever', () => {
+      const parser = adapter.createParser(NO_OPTIONS);
+      const opened = (id: string) =>
+        parser.parse(lines.calls(id)).filter(({ type }) => type === 'tool_start').length;
+      let count = 0;
+      for (let id = 0; id < 50_000; id++) count += opened(`call_${id}`);
+      expect(count).toBe(1000);
+      expect(opened('x'.repeat(10_000))).toBe(0);
+    });
+  });
+}
+
+/** A real line, with some of its values replaced by anything. */
+function bentLine(printed: readonly string[]): fc.Arbitrary<string> {
+  return fc
+    .record({
+      line: fc.constantFrom(...printed),
+      bends: fc.array(fc.record({ at: fc.nat(200), value: anything() }), { maxLength: 3 }),
+    })
+    .map(({ line, bends }) => {
+      let count = 0;
+      const bend = (_: string, value: unknown): unknown => {
+        count += 1;
+        const found = bends.find(({ at }) => at === count);
+        return found && count > 1 ? found.value : value;
+      };
+      return JSON.stringify(JSON.parse(line), bend);
+    });
+}
+
+function anything(): fc.Arbitrary<unknown> {
+  return fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom(-1, 1e300, 0.5, '', 'result', null, true, 'error', 1e18, [], {}, 'success'),
+    fc.string({ unit: 'binary' }),
+  );
+}
+
+/** As `--record` writes them and `replay` reads them. */
+function expectEvents(events: readonly RunEvent[]): void {
+  for (const event of events) {
+    if (event.type !== 'raw') expect(parseRunEvent(JSON.stringify(event)).type).toBe(event.type);
+  }
+}
+
+function expectEnd(parser: AgentParser) {
+  const end = parser.finish({ code: 0, signal: null });
+  expect(end.ok).toBe(end.failure === null);
+  if (!end.ok) expect(end.message).not.toBe('');
+  if (end.resetAt !== null) expect(Number.isNaN(Date.parse(end.resetAt))).toBe(false);
+  return end;
+}

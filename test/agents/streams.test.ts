@@ -1,0 +1,371 @@
+/** What the parsers make of streams that the real agents printed, case by case (fixtures/<agent>/<case>.jsonl). */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { claudeAdapter } from '../../src/agents/claude.ts';
+import { codexAdapter } from '../../src/agents/codex.ts';
+import type { AgentAdapter, AgentExit, ParserOptions, RunEvent } from '../../src/agents/contract.ts';
+import { qwenAdapter } from '../../src/agents/qwen.ts';
+import type { FailureClass } from '../../src/domain/failures.ts';
+import { NO_OPTIONS } from './fixture.ts';
+
+const FIXTURES = join(import.meta.dirname, 'fixtures');
+
+interface Played {
+  events: RunEvent[];
+  end: ReturnType<ReturnType<AgentAdapter['createParser']>['finish']>;
+}
+
+interface Playing {
+  exit?: number | NodeJS.Signals;
+  options?: Partial<ParserOptions>;
+  stderr?: string;
+}
+
+function play(adapter: AgentAdapter, name: string, { exit = 0, options, stderr }: Playing = {}): Played {
+  const parser = adapter.createParser({ ...NO_OPTIONS, ...options });
+  const lines = readFileSync(join(FIXTURES, adapter.name, `${name}.jsonl`), 'utf8').split('\n');
+  const events = lines.flatMap((line) => parser.parse(line));
+  if (stderr) events.push(...(parser.parseStderr?.(stderr) ?? []));
+  const how: AgentExit =
+    typeof exit === 'number' ? { code: exit, signal: null } : { code: null, signal: exit };
+  return { events, end: parser.finish(how) };
+}
+
+const last = <T extends RunEvent['type']>({ events }: Played, type: T) =>
+  events.findLast((event): event is Extract<RunEvent, { type: T }> => event.type === type);
+
+const all = <T extends RunEvent['type']>({ events }: Played, type: T) =>
+  events.filter((event): event is Extract<RunEvent, { type: T }> => event.type === type);
+
+/** Each call that began has ended, under the same name. */
+function expectBalanced(played: Played): void {
+  const ids = all(played, 'tool_start').map(({ id }) => id);
+  expect(
+    all(played, 'tool_end')
+      .map(({ id }) => id)
+      .sort(),
+  ).toEqual(ids.sort());
+}
+
+/** case, exit, class: whatever else is in the stream. */
+type End = [name: string, exit: number | NodeJS.Signals, failure: FailureClass | null];
+
+const ENDS: [AgentAdapter, End[]][] = [
+  [
+    claudeAdapter,
+    [
+      ['task', 0, null],
+      ['tool-signal', 0, null],
+      ['one-429', 0, null],
+      ['cut', 0, null],
+      ['limit-words', 0, null],
+      ['denied', 0, null],
+      ['taken-away', 0, null],
+      ['rate-limit', 1, 'rate_limit'],
+      ['server-limit', 1, 'rate_limit'],
+      ['usage-limit', 1, 'usage_limit'],
+      ['overloaded', 1, 'overloaded'],
+      ['unauthorized', 1, 'auth'],
+      ['not-logged-in', 1, 'auth'],
+      ['bad-request', 1, 'crashed'],
+      ['overflow', 1, 'context_overflow'],
+      ['refused', 1, 'network'],
+      ['unanswered', 1, 'network'],
+      ['no-conversation', 1, 'crashed'],
+      ['interrupted', 0, 'crashed'],
+      ['terminated', 143, 'crashed'],
+    ],
+  ],
+  [
+    codexAdapter,
+    [
+      ['task', 0, null],
+      ['tool-signal', 0, null],
+      ['one-429', 0, null],
+      ['cut', 0, null],
+      ['limit-words', 0, null],
+      ['denied', 0, null],
+      ['rate-limit', 1, 'rate_limit'],
+      ['usage-limit', 1, 'usage_limit'],
+      ['overloaded', 1, 'overloaded'],
+      ['unauthorized', 1, 'auth'],
+      ['no-key', 1, 'auth'],
+      ['bad-request', 1, 'crashed'],
+      ['overflow', 1, 'context_overflow'],
+      ['refused', 'SIGKILL', 'crashed'],
+      ['interrupted', 1, 'crashed'],
+    ],
+  ],
+  [
+    qwenAdapter,
+    [
+      ['task', 0, null],
+      ['tool-signal', 0, null],
+      ['limit-words', 0, null],
+      ['denied', 0, null],
+      ['unauthorized', 0, 'auth'],
+      ['bad-request', 0, 'crashed'],
+      ['overflow', 0, 'context_overflow'],
+      ['refused', 0, 'network'],
+      ['cut', 0, 'network'],
+    ],
+  ],
+];
+
+describe.each(ENDS)('a stream of $name', (adapter, ends) => {
+  test('has a case here for every fixture', () => {
+    const files = readdirSync(join(FIXTURES, adapter.name)).map((file) => file.replace('.jsonl', ''));
+    expect(ends.map(([name]) => name).sort()).toEqual(files.sort());
+  });
+
+  test.each(ends)('%s with exit %s ends as %s', (name, exit, failure) => {
+    const played = play(adapter, name, { exit });
+    expect(played.end).toMatchObject({ ok: failure === null, failure });
+    if (failure !== null) expect(played.end.message).not.toBe('');
+    if (failure !== 'usage_limit') expect(played.end.resetAt).toBeNull();
+    expect(all(played, 'raw')).toEqual([]);
+    expect(all(played, 'done').length).toBeLessThanOrEqual(1);
+    if (failure === null) expect(all(played, 'limit')).toEqual([]);
+  });
+
+  test('is no success without its last line, nor with another exit', () => {
+    const lines = readFileSync(join(FIXTURES, adapter.name, 'task.jsonl'), 'utf8')
+      .trim()
+      .split('\n');
+    const parser = adapter.createParser(NO_OPTIONS);
+    for (const line of lines.slice(0, -1)) parser.parse(line);
+    expect(parser.finish({ code: 0, signal: null })).toMatchObject({ ok: false, failure: 'crashed' });
+    expect(play(adapter, 'task', { exit: 1 }).end).toMatchObject({ ok: false, failure: 'crashed' });
+    expect(play(adapter, 'task', { exit: 'SIGTERM' }).end).toMatchObject({ ok: false, failure: 'crashed' });
+  });
+
+  test('tells of the task: session, texts, calls and their ends, the final message', () => {
+    const played = play(adapter, 'task');
+    expect(last(played, 'started')?.sessionId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(all(played, 'text').map(({ text }) => text)).toEqual([
+      'Reading.',
+      'All done.\n<signal>COMPLETE</signal>',
+    ]);
+    expect(played.end.finalMessage).toBe('All done.\n<signal>COMPLETE</signal>');
+    expect(all(played, 'tool_start')).toHaveLength(5);
+    expectBalanced(played);
+    expect(played.events.at(-1)).toEqual({ type: 'done', ok: true });
+  });
+
+  test('counts what was spent once, whatever was told on the way', () => {
+    const usage = last(play(adapter, 'task'), 'usage');
+    const isOpenAi = adapter !== claudeAdapter;
+    expect(usage).toMatchObject({
+      scope: 'cumulative',
+      inputTokens: isOpenAi ? 4800 : 5000,
+      outputTokens: 250,
+      cacheTokens: 200,
+    });
+    expect(usage?.costUsd).toEqual(isOpenAi ? undefined : 0.01881);
+  });
+
+  test('closes every call, of a run that was interrupted too', () => {
+    for (const [name, exit] of ends) {
+      if (name !== 'terminated' && name !== 'interrupted') expectBalanced(play(adapter, name, { exit }));
+    }
+  });
+});
+
+describe('claude', () => {
+  test('tells each call’s spending while it runs, so that a budget binds', () => {
+    const costs = all(play(claudeAdapter, 'task'), 'usage').map(({ costUsd }) => costUsd);
+    expect(costs).toHaveLength(6);
+    expect(costs.slice(0, 4)).toEqual([1, 2, 3, 4].map((calls) => expect.closeTo(calls * 0.00375, 8)));
+    expect(costs.slice(4)).toEqual([expect.closeTo(0.01881, 8), 0.01881]);
+  });
+
+  test.each([
+    ['counts from its beginning', 2, { costUsd: 0.01131, inputTokens: 3000 }],
+    ['counts each run alone', 5, { costUsd: 0.01881, inputTokens: 5000 }],
+  ])('is charged once for a session that it goes on with and that %s', (_, ownCalls, charged) => {
+    // A total of five calls that holds no more than the run's own cannot hold two earlier ones as well.
+    const lines = readFileSync(join(FIXTURES, 'claude/task.jsonl'), 'utf8').trim().split('\n');
+    let calls = 0;
+    const own = lines.filter((line) => !line.includes('"message_delta"') || ++calls <= ownCalls);
+    const earlier = { costUsd: 0.0075, inputTokens: 2000, outputTokens: 100, cacheTokens: 0 };
+    const parser = claudeAdapter.createParser({ ...NO_OPTIONS, earlier });
+    const usage = own.flatMap((line) => parser.parse(line)).findLast((event) => event.type === 'usage');
+    expect(usage).toMatchObject({ ...charged, costUsd: expect.closeTo(charged.costUsd, 8) });
+  });
+
+  test('tells of retries with their status', () => {
+    expect(all(play(claudeAdapter, 'one-429'), 'retry')).toEqual([
+      { type: 'retry', attempt: 1, status: 429, delayMs: 1000 },
+    ]);
+    expect(all(play(claudeAdapter, 'refused', { exit: 1 }), 'retry')).toMatchObject([
+      { attempt: 1, status: undefined },
+      { attempt: 2, status: undefined },
+    ]);
+  });
+
+  test('takes a usage limit’s end from the field, not from the words', () => {
+    const played = play(claudeAdapter, 'usage-limit', { exit: 1 });
+    const limits = all(played, 'limit');
+    expect(limits).toHaveLength(1);
+    expect(played.end.resetAt).toBe(limits[0]?.resetAt);
+    expect(played.end.resetAt).toMatch(/^2026-11-15T14:\d\d:\d\d\.000Z$/);
+  });
+
+  test('a refusal is never the agent’s final message', () => {
+    for (const name of ['rate-limit', 'usage-limit', 'unauthorized', 'overflow']) {
+      const played = play(claudeAdapter, name, { exit: 1 });
+      expect(all(played, 'text')).toEqual([]);
+      expect(played.end.finalMessage).toBe('');
+    }
+  });
+
+  test('names the tools that were denied, by rule or taken away as a whole', () => {
+    expect(all(play(claudeAdapter, 'denied'), 'denied').map(({ tool }) => tool)).toEqual(['Write', 'Bash']);
+    expect(all(play(claudeAdapter, 'taken-away'), 'denied').map(({ tool }) => tool)).toEqual([
+      'Write',
+      'Bash',
+    ]);
+  });
+
+  test('keeps what an interrupted run spent', () => {
+    expect(last(play(claudeAdapter, 'interrupted'), 'usage')).toMatchObject({ costUsd: 0.00375 });
+    expect(last(play(claudeAdapter, 'terminated', { exit: 143 }), 'usage')).toMatchObject({
+      inputTokens: 1000,
+    });
+  });
+
+  test('closes a call whose answer is too long to read when the next message comes', () => {
+    const lines = readFileSync(join(FIXTURES, 'claude/task.jsonl'), 'utf8').split('\n');
+    const parser = claudeAdapter.createParser(NO_OPTIONS);
+    const events = lines.flatMap((line) =>
+      parser.parse(line.includes('"tool_result"') ? `${line.slice(0, 60)} … [cut: 9 more bytes]` : line),
+    );
+    const spoken = events.findLastIndex(({ type }) => type === 'text');
+    const ended = events.slice(0, spoken).filter(({ type }) => type === 'tool_end');
+    expect(ended).toHaveLength(5);
+  });
+
+  test('a limit without an end, or with one that is no time, is a limit all the same', () => {
+    const parser = claudeAdapter.createParser(NO_OPTIONS);
+    const info = { status: 'rejected', resetsAt: 1e18 };
+    expect(parser.parse(JSON.stringify({ type: 'rate_limit_event', rate_limit_info: info }))).toEqual([]);
+    const message = { id: 'm', model: '<synthetic>', content: [] };
+    const refused = { type: 'assistant', error: 'rate_limit', api_error: 'usage_limit_reached', message };
+    parser.parse(JSON.stringify(refused));
+    parser.parse(
+      JSON.stringify({ type: 'result', is_error: true, subtype: 'success', api_error_status: 429 }),
+    );
+    expect(parser.finish({ code: 1, signal: null })).toMatchObject({ failure: 'usage_limit', resetAt: null });
+  });
+
+  test('reads the result wherever its fields stand', () => {
+    const result = { zzz: 1, result: 'Done.', is_error: false, subtype: 'success', type: 'result' };
+    const parser = claudeAdapter.createParser(NO_OPTIONS);
+    expect(parser.parse(JSON.stringify(result))).toEqual([{ type: 'done', ok: true }]);
+    expect(parser.finish({ code: 0, signal: null })).toMatchObject({ ok: true, finalMessage: 'Done.' });
+  });
+
+  test('what a subagent says is not what the agent says', () => {
+    const parser = claudeAdapter.createParser(NO_OPTIONS);
+    const message = (parent: string | null, text: string) =>
+      parser.parse(
+        JSON.stringify({
+          type: 'assistant',
+          parent_tool_use_id: parent,
+          message: { id: text, model: 'm', content: [{ type: 'text', text }] },
+        }),
+      );
+    message(null, 'mine');
+    expect(message('call_1', '<signal>COMPLETE</signal>')).toEqual([]);
+    expect(parser.finish({ code: 0, signal: null }).finalMessage).toBe('mine');
+  });
+});
+
+describe('codex', () => {
+  test('subtracts what the thread had spent before it was resumed', () => {
+    const earlier = { costUsd: null, inputTokens: 800, outputTokens: 50, cacheTokens: 100 };
+    const usage = last(play(codexAdapter, 'task', { options: { earlier } }), 'usage');
+    expect(usage).toMatchObject({ inputTokens: 4000, outputTokens: 200, cacheTokens: 100 });
+  });
+
+  test('knows the cost of a model with a price: the user’s first', () => {
+    const prices = { 'my-*': { input: 1, output: 10, cache: 0.5 } };
+    const costOf = (model: string) =>
+      last(play(codexAdapter, 'task', { options: { model, prices } }), 'usage')?.costUsd;
+    expect(costOf('my-model')).toBeCloseTo(0.0048 + 0.0025 + 0.0001, 8);
+    expect(costOf('gpt-5')).toBeCloseTo(0.006 + 0.0025 + 0.000025, 8);
+    expect(costOf('nobody-knows')).toBeUndefined();
+  });
+
+  test('tells of reconnecting as a retry, and not as an end', () => {
+    expect(all(play(codexAdapter, 'one-429'), 'retry')).toEqual([{ type: 'retry', attempt: 1, status: 429 }]);
+    expect(all(play(codexAdapter, 'rate-limit', { exit: 1 }), 'retry')).toHaveLength(2);
+    const refused = play(codexAdapter, 'refused', { exit: 'SIGKILL' });
+    expect(all(refused, 'retry').length).toBeGreaterThan(1);
+    expect(all(refused, 'done')).toEqual([]);
+  });
+
+  test('takes a usage limit’s end from its own message: the coming minute of that name', () => {
+    // 2:26 PM, or whenever it was: as the fixture says, in local time.
+    const [, hour = '', minute = ''] =
+      /try again at (\d+):(\d+) PM/.exec(readFileSync(join(FIXTURES, 'codex/usage-limit.jsonl'), 'utf8')) ??
+      [];
+    const before = new Date(2026, 5, 1, 9, 0).getTime();
+    const { end } = play(codexAdapter, 'usage-limit', { exit: 1, options: { nowMs: () => before } });
+    const expected = new Date(2026, 5, 1, (Number(hour) % 12) + 12, Number(minute) + 1);
+    expect(end.resetAt).toBe(expected.toISOString());
+    const after = new Date(2026, 5, 1, 23, 0).getTime();
+    const late = play(codexAdapter, 'usage-limit', { exit: 1, options: { nowMs: () => after } });
+    expect(Date.parse(late.end.resetAt!) - expected.getTime()).toBe(24 * 60 * 60 * 1000);
+  });
+
+  test('reads a day too, where the limit ends on another', () => {
+    const parser = codexAdapter.createParser(NO_OPTIONS);
+    const message = 'You’ve hit your usage limit. Please try again at Dec 3rd, 2026 12:05 AM.';
+    parser.parse(JSON.stringify({ type: 'turn.failed', error: { message } }));
+    const { resetAt } = parser.finish({ code: 1, signal: null });
+    expect(resetAt).toBe(new Date(2026, 11, 3, 0, 6).toISOString());
+  });
+
+  test('sees in the log which tool its own rules forbid', () => {
+    const stderr =
+      '2026-11-15T13:28:25.821575Z ERROR codex_core::tools::router: error=exec_command failed: CreateProcess { message: "Rejected(\\"`/bin/bash -lc \'touch z\'` rejected: no\\")" }';
+    expect(all(play(codexAdapter, 'denied', { stderr }), 'denied')).toEqual([
+      { type: 'denied', tool: 'exec_command' },
+    ]);
+    expect(all(play(codexAdapter, 'denied', { stderr: `echo ${stderr}` }), 'denied')).toEqual([]);
+  });
+});
+
+describe('qwen', () => {
+  test('a refusal counts as one only if no model was paid for it', () => {
+    const parser = qwenAdapter.createParser(NO_OPTIONS);
+    const text = '[API Error: 401 Unauthorized]';
+    const usage = { input_tokens: 10, output_tokens: 5 };
+    const content = [{ type: 'text', text }];
+    parser.parse(JSON.stringify({ type: 'assistant', message: { id: 'a', model: 'm', content, usage } }));
+    parser.parse(JSON.stringify({ type: 'result', is_error: false, subtype: 'success', result: text }));
+    expect(parser.finish({ code: 0, signal: null })).toMatchObject({ ok: true, finalMessage: text });
+  });
+
+  test('a refusal that the agent got over is none', () => {
+    const parser = qwenAdapter.createParser(NO_OPTIONS);
+    const say = (text: string, tokens: number) =>
+      parser.parse(
+        JSON.stringify({
+          type: 'assistant',
+          message: {
+            id: text,
+            model: 'm',
+            content: [{ type: 'text', text }],
+            usage: { input_tokens: tokens, output_tokens: tokens },
+          },
+        }),
+      );
+    say('[API Error: 500 oops]', 0);
+    say('Done after all.', 5);
+    parser.parse(JSON.stringify({ type: 'result', is_error: false, result: 'Done after all.' }));
+    expect(parser.finish({ code: 0, signal: null }).ok).toBe(true);
+  });
+});

@@ -1,0 +1,154 @@
+/** Real SIGKILL at the crash points that only workflows and research pass (contract 3 and 5). */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { CrashPoint } from '../../src/engine/actions.ts';
+import { createPulse } from '../../src/pulse.ts';
+import { createScratch, type Scratch } from '../fakes/scratch.ts';
+import { processesOf, runner } from './kill-suite.ts';
+
+const SIDES = ['before', 'after'] as const;
+
+const done = (name: string): string =>
+  `pulse tool pulse_done '{"summary":"feat: ${name}","filesChanged":["${name}"]}' > /dev/null`;
+/** The first pulse takes two runs; the third, if it is there, is never finished. */
+const PULSES = `cat > /dev/null
+case "$PULSE_UNIT" in
+one) if [ -f half ]; then mv half one; ${done('one')}; else echo 1 > half; fi ;;
+two) echo 2 > two; ${done('two')} ;;
+three) echo x > three; sleep 0.05 ;;
+esac`;
+
+const IDEAS = `cat > /dev/null
+echo "Idea of $PULSE_UNIT"
+case "$PULSE_UNIT" in
+exp-1) echo 90 > src/cost ;;
+exp-2) echo 95 > src/cost ;;
+exp-3) if [ "$(cat src/cost)" = broken ]; then echo 80 > src/cost; else echo broken > src/cost; fi ;;
+esac`;
+
+const WORKFLOW_POINTS: CrashPoint[] = (['open_pulse', 'baseline', 'land_pulse', 'keep_wip'] as const).flatMap(
+  (action) => SIDES.map((side) => `${action}:${side}` as const),
+);
+const STOP_POINTS: CrashPoint[] = (['give_up_pulse', 'abandon'] as const).flatMap((action) =>
+  SIDES.map((side) => `${action}:${side}` as const),
+);
+const RESEARCH_POINTS: CrashPoint[] = (
+  ['measure', 'discard', 'keep_wip', 'advance_ref', 'write_files'] as const
+).flatMap((action) => SIDES.map((side) => `${action}:${side}` as const));
+
+export function killLoops(store: string, prepare: (scratch: Scratch) => Promise<void>): void {
+  describe(`on ${store}`, () => {
+    it.each(WORKFLOW_POINTS)('a workflow killed at %s ends with one commit for each pulse', async (where) => {
+      using scratch = createScratch();
+      await prepare(scratch);
+      const id = await startWorkflow(scratch, ['one', 'two']);
+      expect(await runner(scratch, id, { where, count: 1 })).toBe('SIGKILL');
+      expect(await runner(scratch, id)).toBe(0);
+      await using pulse = await createPulse({ environment: scratch.environment });
+      const { session, pulses } = await pulse.workflows.view(id);
+      expect(session).toMatchObject({ stop_reason: 'approval_required', total_commits: 2 });
+      expect(pulses.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+      const log = scratch.git('log', '--reverse', '--format=%s', `main..${session.branch_name}`);
+      expect(log.split('\n')).toEqual(['feat: one', 'feat: two']);
+      expect(scratch.git('for-each-ref', '--format=%(refname)', 'refs/heads')).toBe(
+        `refs/heads/main\nrefs/heads/${session.branch_name}`,
+      );
+      expect(scratch.git('for-each-ref', 'refs/pulse/attempts', 'refs/pulse/wip')).toBe('');
+      expect(processesOf(scratch)).toEqual([]);
+    });
+
+    it.each(STOP_POINTS)(
+      'a workflow that is stopped and killed at %s keeps what the pulse had',
+      async (where) => {
+        using scratch = createScratch();
+        await prepare(scratch);
+        const id = await startWorkflow(scratch, ['three'], 'three) echo x > three; sleep 60 ;;');
+        expect(await runner(scratch, id, { where, count: 1 })).toBe('SIGKILL');
+        await runner(scratch, id);
+        await using pulse = await createPulse({ environment: scratch.environment });
+        const { session, pulses } = await pulse.workflows.view(id);
+        expect(session.status).toBe('paused');
+        expect(pulses[0]).toMatchObject({ status: 'stopped', is_recovery_checkpoint: 1 });
+        expect(scratch.git('show', `${pulses[0]!.pulse_branch}:three`)).toBe('x');
+        expect(scratch.git('log', '--format=%s', `main..${pulses[0]!.pulse_branch}`)).toContain('[RECOVERY]');
+        expect(processesOf(scratch)).toEqual([]);
+      },
+    );
+
+    it.each(RESEARCH_POINTS)('research killed at %s: log, branch and best agree', async (where) => {
+      using scratch = createScratch();
+      await prepare(scratch);
+      const id = await startResearch(scratch);
+      expect(await runner(scratch, id, { where, count: where.startsWith('measure') ? 2 : 1 })).toBe(
+        'SIGKILL',
+      );
+      expect(await runner(scratch, id)).toBe(0);
+      await using pulse = await createPulse({ environment: scratch.environment });
+      const { session, research, experiments } = await pulse.research.view(id);
+      expect(session).toMatchObject({ status: 'complete', stop_reason: 'iteration_limit', total_commits: 2 });
+      expect(experiments.map(({ status }) => status)).toEqual(['keep', 'discard', 'keep']);
+      expect(research.best).toBe(80);
+      expect(scratch.git('show', `${session.branch_name}:src/cost`)).toBe('80');
+      const tsv = readTsv(scratch);
+      expect(tsv.map((row) => [row[0], row[4]])).toEqual([
+        ['0', 'baseline'],
+        ['1', 'keep'],
+        ['2', 'discard'],
+        ['3', 'keep'],
+      ]);
+      expect(scratch.git('for-each-ref', '--format=%(refname)', 'refs/pulse')).toBe(
+        `refs/pulse/discarded/${id}/2`,
+      );
+      expect(scratch.git('worktree', 'list').split('\n')).toHaveLength(1);
+      expect(processesOf(scratch)).toEqual([]);
+    });
+  });
+}
+
+function readTsv(scratch: Scratch): string[][] {
+  const text = scratch.read('autoresearch-results.tsv');
+  return text
+    .trimEnd()
+    .split('\n')
+    .slice(2)
+    .map((line) => line.split('\t'));
+}
+
+async function startWorkflow(scratch: Scratch, ids: string[], instead?: string): Promise<string> {
+  await using pulse = await createPulse({ environment: scratch.environment });
+  const script = instead ? PULSES.replace(/^three\).*$/m, instead) : PULSES;
+  const { session } = await pulse.workflows.start({
+    plan: { title: 'Count', pulses: ids.map((id) => ({ id, title: id, description: `Do ${id}.` })) },
+    path: scratch.repository,
+    command: `sh '${scratch.file('agent.sh', script)}'`,
+    createdBy: 'cli',
+    actor: 'test',
+    isApproved: true,
+  });
+  return session.id;
+}
+
+async function startResearch(scratch: Scratch): Promise<string> {
+  mkdirSync(join(scratch.repository, 'src'));
+  writeFileSync(join(scratch.repository, 'src/cost'), '100\n');
+  scratch.git('add', '-A');
+  scratch.git('commit', '-q', '-m', 'chore: cost');
+  await using pulse = await createPulse({ environment: scratch.environment });
+  const { session } = await pulse.research.start({
+    content: {
+      goal: 'Lower the cost',
+      metric: {
+        name: 'cost',
+        direction: 'lower',
+        verifyCommand: 'test "$(cat src/cost)" != broken && cat src/cost',
+      },
+      scope: { inScope: ['src/**'] },
+    },
+    iterations: 3,
+    path: scratch.repository,
+    command: `sh '${scratch.file('agent.sh', IDEAS)}'`,
+    createdBy: 'cli',
+  });
+  return session.id;
+}

@@ -1,0 +1,108 @@
+/** A workflow of two pulses, the first in two runs, under deaths and stalls at every point (contract 3). */
+import { describe, expect, it } from 'vitest';
+import { readEvents } from '../../src/store/events.ts';
+import { listIterations } from '../../src/store/iterations.ts';
+import { findSession } from '../../src/store/sessions.ts';
+import { listPulses } from '../../src/store/workflows.ts';
+import { workflowScript } from '../fakes/pulse-world.ts';
+import { createRandom } from '../fakes/random.ts';
+import { type Fate, type Simulated, simulate } from '../fakes/simulation.ts';
+import { attemptsOf } from '../fakes/world.ts';
+
+/** What a second death can meet of the first one's repair is over by then. */
+const NEAR = 8;
+const SEED = Number(process.env.PULSE_SEED ?? Math.floor(Math.random() * 2 ** 31));
+
+async function run(fate: (point: string, index: number) => Fate | null) {
+  const simulated = await simulate({ script: workflowScript, session: { kind: 'workflow' }, fate });
+  const violations = await violationsOf(simulated);
+  await simulated.store.close();
+  return { ...simulated, violations };
+}
+
+async function violationsOf({ world, store, sessionId, isStuck }: Simulated): Promise<string[]> {
+  const found = [...world.violations];
+  const check = (holds: boolean, what: string): void => void (holds || found.push(what));
+  check(!isStuck, 'the session never ended');
+  const { session, pulses, iterations, events } = await store.read(async (db) => ({
+    session: (await findSession(db, sessionId))!,
+    pulses: await listPulses(db, 'wfl'),
+    iterations: await listIterations(db, sessionId),
+    events: await readEvents(db, sessionId, { limit: 100_000 }),
+  }));
+  check(
+    session.stop_reason === 'approval_required',
+    `${session.status} ${session.stop_reason} ${session.blocked_reason}`,
+  );
+  check(pulses.length === 2, `${pulses.length} pulses`);
+  check(
+    pulses.every(({ status }) => status === 'succeeded'),
+    `pulses ${pulses.map(({ status }) => status)}`,
+  );
+  check(iterations.length === 4, `${iterations.length} iterations`);
+  check(session.total_commits === 2, `total_commits ${session.total_commits}`);
+  for (const type of ['PulseCompleted', 'pulse.started'] as const) {
+    check(events.filter((event) => event.type === type).length === 2, `${type} not twice`);
+  }
+  check(events.filter(({ type }) => type === 'preflight.completed').length === 1, 'preflight not once');
+  const tip = world.commits.get(world.branches.get(session.branch_name) ?? '');
+  // The first pulse's two runs are one commit; the second's stands on it.
+  check(tip?.content === '2,3,4,', `content ${tip?.content}`);
+  const first = world.commits.get(tip?.parent ?? '');
+  check(
+    first?.content === '2,3,' && first.parent === 'base',
+    `history ${first?.content} on ${first?.parent}`,
+  );
+  check(world.branches.size === 1, `branches ${[...world.branches.keys()]}`);
+  check(![...world.refs.keys()].some((ref) => ref.startsWith('wip/')), 'a wip ref is left');
+  check(attemptsOf(world).length === 0, 'an attempt ref is left');
+  check(![...world.agents].some((agent) => agent.isAlive), 'an agent is still alive');
+  check(session.reserved_usd < 1e-9, `reserved ${session.reserved_usd}`);
+  return found;
+}
+
+describe('a simulated workflow', () => {
+  it('makes one commit for each pulse when nothing goes wrong', async () => {
+    const { violations, world } = await run(() => null);
+    expect(violations).toEqual([]);
+    expect(world.finishedRuns).toEqual([2, 3, 4]);
+  });
+
+  it.each(['die', 'stall', 'nap'] as const)('survives at every point: %s', async (fate) => {
+    const { points } = await run(() => null);
+    const failures: string[] = [];
+    for (const [at, point] of points.entries()) {
+      const { violations } = await run((_, index) => (index === at ? fate : null));
+      if (violations.length > 0) failures.push(`${at} ${point}: ${violations.join('; ')}`);
+    }
+    expect(failures).toEqual([]);
+  });
+
+  it('survives every pair of deaths that are close to each other', { timeout: 240_000 }, async () => {
+    const { points } = await run(() => null);
+    const failures: string[] = [];
+    for (let first = 0; first < points.length; first++) {
+      for (let second = first + 1; second <= first + NEAR; second++) {
+        const { violations } = await run((_, index) => (index === first || index === second ? 'die' : null));
+        if (violations.length > 0)
+          failures.push(`${first} ${points[first]}, ${second}: ${violations.join('; ')}`);
+      }
+    }
+    expect(failures).toEqual([]);
+  });
+
+  it('survives random deaths and stalls', { timeout: 240_000 }, async () => {
+    const failures: string[] = [];
+    for (let index = 0; index < 100; index++) {
+      const random = createRandom(SEED + index);
+      let trouble = 10;
+      const { violations } = await run(() => {
+        if (trouble === 0 || random() > 0.05) return null;
+        trouble -= 1;
+        return random() < 0.7 ? 'die' : random() < 0.5 ? 'stall' : 'nap';
+      });
+      if (violations.length > 0) failures.push(`PULSE_SEED=${SEED + index} ${violations.join('; ')}`);
+    }
+    expect(failures).toEqual([]);
+  });
+});

@@ -1,0 +1,91 @@
+/** The small model's side of a workflow: pulse branches, work in progress, recovery checkpoints, preflight. */
+import { PulseError } from '../../src/domain/errors.ts';
+import { parsePlan } from '../../src/domain/plan.ts';
+import type { PulseLanding, PulseWorkspace } from '../../src/engine/ports.ts';
+import { type Store, storeNow } from '../../src/store/store.ts';
+import { insertPulse, insertWorkflow, updateWorkflow } from '../../src/store/workflows.ts';
+import type { AgentScript, WorldAccess } from './world.ts';
+
+export function createFakePulses({ world, gate }: WorldAccess): PulseWorkspace {
+  const drop = ({ taskId, pulse }: PulseLanding): void => {
+    world.refs.delete(`attempt/${taskId}`);
+    world.refs.delete(`wip/${pulse.id}`);
+  };
+  return {
+    async open(_, { branch, at }) {
+      await gate('open');
+      const now = world.branches.get(branch);
+      if (now !== undefined && now !== at) throw new PulseError('ref_moved', `${branch} at ${now}`);
+      world.branches.set(branch, at);
+    },
+    async land(session, landing) {
+      await gate('land');
+      const now = world.branches.get(session.branch_name);
+      if (now !== landing.to) {
+        if (now !== landing.from)
+          throw new PulseError('ref_moved', `branch at ${now}, expected ${landing.from}`);
+        world.branches.set(session.branch_name, landing.to);
+      }
+      drop(landing);
+      if (landing.pulse.branch !== null) world.branches.delete(landing.pulse.branch);
+      await gate('landed');
+    },
+    async keepWip(_, { taskId, pulse, to }) {
+      await gate('wip');
+      world.refs.set(`wip/${pulse.id}`, to);
+      await gate('wip kept');
+      world.refs.delete(`attempt/${taskId}`);
+    },
+    async giveUp(_, landing) {
+      await gate('give up');
+      const { pulse, work } = landing;
+      const branch = pulse.branch!;
+      const head = world.branches.get(branch)!;
+      let kept = head === pulse.startSha ? null : head;
+      if (kept === null && work !== null) {
+        const sha = `c${world.commits.size}`;
+        const content = world.commits.get(work)?.content ?? work;
+        world.commits.set(sha, { sha, parent: pulse.startSha, content, session: '', iteration: 0 });
+        world.branches.set(branch, sha);
+        kept = sha;
+      }
+      await gate('given up');
+      drop(landing);
+      return kept;
+    },
+    async baseline() {
+      await gate('baseline');
+      const nothing = { summary: '', setupCommands: [], baseline: [], artifacts: [] };
+      return { error: null, buildSuccess: true, ...nothing };
+    },
+    stage: () => Promise.reject(new Error('the scripted agent is not judged')),
+    runHooks: () => Promise.reject(new Error('the scripted agent is not judged')),
+    runChecks: () => Promise.reject(new Error('the scripted agent is not judged')),
+  };
+}
+
+/** Two pulses; the first takes two runs. With preflight that is four iterations. */
+export const workflowScript: AgentScript = (iteration) =>
+  iteration === 2
+    ? { finalMessage: 'Not done yet.' }
+    : {
+        finalMessage: 'Done.',
+        completion: { summary: `feat: ${iteration}`, filesChanged: ['file'], unresolvedIssues: [], tree: '' },
+      };
+
+export async function admitWorkflow(store: Store, sessionId: string): Promise<void> {
+  const plan = parsePlan({
+    title: 'Two pulses',
+    pulses: [
+      { id: 'a', title: 'A', description: 'do a' },
+      { id: 'b', title: 'B', description: 'do b', dependsOn: ['a'] },
+    ],
+  });
+  await store.tx('admit', async (db) => {
+    await insertWorkflow(db, { id: 'wfl', sessionId, plan, checks: [], setupSteps: [], extensions: 'auto' });
+    await updateWorkflow(db, 'wfl', { approved_at: storeNow(), approved_by: 'test' });
+    for (const [position, { id, title }] of plan.pulses.entries()) {
+      await insertPulse(db, { id: `pul_${id}`, workflowId: 'wfl', plannedPulseId: id, position, title });
+    }
+  });
+}

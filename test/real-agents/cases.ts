@@ -1,0 +1,238 @@
+/** What every real agent must do under Pulse, run for real against a scripted model. */
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { Step } from '../fakes/model-server/index.ts';
+import { makeStage, runAlone, type Stage, type Subject, useModelServer } from './stage.ts';
+
+const HANGS_IN_A_TOOL = 'echo started > started.txt; tail -f /dev/null';
+
+export function describeAgent(subject: Subject): void {
+  const { calls, costOfCall, quietMs } = subject;
+  const server = useModelServer();
+  const stage = (options?: Parameters<typeof makeStage>[2]) => makeStage(subject, server(), options);
+  const cost = (count: number) => (costOfCall === null ? null : expect.closeTo(count * costOfCall, 6));
+  const signalled = (text: string): Step[] => [{ calls: [calls.signal('COMPLETE')] }, { text }];
+
+  describe(`a real ${subject.name}`, () => {
+    test('reads, edits, writes, commits, signals by tool, and is accounted for', async () => {
+      const { scene, play } = await stage();
+      const session = await play((worktree) => [
+        { text: 'Reading.', calls: [calls.read(`${worktree}/a.txt`)] },
+        { calls: [calls.edit(`${worktree}/a.txt`, { from: 'first', to: 'second' })] },
+        { calls: [calls.write(`${worktree}/new.txt`, 'brand new')] },
+        {
+          calls: [
+            calls.shell('git add -A && git -c user.name=a -c user.email=a@b commit -qm "of the agent"'),
+          ],
+        },
+        ...signalled('The file is changed.'),
+      ]);
+      expect(session).toMatchObject({
+        status: 'complete',
+        stop_reason: 'completed',
+        last_signal: 'COMPLETE',
+      });
+      expect(session.spent_usd).toEqual(cost(6) ?? 0);
+      const { iteration } = await scene.pulse.iteration(session.id, 1);
+      expect(iteration).toMatchObject({
+        outcome: 'completed',
+        signal_source: 'tool',
+        failure_class: null,
+        files_changed: ['a.txt', 'new.txt'],
+        cost_usd: cost(6),
+        input_tokens: 6000,
+        output_tokens: 300,
+        output_full: expect.stringContaining('The file is changed.'),
+      });
+      expect(scene.sh(scene.root, 'show', `${session.branch_name}:a.txt`)).toBe('second');
+      expect(scene.refs('refs/pulse/agent/')).toHaveLength(1);
+      const tools = (await scene.events(session)).filter(({ type }) => type === 'agent.tool');
+      expect(tools.filter(({ data }) => data.phase === 'start').length).toBeGreaterThanOrEqual(5);
+      expect(tools.filter(({ data }) => data.phase === 'end')).toHaveLength(tools.length / 2);
+    });
+
+    test('goes on with its own session, and is charged only for what is new', async () => {
+      const made = await stage();
+      const first = await runAlone(made, subject, { steps: [{ text: 'The word is xylophone.' }] });
+      expect(first).toMatchObject({ failure: null, agentSessionId: expect.any(String) });
+      const second = await runAlone(made, subject, {
+        steps: [{ text: 'Still here.' }],
+        resume: first.agentSessionId,
+        resumeUsage: first.usage,
+      });
+      expect(second).toMatchObject({ failure: null, finalMessage: 'Still here.' });
+      expect(JSON.stringify(made.asked().at(-1)?.body)).toContain('The word is xylophone.');
+      expect(second.usage).toEqual(first.usage);
+      expect(second.usage.inputTokens).toBeGreaterThan(0);
+    });
+
+    test('a limit that a file or a tool speaks of is none', async () => {
+      const { play } = await stage();
+      const session = await play([
+        {
+          calls: [
+            calls.shell(
+              'cat limits.txt; echo "You\'ve hit your usage limit. try again at 3:00 PM" >&2; exit 1',
+            ),
+          ],
+        },
+        { text: 'rate_limit 429 usage_limit_reached\n\n<signal>COMPLETE</signal>' },
+      ]);
+      expect(session).toMatchObject({ status: 'complete', stop_reason: 'completed' });
+    });
+
+    test('429 once: it tries again by itself, and Pulse sees it where it is told', async () => {
+      const { scene, play } = await stage();
+      const session = await play([
+        {
+          faults: [{ kind: 'status', status: 429, retryAfterS: 1 }],
+          text: 'Done.\n\n<signal>COMPLETE</signal>',
+        },
+      ]);
+      expect(session).toMatchObject({ status: 'complete' });
+      const retries = (await scene.events(session)).filter(({ type }) => type === 'agent.retry');
+      if (subject.tellsRetries) expect(retries).toMatchObject([{ data: { attempt: 1, status: 429 } }]);
+    });
+
+    test('401: a person must act', async () => {
+      const { scene, play } = await stage();
+      const session = await play([{ faults: [{ kind: 'status', status: 401, times: 'always' }] }]);
+      expect(session).toMatchObject({ status: 'blocked', stop_reason: 'agent_auth' });
+      expect((await scene.pulse.iteration(session.id, 1)).iteration.failure_class).toBe('auth');
+    });
+
+    test('connection refused: a failure of the network, to be retried', async () => {
+      const { playOneAttempt } = await stage({ url: 'http://127.0.0.1:9' });
+      const { data } = await playOneAttempt([], { idleTimeoutMs: quietMs });
+      expect(data).toMatchObject({ ok: false, failureClass: 'network' });
+    });
+
+    test('a context that is too small: one fresh run', async () => {
+      const { playOneAttempt } = await stage();
+      const { data } = await playOneAttempt([{ faults: [{ kind: 'overflow', times: 'always' }] }]);
+      expect(data).toMatchObject({ ok: false, failureClass: 'context_overflow' });
+    });
+
+    test('a model that never answers: the idle watchdog ends the iteration and keeps the work', async () => {
+      const { scene, play } = await stage();
+      const session = await play(
+        [{ calls: [calls.shell('echo kept > kept.txt')] }, { faults: [{ kind: 'hang', times: 'always' }] }],
+        { idleTimeoutMs: quietMs },
+      );
+      expect(session).toMatchObject({ status: 'blocked', stop_reason: 'iteration_limit' });
+      const { iteration } = await scene.pulse.iteration(session.id, 1);
+      expect(iteration).toMatchObject({
+        status: 'timeout',
+        outcome: 'timeout',
+        failure_class: 'timeout_idle',
+        files_changed: ['kept.txt'],
+      });
+    });
+
+    test('an abort in the middle of a tool: dead within ten seconds, the tool too', async () => {
+      const { scene, start } = await stage();
+      const session = await start([{ calls: [calls.shell(HANGS_IN_A_TOOL)] }]);
+      const running = scene.run(session);
+      await startedIn(session.worktree_path);
+      const began = performance.now();
+      await scene.pulse.abort(session.id, { actor: 'test' });
+      expect(await running).toMatchObject({ status: 'aborted', stop_reason: 'aborted_by_user' });
+      expect(performance.now() - began).toBeLessThan(10_000);
+      expect(processesOf(session.worktree_path)).toEqual([]);
+    });
+
+    test('SIGTERM from outside in the middle of a tool: crashed, done again, complete', async () => {
+      const { scene, start, rewrite } = await stage();
+      const session = await start([{ calls: [calls.shell(HANGS_IN_A_TOOL)] }]);
+      const running = scene.run(session);
+      await startedIn(session.worktree_path);
+      rewrite([{ text: 'Done.\n\n<signal>COMPLETE</signal>' }]);
+      process.kill(agentIn(session.worktree_path), 'SIGTERM');
+      expect(await running).toMatchObject({ status: 'complete' });
+      const ends = (await scene.events(session)).filter(({ type }) => type === 'iteration.ended');
+      expect(ends).toMatchObject([{ data: { failureClass: 'crashed' } }, { data: { ok: true, attempt: 2 } }]);
+    });
+
+    test('an agent that does not exit after its result is ended, and its work counts', async () => {
+      const { scene, play } = await stage({ wrapper: '"$REAL" "$@"; exec tail -f /dev/null' });
+      const session = await play([
+        { calls: [calls.shell('echo late > late.txt')] },
+        { text: 'Done.\n\n<signal>COMPLETE</signal>' },
+      ]);
+      expect(session).toMatchObject({ status: 'complete', spent_usd: cost(2) ?? 0 });
+      expect(scene.sh(scene.root, 'show', `${session.branch_name}:late.txt`)).toBe('late');
+    });
+
+    test('tools that the user has forbidden: nothing changed, a person must act', async () => {
+      const { scene, home, play } = await stage();
+      subject.forbid(home);
+      const session = await play([
+        { calls: [calls.shell('touch forbidden.txt')] },
+        { text: 'I may not.\n\n<signal>COMPLETE</signal>' },
+      ]);
+      expect(session).toMatchObject({ status: 'blocked', stop_reason: 'agent_auth' });
+      expect((await scene.pulse.iteration(session.id, 1)).iteration.failure_class).toBe('denied');
+    });
+  });
+}
+
+/** Where the vendor's own limit has a reset time: Pulse waits for it. */
+export function describeUsageLimit(subject: Subject): void {
+  const server = useModelServer();
+  test(`a real ${subject.name} at its usage limit: the session waits for the stated time`, async () => {
+    const { scene, start }: Stage = await makeStage(subject, server(), { isSubscriber: true });
+    const resetAt = new Date(Math.ceil(Date.now() / 60_000) * 60_000 + 60 * 60_000);
+    const session = await start([{ faults: [{ kind: 'usage_limit', resetAt, times: 'always' }] }]);
+    const running = scene.run(session);
+    const { data } = await scene.seen(session, 'iteration.ended');
+    expect(data).toMatchObject({ ok: false, failureClass: 'usage_limit' });
+    const { data: limit } = await scene.seen(session, 'agent.limit');
+    expect(Math.abs(Date.parse(String(limit.resetAt)) - resetAt.getTime())).toBeLessThanOrEqual(60_000);
+    const waiting = await waitsFor(scene, session.id);
+    expect(waiting.status).toBe('running');
+    expect(Math.abs(Date.parse(waiting.resume_at ?? '') - resetAt.getTime())).toBeLessThanOrEqual(120_000);
+    await scene.pulse.abort(session.id, { actor: 'test' });
+    expect(await running).toMatchObject({ status: 'aborted' });
+  });
+}
+
+async function waitsFor(scene: Stage['scene'], id: string) {
+  for (let tries = 0; tries < 200; tries++) {
+    const session = await scene.pulse.session(id);
+    if (session.resume_at !== null) return session;
+    await delay(50);
+  }
+  throw new Error('the session does not wait');
+}
+
+async function startedIn(worktree: string): Promise<void> {
+  for (let tries = 0; tries < 600; tries++) {
+    if (existsSync(`${worktree}/started.txt`)) return;
+    await delay(50);
+  }
+  throw new Error('the tool was not started within 30 s');
+}
+
+/** The agent itself: the process in the worktree whose parent is this one. */
+function agentIn(worktree: string): number {
+  const own = processesOf(worktree).filter((pid) => {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return new RegExp(`^PPid:\\s+${process.pid}$`, 'm').test(status);
+  });
+  expect(own).toHaveLength(1);
+  return own[0]!;
+}
+
+function processesOf(folder: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readlinkSync(`/proc/${pid}/cwd`).startsWith(folder);
+      } catch {
+        return false; // gone, or a zombie
+      }
+    });
+}

@@ -1,0 +1,27 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { mean, median, squaresAround } from '../../src/research/statistics.ts';
+
+describe('the arithmetic', () => {
+  it('has the same result to the last bit in whatever order', () => {
+    const values = fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 12 });
+    const shuffled = values.chain((all) =>
+      fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length, maxLength: all.length })),
+    );
+    fc.assert(
+      fc.property(shuffled, ([one, other]) => {
+        expect(mean(other)).toBe(mean(one));
+        expect(squaresAround(other)).toBe(squaresAround(one));
+        expect(mean(one.map((value) => -value)) + mean(one)).toBe(0);
+      }),
+    );
+  });
+
+  it('knows the middle of what there is', () => {
+    expect(median([])).toBeNull();
+    expect(median([3, 1, 2])).toBe(2);
+    expect(median([10, 9, 1, 2])).toBe(5.5);
+    expect(squaresAround([5])).toBe(0);
+    expect(mean([])).toBeNaN();
+  });
+});

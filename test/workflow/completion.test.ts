@@ -1,0 +1,169 @@
+/** The completion protocol on a real TypeScript repository that has type errors and a failing test of its own. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ACTOR, createWorkflowScene, done, plan, type WorkflowScene } from './scene.ts';
+
+const CHECKS = [
+  { command: 'tsc --noEmit -p .', source: 'Build', scope: ['src/**', 'tsconfig.json'] },
+  { command: 'node --test', source: 'Test' },
+];
+
+/** One type error and one failing test that nobody asked these pulses to mend. */
+function oldFaults({ scratch }: WorkflowScene): void {
+  const write = (path: string, text: string): void => writeFileSync(join(scratch.repository, path), text);
+  mkdirSync(join(scratch.repository, 'src'));
+  mkdirSync(join(scratch.repository, 'test'));
+  write(
+    'tsconfig.json',
+    '{ "compilerOptions": { "strict": true, "noEmit": true, "types": [] }, "include": ["src"] }\n',
+  );
+  write('src/legacy.ts', 'export const count: number = "three";\n');
+  write(
+    'test/legacy.test.js',
+    "const { test } = require('node:test');\ntest('adds', () => { throw new Error('never worked'); });\ntest('holds', () => {});\n",
+  );
+  scratch.git('add', '-A');
+  scratch.git('commit', '-q', '-m', 'chore: what was there before');
+}
+
+const GOOD = "echo 'export const greet = (name: string): string => `Hello, ${name}`;' > src/greet.ts";
+const BAD = "echo 'export const greet = (name: string): number => name;' > src/greet.ts";
+
+describe('completion', () => {
+  it('ignores what was there before, refuses a new error with all reasons, and reveals the hatch at the second refusal', async () => {
+    await using scene = await createWorkflowScene();
+    oldFaults(scene);
+    const script = [
+      BAD,
+      done('Added a greeting', [], { to: '1.json' }),
+      done('feat: greet', ['src/greet.ts'], { to: '2.json' }),
+      GOOD,
+      done('feat: greet', ['src/greet.ts'], { to: '3.json' }),
+    ].join('\n');
+    const id = await scene.start({ ...plan('one'), verify: CHECKS }, { scripts: { one: script } });
+    const { session, pulses, baseline, preflight } = await scene.drive(id);
+
+    expect(preflight).toMatchObject({ status: 'completed', build_success: 0 });
+    expect(baseline.map(({ source, issueType, filePath }) => [source, issueType, filePath])).toEqual(
+      expect.arrayContaining([
+        ['Build', 'Error', 'src/legacy.ts'],
+        ['Test', 'Error', 'test/legacy.test.js'],
+      ]),
+    );
+    const first = scene.reply('1.json');
+    expect(first.ok).toBe(false);
+    expect(first.reasons).toHaveLength(3);
+    expect(first.reasons!.join('\n')).toContain('Conventional Commit');
+    expect(first.reasons!.join('\n')).toContain('missing: src/greet.ts');
+    expect(first.reasons!.join('\n')).toContain('src/greet.ts');
+    expect(first.reasons!.join('\n')).toContain('TS2322');
+    expect(first.reasons!.join('\n')).not.toContain('legacy');
+    expect(first.output).not.toContain('unresolvedIssues');
+    const second = scene.reply('2.json');
+    expect(second.reasons).toHaveLength(1);
+    expect(second.output).toContain('unresolvedIssues');
+    expect(scene.reply('3.json').ok).toBe(true);
+    expect(pulses[0]).toMatchObject({ status: 'succeeded', rejections: 2, has_unresolved_issues: 0 });
+    expect(session.stop_reason).toBe('approval_required');
+    expect(await scene.subjects(id)).toEqual(['feat: greet']);
+    const records = await scene.pulse.verifications(id);
+    expect(records.map(({ command }) => command)).toEqual(CHECKS.map(({ command }) => command));
+  }, 120_000);
+
+  it('refuses the hatch before it was named; used after that it halts, and a person goes on', async () => {
+    await using scene = await createWorkflowScene();
+    oldFaults(scene);
+    const issues = [{ issue: 'greet has the wrong type', reason: 'needs a decision' }];
+    const use = (to: string) => done('feat: greet', ['src/greet.ts'], { to, issues });
+    const script = [BAD, use('1.json'), use('2.json'), use('3.json')].join('\n');
+    const id = await scene.start(
+      { ...plan('one', 'two'), verify: CHECKS },
+      { scripts: { one: script, two: `echo x > x\n${done('docs: x', ['x'])}` } },
+    );
+    const halted = await scene.drive(id);
+    expect(scene.reply('1.json').reasons!.join('\n')).toContain('cannot be used yet');
+    expect(scene.reply('2.json').ok).toBe(false);
+    expect(scene.reply('3.json').ok).toBe(true);
+    expect(halted.session).toMatchObject({ status: 'blocked', stop_reason: 'unresolved_issues' });
+    expect(halted.pulses[0]).toMatchObject({
+      status: 'succeeded',
+      has_unresolved_issues: 1,
+      unresolved_issues: issues,
+    });
+    expect(halted.pulses[1]!.status).toBe('proposed');
+    await scene.pulse.resume(id, { actor: ACTOR });
+    const { pulses } = await scene.drive(id);
+    expect(pulses.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+  }, 120_000);
+
+  it('holds a failed tool call against the pulse until it has succeeded', async () => {
+    await using scene = await createWorkflowScene();
+    const call = (name: string, input: unknown): string => `pulse tool ${name} '${JSON.stringify(input)}'`;
+    const script = [
+      'echo a > a.txt',
+      call('edit_file', { path: 'a.txt', oldString: 'nothing of it', newString: 'b' }),
+      done('feat: a', ['a.txt'], { to: '1.json' }),
+      call('read_file', { path: 'a.txt' }),
+      call('edit_file', { path: 'a.txt', oldString: 'a', newString: 'b' }),
+      done('feat: a', ['a.txt'], { to: '2.json' }),
+    ].join('\n');
+    const id = await scene.start(plan('one'), { scripts: { one: script } });
+    await scene.drive(id);
+    expect(scene.reply('1.json').reasons!.join('\n')).toContain('edit_file a.txt');
+    expect(scene.reply('2.json').ok).toBe(true);
+  });
+
+  it("runs the repository's hooks while it judges, and what they change is part of the pulse", async () => {
+    await using scene = await createWorkflowScene();
+    const { scratch } = scene;
+    const hook = (name: string, body: string): void =>
+      writeFileSync(join(scratch.repository, '.git/hooks', name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+    hook(
+      'pre-commit',
+      'grep -q bad a.txt && { echo "no bad words"; exit 1; }\necho formatted >> a.txt\nexit 0',
+    );
+    hook('commit-msg', 'grep -q "Ticket:" "$1" || { echo "no ticket"; exit 1; }');
+    const script = [
+      'echo bad > a.txt',
+      done('feat: a', ['a.txt'], { to: '1.json' }),
+      'echo good > a.txt',
+      done('feat: a\n\nTicket: 7', ['a.txt'], { to: '2.json' }),
+    ].join('\n');
+    const id = await scene.start(plan('one'), { scripts: { one: script } });
+    const { session } = await scene.drive(id);
+    const reasons = scene.reply('1.json').reasons!.join('\n');
+    expect(reasons).toContain('no bad words');
+    expect(reasons).toContain('no ticket');
+    expect(scene.reply('2.json').ok).toBe(true);
+    expect(scratch.git('show', `${session.branch_name}:a.txt`)).toBe('good\nformatted');
+    expect(scratch.git('log', '-1', '--format=%b', session.branch_name)).toContain('Ticket: 7');
+  });
+
+  it('fails preflight that changes tracked files, and gives them back', async () => {
+    await using scene = await createWorkflowScene();
+    const id = await scene.start(
+      { ...plan('one'), preflight: ['echo changed > README.md'] },
+      { scripts: { one: 'true' } },
+    );
+    const { session, preflight } = await scene.drive(id);
+    expect(session).toMatchObject({ status: 'failed', stop_reason: 'preflight_failed' });
+    expect(preflight!.error_message).toContain('README.md');
+    expect(scene.scratch.git('worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1);
+  });
+
+  it('keeps what preflight left out of commits and between pulses', async () => {
+    await using scene = await createWorkflowScene();
+    const script = (name: string): string =>
+      `test -f build/out || exit 1\necho ${name} > ${name}\n${done(`feat: ${name}`, [name], { to: `${name}.json` })}`;
+    const id = await scene.start(
+      { ...plan('one', 'two'), preflight: ['mkdir -p build && echo built > build/out'] },
+      { scripts: { one: script('one'), two: script('two') } },
+    );
+    const { session, workflow } = await scene.drive(id);
+    expect(workflow.artifacts).toEqual(['build']);
+    expect(scene.scratch.git('ls-tree', '-r', '--name-only', session.branch_name)).toBe(
+      'README.md\none\ntwo',
+    );
+  });
+});
