@@ -18,6 +18,7 @@ import { type FleetOptions, runFleetDaemon } from './engine/fleet.ts';
 import { createMeasurer } from './engine/measurer.ts';
 import { createMeasuringSlot, measuringSlotPath } from './engine/measuring-slot.ts';
 import { createPostgresDoorbell } from './engine/postgres-doorbell.ts';
+import { createPreflightProtocol } from './engine/preflight-protocol.ts';
 import { createPulseProtocol } from './engine/pulse-protocol.ts';
 import { createPulseWorkspace } from './engine/pulse-workspace.ts';
 import { createRecordings } from './engine/recordings.ts';
@@ -217,6 +218,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
       protocol: ({ attempt, listener, signal }) => {
         const { work } = attempt.spec;
         if (work?.kind === 'pulse') return createPulseProtocol({ attempt, work, pulses, listener, signal });
+        if (work?.kind === 'preflight') return createPreflightProtocol();
         if (work?.kind === 'experiment') return createExperimentProtocol({ attempt, work, store, listener });
         return null;
       },

@@ -8,6 +8,7 @@ import type { AgentAdapter, AgentDetection } from './contract.ts';
 import { demoAdapter } from './demo.ts';
 import { geminiAdapter } from './gemini.ts';
 import { nativeAdapter } from './native.ts';
+import { opencodeAdapter } from './opencode.ts';
 import { qwenAdapter } from './qwen.ts';
 import { replayAdapter } from './replay.ts';
 
@@ -73,6 +74,7 @@ export const { findAdapter, detectAgents, chooseAgent } = createAgentRegistry([
   claudeAdapter,
   codexAdapter,
   geminiAdapter,
+  opencodeAdapter,
   qwenAdapter,
   nativeAdapter,
   commandAdapter,

@@ -80,3 +80,21 @@ Do not commit: Pulse does. When the work is done, call the tool \`pulse_done\` w
 
 If the work needs another run, call \`request_extension\` with \`reason\`, \`completed\` and \`remaining\`, and stop. If only a person can help, end your message with \`<signal>BLOCKED: reason</signal>\`.${run}`;
 }
+
+/** What a preflight agent is told: it prepares, and changes nothing that is tracked. */
+export function preflightBrief(checks: readonly string[]): string {
+  const build =
+    checks.length === 0
+      ? 'Run the build, the linter and the tests once.'
+      : `Run these checks once:\n\n${fenced(checks.join('\n'), 'sh')}`;
+  return `# Preflight
+
+Prepare this worktree so that work can begin: install dependencies from the lockfiles as they are, initialise submodules, build once. You have the tool \`shell\` (or your own), \`record_baseline\` and \`preflight_done\`; in a shell \`pulse tool NAME 'JSON'\` calls them.
+
+You must NOT change a tracked file: only untracked artifacts such as installed dependencies and build output may appear. A changed tracked file makes preflight fail.
+
+${build}
+
+For every error or warning that is there already call \`record_baseline {issueType, source, pattern, filePath?, description?}\`, so that no later work is blamed for it. Then call \`preflight_done {summary, setupCommands, buildSuccess, baselinesRecorded}\` and stop.
+`;
+}

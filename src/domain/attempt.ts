@@ -7,6 +7,7 @@ import { FAILURE_CLASSES } from './failures.ts';
 import {
   completionSchema,
   extensionSchema,
+  preflightDoneSchema,
   preflightReportSchema,
   toolCallSchema,
   workSchema,
@@ -126,6 +127,7 @@ export const runReportSchema = z.object({
   /** How a pulse's run ended: judged and accepted, or not finished yet. */
   completion: completionSchema.nullish(),
   extension: extensionSchema.nullish(),
+  preflight: preflightDoneSchema.nullish(),
   /** What an experiment's agent said it would try. */
   description: z.string().nullish(),
   /** The checks of the completion, as they were judged. */

@@ -23,7 +23,7 @@ export function transitionPulse(from: PulseStatus, to: PulseStatus): PulseStatus
   });
 }
 
-const ISSUE_SOURCES = ['Build', 'Lint', 'Test'] as const;
+export const ISSUE_SOURCES = ['Build', 'Lint', 'Test'] as const;
 
 /** A verification command; with a scope it is asked only when a changed file matches one of its patterns. */
 const pattern = z.string().min(1).max(1_000).refine(isStorable, NOT_STORABLE);
@@ -91,7 +91,8 @@ export type SetupStep = z.infer<typeof setupStepSchema>;
 export const workSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('preflight'),
-    steps: z.array(setupStepSchema),
+    /** An agent sets the worktree up: nobody gave commands, and its files do not say for certain. */
+    isByAgent: z.boolean().default(false),
     checks: z.array(checkSchema),
     limitMs: z.number(),
   }),
@@ -134,3 +135,12 @@ export const preflightReportSchema = z.object({
   artifacts: z.array(z.string()),
 });
 export type PreflightReport = z.infer<typeof preflightReportSchema>;
+
+/** What a preflight agent ended with. */
+export const preflightDoneSchema = z.object({
+  summary: z.string(),
+  setupCommands: z.array(z.string()),
+  buildSuccess: z.boolean(),
+  baselinesRecorded: z.number(),
+  records: z.array(baselineIssueSchema),
+});

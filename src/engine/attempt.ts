@@ -3,6 +3,7 @@ import type { AttemptResult, RunReport, VerificationRecord } from '../domain/att
 import { isPulseError } from '../domain/errors.ts';
 import { readSignal } from '../domain/signals.ts';
 import { outputSummary } from '../domain/summary.ts';
+import type { PreflightReport } from '../domain/workflow.ts';
 import { appendEvents } from '../store/events.ts';
 import { holdsTask, saveResult } from '../store/inbox.ts';
 import { addRunningTime } from '../store/sessions.ts';
@@ -27,9 +28,9 @@ export async function executeAttempt(
   await act(trace, 'prepare_worktree', { perform: () => workspace.prepare(attempt, { keepWork: isRun }) });
 
   let result = attempt.task.result;
+  if (spec.work?.kind === 'preflight') return executePreflight(engine, attempt, control);
   if (!result) {
     const setupFailure = await act(trace, 'setup', { perform: () => workspace.setup(attempt, signal) });
-    if (!setupFailure && spec.work?.kind === 'preflight') return reportPreflight(engine, attempt, signal);
     if (!setupFailure && spec.work?.kind === 'baseline') return reportBaseline(engine, attempt, signal);
     const run = setupFailure ? null : await runAgent(engine, attempt, control);
     if (signal.aborted) {
@@ -61,21 +62,48 @@ export async function executeAttempt(
   return 'reported';
 }
 
-/** Preflight has no agent and makes no commit: what it found is its result. */
-async function reportPreflight(
+/** By an agent or by Pulse itself; it makes no commit: what it found is its result. */
+async function executePreflight(
   engine: Engine,
   attempt: HeldAttempt,
-  signal: AbortSignal,
+  control: AbortController,
 ): Promise<'reported' | 'interrupted'> {
-  const { trace, pulses } = engine;
-  const preflight = await act(trace, 'baseline', { perform: () => pulses.baseline(attempt, signal) });
+  const { trace, pulses, workspace } = engine;
+  const { signal } = control;
+  const { work } = attempt.spec;
+  let result = attempt.task.result;
+  if (!result) {
+    const setupFailure = await act(trace, 'setup', { perform: () => workspace.setup(attempt, signal) });
+    const isByAgent = work?.kind === 'preflight' && work.isByAgent && !setupFailure;
+    const run = isByAgent ? await runAgent(engine, attempt, control) : null;
+    if (signal.aborted) return 'interrupted';
+    result = run ?? emptyResult(engine, { setupFailure });
+  }
+  const isReady = !result.setupFailure && !result.run?.failure;
+  const found = isReady
+    ? await act(trace, 'baseline', { perform: () => pulses.baseline(attempt, signal) })
+    : null;
   if (signal.aborted) return 'interrupted';
   await report(engine, attempt, {
-    ...emptyResult(engine, { setupFailure: null }),
+    ...result,
     stage: 'reported',
-    preflight,
+    preflight: found && withAgents(found, result.run),
   });
   return 'reported';
+}
+
+/** What the preflight agent told, beside what Pulse saw itself. */
+function withAgents(found: PreflightReport, run: RunReport | null): PreflightReport {
+  if (!run) return found;
+  const { preflight: told } = run;
+  if (!told) return { ...found, error: found.error ?? 'the agent ended without preflight_done' };
+  return {
+    ...found,
+    summary: told.summary,
+    setupCommands: told.setupCommands,
+    buildSuccess: told.buildSuccess,
+    baseline: [...told.records, ...found.baseline],
+  };
 }
 
 /** The metric as it is: no agent, no commit. */

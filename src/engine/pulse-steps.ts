@@ -1,4 +1,5 @@
 /** The steps of a workflow: preflight, a pulse's run, where its commit goes, and giving it up. */
+import { preflightBrief } from '../context/kickoff.ts';
 import { turnFromGoal } from '../context/turns.ts';
 import { uuidv7 } from '../domain/ids.ts';
 import type { PulseWork, SetupStep } from '../domain/workflow.ts';
@@ -23,6 +24,7 @@ import { storedTurn } from './turns.ts';
 const PREFLIGHT_LIMIT_MS = 15 * 60 * 1000;
 /** Named in a preflight's iteration, in place of a pulse's id. */
 const PREFLIGHT_UNIT = 'preflight';
+const PREFLIGHT_TOOLS = ['shell', 'record_baseline', 'preflight_done', 'report_usage'];
 const PULSE_TOOLS = [
   'semantic_search',
   'read_file',
@@ -49,14 +51,17 @@ export async function dispatchPreflight(engine: Engine, { state, token }: PulseS
   const { store, trace, ids } = engine;
   const { session, workflow } = state;
   const { id, setup_steps: steps, checks } = workflow!.workflow;
+  const isByAgent = steps === null;
   const part: AttemptPart = {
     role: 'preflight',
-    tools: [],
+    tools: isByAgent ? PREFLIGHT_TOOLS : [],
     verifyOn: 'never',
-    setup: steps && setupCommands(steps),
-    work: { kind: 'preflight', steps: steps ?? [], checks, limitMs: PREFLIGHT_LIMIT_MS },
+    setup: steps ? setupCommands(steps) : [],
+    work: { kind: 'preflight', isByAgent, checks, limitMs: PREFLIGHT_LIMIT_MS },
   };
-  const text = 'Preflight: set up the worktree and record what is there before the first pulse.';
+  const text = isByAgent
+    ? preflightBrief(checks.map(({ command }) => command))
+    : 'Preflight: set up the worktree and record what is there before the first pulse.';
   await act(trace, 'dispatch', {
     perform: () =>
       store.tx(

@@ -36,10 +36,10 @@ export async function settleWorkflow(
     await movePulse(db, change.pulse, change.to, { ...change.patch, ...ended });
     return;
   }
-  const { preflight, setupFailure } = result;
+  const { preflight, setupFailure, run } = result;
   const error = setupFailure
     ? `${setupFailure.command}: ${setupFailure.outputTail.slice(-2_000)}`
-    : (preflight?.error ?? null);
+    : (preflight?.error ?? run?.failure?.message ?? null);
   await endPreflight(db, workflow.id, {
     status: error === null ? 'completed' : 'failed',
     error,

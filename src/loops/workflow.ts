@@ -100,6 +100,8 @@ function judge(state: SessionState, flow: WorkflowState, live: LiveIteration): S
 }
 
 function judgePreflight(state: SessionState, live: LiveIteration, result: AttemptResult): Step {
+  const failure = result.run ? judgeFailure(state, live, result) : null;
+  if (failure) return failure;
   const { setupFailure, preflight } = result;
   const error = setupFailure
     ? `${setupFailure.command} failed (exit ${setupFailure.exit ?? 'none'}).`

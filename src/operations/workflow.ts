@@ -1,5 +1,8 @@
 /** What a person does with a workflow: start it, approve its plan, extend, stop, review (contract 3). */
-import { loadConfig } from '../config.ts';
+
+import { readWorktree } from '../baselines/detect/worktree.ts';
+import { detectPreflight } from '../baselines/detect.ts';
+import { type Config, loadConfig } from '../config.ts';
 import { PulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
 import { type Plan, parsePlan } from '../domain/plan.ts';
@@ -53,10 +56,7 @@ export async function startWorkflow(
       hint: 'Take `labels` out of the config for this repository.',
     });
   }
-  const checks: Check[] =
-    plan.verify ?? values.verify.map((command) => ({ command, source: 'Test' as const }));
-  const steps =
-    (plan.preflight ?? values.setup)?.map((command): SetupStep => ({ command, cwd: '.' })) ?? null;
+  const { checks, steps } = await preparation(repository.root, { plan, values });
   const { plan: _, isApproved, actor, extensions, ...start } = input;
   return startSession(
     operations,
@@ -84,6 +84,27 @@ export async function startWorkflow(
       await within?.(db, sessionId);
     },
   );
+}
+
+/** What the plan and the config say; else what the files say for certain; else (`steps: null`) an agent finds out. */
+async function preparation(
+  root: string,
+  { plan, values }: { plan: Plan; values: Config['values'] },
+): Promise<{ checks: Check[]; steps: SetupStep[] | null }> {
+  const given = (plan.preflight ?? values.setup)?.map((command): SetupStep => ({ command, cwd: '.' }));
+  const named =
+    plan.verify ??
+    (values.verify.length > 0
+      ? values.verify.map((command): Check => ({ command, source: 'Test' }))
+      : undefined);
+  if (given && named) return { checks: named, steps: given };
+  const found = detectPreflight(await readWorktree(root));
+  const steps = given ?? (found.certain ? found.steps.map(({ command, cwd }) => ({ command, cwd })) : null);
+  return { checks: named ?? found.verify.map(checkOf), steps };
+}
+
+function checkOf({ command, source, scope }: ReturnType<typeof detectPreflight>['verify'][number]): Check {
+  return { command, source, ...(scope === undefined ? {} : { scope }) };
 }
 
 async function insertPlanned(

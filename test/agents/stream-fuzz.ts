@@ -14,7 +14,8 @@ const MB = 1024 * 1024;
 /** An assistant's line with this text, and one that calls a tool, as the agent prints them. */
 export interface FuzzLines {
   says(text: string): string;
-  calls(id: string): string;
+  /** Left out where a call is told of when it is over: there is nothing to remember. */
+  calls?(id: string): string;
 }
 
 export function describeFuzz(adapter: AgentAdapter, lines: FuzzLines): void {
@@ -79,10 +80,11 @@ export function describeFuzz(adapter: AgentAdapter, lines: FuzzLines): void {
       expect(parser.finish({ code: 1, signal: null }).finalMessage).toBe('then');
     });
 
-    test('remembers a bounded number of calls of a stream that opens them for ever', () => {
+    const { calls } = lines;
+    test.skipIf(!calls)('remembers a bounded number of calls of a stream that opens them for ever', () => {
       const parser = adapter.createParser(NO_OPTIONS);
       const opened = (id: string) =>
-        parser.parse(lines.calls(id)).filter(({ type }) => type === 'tool_start').length;
+        parser.parse(calls?.(id) ?? '').filter(({ type }) => type === 'tool_start').length;
       let count = 0;
       for (let id = 0; id < 50_000; id++) count += opened(`call_${id}`);
       expect(count).toBe(1000);

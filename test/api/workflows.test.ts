@@ -382,6 +382,16 @@ describe('an Idempotency-Key', () => {
     expect(await scene.run({ id })).toMatchObject({ status: 'complete' });
   });
 
+  it('makes one pulse of ten identical rejections at once', async () => {
+    const scene = await makeApiScene();
+    const id = await driven(scene, { plan: ONE });
+    const reject = () => post(scene, `${id}/review`, { reject: 'More.' }, { 'idempotency-key': 'x' });
+    const answers = await Promise.all(Array.from({ length: 10 }, reject));
+    expect(new Set(answers.map(({ status, json }) => `${status} ${JSON.stringify(json)}`)).size).toBe(1);
+    expect(answers[0]!.status).toBe(202);
+    expect((await scene.ask('GET', `/api/workflows/${id}`)).json.pulses).toHaveLength(2);
+  });
+
   it('is taken into the hand of the server with the decision', async () => {
     const scene = await makeApiScene();
     const hand = scene.pulse.hand('this server');

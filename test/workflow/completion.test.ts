@@ -166,4 +166,43 @@ describe('completion', () => {
       'README.md\none\ntwo',
     );
   });
+
+  it('has an agent do what the files do not say, checks what it tells, and keeps what it recorded', async () => {
+    await using scene = await createWorkflowScene();
+    const { scratch } = scene;
+    writeFileSync(join(scratch.repository, 'CMakeLists.txt'), 'project(x)\n');
+    scratch.git('add', '-A');
+    scratch.git('commit', '-q', '-m', 'build: cmake');
+    const call = (name: string, input: unknown, to: string): string =>
+      `pulse tool ${name} '${JSON.stringify(input)}' > "$OUT/${to}"`;
+    const end = { summary: 'made it ready', setupCommands: ['mkdir build'], buildSuccess: false };
+    const preflight = [
+      'mkdir build && echo built > build/out',
+      call('write_file', { path: 'x', content: 'x' }, 'refused.json'),
+      call('preflight_done', { ...end, baselinesRecorded: 1 }, '1.json'),
+      call('record_baseline', { issueType: 'Error', source: 'Build', pattern: 'C1234' }, '2.json'),
+      call('preflight_done', { ...end, baselinesRecorded: 1 }, '3.json'),
+    ].join('\n');
+    const one = `echo x > x\n${done('feat: x', ['x'])}`;
+    const id = await scene.start(plan('one'), { scripts: { preflight, one } });
+    const { session, preflight: setup, baseline, workflow } = await scene.drive(id);
+    expect(scene.reply('refused.json').ok).toBe(false);
+    expect(scene.reply('1.json').reasons).toHaveLength(2);
+    expect(scene.reply('3.json').ok).toBe(true);
+    expect(setup).toMatchObject({ status: 'completed', summary: 'made it ready', build_success: 0 });
+    expect(baseline).toMatchObject([{ command: null, pattern: 'C1234' }]);
+    expect(workflow.artifacts).toEqual(['build']);
+    expect(session.stop_reason).toBe('approval_required');
+  });
+
+  it('fails when the preflight agent ends without its word', async () => {
+    await using scene = await createWorkflowScene();
+    writeFileSync(join(scene.scratch.repository, 'CMakeLists.txt'), 'project(x)\n');
+    scene.scratch.git('add', '-A');
+    scene.scratch.git('commit', '-q', '-m', 'build: cmake');
+    const id = await scene.start(plan('one'), { scripts: { preflight: 'true' } });
+    const { session } = await scene.drive(id);
+    expect(session).toMatchObject({ status: 'failed', stop_reason: 'preflight_failed' });
+    expect(session.blocked_reason).toContain('preflight_done');
+  });
 });

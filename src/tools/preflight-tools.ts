@@ -1,0 +1,45 @@
+/** What a preflight agent may call beside `shell` (contract 3): record what is wrong already, and end. */
+import * as z from 'zod';
+import { ISSUE_SOURCES } from '../domain/workflow.ts';
+import { defineTool, type Tool, type ToolReply } from './contract.ts';
+
+const recordInput = z.object({
+  issueType: z.enum(['Error', 'Warning']),
+  source: z.enum(ISSUE_SOURCES),
+  pattern: z.string().trim().min(1).max(2_000).describe('The error code, or a part of the message.'),
+  filePath: z.string().max(4_096).optional(),
+  description: z.string().max(2_000).optional(),
+});
+export type RecordInput = z.infer<typeof recordInput>;
+
+const doneInput = z.object({
+  summary: z.string().trim().min(1).max(10_000),
+  setupCommands: z.array(z.string().max(10_000)).max(100),
+  buildSuccess: z.boolean(),
+  baselinesRecorded: z.number().int().nonnegative(),
+});
+export type PreflightDoneInput = z.infer<typeof doneInput>;
+
+export interface PreflightToolHandlers {
+  record(issue: RecordInput): ToolReply;
+  done(input: PreflightDoneInput): ToolReply;
+}
+
+export function preflightTools({ record, done }: PreflightToolHandlers): Tool[] {
+  return [
+    defineTool({
+      name: 'record_baseline',
+      description:
+        'Record an error or warning that is there before any work, so that no pulse is blamed for it.',
+      input: recordInput,
+      call: record,
+    }),
+    defineTool({
+      name: 'preflight_done',
+      description:
+        'The worktree is ready: which commands set it up, whether it builds, how many issues were recorded.',
+      input: doneInput,
+      call: done,
+    }),
+  ];
+}
