@@ -118,7 +118,7 @@ export async function makeStage(
     async playOneAttempt(steps, input) {
       const session = await start(steps, input);
       const running = scene.run(session);
-      const ended = await scene.seen(session, 'iteration.ended');
+      const ended = await firstEnd(scene, session);
       await scene.pulse.abort(session.id, { actor: 'test' });
       expect((await running).status).toBe('aborted');
       return ended;
@@ -146,6 +146,17 @@ export async function runAlone(
   const attempt = heldAttempt({ agent: name, worktreePath: scene.root, startSha: scene.head, ...spec });
   const listener = { event: () => undefined, rejected: async () => 0, spent: () => undefined };
   return await host.run(attempt, listener, new AbortController().signal);
+}
+
+/** Slow agents fail late: the scene's own patience, four times. */
+async function firstEnd(scene: Scene, session: Session): Promise<PulseEvent> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await scene.seen(session, 'iteration.ended');
+    } catch (error) {
+      if (tries === 4) throw error;
+    }
+  }
 }
 
 function writeWrapper(folder: string, text: string, program: string): string {

@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { printEvent, readSpeed } from '../print-event.ts';
 import { type PulseAction, type PulseReply, playPulse } from './pulse.ts';
+import { type ExperimentAction, isExperiment, playExperiment } from './research.ts';
 import { type DemoAction, planDemo } from './scenario.ts';
 
 const RUN_MS = 1200;
@@ -26,7 +27,8 @@ let pauseMs = 0;
 let tools = 0;
 
 printEvent({ type: 'started', model: 'demo-script' });
-if (/^# Pulse /m.test(brief) && unit !== '') await playThePulse();
+if (/^# Pulse /m.test(brief) && unit !== '') await playWithAnswers(playPulse);
+else if (isExperiment(unit)) await playWithAnswers(playExperiment);
 else await playTheGoal();
 printEvent({ type: 'done', ok: true });
 
@@ -37,23 +39,25 @@ async function playTheGoal(): Promise<void> {
 }
 
 /** How long it becomes depends on what Pulse answers. */
-async function playThePulse(): Promise<void> {
+async function playWithAnswers(begin: typeof playPulse | typeof playExperiment): Promise<void> {
   pauseMs = speed === 0 ? 0 : PULSE_ACTION_MS / speed;
-  const play = playPulse({ brief, iteration, unit, read });
+  const play = begin({ brief, iteration, unit, read });
   let reply: PulseReply | undefined;
   for (let next = play.next(); !next.done; next = play.next(reply)) reply = await perform(next.value);
 }
 
-async function perform(action: PulseAction): Promise<PulseReply | undefined> {
+async function perform(action: PulseAction | ExperimentAction): Promise<PulseReply | undefined> {
   if (action.do === 'say') await say(action.text);
   else if (action.do === 'call') return await callPulse(action);
   else await useTool(action);
   return undefined;
 }
 
-async function callPulse({ tool: name, input }: Extract<PulseAction, { do: 'call' }>): Promise<PulseReply> {
+type Call = Extract<PulseAction | ExperimentAction, { do: 'call' }>;
+
+async function callPulse({ tool: name, input }: Call): Promise<PulseReply> {
   const id = `tool-${++tools}`;
-  printEvent({ type: 'tool_start', id, name, summary: input.summary });
+  printEvent({ type: 'tool_start', id, name, summary: Object.values(input)[0] });
   let reply = await post(name, input);
   while (reply.pending !== undefined) reply = await post(`${name}_result`, { id: reply.pending });
   printEvent({ type: 'tool_end', id, name, ok: reply.ok });

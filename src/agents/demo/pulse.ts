@@ -10,6 +10,7 @@ import { ACCENTS_SLUGIFY, NAIVE_SLUGIFY, slugifyStage, withExport, withUsage } f
 
 export interface PulseReply {
   ok: boolean;
+  output?: string;
   reasons?: string[];
 }
 

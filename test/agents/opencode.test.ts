@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest';
+import { opencodeAdapter } from '../../src/agents/opencode.ts';
+import { makeRun, NO_OPTIONS } from './fixture.ts';
+import { all, describeStreams, last, play } from './stream-cases.ts';
+import { describeFuzz } from './stream-fuzz.ts';
+
+describeStreams(opencodeAdapter, [
+  ['task', 0, null],
+  ['tool-signal', 0, null],
+  ['one-429', 0, null],
+  ['cut', 0, null],
+  ['limit-words', 0, null],
+  ['denied', 0, null],
+  ['unauthorized', 1, 'auth'],
+  ['bad-request', 1, 'crashed'],
+  ['overflow', 0, 'context_overflow'],
+  ['rate-limit', 1, 'rate_limit'],
+  ['overloaded', 'SIGINT', 'crashed'],
+  ['refused', 'SIGINT', 'crashed'],
+  ['interrupted', 'SIGINT', 'crashed'],
+]);
+
+describeFuzz(opencodeAdapter, {
+  says: (text) => JSON.stringify({ type: 'text', sessionID: 'ses_1', part: { text } }),
+});
+
+const step = (part: object) => JSON.stringify({ type: 'step_finish', sessionID: 'ses_1', part });
+const log = (message: string, fields = '') =>
+  `timestamp=2026-01-01T00:00:00.000Z level=INFO run=1 message=${message} ${fields}`;
+
+test('each step tells what it spent, and its cost', () => {
+  const usage = all(play(opencodeAdapter, 'task'), 'usage');
+  expect(usage).toHaveLength(5);
+  expect(usage[0]).toEqual({
+    type: 'usage',
+    scope: 'call',
+    inputTokens: 800,
+    outputTokens: 50,
+    cacheTokens: 200,
+    contextTokens: 1050,
+    costUsd: 0.0013,
+  });
+});
+
+test('a cost of nothing is no price known: the list’s is taken, or none', () => {
+  const costOf = (model: string | null) => {
+    const prices = { 'my-model': { input: 1, output: 10 } };
+    const parser = opencodeAdapter.createParser({ ...NO_OPTIONS, model, prices });
+    const tokens = { input: 1_000_000, output: 40_000, reasoning: 60_000, cache: { read: 0, write: 0 } };
+    const events = parser.parse(step({ reason: 'stop', tokens, cost: 0 }));
+    return last({ events, end: parser.finish({ code: 0, signal: null }) }, 'usage')?.costUsd;
+  };
+  expect(costOf('provider/my-model')).toBeCloseTo(2, 8);
+  expect(costOf('provider/another')).toBeUndefined();
+  expect(costOf(null)).toBeUndefined();
+});
+
+test('the model’s name comes from the log', () => {
+  expect(last(play(opencodeAdapter, 'task'), 'started')?.model).toBe('fake-model');
+});
+
+test('retries are read from the log; those for a title are none', () => {
+  expect(all(play(opencodeAdapter, 'one-429'), 'retry')).toEqual([{ type: 'retry', attempt: 1 }]);
+  expect(all(play(opencodeAdapter, 'overloaded'), 'retry').length).toBeGreaterThan(1);
+  const refused = all(play(opencodeAdapter, 'refused'), 'retry').map(({ attempt }) => attempt);
+  expect(refused).toEqual(refused.map((_, index) => index + 1));
+  const parser = opencodeAdapter.createParser(NO_OPTIONS);
+  expect(parser.parseStderr?.(log('"stream error"', 'small=true agent=title'))).toEqual([]);
+  expect(parser.parseStderr?.(`echo ${log('"stream error"')}`)).toEqual([]);
+});
+
+test('it is done when its own loop ends: not at a step’s end, nor with a subagent’s loop', () => {
+  const parser = opencodeAdapter.createParser(NO_OPTIONS);
+  const seen = [
+    ...parser.parse(step({ reason: 'stop' })),
+    ...(parser.parseStderr?.(log('"exiting loop"', 'session.id=ses_2')) ?? []),
+  ];
+  expect(seen.map(({ type }) => type)).toEqual(['started']);
+  expect(parser.parseStderr?.(log('"exiting loop"', 'session.id=ses_1'))).toEqual([
+    { type: 'done', ok: true },
+  ]);
+  expect(parser.parseStderr?.(log('"exiting loop"', 'session.id=ses_1'))).toEqual([]);
+});
+
+test('a step that began after a good one and did not end is no success', () => {
+  const parser = opencodeAdapter.createParser(NO_OPTIONS);
+  parser.parse(step({ reason: 'stop' }));
+  parser.parse(JSON.stringify({ type: 'step_start', sessionID: 'ses_1' }));
+  expect(parser.finish({ code: 0, signal: null })).toMatchObject({ ok: false, failure: 'crashed' });
+});
+
+test('a step that was cut at its longest is no success either, and says so', () => {
+  const parser = opencodeAdapter.createParser(NO_OPTIONS);
+  parser.parse(step({ reason: 'length' }));
+  const { ok, message } = parser.finish({ code: 0, signal: null });
+  expect({ ok, message }).toEqual({ ok: false, message: 'The agent stopped in the middle: "length".' });
+});
+
+test('a context that is too long ends the run at once: it would compact and meet it again for ever', () => {
+  const played = play(opencodeAdapter, 'overflow');
+  expect(played.events.find(({ type }) => type === 'done')).toMatchObject({
+    ok: false,
+    failure: 'context_overflow',
+  });
+  expect(all(played, 'compacted').length).toBeGreaterThan(0);
+});
+
+test('what it tells itself is not what the agent says', () => {
+  const said = all(play(opencodeAdapter, 'overflow'), 'text').map(({ text }) => text);
+  expect(said.join('\n')).not.toContain('The previous request exceeded');
+  const parser = opencodeAdapter.createParser(NO_OPTIONS);
+  const part = { text: '<signal>COMPLETE</signal>', synthetic: true };
+  parser.parse(JSON.stringify({ type: 'text', sessionID: 'ses_1', part }));
+  expect(parser.finish({ code: 0, signal: null }).finalMessage).toBe('');
+});
+
+test('a call that a rule forbids is denied, one that fails is not', () => {
+  expect(all(play(opencodeAdapter, 'denied'), 'denied')).toEqual([{ type: 'denied', tool: 'bash' }]);
+  expect(all(play(opencodeAdapter, 'limit-words'), 'denied')).toEqual([]);
+});
+
+test('starts with its tools in a variable that names another, so that no argument and no file holds the token', () => {
+  const run = makeRun({ brief: 'the brief', executable: '/opt/opencode' });
+  const { file, args, stdin, env, files } = opencodeAdapter.command(run);
+  expect(file).toBe('/opt/opencode');
+  expect(args).toEqual(['run', '--format', 'json', '--print-logs', '--log-level', 'INFO', '--auto']);
+  expect(stdin).toBe('the brief');
+  expect(files).toBeUndefined();
+  expect([...args, ...Object.values(env)].join(' ')).not.toContain(run.tools.token);
+  expect(JSON.parse(env.OPENCODE_CONFIG_CONTENT!)).toEqual({
+    mcp: {
+      pulse: {
+        type: 'remote',
+        url: `${run.tools.url}/mcp`,
+        headers: { Authorization: 'Bearer {env:PULSE_TOOLS_TOKEN}' },
+        oauth: false,
+        enabled: true,
+      },
+    },
+  });
+  const { args: more } = opencodeAdapter.command({ ...run, model: 'p/m', resume: 'ses_9' });
+  expect(more.slice(-4)).toEqual(['--model', 'p/m', '--session', 'ses_9']);
+});

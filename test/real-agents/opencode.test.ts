@@ -1,0 +1,54 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeAgent } from './cases.ts';
+
+const CONFIG = '.config/opencode/opencode.json';
+
+describeAgent({
+  name: 'opencode',
+  user(url, home) {
+    mkdirSync(join(home, '.config/opencode'), { recursive: true });
+    const scripted = {
+      npm: '@ai-sdk/openai-compatible',
+      name: 'scripted',
+      options: { baseURL: `${url}/v1`, apiKey: 'dummy' },
+      models: {
+        model: {
+          tool_call: true,
+          cost: { input: 1, output: 10 },
+          limit: { context: 200_000, output: 8_000 },
+        },
+      },
+    };
+    const config = {
+      model: 'scripted/model',
+      small_model: 'scripted/model',
+      enabled_providers: ['scripted'],
+      provider: { scripted },
+    };
+    writeFileSync(join(home, CONFIG), JSON.stringify(config));
+    return {
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+    };
+  },
+  forbid(home) {
+    const config = JSON.parse(readFileSync(join(home, CONFIG), 'utf8'));
+    const permission = { bash: { '*': 'allow', 'touch *': 'deny' } };
+    writeFileSync(join(home, CONFIG), JSON.stringify({ ...config, permission }));
+  },
+  calls: {
+    read: (filePath) => ({ tool: 'read', input: { filePath } }),
+    edit: (filePath, { from, to }) => ({
+      tool: 'edit',
+      input: { filePath, oldString: from, newString: to },
+    }),
+    write: (filePath, content) => ({ tool: 'write', input: { filePath, content } }),
+    shell: (command) => ({ tool: 'bash', input: { command, description: 'a step' } }),
+    signal: (signal) => ({ tool: 'pulse_pulse_signal', input: { signal } }),
+  },
+  costOfCall: 0.0015, // 1000 tokens in and 50 out
+  quietMs: 10_000,
+  tellsRetries: false, // without their status
+});
