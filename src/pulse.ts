@@ -28,7 +28,6 @@ import { hostOwnerState } from './engine/state.ts';
 import { createWorkspace } from './engine/workspace.ts';
 import { createGit } from './git/exec.ts';
 import { createKeptGit } from './git/kept.ts';
-import type { MergeMode } from './git/merge.ts';
 import { type Home, resolveHome } from './home.ts';
 import { goalLoop } from './loops/goal.ts';
 import { researchLoop } from './loops/research.ts';
@@ -80,6 +79,7 @@ import {
   type Decision,
   decideExtension,
   type Reviewed,
+  type ReviewMode,
   refreshBaseline,
   rejectReview,
   startWorkflow,
@@ -128,7 +128,7 @@ export interface Workflows {
   approve(id: string, decision: Decision & { plan?: unknown }): Promise<Resumed>;
   extension(id: string, decision: Decision & { approve: boolean }): Promise<Resumed>;
   stop(id: string, decision: Decision): Promise<Session>;
-  approveReview(id: string, decision: Decision & { mode: MergeMode }): Promise<Reviewed>;
+  approveReview(id: string, decision: Decision & { mode: ReviewMode }): Promise<Reviewed>;
   rejectReview(id: string, decision: Decision & { comments: string }): Promise<Resumed>;
   refreshBaseline(id: string, decision: Decision): Promise<Resumed>;
   /** For people and programs: in camelCase, redacted, without the machinery. */

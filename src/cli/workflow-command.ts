@@ -22,7 +22,7 @@ export function workflowCommand(shared: readonly OptionSpec[]): CommandSpec {
       'approve ID: the plan is good; with --plan FILE an edited one, for pulses that were not started.\n' +
       'extension ID --approve | --deny: a pulse asked for another run.\n' +
       'stop ID: end the agent now and keep its work on the branch of the pulse; pulse resume begins it anew.\n' +
-      'review ID --approve [--merge ff|merge|squash] | --reject TEXT: merge it, or say what is missing.\n' +
+      'review ID --approve [--merge ff|merge|squash|pr] | --reject TEXT: merge it, or say what is missing.\n' +
       'baseline ID [--refresh]: what was wrong before the first pulse and is held against none.\n' +
       'show ID: the plan, its pulses and what they wait for.',
     arguments: [
@@ -49,7 +49,7 @@ export function workflowCommand(shared: readonly OptionSpec[]): CommandSpec {
         name: 'merge',
         value: 'text',
         placeholder: 'HOW',
-        choices: ['ff', 'merge', 'squash'],
+        choices: ['ff', 'merge', 'squash', 'pr'],
         help: 'review --approve: how the base gets it (ff).',
       },
       {

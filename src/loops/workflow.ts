@@ -194,7 +194,8 @@ function afterUnfinishedRun(
   { step, pulse }: { step: Extract<Step, { do: 'settle' }>; pulse: PulseRow },
 ): Step {
   const { verdict, result } = step;
-  if (pulse.runs < RUNS_PER_PULSE) {
+  // A run that asked for an extension does not count.
+  if (pulse.runs - pulse.extensions < RUNS_PER_PULSE) {
     const change = wip(pulse, result, []);
     return { ...step, verdict: { ...verdict, pulse: change, stop: verdict.stop ?? goesOnStop(state) } };
   }
@@ -239,6 +240,7 @@ function succeed(
     events: [event],
     patch: {
       checkpoint_commit_sha: result.commit,
+      diff_artifact_id: `${pulse.start_sha}..${result.commit}`,
       description: summary,
       has_unresolved_issues: isHalted ? 1 : 0,
       unresolved_issues: JSON.stringify(unresolvedIssues),

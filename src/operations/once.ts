@@ -1,5 +1,5 @@
 /** Does what a request with a key asks for once, however often and from however many clients it comes (contract 6). */
-import { PulseError } from '../domain/errors.ts';
+import { isPulseError, PulseError } from '../domain/errors.ts';
 import { claimKey, findKey, keepAnswer, type RequestKey, type StoredAnswer } from '../store/idempotency.ts';
 import type { Operations, Within } from './context.ts';
 
@@ -37,7 +37,9 @@ export async function once(
     await store.tx('answer', (db) => claimKey(db, request, sessionId));
     return await keep({ status, body });
   } catch (error) {
-    const meanwhile = error instanceof KeyTaken ? await find() : null;
+    // Whoever comes second finds the key taken, or the state that the first has left.
+    const isSecond = error instanceof KeyTaken || isPulseError(error, 'invalid_transition');
+    const meanwhile = isSecond ? await find() : null;
     if (!meanwhile) throw error;
     return meanwhile;
   }

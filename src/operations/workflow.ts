@@ -29,6 +29,7 @@ import {
 } from '../store/workflows.ts';
 import type { Operations, Within } from './context.ts';
 import { pause, type Resumed, resume } from './control.ts';
+import { openPullRequest } from './pull-request.ts';
 import { type StartInput, type StartNotes, startSession } from './start.ts';
 
 const RUNS_PER_PULSE = 10;
@@ -271,16 +272,18 @@ export async function stopWorkflow(operations: Operations, id: string, decision:
   return pause(operations, session.id, { ...decision, now: true });
 }
 
+export type ReviewMode = MergeMode | 'pr';
+
 export interface Reviewed {
   session: Session;
   next: Resumed['next'];
-  merged: { base: string; sha: string; checkout: string | null } | null;
+  merged: { base: string; sha: string; checkout: string | null; said: string } | null;
 }
 
 export async function approveReview(
   operations: Operations,
   id: string,
-  { mode, ...decision }: Decision & { mode: MergeMode },
+  { mode, ...decision }: Decision & { mode: ReviewMode },
 ): Promise<Reviewed> {
   const { session, workflow, pulses } = await viewWorkflow(operations, id);
   requireReview(session, pulses);
@@ -294,19 +297,10 @@ export async function approveReview(
       },
     );
   }
-  const { settings } = await operations.engine.store.read((db) => getControl(db, session.id));
-  const merged = await mergeBranch(operations.git, {
-    root: session.project_path,
-    base,
-    branch: session.branch_name,
-    mode,
-    subject: mode === 'squash' ? workflow.title : `Merge ${session.branch_name}: ${workflow.title}`,
-    body: pulses
-      .flatMap(({ description }) => (description ? [`- ${description.split('\n')[0]}`] : []))
-      .join('\n'),
-    trailers: { 'Pulse-Session': session.id },
-    identity: settings.identity,
-  });
+  const body = pulses
+    .flatMap(({ description }) => (description ? [`- ${description.split('\n')[0]}`] : []))
+    .join('\n');
+  const merged = await bringIn(operations, { session, base, mode, title: workflow.title, body });
   const resumed = await decide(operations, session, decision, async (db) => {
     await updateWorkflow(db, workflow.id, {
       reviewed_at: storeNow(),
@@ -314,7 +308,45 @@ export async function approveReview(
       merged_sha: merged.sha,
     });
   });
-  return { ...resumed, merged: { base, ...merged } };
+  return { ...resumed, merged };
+}
+
+async function bringIn(
+  operations: Operations,
+  {
+    session,
+    base,
+    mode,
+    title,
+    body,
+  }: { session: Session; base: string; mode: ReviewMode; title: string; body: string },
+): Promise<NonNullable<Reviewed['merged']>> {
+  const { project_path: root, branch_name: branch } = session;
+  if (mode === 'pr') {
+    const { values } = await loadConfig(root, operations.environment);
+    const said = await openPullRequest(operations, {
+      root,
+      remote: values.remote,
+      base,
+      branch,
+      title,
+      body,
+    });
+    const sha = (await operations.engine.workspace.branchHead(session)) ?? session.base_sha;
+    return { base, sha, checkout: null, said };
+  }
+  const { settings } = await operations.engine.store.read((db) => getControl(db, session.id));
+  const merged = await mergeBranch(operations.git, {
+    root,
+    base,
+    branch,
+    mode,
+    subject: mode === 'squash' ? title : `Merge ${branch}: ${title}`,
+    body,
+    trailers: { 'Pulse-Session': session.id },
+    identity: settings.identity,
+  });
+  return { base, ...merged, said: `${base} is at ${merged.sha.slice(0, 10)} now.` };
 }
 
 /** What the person says becomes a pulse of its own. */

@@ -6,6 +6,7 @@ import type {
   AgentAdapter,
   AgentEnd,
   AgentExit,
+  AgentParser,
   ParserOptions,
   RunEvent,
 } from '../../src/agents/contract.ts';

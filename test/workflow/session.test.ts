@@ -148,6 +148,23 @@ describe('a workflow', () => {
     expect(await scene.subjects(id)).toEqual(['feat: say hello', 'fix: what was asked']);
   });
 
+  it('pushes the branch for a pull request and leaves the base alone', async () => {
+    await using scene = await createWorkflowScene();
+    const { scratch, pulse } = scene;
+    const id = await scene.start(plan('one'), { scripts: TWO });
+    const { session } = await scene.drive(id);
+    await expect(pulse.workflows.approveReview(id, { mode: 'pr', actor: ACTOR })).rejects.toMatchObject({
+      code: 'git_failed',
+    });
+    scratch.git('init', '-q', '--bare', `${scratch.path}/remote.git`);
+    scratch.git('remote', 'add', 'origin', `${scratch.path}/remote.git`);
+    const { merged } = await pulse.workflows.approveReview(id, { mode: 'pr', actor: ACTOR });
+    expect(merged?.said).toContain('pushed to origin');
+    expect((await scene.drive(id)).session.status).toBe('complete');
+    expect(scratch.git('log', '-1', '--format=%s', 'main')).toBe('first');
+    expect(scratch.git('ls-remote', 'origin', `refs/heads/${session.branch_name}`)).not.toBe('');
+  });
+
   it('takes an edited plan for what has not been started', async () => {
     await using scene = await createWorkflowScene();
     const id = await scene.start(plan('one', 'gone'), { scripts: TWO, isApproved: false });

@@ -25,8 +25,9 @@ export function countPrimes(limit) {
   return count;
 }
 
-export function isPrime(number) {
-  for (let divisor = 2; divisor * divisor <= number; divisor++) {
+function isPrime(number) {
+  if (number % 2 === 0) return number === 2;
+  for (let divisor = 3; divisor * divisor <= number; divisor += 2) {
     if (number % divisor === 0) return false;
   }
   return true;
@@ -59,10 +60,14 @@ const useBigNumbers: Idea = {
 
 export const IDEAS: readonly Idea[] = [
   {
-    description: 'Divide only up to the square root',
-    remark: 'A number without a divisor up to its square root has none at all.',
+    description: 'Skip even numbers and even divisors',
+    remark: 'Two is the only even prime.',
     path: SOURCE,
-    change: (source) => source.replace('divisor < number', 'divisor * divisor <= number'),
+    change: (source) =>
+      source.replace(
+        'for (let divisor = 2; divisor * divisor <= number; divisor++) {',
+        'if (number % 2 === 0) return number === 2;\n  for (let divisor = 3; divisor * divisor <= number; divisor += 2) {',
+      ),
   },
   {
     description: 'Rename a variable, a shorter name may parse faster',
@@ -88,7 +93,7 @@ export const IDEAS: readonly Idea[] = [
     description: 'Let the benchmark ask for fewer primes',
     remark: 'The benchmark is quicker now.',
     path: 'bench.js',
-    change: (source) => source.replace('LIMIT = 4_000', 'LIMIT = 40'),
+    change: (source) => source.replace('LIMIT = 20_000', 'LIMIT = 200'),
   },
   {
     description: 'Remember results in a file between runs',
@@ -107,7 +112,7 @@ export const IDEAS: readonly Idea[] = [
     remark: 'One limit is asked for all the time.',
     path: SOURCE,
     change: (source) =>
-      source.replace('countPrimes(limit) {\n', 'countPrimes(limit) {\n  if (limit === 4000) return 550;\n'),
+      source.replace('countPrimes(limit) {\n', 'countPrimes(limit) {\n  if (limit === 20000) return 2262;\n'),
   },
   {
     description: 'Keep one large table for all limits',
@@ -122,7 +127,7 @@ export const IDEAS: readonly Idea[] = [
     description: 'Remove isPrime, which nothing uses any more',
     remark: 'Less code, the same time.',
     path: SOURCE,
-    change: (source) => source.replace(/\n(?:export )?function isPrime[\s\S]*$/, ''),
+    change: (source) => source.replace(/\nfunction isPrime[\s\S]*$/, ''),
   },
 ];
 

@@ -116,10 +116,10 @@ async function review(pulse: Pulse, context: CommandContext, id: string): Promis
       pulse.workflows.rejectReview(session.id, { comments, actor: actor() }),
     );
   }
-  const mode = (input.text('merge') ?? 'ff') as 'ff' | 'merge' | 'squash';
+  const mode = (input.text('merge') ?? 'ff') as 'ff' | 'merge' | 'squash' | 'pr';
   return decided(pulse, context, id, async (session) => {
     const { merged, ...resumed } = await pulse.workflows.approveReview(session.id, { mode, actor: actor() });
-    if (merged) output.talk(`${merged.base} is at ${merged.sha.slice(0, 10)} now.`);
+    if (merged) output.talk(merged.said);
     return resumed;
   });
 }

@@ -1,0 +1,43 @@
+/** `review --merge pr`: the branch goes to the remote, and a pull request is opened where `gh` is installed. */
+import { PulseError } from '../domain/errors.ts';
+import { findExecutable } from '../process/executable.ts';
+import { runProcess } from '../process/run.ts';
+import type { Operations } from './context.ts';
+
+export interface PullRequest {
+  root: string;
+  remote: string;
+  base: string;
+  branch: string;
+  title: string;
+  body: string;
+}
+
+/** What to tell the person. Throws where the branch cannot be pushed; nothing else has happened then. */
+export async function openPullRequest(
+  { git, environment }: Pick<Operations, 'git' | 'environment'>,
+  { root, remote, base, branch, title, body }: PullRequest,
+): Promise<string> {
+  const pushed = await git.attempt(['push', '-q', '-u', remote, `refs/heads/${branch}`], { cwd: root });
+  if (pushed.code !== 0) {
+    throw new PulseError('git_failed', `${branch} could not be pushed to ${remote}.`, {
+      hint: pushed.stderr.trim().slice(-500),
+    });
+  }
+  const gh = findExecutable({ file: 'gh', cwd: root, path: environment.PATH });
+  if (typeof gh !== 'string')
+    return `${branch} is pushed to ${remote}; open the pull request there (gh is not installed).`;
+  const env = Object.fromEntries(
+    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  const opened = await runProcess({
+    runId: null,
+    file: gh,
+    args: ['pr', 'create', '--base', base, '--head', branch, '--title', title, '--body', body],
+    cwd: root,
+    env,
+    timeoutMs: 60_000,
+  });
+  if (opened.code === 0) return opened.stdout.trim();
+  return `${branch} is pushed to ${remote}, but gh could not open the pull request: ${opened.stderr.trim().slice(-500)}`;
+}
