@@ -22,6 +22,8 @@ const budget = z.union([z.number().positive(), z.literal('none').transform(() =>
 /** The file's shape. Unknown keys are refused: a typo must not be silently ignored. */
 const settingsSchema = z.strictObject({
   agent: z.string().min(1).optional(),
+  /** Who takes over when the agent's usage limit is reached. */
+  fallbackAgent: z.string().min(1).optional(),
   command: z.string().min(1).optional(),
   model: z.string().min(1).optional(),
   verify: commands.optional(),

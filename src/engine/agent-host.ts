@@ -17,6 +17,7 @@ import { openRunFolder } from './run-folder.ts';
 import { isUntouched } from './untouched.ts';
 import { budgetTokens, createUsageMeter } from './usage-meter.ts';
 import { type StopCause, watch } from './watchdog.ts';
+import { createWrapUp } from './wrap-up.ts';
 
 /** An agent that has said it is done gets this long to exit by itself. */
 const EXIT_GRACE_MS = 5_000;
@@ -101,6 +102,7 @@ async function runAgent(
     watchdog.spent(total);
   }
 
+  using wrapUp = createWrapUp(spec.limits);
   await using work = spec.tools.some(isWorkTool)
     ? createWorkTools({
         worktree: spec.worktreePath,
@@ -121,7 +123,8 @@ async function runAgent(
     ...(own?.tools ?? []),
   ]
     .filter((tool) => spec.tools.includes(tool.name))
-    .map((tool) => (own ? followed(tool, own) : tool));
+    .map((tool) => (own ? followed(tool, own) : tool))
+    .map((tool) => wrapUp.tell(tool));
   using access = await endpoint.admit(tools, () => watchdog.active(openCalls.size));
 
   await using folder = openRunFolder();

@@ -94,6 +94,8 @@ export interface PulseChange {
 }
 
 export interface Retry {
+  /** Another agent takes over. */
+  agent?: string;
   delayMs: number;
   failureClass: FailureClass;
   message: string;

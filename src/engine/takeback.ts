@@ -78,6 +78,8 @@ export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void>
     spec: {
       ...attemptSpec(state, { unit: iteration.unit, startSha: iteration.start_sha, recoverTo }),
       ...partAgain(state, task.spec),
+      // Its own session is not the other agent's to go on with.
+      ...(retry?.agent ? { agent: retry.agent, command: null, model: null, resume: null } : {}),
     },
     delayMs,
     result: brief ? null : task.result,

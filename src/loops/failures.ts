@@ -102,6 +102,12 @@ function waitOrBlock(
   }: { result: AttemptResult; failure: Failure; maxWaits: number; maxTotalMs: number },
 ): Step {
   const { counters, settings } = control;
+  const { fallbackAgent } = settings;
+  if (fallbackAgent && live.task.spec.agent !== fallbackAgent) {
+    const { class: failureClass, message } = failure;
+    const retry = { delayMs: 0, failureClass, message: `${message} ${fallbackAgent} takes over.`, counters };
+    return { do: 'retry', live, result, retry: { ...retry, agent: fallbackAgent } };
+  }
   const endedAt = Date.parse(result.run!.endedAt);
   const delayMs = failure.resetAt ? Math.max(1000, Date.parse(failure.resetAt) - endedAt) : UNKNOWN_RESET_MS;
   const isAllowed =

@@ -82,6 +82,8 @@ export async function startSession(
     command: input.command ?? (input.agent ? null : (config.values.command ?? null)),
     env: environment,
   });
+  // One that is no agent, or that this version cannot run, is told now and not at three in the morning.
+  checkFallback(config.values.fallbackAgent);
   const id = newSessionId(engine.ids);
   const base = await chooseBase(git, repository, input.base);
   const branch = await chooseBranch(git, repository, { input, short: shortId(id) });
@@ -155,6 +157,13 @@ function checkGoal(goal: string): void {
     });
   }
   if (goal.includes('\0')) throw new PulseError('invalid_input', 'The goal contains a NUL character.');
+}
+
+function checkFallback(name: string | undefined): void {
+  if (name === undefined) return;
+  findAdapter(name);
+  if (!['command', 'replay', 'acp'].includes(name)) return;
+  throw new PulseError('invalid_config', `${name} cannot be the fallback agent: it needs a command.`);
 }
 
 async function existingDirectory(path: string): Promise<string> {
@@ -277,6 +286,7 @@ function sessionSettings({ config: { values }, input, identity, remote }: Settin
   return {
     contextStrategy: input.contextStrategy ?? values.context,
     inferredCompletion: values.completion.inferred,
+    fallbackAgent: values.fallbackAgent ?? null,
     limitsWait: wait === true || (wait as unknown) === 'on',
     environmentPass: [...values.env.pass],
     model: input.model ?? values.model ?? null,

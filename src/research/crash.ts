@@ -73,6 +73,19 @@ function kindTold(output: string): CrashKind | null {
   return null;
 }
 
+/** What a crash's reason (`kind: output`) comes to in one line: the last that names an error, else the last. */
+export function crashLine(reason: string): string {
+  const [, kind = '', output = ''] = /^(\w+): ?([\s\S]*)$/.exec(reason) ?? ['', '', reason];
+  const lines = output
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+  const telling = lines.findLast((line) => NAMES_ERROR.test(line)) ?? lines.at(-1) ?? '';
+  return [kind, telling].filter(Boolean).join(': ').slice(0, 200);
+}
+
+const NAMES_ERROR = /^\w*(?:Error|Exception)\b|\b(?:error|fatal|failed|killed|out of memory)\b/i;
+
 /** Whether the experiment gets another fix, given its crashes so far. Syntax errors do not use up the tries of others. */
 export function mayFix(crashes: readonly CrashKind[]): boolean {
   const newest = crashes.at(-1);

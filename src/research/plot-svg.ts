@@ -1,7 +1,7 @@
 /** The plot as one SVG without scripts, fonts or links; axes and text take the colour of the page around it. */
 import { escapeMarkup } from './escape.ts';
 import { formatFigure } from './figures.ts';
-import { layoutPlot, type PlotData, type PlotLayout, type PlotRow } from './plot.ts';
+import { beyond, layoutPlot, markOf, type PlotData, type PlotLayout, type PlotRow } from './plot.ts';
 
 const [WIDTH, HEIGHT] = [900, 420];
 const FRAME = { left: 84, right: WIDTH - 16, top: 34, bottom: HEIGHT - 44 };
@@ -24,7 +24,7 @@ export function plotSvg(data: PlotData): string {
     legend(),
     band(layout, scales),
     bestLine(layout, scales),
-    ...layout.rows.map((row) => mark(row, scales)),
+    ...layout.rows.map((row) => mark(row, layout, scales)),
     '</svg>',
   ].join('\n');
 }
@@ -57,20 +57,34 @@ function axes({ ticks, iterations }: PlotLayout, { x, y }: Scales): string[] {
   ];
 }
 
+const LEGEND: [string, string, number][] = [
+  ['kept', COLOURS.keep, 62],
+  ['discarded', COLOURS.discard, 92],
+  ['not measured', COLOURS.discard, 112],
+  ['crashed', COLOURS.crash, 78],
+  ['noise band', COLOURS.band, 84],
+];
+
 function legend(): string {
-  const entries: [string, string][] = [
-    ['kept', COLOURS.keep],
-    ['discarded', COLOURS.discard],
-    ['crashed', COLOURS.crash],
-    ['noise band', COLOURS.band],
-  ];
-  return entries
-    .map(([text, colour], index) => {
-      const x = FRAME.right - (entries.length - index) * 96;
-      return `<rect x="${x}" y="7" width="10" height="10" fill="${colour}"/><text x="${x + 15}" y="16">${text}</text>`;
-    })
-    .join('');
+  let x = FRAME.right - LEGEND.reduce((sum, [, , width]) => sum + width, 0);
+  return LEGEND.map(([text, colour, width]) => {
+    const [left, sign] = [x, LEGEND_SIGNS[text] ?? dot];
+    x += width;
+    return `${sign(left + 5, 12, colour)}<text x="${left + 15}" y="16">${text}</text>`;
+  }).join('');
 }
+
+const dot = (x: number, y: number, colour: string): string =>
+  `<circle cx="${x}" cy="${y}" r="5" fill="${colour}"/>`;
+const LEGEND_SIGNS: Record<string, (x: number, y: number, colour: string) => string> = {
+  discarded: (x, y, colour) =>
+    `<circle cx="${x}" cy="${y}" r="3" fill="none" stroke="${colour}" stroke-width="1.5"/>`,
+  'not measured': (x, y, colour) =>
+    `<path d="${diamond(x, y)}" fill="none" stroke="${colour}" stroke-width="1.5"/>`,
+  crashed: (x, y, colour) => `<path d="${cross(x, y)}" fill="none" stroke="${colour}" stroke-width="2"/>`,
+  'noise band': (x, y, colour) =>
+    `<rect x="${x - 5}" y="${y - 5}" width="10" height="10" fill="${colour}" fill-opacity="0.3"/>`,
+};
 
 function band(layout: PlotLayout, scales: Scales): string {
   const upper = stairs(layout, scales, ({ high }) => high);
@@ -97,22 +111,36 @@ function stairs(
   });
 }
 
-function mark(row: PlotRow, { x, y }: Scales): string {
-  const told = row.metric === null ? 'crash' : formatFigure(row.metric);
+function mark(row: PlotRow, { values }: PlotLayout, { x, y }: Scales): string {
+  const kind = markOf(row);
+  const told = row.metric === null ? kind : formatFigure(row.metric);
   const title = `<title>${escapeMarkup(`#${row.iteration} ${row.status}: ${told} — ${row.description}`)}</title>`;
   const left = x(row.iteration);
-  if (row.metric === null) return cross(left, FRAME.bottom - 6, title);
+  const path = (d: string, colour: string, width: number): string =>
+    `<path class="${row.status}" d="${d}" stroke="${colour}" stroke-width="${width}" fill="none">${title}</path>`;
+  if (kind === 'crashed') return path(cross(left, FRAME.bottom - 6), COLOURS.crash, 2);
+  if (row.metric === null) return path(diamond(left, FRAME.bottom - 6), COLOURS.discard, 1.5);
   const top = y(row.metric);
-  const isKept = row.status === 'keep' || row.status === 'baseline';
-  const shape = isKept
-    ? `r="5" fill="${COLOURS.keep}"`
-    : `r="3" fill="none" stroke="${COLOURS.discard}" stroke-width="1.5"`;
+  const side = beyond(row, values);
+  if (side) return path(arrow(left, top, side === 'above' ? -1 : 1), COLOURS.discard, 1.5);
+  const shape =
+    kind === 'kept'
+      ? `r="5" fill="${COLOURS.keep}"`
+      : `r="3" fill="none" stroke="${COLOURS.discard}" stroke-width="1.5"`;
   return `<circle class="${row.status}" cx="${at(left)}" cy="${at(top)}" ${shape}>${title}</circle>`;
 }
 
-function cross(x: number, y: number, title: string): string {
-  const path = `M${at(x - 4)},${at(y - 4)}l8,8m0,-8l-8,8`;
-  return `<path class="crash" d="${path}" stroke="${COLOURS.crash}" stroke-width="2" fill="none">${title}</path>`;
+function cross(x: number, y: number): string {
+  return `M${at(x - 4)},${at(y - 4)}l8,8m0,-8l-8,8`;
+}
+
+function diamond(x: number, y: number): string {
+  return `M${at(x)},${at(y - 5)}l4,5l-4,5l-4,-5z`;
+}
+
+/** It lies further on, out of the picture. */
+function arrow(x: number, y: number, down: 1 | -1): string {
+  return `M${at(x - 4)},${at(y - 4 * down)}l4,${5 * down}l4,${-5 * down}`;
 }
 
 function clamp(value: number, low: number, high: number): number {

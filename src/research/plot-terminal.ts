@@ -1,11 +1,16 @@
-/** The plot for a terminal: one character a cell, no colour. `●` kept, `·` discarded, `×` crashed, `─` best so far, `░` noise band. */
+/** The plot for a terminal: one character a cell, no colour. */
 import { formatFigure } from './figures.ts';
-import { layoutPlot, type PlotData, type PlotLayout } from './plot.ts';
+import { beyond, layoutPlot, markOf, type PlotData, type PlotLayout, type PlotRow } from './plot.ts';
 
 const LEAST_COLUMNS = 10;
 const LEAST_ROWS = 4;
 /** What is drawn over what. */
-const OVER = [' ', '░', '─', '·', '×', '●'];
+const OVER = [' ', '░', '─', '·', '↑', '↓', '◇', '×', '●'];
+const SIGNS = { kept: '●', discarded: '·', unmeasured: '◇', crashed: '×' } as const;
+const BEYOND = { above: '↑', below: '↓' } as const;
+
+export const PLOT_KEY =
+  '● kept  · discarded  ↑ ↓ further out  ◇ not measured  × crashed  ─ best so far  ░ its noise';
 
 export interface TerminalSize {
   width: number;
@@ -21,9 +26,8 @@ export function plotTerminal(data: PlotData, { width, height }: TerminalSize): s
   const grid = createGrid(columns, rows, layout);
   drawBest(grid, layout);
   for (const row of layout.rows) {
-    const isKept = row.status === 'keep' || row.status === 'baseline';
-    if (row.metric === null) grid.put(grid.column(row.iteration), rows - 1, '×');
-    else grid.put(grid.column(row.iteration), grid.row(row.metric), isKept ? '●' : '·');
+    const line = row.metric === null ? rows - 1 : grid.row(row.metric);
+    grid.put(grid.column(row.iteration), line, signOf(row, layout));
   }
   const labelAt = new Map(layout.ticks.map((tick, index) => [grid.row(tick), labels[index]!]));
   const { from, to } = layout.iterations;
@@ -44,6 +48,11 @@ export function plotTerminal(data: PlotData, { width, height }: TerminalSize): s
         .trimEnd(),
     )
     .join('\n');
+}
+
+function signOf(row: PlotRow, { values }: PlotLayout): string {
+  const side = beyond(row, values);
+  return side ? BEYOND[side] : SIGNS[markOf(row)];
 }
 
 interface Grid {

@@ -4,7 +4,7 @@ import type { RowStatus } from './stuck.ts';
 
 export interface PlotRow {
   iteration: number;
-  /** `null`: a crash. */
+  /** `null`: a crash, or void before it was measured. */
   metric: number | null;
   status: RowStatus;
   description: string;
@@ -35,6 +35,8 @@ export interface PlotLayout {
   rows: readonly PlotRow[];
 }
 
+export type PlotMark = 'kept' | 'discarded' | 'unmeasured' | 'crashed';
+
 const BAND = 1.96;
 const PADDING = 0.06;
 const TICKS = 5;
@@ -54,6 +56,18 @@ export function layoutPlot({ rows }: PlotData): PlotLayout {
     best,
     rows,
   };
+}
+
+export function markOf({ status, metric }: PlotRow): PlotMark {
+  if (status === 'crash') return 'crashed';
+  if (metric === null) return 'unmeasured';
+  return status === 'discard' ? 'discarded' : 'kept';
+}
+
+/** Where a reading lies that the plot has no room for; `null`: it has. */
+export function beyond({ metric }: PlotRow, { low, high }: PlotLayout['values']): 'above' | 'below' | null {
+  if (metric === null) return null;
+  return metric > high ? 'above' : metric < low ? 'below' : null;
 }
 
 /** A step for each keep, and one where the noise came to be known otherwise. */

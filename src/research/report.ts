@@ -1,8 +1,9 @@
 /** `pulse research report` (contract 5, Report): one HTML file that needs nothing else and runs nothing. */
 
+import { crashLine } from './crash.ts';
 import type { Direction } from './decision.ts';
 import { escapeMarkup } from './escape.ts';
-import { formatDelta, formatFigure } from './figures.ts';
+import { formatDelta, formatFigure, formatShare } from './figures.ts';
 import type { PlotRow } from './plot.ts';
 import { plotSvg } from './plot-svg.ts';
 import type { Progress } from './progress.ts';
@@ -62,13 +63,22 @@ function section(heading: string, content: string): string {
 function results({ progress, metric, rows, sessionId, baselineCommit }: ReportData): string {
   const { baseline, metric: final, iteration, keeps, discards, crashes, best } = progress;
   return [
-    `<p class="headline">Baseline: ${formatFigure(baseline)} → Final: ${formatFigure(final)} (delta: ${formatDelta(final - baseline)})</p>`,
+    `<p class="headline">Baseline: ${formatFigure(baseline)} → Final: ${formatFigure(final)} (delta: ${formatDelta(final - baseline)}${shareOf(final - baseline, baseline)})</p>`,
     `<p><strong>Iterations:</strong> ${iteration} total (${keeps} keeps, ${discards} discards, ${crashes} crashes)</p>`,
     `<p><strong>Best:</strong> ${best ? `#${best.iteration} — ${escapeMarkup(best.description)}` : 'the baseline; nothing was kept'}</p>`,
     `<figure>\n${plotSvg({ metric: metric.name, direction: metric.direction, rows })}\n</figure>`,
     `<p class="note">Session ${escapeMarkup(sessionId)}, from commit ${escapeMarkup(baselineCommit)}; measured by <code>${escapeMarkup(metric.verifyCommand)}</code>${metric.target === null ? '' : `; target ${formatFigure(metric.target)}`}.</p>`,
     experimentTable(rows),
   ].join('\n');
+}
+
+function shareOf(delta: number, baseline: number): string {
+  return baseline === 0 || delta === 0 ? '' : `, ${formatShare(delta / Math.abs(baseline))}`;
+}
+
+/** What was void is not surprising, whatever it measured. */
+function isSurprise({ status, isSurprising }: ReportRow): boolean {
+  return status === 'keep' && isSurprising;
 }
 
 function experimentTable(rows: readonly ReportRow[]): string {
@@ -79,11 +89,11 @@ function experimentTable(rows: readonly ReportRow[]): string {
       row.commit?.slice(0, 7) ?? '-',
       row.metric === null ? '' : formatFigure(row.metric),
       formatDelta(row.delta),
-      row.isSurprising ? `${row.status}, surprising` : row.status,
+      isSurprise(row) ? `${row.status}, surprising` : row.status,
       row.description,
-      row.reason,
     ];
-    return `<tr class="${row.status}">${cells.map((cell) => `<td>${escapeMarkup(cell)}</td>`).join('')}</tr>`;
+    const told = cells.map((cell) => `<td>${escapeMarkup(cell)}</td>`).join('');
+    return `<tr class="${row.status}">${told}<td>${why(row)}</td></tr>`;
   });
   return [
     '<div class="wide"><table>',
@@ -91,6 +101,15 @@ function experimentTable(rows: readonly ReportRow[]): string {
     `<tbody>\n${lines.join('\n')}\n</tbody>`,
     '</table></div>',
   ].join('\n');
+}
+
+/** A crash's reason is all that was printed: the line that tells stands first, the rest can be opened. */
+function why({ status, reason }: ReportRow): string {
+  if (status !== 'crash') return escapeMarkup(reason);
+  const short = escapeMarkup(crashLine(reason));
+  return reason.includes('\n')
+    ? `<details><summary>${short}</summary><pre>${escapeMarkup(reason)}</pre></details>`
+    : short;
 }
 
 function planAndReality({ strategy, rows }: ReportData): string {
@@ -103,10 +122,10 @@ function planAndReality({ strategy, rows }: ReportData): string {
   });
   const planned = new Set(strategy.flatMap(({ iterations }) => iterations));
   const unplanned = rows.filter(({ iteration, status }) => status !== 'baseline' && !planned.has(iteration));
-  const surprising = rows.filter((row) => row.isSurprising);
+  const surprising = rows.filter(isSurprise);
   return [
     items.length > 0 ? `<ul>\n${items.join('\n')}\n</ul>` : '<p>The plan named no strategy.</p>',
-    `<p>${unplanned.length} of the experiments were not in the plan. What was tried is told by the words of the descriptions.</p>`,
+    `<p>${unplanned.length} of ${rows.length - 1} experiments were not in the plan. <span class="note">What was tried is told by the words of the descriptions.</span></p>`,
     surprising.length > 0 ? `<p>Surprising:</p>\n${listOf(surprising)}` : '<p>Nothing was surprising.</p>',
   ].join('\n');
 }
@@ -129,8 +148,8 @@ function whatDidNotWork({ rows }: ReportData): string {
 
 function listOf(rows: readonly ReportRow[]): string {
   const items = rows.map(
-    ({ iteration, description, reason }) =>
-      `<li>${escapeMarkup(`#${iteration} — ${description}`)} <span class="note">${escapeMarkup(reason)}</span></li>`,
+    ({ iteration, description, status, reason }) =>
+      `<li>${escapeMarkup(`#${iteration} — ${description}`)} <span class="note">${escapeMarkup(status === 'crash' ? crashLine(reason) : reason)}</span></li>`,
   );
   return `<ul>\n${items.join('\n')}\n</ul>`;
 }

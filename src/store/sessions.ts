@@ -29,6 +29,8 @@ export interface SessionSettings {
   contextStrategy: 'none' | 'prefetch' | 'mcp' | 'hybrid';
   inferredCompletion: 'confirm' | 'accept';
   limitsWait: boolean;
+  /** Takes over an attempt whose agent has reached its usage limit. */
+  fallbackAgent?: string | null;
   environmentPass: string[];
   /** Which model the agent is asked for; `null` or absent: its own choice. */
   model?: string | null;

@@ -8,6 +8,8 @@ export interface ToolReply {
   reasons?: string[];
   /** Not known yet: ask again with this id. */
   pending?: string;
+  /** Told beside the answer: time is running out. */
+  notice?: string;
 }
 
 export interface Tool {

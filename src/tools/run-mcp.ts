@@ -39,11 +39,18 @@ function runTool(tool: Tool, { onCall, isOpen }: RunTools): McpTool {
   };
 }
 
-function result({ ok, output, reasons = [] }: ToolReply): CallToolResult {
+function result({ ok, output, reasons = [], pending, notice }: ToolReply): CallToolResult {
   const said = typeof output === 'string' ? output : JSON.stringify(output);
+  const lines = [said, ...reasons.map((reason) => `- ${reason}`), ...(notice ? [notice] : [])];
   return {
-    content: [{ type: 'text', text: [said, ...reasons.map((reason) => `- ${reason}`)].join('\n') }],
-    structuredContent: { ok, output, reasons },
+    content: [{ type: 'text', text: lines.join('\n') }],
+    structuredContent: {
+      ok,
+      output,
+      reasons,
+      ...(pending ? { pending } : {}),
+      ...(notice ? { notice } : {}),
+    },
     isError: !ok,
   };
 }

@@ -127,6 +127,16 @@ describe('a run at the usage limit', () => {
     expect(decide(failed('usage_limit', {}, resetIn(25 * HOUR)))).toMatchObject(BLOCKED);
   });
 
+  it('hands the attempt to the fallback agent at once, and waits only when that one is at its limit too', () => {
+    const settings = { fallbackAgent: 'codex' };
+    const first = failed('usage_limit', { settings }, resetIn(HOUR));
+    expect(decide(first)).toMatchObject({ do: 'retry', retry: { delayMs: 0, agent: 'codex' } });
+    const { live } = first;
+    const spec = { ...live!.task.spec, agent: 'codex' };
+    const second = { ...first, live: { ...live!, task: { ...live!.task, spec } } };
+    expect(decide(second)).toMatchObject({ do: 'retry', retry: { delayMs: HOUR } });
+  });
+
   it('does not wait at all where waiting is off', () => {
     expect(decide(failed('usage_limit', { settings: { limitsWait: false } }, resetIn(HOUR)))).toMatchObject(
       BLOCKED,

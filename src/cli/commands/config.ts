@@ -24,6 +24,7 @@ const SETTINGS: Record<SettingName, string> = {
   labels: 'daemons with all of these labels run the attempts',
   remote: 'how daemons elsewhere reach the repository',
   env: 'variables agents get besides the usual ones',
+  fallbackAgent: "who takes over at the agent's usage limit",
   prices: 'what models cost, where an agent does not say',
 };
 const DURATIONS: readonly SettingName[] = ['timeLimit', 'iterationTimeout', 'idleTimeout'];
