@@ -9,10 +9,7 @@ const usage = z.object({
   output: count,
   cacheRead: count,
   cacheWrite: count,
-  cost: z
-    .object({ total: z.number().nonnegative() })
-    .nullish()
-    .catch(null),
+  cost: z.object({ total: z.number().nonnegative() }).nullish().catch(null),
 });
 export type PiUsage = z.infer<typeof usage>;
 
@@ -20,7 +17,9 @@ export type PiUsage = z.infer<typeof usage>;
 const texts = z
   .array(z.unknown())
   .catch([])
-  .transform((parts) => parts.map((part) => z.object({ type: z.literal('text'), text: z.string() }).safeParse(part)))
+  .transform((parts) =>
+    parts.map((part) => z.object({ type: z.literal('text'), text: z.string() }).safeParse(part)),
+  )
   .transform((parts) => parts.flatMap(({ data }) => data?.text ?? []));
 
 const message = z.object({
@@ -71,6 +70,6 @@ const KNOWN = new Set([
   'queue_update',
 ]);
 
-export function isOtherLine(line: Record<string, unknown> | null): boolean {
+export function isOtherLine(line: Record<string, unknown> | null): line is Record<string, unknown> {
   return typeof line?.type === 'string' && KNOWN.has(line.type);
 }

@@ -25,6 +25,7 @@ export function createPiParser({ model: wanted, prices }: ParserOptions): AgentP
   let isOverflow = false;
   let lastMessage: Pick<PiMessage, 'stopReason' | 'errorMessage'> | null = null;
   let isDone = false;
+  let isRetrying = false;
 
   function onMessage({ message }: Line<'message_end'>): RunEvent[] {
     if (message.role !== 'assistant') return [];
@@ -73,6 +74,13 @@ export function createPiParser({ model: wanted, prices }: ParserOptions): AgentP
   const isRefused = (): boolean => ['error', 'aborted'].includes(lastMessage?.stopReason ?? '');
   const isClean = (): boolean => lastMessage?.stopReason === 'stop';
 
+  /** Pieces and repetitions; but the first piece after a retry says that it is over. */
+  function onOther({ type }: Record<string, unknown>, line: string): RunEvent[] {
+    if (!isRetrying || type !== 'message_update') return [];
+    isRetrying = false;
+    return [{ type: 'raw', line: keepEnd(line) }];
+  }
+
   function onLine(said: PiLine): RunEvent[] {
     if (said.type === 'session') return [{ type: 'started', sessionId: said.id }];
     if (said.type === 'message_end') return onMessage(said);
@@ -81,14 +89,17 @@ export function createPiParser({ model: wanted, prices }: ParserOptions): AgentP
       return calls.open({ id, name, summary: toolSummary(args) });
     }
     if (said.type === 'tool_execution_end') return calls.close(said.toolCallId, said.isError !== true);
-    if (said.type === 'auto_retry_start') return onRetry(said);
+    if (said.type === 'auto_retry_start') {
+      isRetrying = true;
+      return onRetry(said);
+    }
     if (said.type === 'agent_end') return onAgentEnd();
     isOverflow = said.reason === 'overflow';
     return [{ type: 'compacted' }];
   }
 
   function endOf(exit: AgentExit): AgentEnd {
-    if (isClean() && exit.code === 0) {
+    if (isDone && isClean() && exit.code === 0) {
       return { ok: true, failure: null, message: '', resetAt: null, finalMessage };
     }
     const told = isRefused() ? (lastMessage?.errorMessage?.trim() ?? '') : '';
@@ -104,7 +115,7 @@ export function createPiParser({ model: wanted, prices }: ParserOptions): AgentP
       const read = readJsonObject(line);
       const parsed = piLine.safeParse(read);
       if (parsed.success) return onLine(parsed.data);
-      if (isOtherLine(read)) return [];
+      if (isOtherLine(read)) return onOther(read, line);
       if (read === null && line.startsWith(AGENT_END)) return onAgentEnd();
       return [{ type: 'raw', line: keepEnd(line) }];
     },

@@ -9,6 +9,7 @@ import { demoAdapter } from './demo.ts';
 import { geminiAdapter } from './gemini.ts';
 import { nativeAdapter } from './native.ts';
 import { opencodeAdapter } from './opencode.ts';
+import { piAdapter } from './pi.ts';
 import { qwenAdapter } from './qwen.ts';
 import { replayAdapter } from './replay.ts';
 
@@ -75,6 +76,7 @@ export const { findAdapter, detectAgents, chooseAgent } = createAgentRegistry([
   codexAdapter,
   geminiAdapter,
   opencodeAdapter,
+  piAdapter,
   qwenAdapter,
   nativeAdapter,
   commandAdapter,

@@ -95,5 +95,9 @@ export const WorkflowAnswer = z.object({
 export const BaselineAnswer = z.object({ baseline: z.array(Baseline) });
 export const ReviewAnswer = z.object({
   session: Session,
-  merged: z.object({ base: z.string(), sha: z.string() }).nullable(),
+  merged: z
+    .object({ base: z.string(), sha: z.string() })
+    .nullable()
+    .openapi({ description: 'What was brought in; with `pr` the commit that was pushed.' }),
+  said: z.string().nullable().openapi({ description: 'What was done, for a person.' }),
 });

@@ -94,19 +94,21 @@ export function addWorkflowChanges(app: OpenAPIHono<ApiEnv>, options: SessionCha
     requireToken(c, 'A review');
     const { id } = c.req.valid('param');
     const { merge: mode = 'ff', reject: comments } = c.req.valid('json');
+    let said: string | null = null;
     const answer = await change(pulse, {
       key: c.req.valid('header')['idempotency-key'],
       asked: ['workflow review', id, comments ?? null, mode],
       status: 202,
       perform: (claim) =>
-        decide(claim, (how) =>
-          comments === undefined
-            ? workflows.approveReview(id, { ...how, mode })
-            : workflows.rejectReview(id, { ...how, comments }),
-        ),
+        decide(claim, async (how) => {
+          if (comments !== undefined) return workflows.rejectReview(id, { ...how, comments });
+          const reviewed = await workflows.approveReview(id, { ...how, mode });
+          said = reviewed.merged?.said ?? null;
+          return reviewed;
+        }),
       async answer(session) {
         const { mergedSha: sha } = (await workflows.show(session.id)).workflow;
-        return { session, merged: sha === null ? null : { base: session.base_branch!, sha } };
+        return { session, merged: sha === null ? null : { base: session.base_branch!, sha }, said };
       },
     });
     return c.json(answer, 202);

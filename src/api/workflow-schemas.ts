@@ -25,7 +25,7 @@ export const ReviewBody = z
   .strictObject({
     approve: z.boolean().optional(),
     merge: z
-      .enum(['ff', 'merge', 'squash'])
+      .enum(['ff', 'merge', 'squash', 'pr'])
       .optional()
       .openapi({ description: 'With `approve`: how the base gets it (`ff`).' }),
     reject: text(64 * 1024)

@@ -56,7 +56,7 @@ export function createCallLog(earlier: readonly ToolCall[]): CallLog {
 }
 
 /** Pulse's tools as CLIs name them: these are counted where they are called, at the endpoint. */
-const OWN_TOOL = /^(?:mcp__?pulse__?|pulse_)/i;
+const OWN_TOOL = /^(?:mcp_+)?pulse[_/.]/i;
 
 function plainName(name: string): string {
   return name.toLowerCase();

@@ -34,7 +34,7 @@ export const workflowReviewInput = z
   .strictObject({
     sessionId,
     approve: z.boolean().optional().describe('true: merge it into its base.'),
-    merge: z.enum(['ff', 'merge', 'squash']).optional().describe('How the base gets it (ff).'),
+    merge: z.enum(['ff', 'merge', 'squash', 'pr']).optional().describe('How the base gets it (ff).'),
     reject: z.string().min(1).max(65_536).optional().describe('What is missing; becomes a pulse of its own.'),
   })
   .refine(({ approve, reject }) => (approve === true) !== (reject !== undefined), {

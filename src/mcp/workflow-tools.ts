@@ -153,7 +153,7 @@ const review = sessionTool({
     const { merged, ...resumed } = await workflows.approveReview(sessionId, { ...decision(caller), mode });
     const told = await goesOn(caller, resumed);
     if (!merged) return told;
-    return { text: `${merged.base} is at ${merged.sha} now.\n${told.text}`, data: { ...told.data, merged } };
+    return { text: `${merged.said}\n${told.text}`, data: { ...told.data, merged } };
   },
 });
 

@@ -63,7 +63,7 @@ function section(heading: string, content: string): string {
 function results({ progress, metric, rows, sessionId, baselineCommit }: ReportData): string {
   const { baseline, metric: final, iteration, keeps, discards, crashes, best } = progress;
   return [
-    `<p class="headline">Baseline: ${formatFigure(baseline)} → Final: ${formatFigure(final)} (delta: ${formatDelta(final - baseline)}${shareOf(final - baseline, baseline)})</p>`,
+    `<p class="headline">Baseline: ${formatFigure(baseline)} → Final: ${formatFigure(final)} (delta: ${formatDelta(final - baseline)})${shareOf(final - baseline, baseline)}</p>`,
     `<p><strong>Iterations:</strong> ${iteration} total (${keeps} keeps, ${discards} discards, ${crashes} crashes)</p>`,
     `<p><strong>Best:</strong> ${best ? `#${best.iteration} — ${escapeMarkup(best.description)}` : 'the baseline; nothing was kept'}</p>`,
     `<figure>\n${plotSvg({ metric: metric.name, direction: metric.direction, rows })}\n</figure>`,
@@ -73,7 +73,9 @@ function results({ progress, metric, rows, sessionId, baselineCommit }: ReportDa
 }
 
 function shareOf(delta: number, baseline: number): string {
-  return baseline === 0 || delta === 0 ? '' : `, ${formatShare(delta / Math.abs(baseline))}`;
+  return baseline === 0 || delta === 0
+    ? ''
+    : ` <span class="note">${formatShare(delta / Math.abs(baseline))}</span>`;
 }
 
 /** What was void is not surprising, whatever it measured. */

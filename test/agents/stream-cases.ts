@@ -97,7 +97,8 @@ export function describeStreams(adapter: AgentAdapter, ends: readonly End[]): vo
 
     test('tells of the task: session, texts, calls and their ends, the final message, what was spent', () => {
       const played = play(adapter, 'task');
-      expect(last(played, 'started')?.sessionId).toMatch(/^[\w-]{20,}$/);
+      const [sessionId] = all(played, 'started').flatMap((event) => event.sessionId ?? []);
+      expect(sessionId).toMatch(/^[\w-]{20,}$/);
       expect(all(played, 'text').map(({ text }) => text)).toEqual([
         'Reading.',
         'All done.\n<signal>COMPLETE</signal>',

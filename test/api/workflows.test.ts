@@ -100,7 +100,10 @@ describe('a workflow over HTTP', () => {
 
     const reviewed = await post(scene, `${id}/review`, { approve: true });
     const sha = sh(root, 'rev-parse', 'greet');
-    expect(reviewed).toMatchObject({ status: 202, json: { merged: { base: 'main', sha } } });
+    expect(reviewed).toMatchObject({
+      status: 202,
+      json: { merged: { base: 'main', sha }, said: `main is at ${sha.slice(0, 10)} now.` },
+    });
     expect(await run({ id })).toMatchObject({ status: 'complete' });
     expect(sh(root, 'log', '--format=%s', 'main').split('\n').slice(0, 2)).toEqual([
       'feat: say bye',
@@ -229,7 +232,7 @@ describe('a workflow over HTTP', () => {
     expect(await post(scene, `${id}/approve`, { plan: ONE })).toMatchObject({ status: 202 });
     await scene.run({ id });
     const rejected = await post(scene, `${id}/review`, { reject: 'Say more.' });
-    expect(rejected).toMatchObject({ status: 202, json: { merged: null } });
+    expect(rejected).toMatchObject({ status: 202, json: { merged: null, said: null } });
     await scene.run({ id });
     const { pulses } = (await scene.ask('GET', `/api/workflows/${id}`)).json;
     expect(pulses).toMatchObject([

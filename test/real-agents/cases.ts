@@ -52,6 +52,45 @@ export function describeAgent(subject: Subject): void {
       expect(tools.filter(({ data }) => data.phase === 'end')).toHaveLength(tools.length / 2);
     });
 
+    test('finishes a pulse: refused with every reason, then accepted, one commit', async () => {
+      const { scene, rewrite } = await stage();
+      const { session } = await scene.pulse.workflows.start({
+        plan: {
+          title: 'Greet',
+          pulses: [{ id: 'hello', title: 'Say hello', description: 'Write hello.txt' }],
+          verify: [{ command: 'test ! -f hello.txt || grep -q hello hello.txt', source: 'Test' }],
+        },
+        path: scene.root,
+        agent: subject.name,
+        createdBy: 'cli',
+        actor: 'test',
+        isApproved: true,
+      });
+      const { tool } = calls.signal('COMPLETE');
+      const done = (input: Record<string, unknown>) => ({
+        tool: tool.replace('pulse_signal', 'pulse_done'),
+        input,
+      });
+      const right = { summary: 'feat: say hello', filesChanged: ['hello.txt'] };
+      rewrite([
+        { calls: [calls.write(`${session.worktree_path}/hello.txt`, 'nothing')] },
+        { calls: [done({ summary: 'Said hello', filesChanged: [] })] },
+        { calls: [calls.shell('echo hello > hello.txt')] },
+        { calls: [done(right)] },
+        { text: 'Done.' },
+      ]);
+      const stopped = await scene.run(session);
+      expect(stopped, stopped.blocked_reason ?? '').toMatchObject({
+        stop_reason: 'approval_required',
+        total_commits: 1,
+      });
+      const { pulses } = await scene.pulse.workflows.view(session.id);
+      expect(pulses).toMatchObject([{ status: 'succeeded', rejections: 1, description: 'feat: say hello' }]);
+      const rejected = (await scene.events(session)).find(({ type }) => type === 'pulse.rejected');
+      expect(rejected?.data.reasons).toHaveLength(3);
+      expect(scene.sh(scene.root, 'log', '-1', '--format=%s', session.branch_name)).toBe('feat: say hello');
+    });
+
     test('goes on with its own session, and is charged only for what is new', async () => {
       const made = await stage();
       const first = await runAlone(made, subject, { steps: [{ text: 'The word is xylophone.' }] });
@@ -164,9 +203,10 @@ export function describeAgent(subject: Subject): void {
       expect(scene.sh(scene.root, 'show', `${session.branch_name}:late.txt`)).toBe('late');
     });
 
-    test('tools that the user has forbidden: nothing changed, a person must act', async () => {
+    const forbidden = test.skipIf(!subject.forbid);
+    forbidden('tools that the user has forbidden: nothing changed, a person must act', async () => {
       const { scene, home, play } = await stage();
-      subject.forbid(home);
+      subject.forbid?.(home);
       const session = await play([
         { calls: [calls.shell('touch forbidden.txt')] },
         { text: 'I may not.\n\n<signal>COMPLETE</signal>' },

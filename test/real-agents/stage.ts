@@ -28,8 +28,8 @@ export interface Subject {
   user(url: string, home: string): Record<string, string>;
   /** The same person with a subscription, where usage limits come from. */
   subscriber?(url: string, home: string): Record<string, string>;
-  /** Forbids the agent to change anything, as a user would in the agent's own settings. */
-  forbid(home: string): void;
+  /** Forbids the agent to change anything, as a user would in the agent's own settings; left out where it has none. */
+  forbid?(home: string): void;
   calls: {
     read(path: string): ToolCall;
     edit(path: string, change: { from: string; to: string }): ToolCall;

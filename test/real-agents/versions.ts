@@ -18,6 +18,7 @@ export const PINNED = {
   codex: { package: '@openai/codex', version: '0.166.0', program: 'node_modules/.bin/codex' },
   gemini: { package: '@google/gemini-cli', version: '0.61.0', program: 'node_modules/.bin/gemini' },
   opencode: { package: 'opencode-ai', version: '1.18.33', program: 'node_modules/.bin/opencode' },
+  pi: { package: '@mariozechner/pi-coding-agent', version: '0.73.1', program: 'node_modules/.bin/pi' },
   qwen: { package: '@qwen-code/qwen-code', version: '0.15.10', program: 'node_modules/.bin/qwen' },
 } as const satisfies Record<string, PinnedAgent>;
 export type PinnedName = keyof typeof PINNED;

@@ -7,7 +7,6 @@ import { detached, followSession } from '../follow/follow.ts';
 import { readYamlFile } from '../read-yaml.ts';
 import type { ResearchAction } from '../research-command.ts';
 import { launchRunner } from '../session-runner.ts';
-import { shownLine } from '../terminal/text.ts';
 
 export async function run(context: CommandContext): Promise<number> {
   const { input, output, environment } = context;
@@ -62,36 +61,9 @@ async function show(pulse: Pulse, { output }: CommandContext, id: string): Promi
     output.json({ session: view.session, experiments: view.experiments, progress: view.progress });
     return 0;
   }
-  const { style } = output.stdout;
-  const { formatFigure } = await import('../../research/figures.ts');
-  const { plotTerminal } = await import('../../research/plot-terminal.ts');
-  const { metric, goal } = view.file;
-  output.data(`${style.bold(shownLine(goal))}  ${style.dim(`${view.session.id} · ${view.session.status}`)}`);
-  const rows = [
-    {
-      iteration: 0,
-      metric: view.research.baseline,
-      status: 'baseline' as const,
-      description: 'baseline',
-      sigma: null,
-    },
-    ...view.experiments.flatMap(({ number, status, metric: value, description }) =>
-      status === 'running' ? [] : [{ iteration: number, metric: value, status, description, sigma: null }],
-    ),
-  ];
-  output.data(
-    plotTerminal(
-      { metric: metric.name, direction: metric.direction, rows },
-      { width: output.stdout.columns(), height: 14 },
-    ),
-  );
-  for (const { number, status, metric: value, description, reason } of view.experiments) {
-    const figure = value === null ? '' : formatFigure(value);
-    output.data(
-      `${String(number).padStart(4)} ${status.padEnd(8)} ${figure.padEnd(12)} ${shownLine(description)}`,
-    );
-    if (reason) output.data(style.dim(`${' '.repeat(14)}${shownLine(reason.split('\n')[0]!)}`));
-  }
+  const { researchLines } = await import('../research-lines.ts');
+  const { style, columns } = output.stdout;
+  for (const line of researchLines(view, { style, columns: columns() })) output.data(line);
   return 0;
 }
 

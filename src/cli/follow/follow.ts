@@ -8,6 +8,7 @@ import { actor } from '../actor.ts';
 import type { Output } from '../output.ts';
 import { runnerLog } from '../session-runner.ts';
 import { INTERRUPT_QUESTION, type InterruptSignal, onInterrupt, readInterruptAnswer } from './interrupts.ts';
+import { researchStatus } from './research-status.ts';
 import { resultBlock } from './result.ts';
 import { createView, type View } from './view.ts';
 
@@ -44,8 +45,12 @@ export async function followSession(follow: Follow): Promise<number> {
       view.session(now);
       return runner.isGone();
     };
-    for await (const event of pulse.follow(session.id, { after, signal: leaving.signal, onQuiet }))
+    for await (const event of pulse.follow(session.id, { after, signal: leaving.signal, onQuiet })) {
       view.event(event);
+      const status =
+        session.kind === 'research' && !output.isJson ? await researchStatus(pulse, event) : null;
+      if (status !== null) view.say(status);
+    }
   } finally {
     view.close();
     steering[Symbol.dispose]();

@@ -3,6 +3,7 @@ import { formatDuration } from '../../domain/durations.ts';
 import type { PulseEvent } from '../../domain/events.ts';
 import type { Style } from '../terminal/style.ts';
 import { shorten, shownLine } from '../terminal/text.ts';
+import { experimentLines } from './experiment-lines.ts';
 import type { Progress } from './progress.ts';
 
 /** `null` where the event leaves no line. `columns`: how wide a line may be. */
@@ -12,6 +13,8 @@ export function eventLines(
   { style, columns }: { style: Style; columns: number },
 ): string[] {
   const { type, data } = event;
+  if (progress.kind === 'research' && (type === 'iteration.settled' || type.startsWith('experiment.')))
+    return experimentLines(event, progress.unit, { style, columns });
   switch (type) {
     case 'iteration.settled':
       return settledLines(event, progress, { style, columns });

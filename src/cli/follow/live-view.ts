@@ -5,7 +5,7 @@ import { createLiveRegion } from '../terminal/live-region.ts';
 import type { Style } from '../terminal/style.ts';
 import { shorten, shownLine } from '../terminal/text.ts';
 import { eventLines } from './lines.ts';
-import { advance, firstProgress, type Progress, withSession } from './progress.ts';
+import { advance, firstProgress, type Progress, placeOf, withSession } from './progress.ts';
 import { formatCount, formatUsd } from './result.ts';
 import type { View } from './view.ts';
 
@@ -71,14 +71,13 @@ export function liveLines(progress: Progress, session: Session, { style, columns
   if (progress.step === 'stopped') return [];
   const frame = SPINNER[Math.floor(nowMs / FRAME_MS) % SPINNER.length]!;
   const attempt = progress.attempt > 1 ? ` (attempt ${progress.attempt})` : '';
-  const where =
-    progress.iteration === 0 ? '' : `iteration ${progress.iteration}/${progress.maxIterations}${attempt} · `;
+  const where = progress.iteration === 0 ? '' : `${placeOf(progress)}${attempt} · `;
   const step = `${where}${stepLabel(progress, session, nowMs)}`;
   const facts = [
     formatDuration(Math.max(0, nowMs - progress.iterationSinceMs)),
     ...(progress.spentUsd > 0 ? [formatUsd(progress.spentUsd)] : []),
     ...(progress.tokens > 0 ? [`${formatCount(progress.tokens)} tokens`] : []),
-    ...(progress.lastSignal ? [`last ${progress.lastSignal}`] : []),
+    ...(progress.lastSignal && progress.kind !== 'research' ? [`last ${progress.lastSignal}`] : []),
   ].join(' · ');
   const shownStep = shorten(step, columns - 2);
   const shownFacts = shorten(` · ${facts}`, columns - 2 - shownStep.length);
@@ -87,17 +86,20 @@ export function liveLines(progress: Progress, session: Session, { style, columns
   return lines;
 }
 
-function stepLabel({ step, stepSinceMs, resumeAtMs }: Progress, session: Session, nowMs: number): string {
+function stepLabel(progress: Progress, session: Session, nowMs: number): string {
+  const { step, stepSinceMs, resumeAtMs } = progress;
   switch (step) {
     case 'starting':
       return 'starting';
     case 'planning':
       return 'planning';
     case 'preparing':
+      if (progress.unit === 'baseline') return 'measuring';
       return nowMs - stepSinceMs < 2_000 ? 'starting the agent' : 'agent working';
     case 'agent':
       return 'agent working';
     case 'saving':
+      if (progress.kind === 'research') return 'measuring';
       if (session.verify.length === 0 || nowMs - stepSinceMs < SAVING_MS) return 'saving the work';
       return `verifying ${shownLine(session.verify[0]!)}`;
     case 'verified':

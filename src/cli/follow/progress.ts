@@ -19,6 +19,9 @@ export interface FailedCheck {
 }
 
 export interface Progress {
+  kind: Session['kind'];
+  /** What the iteration in hand stands for; `null`: itself. */
+  unit: string | null;
   iteration: number;
   maxIterations: number;
   attempt: number;
@@ -39,6 +42,8 @@ export interface Progress {
 export function firstProgress(session: Session): Progress {
   const since = Date.parse(session.created_at);
   return {
+    kind: session.kind,
+    unit: null,
     iteration: session.current_iteration,
     maxIterations: session.max_iterations,
     attempt: 1,
@@ -77,6 +82,7 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
     case 'iteration.planned':
       return enter('planning', {
         iteration: event.iteration ?? progress.iteration,
+        unit: typeof data.unit === 'string' ? data.unit : null,
         iterationSinceMs: at,
         attempt: 1,
         activity: null,
@@ -121,6 +127,12 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
     default:
       return progress;
   }
+}
+
+/** Where a session stands, for a person: an experiment has a number of its own. */
+export function placeOf({ kind, unit, iteration, maxIterations }: Progress): string {
+  if (kind !== 'research') return `iteration ${iteration}/${maxIterations}`;
+  return unit?.replace(/^exp-/, 'experiment ') ?? 'experiment';
 }
 
 /** One line on what the agent does; `null` where the event says nothing to a person. */

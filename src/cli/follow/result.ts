@@ -53,6 +53,8 @@ export function isUnverified(session: Session): boolean {
 
 function headline(session: Session): string {
   if (session.kind === 'workflow' && session.status === 'complete') return 'reviewed and merged';
+  if (session.kind === 'research' && session.status === 'complete')
+    return session.stop_reason === 'completed' ? 'the target is reached' : 'all experiments are run';
   if (isUnverified(session)) return 'unverified: no verify command was given';
   if (session.status === 'complete') return `verified by ${shown(session.verify.join(', '))}`;
   return session.stop_reason ? (STOP_SENTENCES[session.stop_reason] ?? session.stop_reason) : '';
@@ -121,7 +123,13 @@ function pointers(session: Session, cwd: string): [string, string][] {
   }
   if (session.verify.length > 0 && session.status === 'complete')
     rows.push(['evidence', `pulse verify ${id}`]);
-  rows.push(['report', `pulse export ${id} --format md`], ['log', `pulse log ${id}`]);
+  rows.push(
+    [
+      'report',
+      session.kind === 'research' ? `pulse research report ${id}` : `pulse export ${id} --format md`,
+    ],
+    ['log', `pulse log ${id}`],
+  );
   return rows;
 }
 

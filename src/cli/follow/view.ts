@@ -6,7 +6,7 @@ import type { Output } from '../output.ts';
 import { shownLine } from '../terminal/text.ts';
 import { eventLines } from './lines.ts';
 import { createLiveView } from './live-view.ts';
-import { advance, firstProgress } from './progress.ts';
+import { advance, firstProgress, placeOf } from './progress.ts';
 
 export interface View {
   event(event: PulseEvent): void;
@@ -52,16 +52,18 @@ function plainView(output: Output, session: Session): View {
     close: () => undefined,
   };
 
+  function place(iteration: number | undefined): string {
+    return progress.kind === 'research' ? placeOf(progress) : `${iteration}/${progress.maxIterations}`;
+  }
+
   function plainLines({ type, iteration, data }: PulseEvent): string[] {
     switch (type) {
       case 'session.created':
         return [`▸ ${shownLine(String(data.goal))}`, `  ${session.id} · ${data.agent} on ${data.branch}`];
       case 'iteration.started':
-        return [`  ${iteration}/${progress.maxIterations} agent started`];
+        return [`  ${place(iteration)} ${progress.unit === 'baseline' ? 'is measured' : 'agent started'}`];
       case 'iteration.ended':
-        return [
-          `  ${iteration}/${progress.maxIterations} agent ended after ${formatDuration(Number(data.durationMs))}`,
-        ];
+        return [`  ${place(iteration)} agent ended after ${formatDuration(Number(data.durationMs))}`];
       case 'iteration.verified':
         return [`  ${iteration}/${progress.maxIterations} verification ${data.passed ? 'passed' : 'failed'}`];
       default:
