@@ -18,6 +18,7 @@ const measurements: [string, ...string[]][] = [
   ['sessions.ts'],
   ['start-up.ts'],
   ['research.ts'],
+  ['large-repository.ts'],
 ];
 
 const began = performance.now();

@@ -74,20 +74,17 @@ import {
   viewVerifications,
 } from './operations/view.ts';
 import {
-  approveReview,
   approveWorkflow,
   type Decision,
   decideExtension,
-  type Reviewed,
-  type ReviewMode,
   refreshBaseline,
-  rejectReview,
   startWorkflow,
   stopWorkflow,
   viewWorkflow,
   type WorkflowInput,
   type WorkflowView,
 } from './operations/workflow.ts';
+import { approveReview, type Reviewed, type ReviewMode, rejectReview } from './operations/workflow-review.ts';
 import {
   type BaselineShown,
   diffWorkflow,

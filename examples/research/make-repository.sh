@@ -33,6 +33,11 @@ function isPrime(number) {
   }
   return true;
 }
+
+/** Left from an earlier version. */
+function isOdd(number) {
+  return number % 2 === 1;
+}
 EOT
 
 cat > test/primes.test.js <<'EOT'

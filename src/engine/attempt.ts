@@ -264,7 +264,7 @@ async function report({ store, trace, workspace }: Engine, attempt: HeldAttempt,
             await appendEvents(
               db,
               attempt.sessionId,
-              verification.length === 0 ? [] : [verified(attempt, verification)],
+              verification.length === 0 || isJudged(attempt) ? [] : [verified(attempt, verification)],
             );
           },
           { session: attempt.sessionId },
@@ -274,6 +274,11 @@ async function report({ store, trace, workspace }: Engine, attempt: HeldAttempt,
     if (isPulseError(error, 'fenced') && result.commit) await workspace.unpublish(attempt, result.commit);
     throw error;
   }
+}
+
+/** A pulse's checks are judged against the baseline: what came of that is told by the pulse's own events. */
+function isJudged({ spec }: HeldAttempt): boolean {
+  return spec.work?.kind === 'pulse';
 }
 
 function verified(attempt: HeldAttempt, records: readonly VerificationRecord[]) {

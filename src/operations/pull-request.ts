@@ -1,5 +1,6 @@
 /** `review --merge pr`: the branch goes to the remote, and a pull request is opened where `gh` is installed. */
 import { PulseError } from '../domain/errors.ts';
+import { remoteUrl } from '../git/remote.ts';
 import { findExecutable } from '../process/executable.ts';
 import { runProcess } from '../process/run.ts';
 import type { Operations } from './context.ts';
@@ -18,6 +19,11 @@ export async function openPullRequest(
   { git, environment }: Pick<Operations, 'git' | 'environment'>,
   { root, remote, base, branch, title, body }: PullRequest,
 ): Promise<string> {
+  if ((await remoteUrl(git, root, remote)) === null) {
+    throw new PulseError('invalid_config', `The repository has no remote ${remote} to push to.`, {
+      hint: `git remote add ${remote} ADDRESS, or name another one: \`remote\` in the config.`,
+    });
+  }
   const pushed = await git.attempt(['push', '-q', '-u', remote, `refs/heads/${branch}`], { cwd: root });
   if (pushed.code !== 0) {
     throw new PulseError('git_failed', `${branch} could not be pushed to ${remote}.`, {

@@ -7,10 +7,9 @@ import { PulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
 import { type Plan, parsePlan } from '../domain/plan.ts';
 import type { BaselineIssue, Check, SetupStep } from '../domain/workflow.ts';
-import { type MergeMode, mergeBranch } from '../git/merge.ts';
 import { openRepository } from '../git/repository.ts';
 import { appendEvents } from '../store/events.ts';
-import { getControl, getSession, type Session } from '../store/sessions.ts';
+import { getSession, type Session } from '../store/sessions.ts';
 import { type Db, storeNow, toJson } from '../store/store.ts';
 import {
   findPreflight,
@@ -29,7 +28,6 @@ import {
 } from '../store/workflows.ts';
 import type { Operations, Within } from './context.ts';
 import { pause, type Resumed, resume } from './control.ts';
-import { openPullRequest } from './pull-request.ts';
 import { type StartInput, type StartNotes, startSession } from './start.ts';
 
 const RUNS_PER_PULSE = 10;
@@ -225,7 +223,7 @@ function editedPlan(value: unknown, { pulses }: { workflow: Workflow; pulses: re
 }
 
 /** The person's decision and the session's going on are one transaction. A running session just goes on. */
-async function decide(
+export async function decide(
   operations: Operations,
   session: Session,
   { actor, within }: Decision,
@@ -272,118 +270,8 @@ export async function stopWorkflow(operations: Operations, id: string, decision:
   return pause(operations, session.id, { ...decision, now: true });
 }
 
-export type ReviewMode = MergeMode | 'pr';
-
-export interface Reviewed {
-  session: Session;
-  next: Resumed['next'];
-  merged: { base: string; sha: string; checkout: string | null; said: string } | null;
-}
-
-export async function approveReview(
-  operations: Operations,
-  id: string,
-  { mode, ...decision }: Decision & { mode: ReviewMode },
-): Promise<Reviewed> {
-  const { session, workflow, pulses } = await viewWorkflow(operations, id);
-  requireReview(session, pulses);
-  const { base_branch: base } = session;
-  if (base === null) {
-    throw new PulseError(
-      'invalid_transition',
-      `${session.id} began on no branch, so there is nothing to merge into.`,
-      {
-        hint: `git merge ${session.branch_name} brings it wherever you want it.`,
-      },
-    );
-  }
-  const body = pulses
-    .flatMap(({ description }) => (description ? [`- ${description.split('\n')[0]}`] : []))
-    .join('\n');
-  const merged = await bringIn(operations, { session, base, mode, title: workflow.title, body });
-  const resumed = await decide(operations, session, decision, async (db) => {
-    await updateWorkflow(db, workflow.id, {
-      reviewed_at: storeNow(),
-      reviewed_by: decision.actor,
-      merged_sha: merged.sha,
-    });
-  });
-  return { ...resumed, merged };
-}
-
-async function bringIn(
-  operations: Operations,
-  {
-    session,
-    base,
-    mode,
-    title,
-    body,
-  }: { session: Session; base: string; mode: ReviewMode; title: string; body: string },
-): Promise<NonNullable<Reviewed['merged']>> {
-  const { project_path: root, branch_name: branch } = session;
-  if (mode === 'pr') {
-    const { values } = await loadConfig(root, operations.environment);
-    const said = await openPullRequest(operations, {
-      root,
-      remote: values.remote,
-      base,
-      branch,
-      title,
-      body,
-    });
-    const sha = (await operations.engine.workspace.branchHead(session)) ?? session.base_sha;
-    return { base, sha, checkout: null, said };
-  }
-  const { settings } = await operations.engine.store.read((db) => getControl(db, session.id));
-  const merged = await mergeBranch(operations.git, {
-    root,
-    base,
-    branch,
-    mode,
-    subject: mode === 'squash' ? title : `Merge ${branch}: ${title}`,
-    body,
-    trailers: { 'Pulse-Session': session.id },
-    identity: settings.identity,
-  });
-  return { base, ...merged, said: `${base} is at ${merged.sha.slice(0, 10)} now.` };
-}
-
-/** What the person says becomes a pulse of its own. */
-export async function rejectReview(
-  operations: Operations,
-  id: string,
-  { comments, ...decision }: Decision & { comments: string },
-): Promise<Resumed> {
-  if (comments.trim() === '')
-    throw new PulseError('usage', 'A rejection needs a text that says what is wrong.');
-  const { session, workflow, pulses } = await viewWorkflow(operations, id);
-  requireReview(session, pulses);
-  const earlier = pulses.filter((pulse) => pulse.planned_pulse_id.startsWith('review-')).length;
-  return decide(operations, session, decision, async (db) => {
-    await insertPulse(db, {
-      id: `pul_${uuidv7(operations.engine.ids)}`,
-      workflowId: workflow.id,
-      plannedPulseId: `review-${earlier + 1}`,
-      position: Math.max(...pulses.map(({ position }) => position)) + 1,
-      title: 'What the review asked for',
-      comments,
-    });
-  });
-}
-
-function requireReview(session: Session, pulses: readonly PulseRow[]): void {
-  if (isWaitingForReview(session, pulses)) return;
-  throw new PulseError(
-    'invalid_transition',
-    `${session.id} does not wait for review: it is ${session.status}.`,
-    {
-      hint: `pulse status ${session.id} shows what it waits for.`,
-    },
-  );
-}
-
-function isWaitingForReview({ status, stop_reason }: Session, pulses: readonly PulseRow[]): boolean {
+/** All its pulses are done, and a person has the next word. */
+export function isWaitingForReview({ status, stop_reason }: Session, pulses: readonly PulseRow[]): boolean {
   const newest = new Map(pulses.map((pulse) => [pulse.planned_pulse_id, pulse]));
   const isDone = [...newest.values()].every((pulse) => pulse.status === 'succeeded');
   return status === 'blocked' && stop_reason === 'approval_required' && isDone;

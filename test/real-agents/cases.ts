@@ -67,10 +67,8 @@ export function describeAgent(subject: Subject): void {
         isApproved: true,
       });
       const { tool } = calls.signal('COMPLETE');
-      const done = (input: Record<string, unknown>) => ({
-        tool: tool.replace('pulse_signal', 'pulse_done'),
-        input,
-      });
+      const done = (input: Record<string, unknown>) =>
+        calls.pulse?.('pulse_done', input) ?? { tool: tool.replace('pulse_signal', 'pulse_done'), input };
       const right = { summary: 'feat: say hello', filesChanged: ['hello.txt'] };
       rewrite([
         { calls: [calls.write(`${session.worktree_path}/hello.txt`, 'nothing')] },

@@ -4,6 +4,9 @@ import { describeAgent } from './cases.ts';
 import type { Subject } from './stage.ts';
 
 const shell = (command: string) => ({ tool: 'bash', input: { command } });
+/** It has no MCP. */
+const pulse = (name: string, input: Record<string, unknown>) =>
+  shell(`pulse tool ${name} '${JSON.stringify(input)}'`);
 
 const pi: Subject = {
   name: 'pi',
@@ -35,8 +38,8 @@ const pi: Subject = {
     }),
     write: (path, content) => ({ tool: 'write', input: { path, content } }),
     shell,
-    // It has no MCP.
-    signal: (signal) => shell(`pulse tool pulse_signal '${JSON.stringify({ signal })}'`),
+    signal: (signal) => pulse('pulse_signal', { signal }),
+    pulse,
   },
   costOfCall: 0.0015, // 1000 tokens in and 50 out
   quietMs: 10_000,

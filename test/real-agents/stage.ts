@@ -36,6 +36,8 @@ export interface Subject {
     write(path: string, text: string): ToolCall;
     shell(command: string): ToolCall;
     signal(signal: string): ToolCall;
+    /** How it calls another tool of Pulse's, where that is not the signal's name with another end. */
+    pulse?(name: string, input: Record<string, unknown>): ToolCall;
   };
   /** What one default call of the model costs; `null` where nobody knows. */
   costOfCall: number | null;

@@ -154,7 +154,7 @@ describe('a workflow', () => {
     const id = await scene.start(plan('one'), { scripts: TWO });
     const { session } = await scene.drive(id);
     await expect(pulse.workflows.approveReview(id, { mode: 'pr', actor: ACTOR })).rejects.toMatchObject({
-      code: 'git_failed',
+      code: 'invalid_config',
     });
     scratch.git('init', '-q', '--bare', `${scratch.path}/remote.git`);
     scratch.git('remote', 'add', 'origin', `${scratch.path}/remote.git`);

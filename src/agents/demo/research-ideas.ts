@@ -1,6 +1,8 @@
 /** What the demo agent tries on examples/research: good, bad, useless, broken and dishonest ideas, in this order. */
 
 export interface Idea {
+  /** Told first; it was discarded before, so it is refused. */
+  firstThought?: string;
   /** Told before the change. */
   description: string;
   /** Said after it. */
@@ -24,14 +26,6 @@ export function countPrimes(limit) {
   }
   return count;
 }
-
-function isPrime(number) {
-  if (number % 2 === 0) return number === 2;
-  for (let divisor = 3; divisor * divisor <= number; divisor += 2) {
-    if (number % divisor === 0) return false;
-  }
-  return true;
-}
 `;
 
 const BIG_NUMBERS = `/** How many primes there are below the limit. */
@@ -51,12 +45,7 @@ function isPrime(number) {
 }
 `;
 
-const useBigNumbers: Idea = {
-  description: 'Use BigInt so that no limit is too large',
-  remark: 'BigInt has no largest number.',
-  path: SOURCE,
-  change: () => BIG_NUMBERS,
-};
+const BIG_NUMBERS_TOLD = 'Use BigInt so that no limit is too large';
 
 export const IDEAS: readonly Idea[] = [
   {
@@ -81,7 +70,19 @@ export const IDEAS: readonly Idea[] = [
     path: SOURCE,
     change: (source) => source.replace(/divisor \* divisor <= number/, 'divisor < Math.min(number, 8)'),
   },
-  useBigNumbers,
+  {
+    description: BIG_NUMBERS_TOLD,
+    remark: 'BigInt has no largest number.',
+    path: SOURCE,
+    change: () => BIG_NUMBERS,
+  },
+  {
+    firstThought: BIG_NUMBERS_TOLD,
+    description: 'Remove isOdd, which nothing uses',
+    remark: 'Less code, the same time.',
+    path: SOURCE,
+    change: (source) => source.replace(/\n[^\n]*\nfunction isOdd[\s\S]*$/, ''),
+  },
   {
     description: 'Use a sieve instead of divisions',
     remark: 'The sieve of Eratosthenes crosses out multiples and divides nothing.',
@@ -121,13 +122,6 @@ export const IDEAS: readonly Idea[] = [
     change: (source) =>
       `const TABLE = new Uint8Array(2 ** 60);\n\n${source.replace('new Uint8Array(Math.max(limit, 2))', 'TABLE')}`,
     mend: (source) => source.replace(/2 \*\* (\d+)/, (_, power: string) => `2 ** ${Number(power) - 1}`),
-  },
-  useBigNumbers,
-  {
-    description: 'Remove isPrime, which nothing uses any more',
-    remark: 'Less code, the same time.',
-    path: SOURCE,
-    change: (source) => source.replace(/\nfunction isPrime[\s\S]*$/, ''),
   },
 ];
 

@@ -22,22 +22,23 @@ export function playExperiment(situation: DemoSituation & { unit: string }): Exp
   if (!read('src/primes.js')?.includes('countPrimes')) return playStranger();
   const mended = IDEAS.find(({ description }) => description === MENDING.exec(brief)?.[1]);
   if (mended) return playMending(situation, mended);
-  return playIdea(situation, IDEAS.slice(Number(UNIT.exec(unit)![1]) - 1));
+  const idea = IDEAS[Number(UNIT.exec(unit)![1]) - 1];
+  return idea ? playIdea(situation, idea) : playEnd();
 }
 
-/** The first of them that was not tried before. */
-function* playIdea({ read }: DemoSituation, ideas: readonly Idea[]): ExperimentPlay {
-  yield { do: 'read', path: 'src/primes.js' };
-  for (const { description, remark, path, change } of ideas) {
+function* playIdea({ read }: DemoSituation, idea: Idea): ExperimentPlay {
+  yield { do: 'read', path: idea.path };
+  for (const description of [idea.firstThought, idea.description]) {
+    if (description === undefined) continue;
     const reply = yield { do: 'call', tool: 'experiment_describe', input: { description } };
-    if (!reply?.ok) {
-      yield { do: 'say', text: `Refused: ${reply?.output ?? 'no answer'} I take my next idea.` };
-      continue;
-    }
-    yield { do: 'write', path, content: change(read(path) ?? '') };
-    yield { do: 'say', text: remark };
-    return;
+    if (reply?.ok) break;
+    yield { do: 'say', text: `Refused: ${reply?.output ?? 'no answer'}` };
   }
+  yield { do: 'write', path: idea.path, content: idea.change(read(idea.path) ?? '') };
+  yield { do: 'say', text: idea.remark };
+}
+
+function* playEnd(): ExperimentPlay {
   yield { do: 'say', text: 'My script is at its end.\n\n<signal>BLOCKED: I have no more ideas.</signal>' };
 }
 

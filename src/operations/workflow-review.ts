@@ -1,0 +1,123 @@
+/** Review (contract 3): a person looks at the whole, and it is merged or goes on. */
+import { loadConfig } from '../config.ts';
+import { PulseError } from '../domain/errors.ts';
+import { uuidv7 } from '../domain/ids.ts';
+import { type MergeMode, mergeBranch } from '../git/merge.ts';
+import { getControl, type Session } from '../store/sessions.ts';
+import { storeNow } from '../store/store.ts';
+import { insertPulse, type PulseRow, updateWorkflow } from '../store/workflows.ts';
+import type { Operations } from './context.ts';
+import type { Resumed } from './control.ts';
+import { openPullRequest } from './pull-request.ts';
+import { type Decision, decide, isWaitingForReview, viewWorkflow } from './workflow.ts';
+
+export type ReviewMode = MergeMode | 'pr';
+
+export interface Reviewed {
+  session: Session;
+  next: Resumed['next'];
+  merged: { base: string; sha: string; checkout: string | null; said: string } | null;
+}
+
+export async function approveReview(
+  operations: Operations,
+  id: string,
+  { mode, ...decision }: Decision & { mode: ReviewMode },
+): Promise<Reviewed> {
+  const { session, workflow, pulses } = await viewWorkflow(operations, id);
+  requireReview(session, pulses);
+  const { base_branch: base } = session;
+  if (base === null) {
+    throw new PulseError(
+      'invalid_transition',
+      `${session.id} began on no branch, so there is nothing to merge into.`,
+      {
+        hint: `git merge ${session.branch_name} brings it wherever you want it.`,
+      },
+    );
+  }
+  const body = pulses
+    .flatMap(({ description }) => (description ? [`- ${description.split('\n')[0]}`] : []))
+    .join('\n');
+  const merged = await bringIn(operations, { session, base, mode, title: workflow.title, body });
+  const resumed = await decide(operations, session, decision, async (db) => {
+    await updateWorkflow(db, workflow.id, {
+      reviewed_at: storeNow(),
+      reviewed_by: decision.actor,
+      merged_sha: merged.sha,
+    });
+  });
+  return { ...resumed, merged };
+}
+
+async function bringIn(
+  operations: Operations,
+  {
+    session,
+    base,
+    mode,
+    title,
+    body,
+  }: { session: Session; base: string; mode: ReviewMode; title: string; body: string },
+): Promise<NonNullable<Reviewed['merged']>> {
+  const { project_path: root, branch_name: branch } = session;
+  if (mode === 'pr') {
+    const { values } = await loadConfig(root, operations.environment);
+    const said = await openPullRequest(operations, {
+      root,
+      remote: values.remote,
+      base,
+      branch,
+      title,
+      body,
+    });
+    const sha = (await operations.engine.workspace.branchHead(session)) ?? session.base_sha;
+    return { base, sha, checkout: null, said };
+  }
+  const { settings } = await operations.engine.store.read((db) => getControl(db, session.id));
+  const merged = await mergeBranch(operations.git, {
+    root,
+    base,
+    branch,
+    mode,
+    subject: mode === 'squash' ? title : `Merge ${branch}: ${title}`,
+    body,
+    trailers: { 'Pulse-Session': session.id },
+    identity: settings.identity,
+  });
+  return { base, ...merged, said: `${base} is at ${merged.sha.slice(0, 10)} now.` };
+}
+
+/** What the person says becomes a pulse of its own. */
+export async function rejectReview(
+  operations: Operations,
+  id: string,
+  { comments, ...decision }: Decision & { comments: string },
+): Promise<Resumed> {
+  if (comments.trim() === '')
+    throw new PulseError('usage', 'A rejection needs a text that says what is wrong.');
+  const { session, workflow, pulses } = await viewWorkflow(operations, id);
+  requireReview(session, pulses);
+  const earlier = pulses.filter((pulse) => pulse.planned_pulse_id.startsWith('review-')).length;
+  return decide(operations, session, decision, async (db) => {
+    await insertPulse(db, {
+      id: `pul_${uuidv7(operations.engine.ids)}`,
+      workflowId: workflow.id,
+      plannedPulseId: `review-${earlier + 1}`,
+      position: Math.max(...pulses.map(({ position }) => position)) + 1,
+      title: 'What the review asked for',
+      comments,
+    });
+  });
+}
+
+function requireReview(session: Session, pulses: readonly PulseRow[]): void {
+  if (isWaitingForReview(session, pulses)) return;
+  throw new PulseError(
+    'invalid_transition',
+    `${session.id} does not wait for review: it is ${session.status}.`,
+    {
+      hint: `pulse status ${session.id} shows what it waits for.`,
+    },
+  );
+}
