@@ -17,6 +17,7 @@ import { createExperimentProtocol } from './engine/experiment-protocol.ts';
 import { type FleetOptions, runFleetDaemon } from './engine/fleet.ts';
 import { createMeasurer } from './engine/measurer.ts';
 import { createMeasuringSlot, measuringSlotPath } from './engine/measuring-slot.ts';
+import { createPlanProtocol } from './engine/plan-protocol.ts';
 import { createPostgresDoorbell } from './engine/postgres-doorbell.ts';
 import { createPreflightProtocol } from './engine/preflight-protocol.ts';
 import { createPulseProtocol } from './engine/pulse-protocol.ts';
@@ -215,6 +216,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
       protocol: ({ attempt, listener, signal }) => {
         const { work } = attempt.spec;
         if (work?.kind === 'pulse') return createPulseProtocol({ attempt, work, pulses, listener, signal });
+        if (work?.kind === 'plan') return createPlanProtocol();
         if (work?.kind === 'preflight') return createPreflightProtocol();
         if (work?.kind === 'experiment') return createExperimentProtocol({ attempt, work, store, listener });
         return null;

@@ -1,6 +1,7 @@
 import type { CommandSpec, OptionSpec } from './command-spec.ts';
 
 export const WORKFLOW_ACTIONS = [
+  'plan',
   'start',
   'approve',
   'extension',
@@ -18,6 +19,7 @@ export function workflowCommand(shared: readonly OptionSpec[]): CommandSpec {
     group: 'Run',
     summary: 'Work through a plan in small, judged commits ("pulses"), then review and merge.',
     details:
+      'plan GOAL: an agent drafts a plan, which then waits for approval.\n' +
       'start PLAN: takes a plan (YAML or JSON) and waits for its approval; --yes approves it at once.\n' +
       'approve ID: the plan is good; with --plan FILE an edited one, for pulses that were not started.\n' +
       'extension ID --approve | --deny: a pulse asked for another run.\n' +
@@ -29,7 +31,7 @@ export function workflowCommand(shared: readonly OptionSpec[]): CommandSpec {
       { name: 'ACTION', choices: WORKFLOW_ACTIONS, help: WORKFLOW_ACTIONS.join(', ') },
       {
         name: 'TARGET',
-        help: "The plan's file for start, else the session: its id, or the beginning of it.",
+        help: "The goal for plan, the plan's file for start, else the session: its id, or the beginning of it.",
       },
     ],
     options: [

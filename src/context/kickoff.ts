@@ -98,3 +98,22 @@ ${build}
 For every error or warning that is there already call \`record_baseline {issueType, source, pattern, filePath?, description?}\`, so that no later work is blamed for it. Then call \`preflight_done {summary, setupCommands, buildSuccess, baselinesRecorded}\` and stop.
 `;
 }
+
+/** What the agent is told that drafts a plan. */
+export function planBrief(goal: string, answer: string | null): string {
+  const said = answer === null ? '' : `\n\n## Answer from the person\n\n${fenced(answer)}`;
+  return `# Plan this
+
+${fenced(goal)}${said}
+
+Read the repository and cut the work into pulses: each one commit's worth, small enough to review in a few minutes, complete in itself, in an order in which every step builds and passes its tests. Change nothing now: whatever you change is thrown away.
+
+Then call the tool \`propose_plan {plan}\` (in a shell: \`pulse tool propose_plan '{"plan": …}'\`) with
+
+- \`title\`, and \`approach\`: how, in a few sentences;
+- \`pulses\`: \`[{id, title, description, expectedChanges?, dependsOn?}]\`; an id is short and lower case such as \`parse-dates\`; a description says what must be true afterwards;
+- \`verify\`, if the repository has checks: \`[{command, source: "Build" | "Lint" | "Test", scope?}]\`.
+
+It answers ok, or with every fault of the plan. A person approves it before anything is done.
+`;
+}

@@ -128,6 +128,8 @@ export const runReportSchema = z.object({
   completion: completionSchema.nullish(),
   extension: extensionSchema.nullish(),
   preflight: preflightDoneSchema.nullish(),
+  /** What a drafting run proposed; checked when it was proposed. */
+  plan: z.unknown().optional(),
   /** What an experiment's agent said it would try. */
   description: z.string().nullish(),
   /** The checks of the completion, as they were judged. */

@@ -109,6 +109,8 @@ export const workSchema = z.discriminatedUnion('kind', [
     rejections: z.number().int(),
     calls: z.array(toolCallSchema),
   }),
+  /** A workflow without a plan: an agent drafts one, and changes nothing. */
+  z.object({ kind: z.literal('plan') }),
   /** A research session's first iteration: the metric as it is, read by Pulse alone. */
   z.object({ kind: z.literal('baseline'), request: z.unknown() }),
   z.object({

@@ -39,6 +39,10 @@ export async function executeAttempt(
     }
     result = run ?? emptyResult(engine, { setupFailure });
   }
+  if (spec.work?.kind === 'plan') {
+    await report(engine, attempt, { ...result, stage: 'reported' });
+    return 'reported';
+  }
   const kept = await keepWork(engine, attempt, result);
   const commit = kept?.commit;
   const measured =

@@ -123,7 +123,9 @@ export function headSha({ session, control }: SessionState): string {
 function leftoversRef({ session, recent }: SessionState): string | null {
   const last = recent[0];
   const isVerifiedOnly = last?.signal === 'COMPLETE' && last.outcome === 'continued';
-  if (!last || (last.status !== 'failed' && !isVerifiedOnly)) return null;
+  // Whoever drafts a plan has nothing to keep.
+  const isDraft = last?.unit === 'plan';
+  if (!last || (last.status !== 'failed' && !isVerifiedOnly && !isDraft)) return null;
   return recoveryRef(session.id, last.iteration_number, last.attempt);
 }
 

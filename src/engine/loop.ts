@@ -2,6 +2,7 @@
 import type { AttemptResult } from '../domain/attempt.ts';
 import type { NewEvent } from '../domain/events.ts';
 import type { FailureClass } from '../domain/failures.ts';
+import type { Plan } from '../domain/plan.ts';
 import type { IterationOutcome, StoppedStatus, StopReason } from '../domain/status.ts';
 import type { PulseStatus } from '../domain/workflow.ts';
 import type { ResearchFile } from '../research/research-file.ts';
@@ -68,6 +69,8 @@ export interface Verdict {
   /** What becomes of a pulse, where the unit was one. */
   pulse?: PulseChange;
   experiment?: ExperimentChange;
+  /** The plan that a drafting run proposed. */
+  plan?: Plan;
   /** `null`: the loop goes on. */
   stop: Stop | null;
 }
@@ -107,6 +110,7 @@ export type Step =
   | { do: 'agent'; unit: string | null; isDiagnostic: boolean; asksConfirmation: boolean }
   | { do: 'baseline' }
   | { do: 'experiment'; experiment: Experiment | null }
+  | { do: 'plan' }
   | { do: 'preflight' }
   | { do: 'pulse'; pulse: PulseRow }
   | { do: 'abandon'; live: LiveIteration; pulse: PulseRow }

@@ -25,7 +25,10 @@ export interface RunProtocol {
   saw(event: RunEvent): void;
   /** One of Pulse's own tools was called. */
   called(call: { name: string; input: unknown; reply: ToolReply }): void;
-  report(): Pick<RunReport, 'completion' | 'extension' | 'calls' | 'checks' | 'description' | 'preflight'>;
+  report(): Pick<
+    RunReport,
+    'completion' | 'extension' | 'calls' | 'checks' | 'description' | 'preflight' | 'plan'
+  >;
 }
 
 export interface PulseProtocolOptions {

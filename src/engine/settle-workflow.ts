@@ -2,8 +2,16 @@
 import type { AttemptResult } from '../domain/attempt.ts';
 import type { NewEvent } from '../domain/events.ts';
 import { type IdSource, uuidv7 } from '../domain/ids.ts';
+import type { Plan } from '../domain/plan.ts';
 import { type Db, storeNow, toJson } from '../store/store.ts';
-import { endPreflight, movePulse, replaceBaseline, updateWorkflow } from '../store/workflows.ts';
+import {
+  endPreflight,
+  insertPulse,
+  movePulse,
+  replaceBaseline,
+  updateWorkflow,
+  type Workflow,
+} from '../store/workflows.ts';
 import type { SessionState, Verdict } from './loop.ts';
 
 export function pulseEvents({ pulse }: Verdict): readonly NewEvent[] {
@@ -27,7 +35,8 @@ export async function settleWorkflow(
     result,
     verdict,
     ids,
-  }: { state: SessionState; result: AttemptResult; verdict: Verdict; ids: IdSource },
+    unit,
+  }: { state: SessionState; result: AttemptResult; verdict: Verdict; ids: IdSource; unit: string | null },
 ): Promise<void> {
   const { workflow } = state.workflow!;
   const { pulse: change } = verdict;
@@ -36,6 +45,8 @@ export async function settleWorkflow(
     await movePulse(db, change.pulse, change.to, { ...change.patch, ...ended });
     return;
   }
+  if (verdict.plan) return settlePlan(db, { workflow, plan: verdict.plan, ids });
+  if (unit !== 'preflight') return;
   const { preflight, setupFailure, run } = result;
   const error = setupFailure
     ? `${setupFailure.command}: ${setupFailure.outputTail.slice(-2_000)}`
@@ -54,4 +65,25 @@ export async function settleWorkflow(
     preflight.baseline.map((issue) => ({ ...issue, id: `bas_${uuidv7(ids)}` })),
   );
   await updateWorkflow(db, workflow.id, { artifacts: toJson(preflight.artifacts) });
+}
+
+/** What was drafted waits for approval. */
+async function settlePlan(
+  db: Db,
+  { workflow, plan, ids }: { workflow: Workflow; plan: Plan; ids: IdSource },
+): Promise<void> {
+  await updateWorkflow(db, workflow.id, {
+    plan: toJson(plan),
+    title: plan.title,
+    ...(plan.verify ? { checks: toJson(plan.verify) } : {}),
+  });
+  for (const [position, { id, title }] of plan.pulses.entries()) {
+    await insertPulse(db, {
+      id: `pul_${uuidv7(ids)}`,
+      workflowId: workflow.id,
+      plannedPulseId: id,
+      position,
+      title,
+    });
+  }
 }

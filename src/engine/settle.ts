@@ -109,7 +109,8 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
   );
   if (turn) await insertTurn(db, turn);
   if (state.research) await settleResearch(db, { state, result, verdict });
-  if (state.workflow) await settleWorkflow(db, { state, result, verdict, ids: settlement.ids });
+  if (state.workflow)
+    await settleWorkflow(db, { state, result, verdict, ids: settlement.ids, unit: iteration.unit });
   await updateSession(db, session.id, {
     last_signal: verdict.signal ?? session.last_signal,
     progress_log: toJson([...session.progress_log, entry].slice(-PROGRESS_KEPT)),

@@ -9,6 +9,7 @@ import { dispatchIteration } from './dispatch.ts';
 import type { Engine } from './engine.ts';
 import { evictHolder } from './eviction.ts';
 import type { LiveIteration, Retry, SessionState, Step } from './loop.ts';
+import { dispatchPlan } from './plan-steps.ts';
 import { abandonPulse, dispatchPreflight, dispatchPulse, failPulse, landPulse } from './pulse-steps.ts';
 import {
   dispatchBaseline,
@@ -54,6 +55,8 @@ export async function performStep(
       return dispatchBaseline(engine, { state, token });
     case 'experiment':
       return dispatchExperiment(engine, { state, experiment: step.experiment, token });
+    case 'plan':
+      return dispatchPlan(engine, { state, token });
     case 'preflight':
       return dispatchPreflight(engine, { state, token });
     case 'pulse':

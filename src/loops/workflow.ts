@@ -1,6 +1,7 @@
 /** The workflow (seed 2): preflight once, then pulses one after the other, each ended by a judged completion. */
 import type { AttemptResult, RunReport, Usage } from '../domain/attempt.ts';
 import type { NewEvent } from '../domain/events.ts';
+import { parsePlan } from '../domain/plan.ts';
 import { readSignal } from '../domain/signals.ts';
 import { AUTOMATIC_EXTENSIONS, RUNS_PER_PULSE } from '../domain/workflow.ts';
 import { commonStep, PAUSED } from '../engine/decide.ts';
@@ -19,6 +20,8 @@ import type { PulseRow } from '../store/workflows.ts';
 import { judgeFailure } from './failures.ts';
 
 const PREFLIGHT_UNIT = 'preflight';
+const PLAN_UNIT = 'plan';
+const DRAFTS_IN_A_ROW = 3;
 
 export const workflowLoop: Loop = {
   kind: 'workflow',
@@ -46,6 +49,7 @@ function next({ session }: SessionState, flow: WorkflowState): Step {
   if (workflow.merged_sha !== null) return end('complete', 'completed', null);
   const budget = budgetStop(session);
   if (budget) return { do: 'end', stop: budget };
+  if (workflow.plan.pulses.length === 0) return { do: 'plan' };
   if (workflow.approved_at === null)
     return end('blocked', 'approval_required', 'The plan waits for approval.');
   if (preflight?.status !== 'completed') return { do: 'preflight' };
@@ -93,10 +97,33 @@ function end(status: Stop['status'], reason: Stop['reason'], detail: string | nu
 function judge(state: SessionState, flow: WorkflowState, live: LiveIteration): Step {
   const result = live.task.result!;
   if (live.iteration.unit === PREFLIGHT_UNIT) return judgePreflight(state, live, result);
+  if (live.iteration.unit === PLAN_UNIT) return judgePlan(state, live, result);
   const pulse = runningPulse(flow)!;
   const failure = judgeFailure(state, live, result);
   if (failure) return failure.do === 'settle' ? keptForLater(state, failure, pulse) : failure;
   return judgeRun(state, flow, { live, result, pulse });
+}
+
+function judgePlan(state: SessionState, live: LiveIteration, result: AttemptResult): Step {
+  const failure = judgeFailure(state, live, result);
+  if (failure) return failure;
+  const plan = result.run?.plan ? parsePlan(result.run.plan) : null;
+  const tries = state.recent.filter(({ unit }) => unit === PLAN_UNIT).length + 1;
+  const detail = 'The agent proposed no plan.';
+  const stop: Stop | null = plan
+    ? goesOnStop(state)
+    : tries >= DRAFTS_IN_A_ROW
+      ? { status: 'blocked', reason: 'blocked_by_agent', detail }
+      : goesOnStop(state);
+  const verdict: Verdict = {
+    ...said(plan ? 'COMPLETE' : 'CONTINUE'),
+    status: 'complete',
+    outcome: plan ? 'completed' : 'continued',
+    reason: plan ? null : detail,
+    ...(plan ? { plan } : {}),
+    stop,
+  };
+  return { do: 'settle', live, result, verdict };
 }
 
 function judgePreflight(state: SessionState, live: LiveIteration, result: AttemptResult): Step {

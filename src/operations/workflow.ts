@@ -34,7 +34,9 @@ const RUNS_PER_PULSE = 10;
 
 export interface WorkflowInput extends Omit<StartInput, 'goal' | 'kind' | 'verify' | 'maxIterations'> {
   /** What YAML or JSON gave. */
-  plan: unknown;
+  plan?: unknown;
+  /** Instead of a plan: an agent drafts one for it, which then waits for approval. */
+  goal?: string;
   /** Approves the plan at once. */
   isApproved?: boolean;
   actor: string;
@@ -47,7 +49,7 @@ export async function startWorkflow(
   within?: Within,
 ): Promise<{ session: Session; notes: StartNotes }> {
   const { engine, git, environment } = operations;
-  const plan = parsePlan(input.plan);
+  const plan = input.goal === undefined ? parsePlan(input.plan) : draftOf(input.goal);
   const repository = await openRepository(git, input.path);
   const { values } = await loadConfig(repository.root, environment);
   if (values.labels.length > 0) {
@@ -56,17 +58,18 @@ export async function startWorkflow(
     });
   }
   const { checks, steps } = await preparation(repository.root, { plan, values });
-  const { plan: _, isApproved, actor, extensions, ...start } = input;
+  const { plan: _, goal, isApproved, actor, extensions, ...start } = input;
   return startSession(
     operations,
     {
       ...start,
       kind: 'workflow',
-      goal: plan.title,
+      goal: goal ?? plan.title,
       base: input.base ?? plan.base,
       branch: input.branch ?? plan.branch,
       verify: [],
-      maxIterations: plan.pulses.length * RUNS_PER_PULSE + 1,
+      // A draft's pulses are not known yet.
+      maxIterations: Math.max(plan.pulses.length, 10) * RUNS_PER_PULSE + 1,
     },
     async (db, sessionId) => {
       const id = `wfl_${uuidv7(engine.ids)}`;
@@ -79,10 +82,16 @@ export async function startWorkflow(
         extensions: extensions ?? 'auto',
       });
       await insertPlanned(operations, db, { workflowId: id, plan, from: 0 });
-      if (isApproved) await markApproved(db, { id, sessionId, version: 0, actor });
+      if (isApproved && goal === undefined) await markApproved(db, { id, sessionId, version: 0, actor });
       await within?.(db, sessionId);
     },
   );
+}
+
+/** No pulses yet: the first thing the session does is to have them drafted. */
+function draftOf(goal: string): Plan {
+  if (goal.trim() === '') throw new PulseError('usage', 'The goal is empty.');
+  return { title: goal.trim().split('\n')[0]!.slice(0, 200), pulses: [] };
 }
 
 /** What the plan and the config say; else what the files say for certain; else (`steps: null`) an agent finds out. */

@@ -13,6 +13,7 @@ const START = '2026-01-01T00:00:00.000Z';
 
 const session = {
   id: 'ses_019a3f2c-7b1e-7000-8000-00000000abcd',
+  kind: 'goal',
   goal: 'Do it',
   status: 'running',
   agent: 'demo',

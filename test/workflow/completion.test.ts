@@ -27,7 +27,7 @@ function oldFaults({ scratch }: WorkflowScene): void {
   scratch.git('commit', '-q', '-m', 'chore: what was there before');
 }
 
-const GOOD = "echo 'export const greet = (name: string): string => `Hello, ${name}`;' > src/greet.ts";
+const GOOD = "echo 'export const greet = (name: string): string => name.trim();' > src/greet.ts";
 const BAD = "echo 'export const greet = (name: string): number => name;' > src/greet.ts";
 
 describe('completion', () => {

@@ -165,6 +165,37 @@ describe('a workflow', () => {
     expect(scratch.git('ls-remote', 'origin', `refs/heads/${session.branch_name}`)).not.toBe('');
   });
 
+  it('has a plan drafted for a goal, tells its faults at once, and waits for approval', async () => {
+    await using scene = await createWorkflowScene();
+    const { scratch, pulse } = scene;
+    const propose = (value: unknown, to: string): string =>
+      `pulse tool propose_plan '${JSON.stringify({ plan: value })}' > "$OUT/${to}"`;
+    const draft = [
+      'echo junk > junk.txt; echo junk > README.md',
+      propose({ title: '', pulses: [{ id: 'A B' }] }, 'bad.json'),
+      propose(plan('one', 'two'), 'good.json'),
+    ].join('\n');
+    const { session } = await pulse.workflows.start({
+      goal: 'Greet people properly',
+      path: scratch.repository,
+      command: scene.agent({ ...TWO, plan: draft }),
+      createdBy: 'cli',
+      actor: ACTOR,
+    });
+    const drafted = await scene.drive(session.id);
+    expect(scene.reply('bad.json').reasons!.length).toBeGreaterThan(2);
+    expect(scene.reply('good.json').ok).toBe(true);
+    expect(drafted.session).toMatchObject({ status: 'blocked', stop_reason: 'approval_required' });
+    expect(drafted.pulses.map((row) => row.planned_pulse_id)).toEqual(['one', 'two']);
+    await pulse.workflows.approve(session.id, { actor: ACTOR });
+    const { session: after } = await scene.drive(session.id);
+    expect(after.total_commits).toBe(2);
+    expect(scratch.git('ls-tree', '-r', '--name-only', after.branch_name)).toBe(
+      'README.md\nbye.txt\nhello.txt',
+    );
+    expect(scratch.git('show', `${after.branch_name}:README.md`)).toBe('# Scratch');
+  });
+
   it('takes an edited plan for what has not been started', async () => {
     await using scene = await createWorkflowScene();
     const id = await scene.start(plan('one', 'gone'), { scripts: TWO, isApproved: false });

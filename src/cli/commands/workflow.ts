@@ -17,7 +17,9 @@ export async function run(context: CommandContext): Promise<number> {
   await using pulse = await createPulse({ environment, onWait: output.talk });
   const target = input.argument('TARGET')!;
   const actions: Record<WorkflowAction, () => Promise<number>> = {
-    start: () => start(pulse, context, target),
+    plan: () => start(pulse, context, { goal: target }),
+    start: async () =>
+      start(pulse, context, { plan: await readYamlFile(target, { cwd: context.cwd, what: 'The plan' }) }),
     approve: () => approve(pulse, context, target),
     extension: () => extension(pulse, context, target),
     stop: () => stop(pulse, context, target),
@@ -28,10 +30,14 @@ export async function run(context: CommandContext): Promise<number> {
   return await actions[input.argument('ACTION') as WorkflowAction]();
 }
 
-async function start(pulse: Pulse, context: CommandContext, file: string): Promise<number> {
+async function start(
+  pulse: Pulse,
+  context: CommandContext,
+  work: { goal: string } | { plan: unknown },
+): Promise<number> {
   const { input, cwd } = context;
   const { session } = await pulse.workflows.start({
-    plan: await readYamlFile(file, { cwd, what: 'The plan' }),
+    ...work,
     path: input.text('path') ?? cwd,
     createdBy: 'cli',
     actor: actor(),

@@ -1,0 +1,24 @@
+/** What happens inside the run that drafts a plan: every fault of it is told at once, the last good one counts. */
+import { isPulseError } from '../domain/errors.ts';
+import { type Plan, parsePlan } from '../domain/plan.ts';
+import { planTools } from '../tools/plan-tools.ts';
+import type { RunProtocol } from './pulse-protocol.ts';
+
+export function createPlanProtocol(): RunProtocol {
+  let plan: Plan | null = null;
+  const tools = planTools({
+    propose(value) {
+      try {
+        plan = parsePlan(value);
+        return {
+          ok: true,
+          output: `Noted: ${plan.pulses.length} pulses. A person approves it; end your run now.`,
+        };
+      } catch (error) {
+        if (!isPulseError(error, 'invalid_plan')) throw error;
+        return { ok: false, output: error.message, reasons: (error.hint ?? '').split('\n') };
+      }
+    },
+  });
+  return { tools, saw: () => undefined, called: () => undefined, report: () => ({ plan }) };
+}
