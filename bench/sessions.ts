@@ -9,7 +9,7 @@ import { type Row, tell } from './row.ts';
 
 const PROGRAM = join(import.meta.dirname, '../bin/pulse.js');
 const SESSIONS = 200;
-const WATCHED_MS = 10_000;
+const WATCHED_MS = 30_000;
 const LONGEST_START_MS = 120_000;
 const TICKS_PER_SECOND = 100;
 

@@ -31,7 +31,7 @@ export const copilotAdapter: AgentAdapter = {
     return {
       file: executable ?? CLI.name,
       args: [
-        ...['--output-format', 'json'],
+        ...['--output-format', 'json', '--usage-output-file', '/dev/stdout'],
         ...['--allow-all', '--no-ask-user'], // nobody is there to ask
         ...['--additional-mcp-config', `@${join(directory, MCP_FILE)}`],
         ...(model === null ? [] : ['--model', model]),

@@ -27,10 +27,10 @@ describe('bad input', () => {
     ],
     ['an unknown agent', ['start', 'x', '--agent', 'clude'], 'usage', 'clude'],
     [
-      'an agent this version cannot run',
+      'an agent that is not installed',
       ['start', 'x', '--agent', 'gemini'],
       'agent_unavailable',
-      '--command',
+      'gemini',
     ],
     ['no agent at all', ['start', 'x'], 'agent_unavailable', '--command'],
     ['an unknown base', ['start', 'x', '--base', 'nope', ...OK], 'unknown_base', 'nope'],
