@@ -12,6 +12,25 @@ const CLI: Cli = {
 };
 
 const MCP_FILE = 'mcp.json';
+const USAGE_FILE = 'usage.json';
+
+/** What was spent goes to a file alone, when it exits: here it becomes the stream's last line. */
+const WITH_USAGE = `
+usage=$1
+shift
+exec 3<&0
+"$@" --usage-output-file "$usage" <&3 3<&- &
+agent=$!
+exec 3<&-
+trap 'kill -TERM $agent 2>/dev/null' INT TERM
+wait $agent
+code=$?
+while kill -0 $agent 2>/dev/null; do
+  wait $agent
+  code=$?
+done
+[ -s "$usage" ] && tr -d '\\n' <"$usage" && echo
+exit $code`;
 
 export const copilotAdapter: AgentAdapter = {
   name: CLI.name,
@@ -28,18 +47,19 @@ export const copilotAdapter: AgentAdapter = {
   command({ brief, executable, model, resume, tools, directory }) {
     const headers = { Authorization: `Bearer ${tools.token}` };
     const pulse = { type: 'http', url: `${tools.url}/mcp`, headers, tools: ['*'] };
+    const copilot = [
+      ...[executable ?? CLI.name, '--output-format', 'json'],
+      ...['--allow-all', '--no-ask-user'], // nobody is there to ask
+      ...['--additional-mcp-config', `@${join(directory, MCP_FILE)}`],
+      ...(model === null ? [] : ['--model', model]),
+      ...(resume === null ? [] : [`--resume=${resume}`]),
+    ];
     return {
-      file: executable ?? CLI.name,
-      args: [
-        ...['--output-format', 'json', '--usage-output-file', '/dev/stdout'],
-        ...['--allow-all', '--no-ask-user'], // nobody is there to ask
-        ...['--additional-mcp-config', `@${join(directory, MCP_FILE)}`],
-        ...(model === null ? [] : ['--model', model]),
-        ...(resume === null ? [] : ['--resume', resume]),
-      ],
+      file: '/bin/sh',
+      args: ['-c', WITH_USAGE, 'sh', join(directory, USAGE_FILE), ...copilot],
       env: { COPILOT_AUTO_UPDATE: 'false' },
       stdin: brief,
-      stopSignals: ['SIGINT', 'SIGTERM'],
+      stopSignals: ['SIGTERM'],
       files: { [MCP_FILE]: JSON.stringify({ mcpServers: { pulse } }) },
     };
   },

@@ -1,4 +1,5 @@
 /** One measurement at a time for each user of a host (contract 5): two at once would measure each other. */
+import { randomUUID } from "node:crypto";
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +41,7 @@ export function createMeasuringSlot(path: string): MeasuringSlot {
 
 async function take(path: string, signal: AbortSignal): Promise<void> {
   const owner = formatOwner(currentOwner());
-  const draft = `${path}.${process.pid}`;
+  const draft = `${path}.${process.pid}.${randomUUID()}`;
   await writeFile(draft, owner, { mode: 0o600 });
   try {
     // There is no event for another process's file; a measurement lasts far longer than one look.

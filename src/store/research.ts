@@ -117,14 +117,21 @@ export async function listExperiments(db: Db, sessionId: string, count?: number)
   }));
 }
 
-/** Whether this idea was tried and not kept. */
-export async function isTriedIdea(db: Db, sessionId: string, fingerprint: string): Promise<boolean> {
-  const row = await db
+/** Whether this idea was discarded, or ended in a crash of a kind that bans it. */
+export async function isTriedIdea(
+  db: Db,
+  sessionId: string,
+  { fingerprint, bannedBy }: { fingerprint: string; bannedBy: readonly string[] },
+): Promise<boolean> {
+  const rows = await db
     .selectFrom('experiments')
-    .select('number')
+    .select(['status', 'crashes'])
     .where('session_id', '=', sessionId)
     .where('fingerprint', '=', fingerprint)
-    .where('status', '=', 'discard')
-    .executeTakeFirst();
-  return row !== undefined;
+    .where('status', 'in', ['discard', 'crash'])
+    .execute();
+  return rows.some(
+    ({ status, crashes }) =>
+      status === 'discard' || fromJson<string[]>(crashes).some((kind) => bannedBy.includes(kind)),
+  );
 }

@@ -90,7 +90,7 @@ export async function makeScene({ repo, environment, ...options }: SceneOptions 
 }
 
 /** Waits for a condition that a process outside of this one brings about. */
-export async function until(condition: () => boolean, withinMs = 10_000): Promise<void> {
+export async function until(condition: () => boolean, withinMs = 40_000): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${condition}`);

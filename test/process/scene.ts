@@ -48,7 +48,7 @@ export function sleepers(text: string): number[] {
     .map(Number);
 }
 
-export async function until(condition: () => boolean, withinMs = 5000): Promise<void> {
+export async function until(condition: () => boolean, withinMs = 40_000): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${condition}`);

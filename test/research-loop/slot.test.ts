@@ -1,0 +1,154 @@
+/** The host's one measuring slot, with real processes. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createMeasuringSlot } from '../../src/engine/measuring-slot.ts';
+import { currentOwner, formatOwner } from '../../src/process/owner.ts';
+import { createPulse } from '../../src/pulse.ts';
+import { createScratch, type Scratch } from '../fakes/scratch.ts';
+import { idea, prepareLab, research } from './lab.ts';
+
+const HOLDER = join(import.meta.dirname, 'slot-holder.ts');
+
+interface Room {
+  path: string;
+  log: string;
+  /** Takes the slot `times` times, for `holdMs` each. */
+  holder(times: number, holdMs: number): ChildProcess;
+  lines(): string[];
+}
+
+function roomIn(scratch: Scratch): Room {
+  const [path, log] = [join(scratch.path, 'slot.lock'), join(scratch.path, 'slot.log')];
+  writeFileSync(log, '');
+  return {
+    path,
+    log,
+    holder: (times, holdMs) =>
+      spawn(process.execPath, [HOLDER, path, log, String(times), String(holdMs)], { stdio: 'inherit' }),
+    lines: () => readFileSync(log, 'utf8').trim().split('\n').filter(Boolean),
+  };
+}
+
+const ended = (child: ChildProcess): Promise<number | null> =>
+  new Promise((done) => child.once('close', (code) => done(code)));
+
+async function until(what: string, isSo: () => boolean): Promise<void> {
+  for (let waited = 0; !isSo(); waited += 20) {
+    if (waited > 30_000) throw new Error(`waited in vain: ${what}`);
+    await sleep(20);
+  }
+}
+
+/** Each beginning is followed by its own end. */
+function overlaps(lines: readonly string[]): string[] {
+  return lines.filter((line, index) => {
+    const [what, who] = line.split(' ');
+    return what === 'begin'
+      ? lines[index + 1] !== undefined && lines[index + 1] !== `end ${who}`
+      : lines[index - 1] !== `begin ${who}`;
+  });
+}
+
+describe('the measuring slot', () => {
+  it('lets one process of many have it at a time', async () => {
+    using scratch = createScratch();
+    const room = roomIn(scratch);
+    const codes = await Promise.all([1, 2, 3, 4].map(() => ended(room.holder(5, 10))));
+    expect(codes).toEqual([0, 0, 0, 0]);
+    expect(room.lines()).toHaveLength(40);
+    expect(overlaps(room.lines())).toEqual([]);
+    expect(readdirSync(scratch.path).filter((name) => name.startsWith('slot.lock'))).toEqual([]);
+  }, 60_000);
+
+  it('replaces a holder that was killed', async () => {
+    using scratch = createScratch();
+    const room = roomIn(scratch);
+    const killed = room.holder(1, 600_000);
+    await until('the first has it', () => room.lines().length === 1);
+    const waiting = room.holder(1, 0);
+    await sleep(300);
+    expect(room.lines()).toHaveLength(1);
+    const gone = ended(killed);
+    killed.kill('SIGKILL');
+    await gone;
+    expect(await ended(waiting)).toBe(0);
+    expect(room.lines()).toEqual([`begin ${killed.pid}`, `begin ${waiting.pid}`, `end ${waiting.pid}`]);
+  }, 60_000);
+
+  it('is taken over by one only when many find its holder dead at the same moment', async () => {
+    using scratch = createScratch();
+    const room = roomIn(scratch);
+    const slots = Array.from({ length: 12 }, () => createMeasuringSlot(room.path));
+    const { signal } = new AbortController();
+    let held = 0;
+    let most = 0;
+    for (let round = 0; round < 40; round++) {
+      writeFileSync(room.path, formatOwner({ ...currentOwner(), startTime: 1 + round }));
+      const work = async (): Promise<void> => {
+        most = Math.max(most, ++held);
+        await sleep(1);
+        held--;
+      };
+      await Promise.all(slots.map((slot) => slot.hold(work, signal)));
+    }
+    expect(most).toBe(1);
+  }, 120_000);
+
+  it('is not waited for any longer than the caller wants to', async () => {
+    using scratch = createScratch();
+    const room = roomIn(scratch);
+    const slot = createMeasuringSlot(room.path);
+    const other = createMeasuringSlot(room.path);
+    const stop = new AbortController();
+    const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+    const first = slot.hold(() => isOver, new AbortController().signal);
+    await until('the first has it', () => existsSync(room.path));
+    const second = other.hold(async () => appendFileSync(room.log, 'never\n'), stop.signal);
+    stop.abort(new Error('no longer'));
+    await expect(second).rejects.toThrow();
+    end();
+    await first;
+    expect(room.lines()).toEqual([]);
+    expect(readdirSync(scratch.path).filter((name) => name.startsWith('slot.lock'))).toEqual([]);
+  });
+
+  it('gives the slot back when the work fails', async () => {
+    using scratch = createScratch();
+    const slot = createMeasuringSlot(roomIn(scratch).path);
+    const { signal } = new AbortController();
+    await expect(slot.hold(() => Promise.reject(new Error('broken')), signal)).rejects.toThrow('broken');
+    expect(await slot.hold(async () => 'next', signal)).toBe('next');
+  });
+});
+
+it('readings of two sessions with state directories of their own never overlap', async () => {
+  using one = createScratch();
+  using two = createScratch();
+  const log = join(one.path, 'readings');
+  const measure = `#!/bin/sh
+echo "begin $$" >> '${log}'
+sleep 0.05
+echo "cost: $(sh src/cost)"
+echo "end $$" >> '${log}'
+`;
+  const scripts = {
+    'exp-1': idea('cheaper', 90),
+    'exp-2': idea('dearer', 95),
+    'exp-3': idea('cheapest', 80),
+  };
+  await Promise.all(
+    [one, two].map(async (scratch) => {
+      prepareLab(scratch, { 'measure.sh': measure });
+      await using pulse = await createPulse({ environment: scratch.environment });
+      const { session, progress } = await research(pulse, scratch, { scripts, iterations: 3 });
+      expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+      expect(progress).toMatchObject({ metric: 80, keeps: 2, discards: 1 });
+    }),
+  );
+  const lines = readFileSync(log, 'utf8').trim().split('\n');
+  expect(lines.length).toBeGreaterThanOrEqual(2 * 2 * 8);
+  expect(overlaps(lines)).toEqual([]);
+}, 120_000);
