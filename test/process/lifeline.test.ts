@@ -45,8 +45,8 @@ describe.each(containments)('when Pulse is killed with containment "%s"', (conta
     const [watcher] = watchersOf(pulse.pid);
     pulse.kill('SIGKILL');
     await once(pulse, 'exit');
-    await until(() => sleepers(scene.forever).length === 0, 1000);
-    await until(() => !sleepers('pulse-watcher').includes(watcher!), 1000);
+    await until(() => sleepers(scene.forever).length === 0, 10_000);
+    await until(() => !sleepers('pulse-watcher').includes(watcher!), 10_000);
     expect(findCgroups(`${scene.runId}-b`)).toEqual([]);
   });
 
@@ -57,7 +57,7 @@ describe.each(containments)('when Pulse is killed with containment "%s"', (conta
     await until(() => watchersOf(pulse.pid).some((pid) => pid !== first));
     await setTimeout(50);
     pulse.kill('SIGKILL');
-    await until(() => sleepers(scene.forever).length === 0 && findCgroups(scene.runId).length === 0, 1000);
+    await until(() => sleepers(scene.forever).length === 0 && findCgroups(scene.runId).length === 0, 10_000);
   });
 });
 

@@ -192,7 +192,7 @@ describe('a process', () => {
   it('without a run id ends its group with itself', async () => {
     const running = startProcess(scene.shell(`sleep ${scene.forever} & exit 5`, { runId: null }));
     expect(await running.exited).toEqual({ code: 5, signal: null });
-    await until(() => sleepers(scene.forever).length === 0, 1000);
+    await until(() => sleepers(scene.forever).length === 0, 10_000);
   });
 
   it('has exited even if an orphan that is out of reach holds its stdout', async () => {
