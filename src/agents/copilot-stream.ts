@@ -1,4 +1,179 @@
-import type { AgentParser } from './contract.ts';
-export function createCopilotParser(): AgentParser {
-  return { parse: () => [], finish: () => ({ ok: false, failure: 'crashed', message: '', resetAt: null, finalMessage: '' }) };
+/**
+ * Reads `copilot --output-format json`, and the file of what it spent as its last line. It exits with 0 when it is
+ * interrupted: only `abort` tells.
+ */
+import type { AgentEnd, AgentExit, AgentParser, ParserOptions, RunEvent } from './contract.ts';
+import { copilotFailure } from './copilot-failure.ts';
+import {
+  type CopilotFailure,
+  type CopilotLine,
+  type CopilotTokens,
+  copilotLine,
+  copilotUsage,
+  isOtherLine,
+} from './copilot-lines.ts';
+import { describeExit } from './exit.ts';
+import { readJsonObject } from './json-line.ts';
+import { keepEnd, keepStart } from './kept-text.ts';
+import { createOpenCalls } from './open-calls.ts';
+import { costOf, type Tokens } from './prices.ts';
+import { toolSummary } from './tool-summary.ts';
+
+const MAX_MESSAGE_LENGTH = 2000;
+
+type Line<T extends CopilotLine['type']> = Extract<CopilotLine, { type: T }>;
+
+export function createCopilotParser({ prices }: ParserOptions): AgentParser {
+  const calls = createOpenCalls();
+  let model: string | null = null;
+  let finalMessage = '';
+  let failure: CopilotFailure | null = null;
+  let isRetrying = false;
+  let error: string | null = null;
+  let isAborted = false;
+  let result: Line<'result'> | null = null;
+
+  function onModel({ data }: Line<'model.call_start'>): RunEvent[] {
+    if (!data.model || data.model === model) return [];
+    model = data.model;
+    return [{ type: 'started', model }];
+  }
+
+  function onRetry(): RunEvent[] {
+    if (failure === null) return [];
+    isRetrying = true;
+    const { retryAttempt, statusCode } = failure;
+    return [{ type: 'retry', attempt: (retryAttempt ?? 0) + 1, status: statusCode ?? undefined }];
+  }
+
+  /** A piece is no event; but the first after a retry says that it is over. */
+  function onPiece(line: string): RunEvent[] {
+    if (!isRetrying) return [];
+    isRetrying = false;
+    return [{ type: 'raw', line: keepEnd(line) }];
+  }
+
+  function onMessage({ agentId, data }: Line<'assistant.message'>): RunEvent[] {
+    if (agentId || data.parentToolCallId) return [];
+    failure = null;
+    isRetrying = false;
+    // A new message means that the calls of the one before were answered, though perhaps in a line too long to read.
+    const stale = calls.closeAll();
+    if (data.content.trim() === '') return stale;
+    finalMessage = keepEnd(data.content);
+    return [...stale, { type: 'text', text: finalMessage }];
+  }
+
+  function onToolStart({ data }: Line<'tool.execution_start'>): RunEvent[] {
+    const { toolCallId: id, toolName, mcpServerName, mcpToolName } = data;
+    const name = mcpServerName && mcpToolName ? `${mcpServerName}/${mcpToolName}` : toolName;
+    return calls.open({ id, name, summary: toolSummary(data.arguments) });
+  }
+
+  function onToolEnd({ data }: Line<'tool.execution_complete'>): RunEvent[] {
+    const ended = calls.close(data.toolCallId, data.success === true);
+    const name = ended.find((event) => event.type === 'tool_end')?.name;
+    return name && data.error?.code === 'denied' ? [...ended, { type: 'denied', tool: name }] : ended;
+  }
+
+  function onResult(line: Line<'result'>): RunEvent[] {
+    const isFirst = result === null;
+    result = line;
+    const told: RunEvent[] = line.sessionId ? [{ type: 'started', sessionId: line.sessionId }] : [];
+    const events = [...calls.closeAll(), ...told];
+    if (!isFirst) return events;
+    if (isClean()) return [...events, { type: 'done', ok: true }];
+    const known = failureClass();
+    const message = failureMessage();
+    const limit: RunEvent[] = known === 'usage_limit' ? [{ type: 'limit', message }] : [];
+    return [...events, ...limit, { type: 'done', ok: false, failure: known, message }];
+  }
+
+  const isClean = (): boolean => result?.exitCode === 0 && error === null && !isAborted;
+  const failureClass = () => (isAborted || error === null ? 'crashed' : copilotFailure(failure));
+
+  function failureMessage(): string {
+    if (isAborted) return 'The agent was interrupted.';
+    return keepStart(error?.trim() || 'The agent reported a failure.', MAX_MESSAGE_LENGTH);
+  }
+
+  function usageOf(read: Record<string, unknown> | null): RunEvent[] {
+    const { data } = copilotUsage.safeParse(read);
+    if (!data) return [];
+    const models = Object.entries(data.modelMetrics).map(([name, { usage }]) => ({ name, ...tokensOf(usage) }));
+    const costs = models.map(({ name, ...tokens }) => costOf(name, tokens, prices));
+    const isKnown = costs.every((cost) => cost !== null);
+    const costUsd = sum(costs.map((cost) => cost ?? 0));
+    return [
+      {
+        type: 'usage',
+        scope: 'cumulative',
+        inputTokens: sum(models.map(({ inputTokens }) => inputTokens)),
+        outputTokens: sum(models.map(({ outputTokens }) => outputTokens)),
+        cacheTokens: sum(models.map(({ cacheTokens }) => cacheTokens)),
+        ...(isKnown && models.length > 0 ? { costUsd } : {}),
+      },
+    ];
+  }
+
+  function onLine(said: CopilotLine, line: string): RunEvent[] {
+    switch (said.type) {
+      case 'model.call_start':
+        return onModel(said);
+      case 'model.call_failure':
+        if (!said.agentId) failure = said.data;
+        return [];
+      case 'assistant.turn_retry':
+        return onRetry();
+      case 'assistant.message_delta':
+        return onPiece(line);
+      case 'assistant.message':
+        return onMessage(said);
+      case 'tool.execution_start':
+        return onToolStart(said);
+      case 'tool.execution_complete':
+        return onToolEnd(said);
+      case 'session.compaction_start':
+        return [{ type: 'compacted' }];
+      case 'session.error':
+        error = said.data.message ?? '';
+        return [];
+      case 'abort':
+        isAborted = true;
+        return [];
+      case 'result':
+        return onResult(said);
+    }
+  }
+
+  function endOf(exit: AgentExit): AgentEnd {
+    if (isClean() && exit.code === 0) {
+      return { ok: true, failure: null, message: '', resetAt: null, finalMessage };
+    }
+    const isToldOf = isAborted || error !== null;
+    const message = isToldOf ? failureMessage() : `The agent ${describeExit(exit)}.`;
+    return { ok: false, failure: failureClass(), message, resetAt: null, finalMessage };
+  }
+
+  return {
+    parse(line) {
+      if (line.trim() === '') return [];
+      const read = readJsonObject(line);
+      const parsed = copilotLine.safeParse(read);
+      if (parsed.success) return onLine(parsed.data, line);
+      if (isOtherLine(read)) return [];
+      const usage = usageOf(read);
+      return usage.length > 0 ? usage : [{ type: 'raw', line: keepEnd(line) }];
+    },
+    finish: endOf,
+  };
+}
+
+function tokensOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: CopilotTokens): Tokens {
+  const cacheTokens = cacheReadTokens + cacheWriteTokens;
+  return { inputTokens: Math.max(0, inputTokens - cacheTokens), outputTokens, cacheTokens };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

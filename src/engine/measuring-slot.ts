@@ -1,5 +1,5 @@
 /** One measurement at a time for each user of a host (contract 5): two at once would measure each other. */
-import { randomUUID } from "node:crypto";
+import { randomUUID } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ async function take(path: string, signal: AbortSignal): Promise<void> {
       signal.throwIfAborted();
       if (await linked(draft, path)) return;
       const holder = await readFile(path, 'utf8').catch(() => null);
-      if (holder !== null && isGone(holder)) await removeIfStill(path, holder);
+      if (holder !== null && isGone(holder)) await bury(path, holder, signal);
       else await sleep(LOOK_MS, undefined, { signal });
     }
   } finally {
@@ -76,6 +76,16 @@ function isGone(holder: string): boolean {
   }
 }
 
-async function removeIfStill(path: string, holder: string): Promise<void> {
-  if ((await readFile(path, 'utf8').catch(() => null)) === holder) await rm(path, { force: true });
+/**
+ * One at a time: of two who find the same dead holder, the second would else remove the lock that the first has made
+ * of it. Whoever dies while burying is buried in the same way.
+ */
+async function bury(path: string, holder: string, signal: AbortSignal): Promise<void> {
+  const burial = `${path}.burial`;
+  await take(burial, signal);
+  try {
+    if ((await readFile(path, 'utf8').catch(() => null)) === holder) await rm(path, { force: true });
+  } finally {
+    await rm(burial, { force: true });
+  }
 }

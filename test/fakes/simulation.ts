@@ -7,11 +7,11 @@ import { goalLoop } from '../../src/loops/goal.ts';
 import { researchLoop } from '../../src/loops/research.ts';
 import { workflowLoop } from '../../src/loops/workflow.ts';
 import { readEvents } from '../../src/store/events.ts';
-import { endedTasks } from '../../src/store/inbox.ts';
+import { endedTasks, findTask, type Task } from '../../src/store/inbox.ts';
 import { listIterations } from '../../src/store/iterations.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import { findSession, type NewSession } from '../../src/store/sessions.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Db, Store } from '../../src/store/store.ts';
 import { admit } from './admit.ts';
 import { admitWorkflow, createFakePulses } from './pulse-world.ts';
 import { admitResearch, createFakeMeasurer } from './research-world.ts';
@@ -217,7 +217,8 @@ export async function violationsOf(
 ): Promise<string[]> {
   const found = [...world.violations];
   if (isStuck) found.push('the session never ended');
-  const { session, iterations, events } = await store.read(async (db) => ({
+  const { session, iterations, events, tasks } = await store.read(async (db) => ({
+    tasks: await tasksOf(db, sessionId),
     session: (await findSession(db, sessionId))!,
     iterations: await listIterations(db, sessionId),
     events: await readEvents(db, sessionId, { limit: 100_000 }),
@@ -235,6 +236,11 @@ export async function violationsOf(
     iterations.every((it) => it.status === 'complete'),
     'an iteration is not complete',
   );
+  // What an attempt reported is what was settled: nobody who was replaced has written over it since.
+  for (const { iteration_number: number, commit_hash: commit, inbox_task_id: id } of iterations) {
+    const { result } = tasks.get(id!)!;
+    check(result?.commit === commit, `iteration ${number} has ${commit}, its attempt says ${result?.commit}`);
+  }
   const chain: number[] = [];
   let head = world.branches.get(session.branch_name) ?? '';
   while (head && head !== 'base') {
@@ -266,6 +272,15 @@ export async function violationsOf(
   const ended = left.length === 0 ? [] : await store.read((db) => endedTasks(db, left));
   check(ended.length === left.length, 'an attempt ref is left that is not known to be garbage');
   return found;
+}
+
+async function tasksOf(db: Db, sessionId: string): Promise<Map<string, Task>> {
+  const tasks = new Map<string, Task>();
+  for (const { inbox_task_id: id } of await listIterations(db, sessionId)) {
+    const task = id ? await findTask(db, id) : null;
+    if (task) tasks.set(task.id, task);
+  }
+  return tasks;
 }
 
 function brief(text: string) {

@@ -81,11 +81,11 @@ describe('the measuring slot', () => {
   it('is taken over by one only when many find its holder dead at the same moment', async () => {
     using scratch = createScratch();
     const room = roomIn(scratch);
-    const slots = Array.from({ length: 12 }, () => createMeasuringSlot(room.path));
+    const slots = Array.from({ length: 8 }, () => createMeasuringSlot(room.path));
     const { signal } = new AbortController();
     let held = 0;
     let most = 0;
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < 20; round++) {
       writeFileSync(room.path, formatOwner({ ...currentOwner(), startTime: 1 + round }));
       const work = async (): Promise<void> => {
         most = Math.max(most, ++held);

@@ -1,0 +1,12 @@
+import type { FailureClass } from '../domain/failures.ts';
+import type { CopilotFailure } from './copilot-lines.ts';
+import { failureOfStatus } from './http-failure.ts';
+
+/** Why a copilot run failed: from its last call that did, if none succeeded after it. */
+export function copilotFailure(failure: CopilotFailure | null): FailureClass {
+  if (failure === null) return 'crashed';
+  const { errorCode, errorType, failureKind, statusCode } = failure;
+  if (errorCode === 'insufficient_quota' || errorType === 'usage_limit_reached') return 'usage_limit';
+  if (errorCode === 'context_length_exceeded') return 'context_overflow';
+  return failureOfStatus(statusCode) ?? (failureKind === 'transport' ? 'network' : 'crashed');
+}

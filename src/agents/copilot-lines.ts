@@ -1,0 +1,67 @@
+/** The lines of `copilot --output-format json` that matter here, field by field. */
+import * as z from 'zod';
+
+const count = z.int().nonnegative().catch(0).default(0);
+const whole = z.int().nonnegative().nullish().catch(null);
+const text = z.string().nullish().catch(null);
+/** Set on what a subagent says and does. */
+const agentId = text;
+
+const failure = z.object({
+  statusCode: whole,
+  retryAttempt: whole,
+  failureKind: text,
+  errorCode: text,
+  errorType: text,
+});
+export type CopilotFailure = z.infer<typeof failure>;
+
+export const copilotLine = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('model.call_start'), data: z.object({ model: text }) }),
+  z.object({ type: z.literal('model.call_failure'), agentId, data: failure }),
+  z.object({ type: z.literal('assistant.turn_retry') }),
+  z.object({ type: z.literal('assistant.message_delta') }),
+  z.object({
+    type: z.literal('assistant.message'),
+    agentId,
+    data: z.object({ content: z.string(), parentToolCallId: text }),
+  }),
+  z.object({
+    type: z.literal('tool.execution_start'),
+    data: z.object({
+      toolCallId: z.string(),
+      toolName: z.string(),
+      arguments: z.unknown(),
+      mcpServerName: text,
+      mcpToolName: text,
+    }),
+  }),
+  z.object({
+    type: z.literal('tool.execution_complete'),
+    data: z.object({
+      toolCallId: z.string(),
+      success: z.boolean().nullish().catch(null),
+      error: z.object({ code: text }).nullish().catch(null),
+    }),
+  }),
+  z.object({ type: z.literal('session.compaction_start') }),
+  z.object({ type: z.literal('session.error'), data: z.object({ message: text }) }),
+  z.object({ type: z.literal('abort'), data: z.object({ reason: text }).nullish().catch(null) }),
+  z.object({ type: z.literal('result'), sessionId: text, exitCode: z.number().nullish().catch(null) }),
+]);
+export type CopilotLine = z.infer<typeof copilotLine>;
+
+const tokens = z.object({ inputTokens: count, outputTokens: count, cacheReadTokens: count, cacheWriteTokens: count });
+export type CopilotTokens = z.infer<typeof tokens>;
+
+/** The file of what was spent, in one line. */
+export const copilotUsage = z.object({
+  modelMetrics: z.record(z.string(), z.object({ usage: tokens })),
+});
+
+/** Lines of these families that are not above say nothing that is needed. */
+const FAMILIES = /^(?:session|user|system|assistant|model|tool|subagent|hook|skill|permission|command)\./;
+
+export function isOtherLine(line: Record<string, unknown> | null): boolean {
+  return typeof line?.type === 'string' && FAMILIES.test(line.type);
+}

@@ -1,0 +1,145 @@
+/** Each cheat that contract 5 names is discarded and named; what leaves no trace is not seen by the next reading. */
+import { describe, expect, it } from 'vitest';
+import { createPulse } from '../../src/pulse.ts';
+import { createScratch } from '../fakes/scratch.ts';
+import { idea, prepareLab, RESEARCH, research, tell } from './lab.ts';
+
+const LEFT = ['"$TMPDIR/left"', '"$XDG_CACHE_HOME/left"', '"$XDG_STATE_HOME/left"'];
+
+/** As `[what it does, script, the reason it is discarded for]`. */
+const CHEATS: [string, string, RegExp][] = [
+  [
+    'changes a file that the command names',
+    `${tell('measure less')}; echo 'echo "cost: 1"' > measure.sh`,
+    /changed what measures it: measure\.sh/,
+  ],
+  [
+    'changes a file that the held-out command names',
+    `${idea('agree with me', 50)}\necho 'exit 0' > held-out.sh`,
+    /changed what measures it: held-out\.sh/,
+  ],
+  [
+    'changes a read-only file',
+    `${idea('ease the data', 50)}\necho 1 > src/data/input`,
+    /changed what measures it: src\/data\/input/,
+  ],
+  [
+    'changes what is nowhere in scope',
+    `${idea('change the manual', 50)}\necho x > README.md`,
+    /changed files out of scope: README\.md/,
+  ],
+  [
+    'changes what is taken out of the scope',
+    `${idea('change what is generated', 50)}\necho x > src/generated`,
+    /changed files out of scope: src\/generated/,
+  ],
+  [
+    'leaves a new file in the checkout',
+    idea('remember in a file', 'echo 50 > memory; cat memory'),
+    /left state outside its commit: memory/,
+  ],
+  [
+    'changes a tracked file while it is measured',
+    idea('write to the input', 'echo 1 > src/data/input; echo 50'),
+    /left state outside its commit: src\/data\/input/,
+  ],
+  ['prints the metric twice', idea('print it twice', 'echo 50; echo "cost: 40"'), /pattern matched 2 times/],
+  ['breaks the guard', idea('break what it does', 'echo 40'), /guard command failed/],
+  ['knows the question by heart', idea('know the answer', 'echo 30'), /confirm command does not agree/],
+];
+
+describe('a cheat', () => {
+  it('is discarded and named, whatever it measured', async () => {
+    using scratch = createScratch();
+    prepareLab(scratch, {
+      'src/data/input': '10\n',
+      'src/generated': 'by a tool\n',
+      'guard.sh': '#!/bin/sh\ntest "$(sh src/cost)" != 40\n',
+      'held-out.sh': '#!/bin/sh\ntest "$(sh src/cost)" != 30\n',
+    });
+    await using pulse = await createPulse({ environment: scratch.environment });
+    const { session, experiments, progress } = await research(pulse, scratch, {
+      iterations: CHEATS.length + 1,
+      content: {
+        guard: './guard.sh',
+        confirm: 'sh ./held-out.sh',
+        scope: { inScope: ['src/**'], readOnly: ['src/data/**'], outOfScope: ['src/generated'] },
+      },
+      scripts: {
+        ...Object.fromEntries(CHEATS.map(([, script], index) => [`exp-${index + 1}`, script])),
+        [`exp-${CHEATS.length + 1}`]: idea('an honest one', 50),
+      },
+    });
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete', total_commits: 1 });
+    expect(
+      CHEATS.map(([what], index) => [what, experiments[index]!.status, experiments[index]!.reason]),
+    ).toEqual(CHEATS.map(([what, , reason]) => [what, 'discard', expect.stringMatching(reason)]));
+    // The same figure, honestly: nothing of the cheats was left in the way.
+    expect(experiments.at(-1)).toMatchObject({ status: 'keep', metric: 50 });
+    expect(progress).toMatchObject({ keeps: 1, discards: CHEATS.length, crashes: 0 });
+  }, 120_000);
+
+  it('gains nothing by what it leaves in temporary, cache and state folders', async () => {
+    using scratch = createScratch();
+    prepareLab(scratch);
+    const touch = LEFT.map((file) => `echo 1 > ${file}`).join('; ');
+    const use = LEFT.map((file) => `test ! -e ${file} || { echo 1; exit 0; }`).join('; ');
+    await using pulse = await createPulse({ environment: scratch.environment });
+    const { experiments } = await research(pulse, scratch, {
+      iterations: 2,
+      scripts: {
+        'exp-1': idea('leave a mark everywhere', `${touch}; echo 100`),
+        'exp-2': idea('be cheap where the mark is', `${use}; echo 100`),
+      },
+    });
+    expect(experiments).toMatchObject([
+      { status: 'discard', metric: 100 },
+      { status: 'discard', metric: 100 },
+    ]);
+  }, 60_000);
+
+  it('gains nothing by what it leaves in HOME where that is isolated', async () => {
+    using scratch = createScratch();
+    prepareLab(scratch);
+    await using pulse = await createPulse({ environment: { ...scratch.environment, HOME: scratch.path } });
+    const { experiments } = await research(pulse, scratch, {
+      iterations: 2,
+      content: { metric: { ...RESEARCH.metric, isolate: true } },
+      scripts: {
+        'exp-1': idea('leave a mark at home', 'echo 1 > "$HOME/mark"; echo 100'),
+        'exp-2': idea(
+          'be cheap where the mark is',
+          'test ! -e "$HOME/mark" || { echo 1; exit 0; }; echo 100',
+        ),
+      },
+    });
+    expect(experiments.map(({ metric }) => metric)).toEqual([100, 100]);
+  }, 60_000);
+
+  it('gains nothing by what git ignores: that goes before the next reading', async () => {
+    using scratch = createScratch();
+    prepareLab(scratch, { '.gitignore': 'cache/\n' });
+    await using pulse = await createPulse({ environment: scratch.environment });
+    const { experiments } = await research(pulse, scratch, {
+      iterations: 2,
+      scripts: {
+        'exp-1': idea('fill the cache', 'mkdir -p cache; echo 1 > cache/it; echo 100'),
+        'exp-2': idea('use the cache', 'test ! -e cache/it || { echo 1; exit 0; }; echo 100'),
+      },
+    });
+    expect(experiments.map(({ metric }) => metric)).toEqual([100, 100]);
+  }, 60_000);
+
+  it('gains nothing by what the agent leaves in its own worktree beside the commit', async () => {
+    using scratch = createScratch();
+    prepareLab(scratch, { '.gitignore': 'cache/\n' });
+    await using pulse = await createPulse({ environment: scratch.environment });
+    const { experiments } = await research(pulse, scratch, {
+      iterations: 1,
+      scripts: {
+        'exp-1': `mkdir -p cache; echo 1 > cache/it\n${idea('use my cache', 'test ! -e cache/it || { echo 1; exit 0; }; echo 100')}`,
+      },
+    });
+    expect(experiments.map(({ metric }) => metric)).toEqual([100]);
+  }, 60_000);
+});
