@@ -3,12 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { readEvents } from '../../src/store/events.ts';
 import { findResearch, listExperiments } from '../../src/store/research.ts';
 import { findSession } from '../../src/store/sessions.ts';
-import { createRandom } from '../fakes/random.ts';
 import { type Fate, type Simulated, simulate } from '../fakes/simulation.ts';
 import { type AgentScript, attemptsOf } from '../fakes/world.ts';
+import { surviveSuite } from './loop-suite.ts';
 
-const SEED = Number(process.env.PULSE_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const NEAR = 6;
 const script: AgentScript = (iteration) => ({ finalMessage: `Idea ${iteration}.` });
 
 async function run(fate: (point: string, index: number) => Fate | null) {
@@ -67,46 +65,6 @@ describe('a simulated research session', () => {
     expect(violations).toEqual([]);
     expect(world.finishedRuns).toEqual([2, 3, 4, 5, 6]);
   });
-
-  it.each(['die', 'stall', 'nap'] as const)(
-    'survives at every point: %s',
-    { timeout: 120_000 },
-    async (fate) => {
-      const { points } = await run(() => null);
-      const failures: string[] = [];
-      for (const [at, point] of points.entries()) {
-        const { violations } = await run((_, index) => (index === at ? fate : null));
-        if (violations.length > 0) failures.push(`${at} ${point}: ${violations.join('; ')}`);
-      }
-      expect(failures).toEqual([]);
-    },
-  );
-
-  it('survives pairs of deaths that are close to each other', { timeout: 240_000 }, async () => {
-    const { points } = await run(() => null);
-    const failures: string[] = [];
-    for (let first = 0; first < points.length; first++) {
-      for (let second = first + 1; second <= first + NEAR; second++) {
-        const { violations } = await run((_, index) => (index === first || index === second ? 'die' : null));
-        if (violations.length > 0)
-          failures.push(`${first} ${points[first]}, ${second}: ${violations.join('; ')}`);
-      }
-    }
-    expect(failures).toEqual([]);
-  });
-
-  it('survives random deaths and stalls', { timeout: 240_000 }, async () => {
-    const failures: string[] = [];
-    for (let index = 0; index < 60; index++) {
-      const random = createRandom(SEED + index);
-      let trouble = 10;
-      const { violations } = await run(() => {
-        if (trouble === 0 || random() > 0.05) return null;
-        trouble -= 1;
-        return random() < 0.7 ? 'die' : random() < 0.5 ? 'stall' : 'nap';
-      });
-      if (violations.length > 0) failures.push(`PULSE_SEED=${SEED + index} ${violations.join('; ')}`);
-    }
-    expect(failures).toEqual([]);
-  });
 });
+
+surviveSuite({ name: 'a simulated research session', run, near: 6, randomRuns: 60 });
