@@ -12,7 +12,7 @@ import { resultsFile } from '../research/results.ts';
 import { triedStrategies } from '../research/strategy.ts';
 import { STUCK_STEPS, stuckAfter } from '../research/stuck.ts';
 import type { IterationHead } from '../store/iterations.ts';
-import { listExperiments } from '../store/research.ts';
+import { listExperimentHeads } from '../store/research.ts';
 import type { Store } from '../store/store.ts';
 import { findTurn, newestTurn } from '../store/turns.ts';
 import { listVerifications } from '../store/verifications.ts';
@@ -116,7 +116,7 @@ async function composeExperiment(
 ): Promise<string> {
   const { session, control } = state;
   const { research, file } = state.research!;
-  const all = await store.read((db) => listExperiments(db, session.id));
+  const all = await store.read((db) => listExperimentHeads(db, session.id));
   const rows = rowsOf(session, research, all);
   const sha = experiment?.start_sha ?? control.head_sha ?? session.base_sha;
   const review = await workspace.review(session, { sha, patterns: file.scope.inScope, maxBytes: FILE_BYTES });

@@ -11,6 +11,7 @@ import { assertStatus, updateControl, updateSession } from '../store/sessions.ts
 import { type Db, storeNow } from '../store/store.ts';
 import { insertTurn } from '../store/turns.ts';
 import { insertPreflight, insertPulse, listBaseline, movePulse, type PulseRow } from '../store/workflows.ts';
+import { WORK_TOOLS } from '../tools/work/work-tools.ts';
 import { act } from './actions.ts';
 import { plainBrief } from './brief-again.ts';
 import { PAUSED } from './decide.ts';
@@ -26,15 +27,7 @@ const PREFLIGHT_LIMIT_MS = 15 * 60 * 1000;
 const PREFLIGHT_UNIT = 'preflight';
 const PREFLIGHT_TOOLS = ['shell', 'record_baseline', 'preflight_done', 'report_usage'];
 const PULSE_TOOLS = [
-  'semantic_search',
-  'read_file',
-  'list_directory',
-  'glob_search',
-  'grep',
-  'write_file',
-  'edit_file',
-  'multi_edit',
-  'shell',
+  ...WORK_TOOLS,
   'pulse_done',
   'pulse_done_result',
   'request_extension',

@@ -5,7 +5,13 @@ import { ensureExcluded } from '../git/exclude.ts';
 import { isStatusDue } from '../research/progress.ts';
 import { type ResultRow, resultLine, resultsFile } from '../research/results.ts';
 import { isSessionFileDue, sessionFile } from '../research/session-file.ts';
-import { type Experiment, findResearch, listExperiments, type Research } from '../store/research.ts';
+import {
+  type ExperimentHead,
+  findResearch,
+  listExperimentHeads,
+  listExperiments,
+  type Research,
+} from '../store/research.ts';
 import { findSession, type Session } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { researchFileOf } from './measure.ts';
@@ -26,7 +32,7 @@ export function createResearchFiles({ store }: { store: Store }): ResearchFiles 
       await ensureExcluded(root);
       const last = newest ? rowOf(newest) : baselineRow(session, research);
       const allRows = async () => {
-        const all = await store.read((db) => listExperiments(db, sessionId));
+        const all = await store.read((db) => listExperimentHeads(db, sessionId));
         return rowsOf(session, research, all);
       };
       const { direction } = researchFileOf(research.content).metric;
@@ -51,7 +57,7 @@ function folderOf(root: string): string {
 export function rowsOf(
   session: Session,
   research: Research,
-  newestFirst: readonly Experiment[],
+  newestFirst: readonly ExperimentHead[],
 ): ResultRow[] {
   const settled = newestFirst.filter(({ status }) => status !== 'running').toReversed();
   return [baselineRow(session, research), ...settled.map(rowOf)];
@@ -62,7 +68,7 @@ function baselineRow({ base_sha: commit }: Session, { baseline }: Research): Res
   return { iteration: 0, commit, metric: baseline, status: 'baseline', description: 'baseline', ...nothing };
 }
 
-function rowOf({ number, status, commit_hash, metric, delta, description }: Experiment): ResultRow {
+function rowOf({ number, status, commit_hash, metric, delta, description }: ExperimentHead): ResultRow {
   return {
     iteration: number,
     commit: status === 'keep' ? commit_hash : null,

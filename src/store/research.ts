@@ -117,6 +117,21 @@ export async function listExperiments(db: Db, sessionId: string, count?: number)
   }));
 }
 
+const HEAD = ['number', 'status', 'description', 'commit_hash', 'metric', 'delta', 'crashes'] as const;
+/** What a log says of an experiment, without the readings behind it. */
+export type ExperimentHead = Pick<Experiment, (typeof HEAD)[number]>;
+
+/** All of them, newest first: a long session's readings would be megabytes. */
+export async function listExperimentHeads(db: Db, sessionId: string): Promise<ExperimentHead[]> {
+  const rows = await db
+    .selectFrom('experiments')
+    .select(HEAD)
+    .where('session_id', '=', sessionId)
+    .orderBy('number', 'desc')
+    .execute();
+  return rows.map((row) => ({ ...row, crashes: fromJson<string[]>(row.crashes) }));
+}
+
 /** Whether this idea was discarded, or ended in a crash of a kind that bans it. */
 export async function isTriedIdea(
   db: Db,

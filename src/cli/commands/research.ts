@@ -7,6 +7,7 @@ import { detached, followSession } from '../follow/follow.ts';
 import { readYamlFile } from '../read-yaml.ts';
 import type { ResearchAction } from '../research-command.ts';
 import { launchRunner } from '../session-runner.ts';
+import { sharedStart } from '../start-options.ts';
 
 export async function run(context: CommandContext): Promise<number> {
   const { input, output, environment } = context;
@@ -26,20 +27,7 @@ async function start(pulse: Pulse, context: CommandContext, file: string): Promi
   const { session } = await pulse.research.start({
     content: await readYamlFile(file, { cwd, what: 'The research file' }),
     iterations: input.number('iterations'),
-    path: input.text('path') ?? cwd,
-    createdBy: 'cli',
-    projectName: input.text('project'),
-    agent: input.text('agent'),
-    command: input.text('command'),
-    model: input.text('model'),
-    budgetUsd: input.usd('budget-usd'),
-    budgetTokens: input.number('budget-tokens'),
-    timeLimitMs: input.number('time-limit'),
-    iterationTimeoutMs: input.number('iteration-timeout'),
-    idleTimeoutMs: input.number('idle-timeout'),
-    base: input.text('base'),
-    branch: input.text('branch'),
-    record: input.has('record'),
+    ...sharedStart(input, cwd),
   });
   const launch = (): Promise<void> => launchRunner(pulse, session, context);
   if (input.has('detach')) {

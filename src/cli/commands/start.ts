@@ -5,6 +5,7 @@ import type { CommandContext } from '../command-spec.ts';
 import { detached, followSession } from '../follow/follow.ts';
 import type { Input } from '../parser.ts';
 import { findOrphans, launchRunner } from '../session-runner.ts';
+import { sharedStart } from '../start-options.ts';
 import { shownLine } from '../terminal/text.ts';
 
 export async function run(context: CommandContext): Promise<number> {
@@ -23,24 +24,11 @@ export async function run(context: CommandContext): Promise<number> {
 function startInput(input: Input, cwd: string): StartInput {
   return {
     goal: input.argument('GOAL')!,
-    path: input.text('path') ?? cwd,
-    createdBy: 'cli',
-    projectName: input.text('project'),
-    agent: input.text('agent'),
-    command: input.text('command'),
-    model: input.text('model'),
+    ...sharedStart(input, cwd),
     verify: input.texts('verify'),
     maxIterations: input.number('max-iterations'),
-    budgetUsd: input.usd('budget-usd'),
-    budgetTokens: input.number('budget-tokens'),
-    timeLimitMs: input.number('time-limit'),
-    iterationTimeoutMs: input.number('iteration-timeout'),
-    idleTimeoutMs: input.number('idle-timeout'),
-    base: input.text('base'),
-    branch: input.text('branch'),
     anchorTurnId: input.text('anchor'),
     contextStrategy: input.text('context') as StartInput['contextStrategy'],
-    record: input.has('record'),
   };
 }
 

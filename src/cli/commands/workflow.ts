@@ -9,6 +9,7 @@ import { detached, followSession } from '../follow/follow.ts';
 import { lastEvent } from '../follow/last-event.ts';
 import { readYamlFile } from '../read-yaml.ts';
 import { launchRunner } from '../session-runner.ts';
+import { sharedStart } from '../start-options.ts';
 import { shownLine } from '../terminal/text.ts';
 import type { WorkflowAction } from '../workflow-command.ts';
 
@@ -38,23 +39,10 @@ async function start(
   const { input, cwd } = context;
   const { session } = await pulse.workflows.start({
     ...work,
-    path: input.text('path') ?? cwd,
-    createdBy: 'cli',
+    ...sharedStart(input, cwd),
     actor: actor(),
     isApproved: input.has('yes'),
     extensions: input.text('extensions') as 'auto' | 'ask' | undefined,
-    projectName: input.text('project'),
-    agent: input.text('agent'),
-    command: input.text('command'),
-    model: input.text('model'),
-    budgetUsd: input.usd('budget-usd'),
-    budgetTokens: input.number('budget-tokens'),
-    timeLimitMs: input.number('time-limit'),
-    iterationTimeoutMs: input.number('iteration-timeout'),
-    idleTimeoutMs: input.number('idle-timeout'),
-    base: input.text('base'),
-    branch: input.text('branch'),
-    record: input.has('record'),
   });
   return follow(pulse, context, { session, next: 'run' }, 0);
 }

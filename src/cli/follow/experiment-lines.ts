@@ -3,7 +3,7 @@ import type { PulseEvent } from '../../domain/events.ts';
 import { crashLine } from '../../research/crash.ts';
 import { formatDelta, formatFigure } from '../../research/figures.ts';
 import type { Style } from '../terminal/style.ts';
-import { shorten, shownLine } from '../terminal/text.ts';
+import { displayWidth, shorten, shownLine } from '../terminal/text.ts';
 
 interface Room {
   style: Style;
@@ -45,7 +45,7 @@ function ended(
   const head = `${mark} ${String(number).padStart(2)} ${word.padEnd(8)}`;
   const figures = `${figure}${change}`.padEnd(FIGURES);
   const about = shorten(shownLine(String(description ?? '')), columns - head.length - figures.length - 3);
-  const left = columns - head.length - figures.length - about.length - 5;
+  const left = columns - head.length - figures.length - displayWidth(about) - 5;
   const why = left < LEAST_REASON ? '' : shorten(shownLine(reasonOf(word, String(reason ?? ''))), left);
   return `${style[color](head)} ${figures} ${about}  ${style.dim(why)}`.trimEnd();
 }
