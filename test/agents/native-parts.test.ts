@@ -100,7 +100,7 @@ describe('a failure of a model call', () => {
 
   it('has a class and a message whatever is thrown', () => {
     fc.assert(
-      fc.property(fc.anything(), (thrown) => {
+      fc.property(fc.anything({ withNullPrototype: true }), (thrown) => {
         const { class: name, message } = classifyFailure(thrown);
         expect(name).toMatch(/^\w+$/);
         expect(message.length).toBeLessThanOrEqual(1000);

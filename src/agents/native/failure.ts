@@ -56,7 +56,7 @@ function usageLimitOf({ status, headers, error }: ServerAnswer): { resetAt?: str
 function isOverflow({ status, error }: ServerAnswer): boolean {
   if (status === 413 || error.code === 'context_length_exceeded') return true;
   // Anthropic gives this one no code of its own.
-  return status === 400 && /^prompt is too long/i.test(String(error.message ?? ''));
+  return status === 400 && typeof error.message === 'string' && /^prompt is too long/i.test(error.message);
 }
 
 function retryAfterOf({ headers }: ServerAnswer, now: () => number): number | undefined {
@@ -84,8 +84,17 @@ function readAnswer(thrown: unknown): ServerAnswer {
     status: typeof fields.statusCode === 'number' ? fields.statusCode : undefined,
     headers: asRecord(fields.responseHeaders) as Record<string, string>,
     error,
-    message: `${said ?? String(thrown)}${typeof cause === 'string' ? ` (${cause})` : ''}`.slice(0, 1000),
+    message: `${said ?? textOf(thrown)}${typeof cause === 'string' ? ` (${cause})` : ''}`.slice(0, 1000),
   };
+}
+
+/** Whatever was thrown: an object without a prototype has no text of its own. */
+function textOf(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return 'The call failed, and nothing says why.';
+  }
 }
 
 function asRecord(value: unknown): Record<string, unknown> {
