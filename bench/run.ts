@@ -18,6 +18,7 @@ const measurements: [string, ...string[]][] = [
   ['sessions.ts'],
   ['start-up.ts'],
   ['research.ts'],
+  ['research-flat.ts'],
   ['large-repository.ts'],
 ];
 

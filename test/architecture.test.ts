@@ -8,6 +8,7 @@ const SKIPPED = ['node_modules', '.git', 'dist', 'coverage'];
 
 /** Processes of their own, or the one default at the edge; everything else is handed its environment. */
 const READS_PROCESS_ENV = [
+  'src/agents/acp/agent.ts',
   'src/agents/demo/agent.ts',
   'src/agents/native/agent.ts',
   'src/agents/replay/agent.ts',

@@ -51,7 +51,12 @@ export const copilotLine = z.discriminatedUnion('type', [
 ]);
 export type CopilotLine = z.infer<typeof copilotLine>;
 
-const tokens = z.object({ inputTokens: count, outputTokens: count, cacheReadTokens: count, cacheWriteTokens: count });
+const tokens = z.object({
+  inputTokens: count,
+  outputTokens: count,
+  cacheReadTokens: count,
+  cacheWriteTokens: count,
+});
 export type CopilotTokens = z.infer<typeof tokens>;
 
 /** The file of what was spent, in one line. */

@@ -23,7 +23,7 @@ const MAX_MESSAGE_LENGTH = 2000;
 
 type Line<T extends CopilotLine['type']> = Extract<CopilotLine, { type: T }>;
 
-export function createCopilotParser({ prices }: ParserOptions): AgentParser {
+export function createCopilotParser({ prices, earlier }: ParserOptions): AgentParser {
   const calls = createOpenCalls();
   let model: string | null = null;
   let finalMessage = '';
@@ -97,21 +97,25 @@ export function createCopilotParser({ prices }: ParserOptions): AgentParser {
     return keepStart(error?.trim() || 'The agent reported a failure.', MAX_MESSAGE_LENGTH);
   }
 
+  /** Counted from the session's beginning. */
   function usageOf(read: Record<string, unknown> | null): RunEvent[] {
     const { data } = copilotUsage.safeParse(read);
     if (!data) return [];
-    const models = Object.entries(data.modelMetrics).map(([name, { usage }]) => ({ name, ...tokensOf(usage) }));
-    const costs = models.map(({ name, ...tokens }) => costOf(name, tokens, prices));
-    const isKnown = costs.every((cost) => cost !== null);
-    const costUsd = sum(costs.map((cost) => cost ?? 0));
+    const models = Object.entries(data.modelMetrics).map(([name, { usage }]) => {
+      const tokens = tokensOf(usage);
+      return { ...tokens, costUsd: costOf(name, tokens, prices) };
+    });
+    const total = (field: keyof Tokens | 'costUsd') =>
+      Math.max(0, models.reduce((sum, model) => sum + (model[field] ?? 0), 0) - (earlier?.[field] ?? 0));
+    const isKnown = models.length > 0 && models.every(({ costUsd }) => costUsd !== null);
     return [
       {
         type: 'usage',
         scope: 'cumulative',
-        inputTokens: sum(models.map(({ inputTokens }) => inputTokens)),
-        outputTokens: sum(models.map(({ outputTokens }) => outputTokens)),
-        cacheTokens: sum(models.map(({ cacheTokens }) => cacheTokens)),
-        ...(isKnown && models.length > 0 ? { costUsd } : {}),
+        inputTokens: total('inputTokens'),
+        outputTokens: total('outputTokens'),
+        cacheTokens: total('cacheTokens'),
+        ...(isKnown ? { costUsd: total('costUsd') } : {}),
       },
     ];
   }
@@ -172,8 +176,4 @@ export function createCopilotParser({ prices }: ParserOptions): AgentParser {
 function tokensOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: CopilotTokens): Tokens {
   const cacheTokens = cacheReadTokens + cacheWriteTokens;
   return { inputTokens: Math.max(0, inputTokens - cacheTokens), outputTokens, cacheTokens };
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

@@ -37,7 +37,6 @@ export const opencodeAdapter: AgentAdapter = {
       args: [
         ...['run', '--format', 'json'],
         ...['--print-logs', '--log-level', 'INFO'], // retries, and that it is done, stand in its log alone
-        ...(process.env.OCLOG ? ['--print-logs', '--log-level', process.env.OCLOG] : []),
         '--auto', // nobody is there to ask; what the user has denied stays denied
         ...(model === null ? [] : ['--model', model]),
         ...(resume === null ? [] : ['--session', resume]),

@@ -9,6 +9,8 @@ const LIST_PRICES: Prices = {
   'claude-opus-4-5*': { input: 5, output: 25, cache: 0.5 },
   'claude-sonnet-4*': { input: 3, output: 15, cache: 0.3 },
   'claude-haiku-4-5*': { input: 1, output: 5, cache: 0.1 },
+  'gemini-2.5-flash': { input: 0.3, output: 2.5, cache: 0.03 },
+  'gemini-2.5-flash-lite': { input: 0.1, output: 0.4, cache: 0.01 },
   'gpt-5': { input: 1.25, output: 10, cache: 0.125 },
   'gpt-5-codex': { input: 1.25, output: 10, cache: 0.125 },
   'gpt-5-mini': { input: 0.25, output: 2, cache: 0.025 },

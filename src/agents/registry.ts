@@ -1,10 +1,12 @@
 /** Which agents there are, which of them can be used here, and which one a session gets (contract 1.6). */
 import { PulseError } from '../domain/errors.ts';
 import { findExecutable } from '../process/executable.ts';
+import { acpAdapter } from './acp.ts';
 import { claudeAdapter } from './claude.ts';
 import { codexAdapter } from './codex.ts';
 import { commandAdapter } from './command.ts';
 import type { AgentAdapter, AgentDetection } from './contract.ts';
+import { copilotAdapter } from './copilot.ts';
 import { demoAdapter } from './demo.ts';
 import { geminiAdapter } from './gemini.ts';
 import { nativeAdapter } from './native.ts';
@@ -31,9 +33,8 @@ export const AGENT_NAMES = [
 export type AgentName = (typeof AGENT_NAMES)[number];
 
 /** Chosen only when somebody asks for them by name (or, for `command`, by giving one). */
-const ONLY_BY_NAME: readonly string[] = ['command', 'demo', 'replay'];
-const NEEDS_COMMAND: readonly string[] = ['command', 'replay'];
-const TAKES_COMMAND: readonly string[] = [...NEEDS_COMMAND, 'acp'];
+const ONLY_BY_NAME: readonly string[] = ['acp', 'command', 'demo', 'replay'];
+const NEEDS_COMMAND: readonly string[] = ['acp', 'command', 'replay'];
 const NO_EXECUTABLE: readonly string[] = ['acp', 'native'];
 
 export interface DetectedAgent {
@@ -78,6 +79,8 @@ export const { findAdapter, detectAgents, chooseAgent } = createAgentRegistry([
   opencodeAdapter,
   piAdapter,
   qwenAdapter,
+  copilotAdapter,
+  acpAdapter,
   nativeAdapter,
   commandAdapter,
   demoAdapter,
@@ -167,7 +170,7 @@ function askedAgent({
 }
 
 function checkCommand(name: AgentName, command: string | null): void {
-  if (command !== null && !TAKES_COMMAND.includes(name)) {
+  if (command !== null && !NEEDS_COMMAND.includes(name)) {
     throw new PulseError('usage', `${name} takes no --command.`, {
       hint: 'Leave out --agent to run the command, or leave out --command.',
     });

@@ -77,7 +77,10 @@ async function runAgent(
     ending.abort();
   }
   using retries = watchRetries(spec.limits, stop);
-  using watchdog = watch(spec.limits, stop);
+  using watchdog = watch(spec.limits, (stopCause) => {
+    const isIdle = stopCause.kind === 'failure' && stopCause.class === 'timeout_idle';
+    stop((isIdle && retries.cause()) || stopCause);
+  });
 
   function onEvent(event: RunEvent): void {
     recorder?.record(event);

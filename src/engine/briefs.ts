@@ -109,6 +109,8 @@ export function createBriefs(options: BriefsOptions): Briefs {
 /** The rest of the brief, beside the in-scope files. */
 const FILE_BYTES = 48 * 1024;
 const ROWS_SHOWN = 20;
+/** Of each line of the strategy: a brief must not grow with the session. */
+const TRIES_SHOWN = 10;
 
 async function composeExperiment(
   { store, workspace }: BriefsOptions,
@@ -144,7 +146,10 @@ async function composeExperiment(
     log: review.log,
     files: review.files,
     moreFiles: review.more,
-    strategy: triedStrategies(file.strategy, described.toReversed()),
+    strategy: triedStrategies(file.strategy, described.toReversed()).map(({ text, iterations }) => ({
+      text,
+      iterations: iterations.slice(-TRIES_SHOWN),
+    })),
     priorities: PRIORITIES,
     antiPatterns: ANTI_PATTERNS,
     onlyVariants: triesVariantsOnly(number, research.iterations),

@@ -8,6 +8,9 @@ import type { FailureClass } from '../domain/failures.ts';
 /** Longer than an agent's own few retries take; Pulse retries by its own policy afterwards. */
 const PATIENCE_MS = 2 * 60 * 1000;
 
+/** Of the patience: a retry longer ago than this has led somewhere. */
+const RECENT = 0.75;
+
 export interface RetryStop {
   kind: 'failure';
   class: FailureClass;
@@ -16,6 +19,8 @@ export interface RetryStop {
 
 export interface RetryWatch extends Disposable {
   saw(event: RunEvent): void;
+  /** What a silence now would be: the last thing it did was to try again. `null`: something else was. */
+  cause(): RetryStop | null;
 }
 
 /**
@@ -29,22 +34,34 @@ export function watchRetries(
   const patienceMs = Math.min(idleMs ?? PATIENCE_MS, PATIENCE_MS);
   let status: number | null = null;
   let timer: NodeJS.Timeout | undefined;
+  let lastMs = 0;
+  let isTrying = false;
+
+  function causeNow(text: string): RetryStop {
+    return { kind: 'failure', class: failureOfStatus(status) ?? 'network', message: text };
+  }
 
   function end(): void {
-    const message = `The agent did nothing but try again for ${formatDuration(patienceMs)}.`;
-    stop({ kind: 'failure', class: failureOfStatus(status) ?? 'network', message });
+    timer = undefined;
+    // After its last try some are silent while the answer comes: that is the idle clock's to judge.
+    if (performance.now() - lastMs > RECENT * patienceMs) return;
+    stop(causeNow(`The agent did nothing but try again for ${formatDuration(patienceMs)}.`));
   }
 
   return {
     saw(event) {
+      isTrying = event.type === 'retry';
       if (event.type !== 'retry') {
         clearTimeout(timer);
         timer = undefined;
         return;
       }
       status = event.status ?? null;
+      lastMs = performance.now();
       timer ??= setTimeout(end, patienceMs);
     },
+    cause: () =>
+      isTrying ? causeNow('The agent did nothing but try again, and was not heard of any more.') : null,
     [Symbol.dispose]: () => clearTimeout(timer),
   };
 }

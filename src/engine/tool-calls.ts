@@ -26,8 +26,8 @@ export function createCallLog(earlier: readonly ToolCall[]): CallLog {
 
   function ended({ name, target, ok }: { name: string; target: string; ok: boolean }): void {
     const tool = plainName(name);
-    if (NOT_COUNTED.test(tool)) return;
     const isShell = SHELLS.has(tool);
+    if (NOT_COUNTED.test(tool) || (isShell && OWN_CALL.test(target))) return;
     kept = [...kept, { key: isShell ? `shell ${target}` : `${tool} ${target}`, ok, isShell }].slice(
       -CALLS_REMEMBERED,
     );
@@ -54,6 +54,9 @@ export function createCallLog(earlier: readonly ToolCall[]): CallLog {
     calls: () => kept,
   };
 }
+
+/** An agent that has only a shell calls Pulse's tools there: a refusal is no failed command. */
+const OWN_CALL = /(?:^|[\s;&|'"(])pulse tool\s/;
 
 /** Pulse's tools as CLIs name them: these are counted where they are called, at the endpoint. */
 const OWN_TOOL = /^(?:mcp_+)?pulse[_/.]/i;

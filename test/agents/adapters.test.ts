@@ -4,12 +4,17 @@ import { isAbsolute } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { acpAdapter } from '../../src/agents/acp.ts';
 import { claudeAdapter } from '../../src/agents/claude.ts';
 import { codexAdapter } from '../../src/agents/codex.ts';
 import { commandAdapter } from '../../src/agents/command.ts';
 import type { AgentAdapter } from '../../src/agents/contract.ts';
+import { copilotAdapter } from '../../src/agents/copilot.ts';
 import { demoAdapter } from '../../src/agents/demo.ts';
+import { geminiAdapter } from '../../src/agents/gemini.ts';
+import { opencodeAdapter } from '../../src/agents/opencode.ts';
 import { ownScript } from '../../src/agents/own-script.ts';
+import { piAdapter } from '../../src/agents/pi.ts';
 import { qwenAdapter } from '../../src/agents/qwen.ts';
 import { AGENT_NAMES } from '../../src/agents/registry.ts';
 import { replayAdapter } from '../../src/agents/replay.ts';
@@ -49,7 +54,11 @@ const SUBJECTS: Subject[] = [
 ];
 
 /** Those that are programs of others: what they do is tested on their recorded streams and in test/real-agents. */
-const ADAPTERS = [...SUBJECTS.map(({ adapter }) => adapter), claudeAdapter, codexAdapter, qwenAdapter];
+const ADAPTERS = [
+  ...SUBJECTS.map(({ adapter }) => adapter),
+  ...[claudeAdapter, codexAdapter, geminiAdapter, opencodeAdapter, piAdapter, qwenAdapter, copilotAdapter],
+  acpAdapter,
+];
 
 describe.each(SUBJECTS)('the adapter $adapter.name', ({ adapter, command, slow }) => {
   test('has a name of the contract and is available where Pulse runs', async () => {

@@ -2,6 +2,10 @@
 import { expect, test } from 'vitest';
 import { claudeAdapter } from '../../src/agents/claude.ts';
 import { codexAdapter } from '../../src/agents/codex.ts';
+import { copilotAdapter } from '../../src/agents/copilot.ts';
+import { geminiAdapter } from '../../src/agents/gemini.ts';
+import { opencodeAdapter } from '../../src/agents/opencode.ts';
+import { piAdapter } from '../../src/agents/pi.ts';
 import { qwenAdapter } from '../../src/agents/qwen.ts';
 import { agentEnvironment } from '../../src/process/environment.ts';
 import { makeRun } from './fixture.ts';
@@ -62,6 +66,10 @@ test('each sees its own variables, and no other’s', () => {
     OPENAI_API_KEY: 'o',
     CODEX_HOME: 'x',
     QWEN_HOME: 'q',
+    GEMINI_API_KEY: 'gm',
+    OPENCODE_CONFIG: 'oc',
+    PI_OFFLINE: '1',
+    COPILOT_GITHUB_TOKEN: 'cp',
     AWS_PROFILE: 'aws',
     GOOGLE_CLOUD_PROJECT: 'g',
     VERTEX_REGION: 'v',
@@ -84,4 +92,8 @@ test('each sees its own variables, and no other’s', () => {
   ]);
   expect(seenBy(codexAdapter)).toEqual(['OPENAI_API_KEY', 'CODEX_HOME']);
   expect(seenBy(qwenAdapter)).toEqual(['OPENAI_API_KEY', 'QWEN_HOME']);
+  expect(seenBy(geminiAdapter)).toEqual(['GEMINI_API_KEY', 'GOOGLE_CLOUD_PROJECT']);
+  expect(seenBy(opencodeAdapter)).toEqual(['OPENCODE_CONFIG']);
+  expect(seenBy(piAdapter)).toEqual(['PI_OFFLINE']);
+  expect(seenBy(copilotAdapter)).toEqual(['COPILOT_GITHUB_TOKEN']);
 });

@@ -36,7 +36,7 @@ function fakeAgent(name: string): AgentAdapter {
 const registry = createAgentRegistry([demoAdapter, fakeAgent('codex'), commandAdapter, fakeAgent('claude')]);
 
 describe('finding an adapter', () => {
-  test.each(['claude', 'codex', 'qwen', 'command', 'demo', 'replay'])('%s is there', (name) => {
+  test.each(AGENT_NAMES)('%s is there', (name) => {
     expect(findAdapter(name).name).toBe(name);
   });
 

@@ -26,12 +26,7 @@ describe('bad input', () => {
       '/nowhere/at/all',
     ],
     ['an unknown agent', ['start', 'x', '--agent', 'clude'], 'usage', 'clude'],
-    [
-      'an agent that is not installed',
-      ['start', 'x', '--agent', 'gemini'],
-      'agent_unavailable',
-      'gemini',
-    ],
+    ['an agent that is not installed', ['start', 'x', '--agent', 'gemini'], 'agent_unavailable', 'gemini'],
     ['no agent at all', ['start', 'x'], 'agent_unavailable', '--command'],
     ['an unknown base', ['start', 'x', '--base', 'nope', ...OK], 'unknown_base', 'nope'],
     ['a branch that exists', ['start', 'x', '--branch', 'main', ...OK], 'branch_exists', 'main'],

@@ -43,6 +43,15 @@ describe('the calls of a pulse', () => {
     },
   );
 
+  it('a refused call of a tool of Pulse in a shell is no failed command', () => {
+    const log = createCallLog([]);
+    log.ended(call('bash', `/bin/bash -lc 'pulse tool pulse_done "{}"'`, false));
+    log.ended(call('shell', 'cd x && pulse tool pulse_done {}', false));
+    expect(log.failed()).toEqual([]);
+    log.ended(call('shell', 'impulse tools', false));
+    expect(log.failed()).toHaveLength(1);
+  });
+
   it('remembers twenty, over the runs of a pulse', () => {
     const first = createCallLog([]);
     first.ended(call('edit_file', 'old', false));

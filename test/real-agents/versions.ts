@@ -20,6 +20,7 @@ export const PINNED = {
   opencode: { package: 'opencode-ai', version: '1.18.33', program: 'node_modules/.bin/opencode' },
   pi: { package: '@mariozechner/pi-coding-agent', version: '0.73.1', program: 'node_modules/.bin/pi' },
   qwen: { package: '@qwen-code/qwen-code', version: '0.15.10', program: 'node_modules/.bin/qwen' },
+  copilot: { package: '@github/copilot', version: '1.0.102', program: 'node_modules/.bin/copilot' },
 } as const satisfies Record<string, PinnedAgent>;
 export type PinnedName = keyof typeof PINNED;
 

@@ -28,7 +28,7 @@ export function prepareLab(scratch: Scratch, files: Record<string, string> = {})
 }
 
 /** The brief of each run is kept as `brief-<unit>-<iteration>`. */
-export function agentOf(scratch: Scratch, scripts: Record<string, string>): string {
+function agentOf(scratch: Scratch, scripts: Record<string, string>): string {
   const cases = Object.entries(scripts).map(([unit, body]) => `${unit})\n${body}\n;;`);
   return scratch.file(
     'agent.sh',

@@ -10,7 +10,7 @@ import { createPulse } from '../../src/pulse.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 import { idea, prepareLab, research } from './lab.ts';
 
-const HOLDER = join(import.meta.dirname, 'slot-holder.ts');
+const HOLDER = join(import.meta.dirname, 'fixtures/slot-holder.ts');
 
 interface Room {
   path: string;

@@ -1,0 +1,129 @@
+/** One conversation: a session, the brief, and its updates until the turn stops. Failure is data. */
+import {
+  type ActiveSession,
+  type ClientContext,
+  client,
+  methods,
+  PROTOCOL_VERSION,
+  type SessionModeState,
+} from '@agentclientprotocol/sdk';
+import type { FailureClass } from '../../domain/failures.ts';
+import type { RunEvent } from '../contract.ts';
+import { failureOf } from './failure.ts';
+import { answerPermission } from './permission.ts';
+import { startProgram } from './program.ts';
+import { createUpdateReader } from './updates.ts';
+import { usageOf } from './usage.ts';
+
+export interface AcpRun {
+  command: string;
+  cwd: string;
+  brief: string;
+  tools: { url: string; token: string };
+  print(event: RunEvent): void;
+  /** Cancels the turn. */
+  signal: AbortSignal;
+}
+
+export type AcpEnd = { ok: true } | { ok: false; failure: FailureClass; message: string };
+
+/** Modes in which nobody is asked, as agents call them. */
+const UNASKED = ['bypassPermissions', 'full-access', 'yolo'];
+/** A cancelled turn gets this long to say so. */
+const CANCEL_GRACE_MS = 1_500;
+/** The program is started by it; until then its handles keep nothing alive. */
+const KEEP_ALIVE_MS = 60_000;
+
+export async function converse(run: AcpRun): Promise<AcpEnd> {
+  const alive = setInterval(() => undefined, KEEP_ALIVE_MS);
+  const program = startProgram(run);
+  const app = client({ name: 'pulse' }).onRequest(
+    methods.client.session.requestPermission,
+    ({ params: request }) => answerPermission(request, run.cwd),
+  );
+  try {
+    const spoken = app.connectWith(program.stream, (agent) => speak(run, agent));
+    return await Promise.race([spoken, cancelled(run.signal)]);
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure.class !== 'crashed') return { ok: false, failure: failure.class, message: failure.message };
+    return { ok: false, failure: 'crashed', message: await withLastWords(failure.message, program.ended) };
+  } finally {
+    clearInterval(alive);
+  }
+}
+
+async function speak({ cwd, brief, tools, print, signal }: AcpRun, agent: ClientContext): Promise<AcpEnd> {
+  const { agentInfo, agentCapabilities } = await agent.request(methods.agent.initialize, {
+    protocolVersion: PROTOCOL_VERSION,
+    // No fs and no terminal: it works in the worktree itself.
+    clientCapabilities: {},
+    clientInfo: { name: 'pulse', version: '1' },
+  });
+  const builder = agent.buildSession({ cwd, mcpServers: [] });
+  if (agentCapabilities?.mcpCapabilities?.http) {
+    const headers = [{ name: 'Authorization', value: `Bearer ${tools.token}` }];
+    builder.withMcpServer({ type: 'http', name: 'pulse', url: `${tools.url}/mcp`, headers });
+  }
+  using session = await builder.start();
+  print({ type: 'started' });
+  const { sessionId } = session;
+  const mode = unaskedMode(session.modes);
+  if (mode) await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode });
+  signal.addEventListener('abort', () => void agent.notify(methods.agent.session.cancel, { sessionId }));
+  return await listen(session, { brief, print, agentName: agentInfo?.name ?? '' });
+}
+
+/**
+ * The end of the turn is taken from the queue of updates, where it stands behind the last of them: the answer to the
+ * request itself may overtake them.
+ */
+async function listen(
+  session: ActiveSession,
+  { brief, print, agentName }: { brief: string; print: AcpRun['print']; agentName: string },
+): Promise<AcpEnd> {
+  const reader = createUpdateReader(Date.now);
+  const refused = Promise.withResolvers<never>();
+  session.prompt(brief).catch(refused.reject);
+  for (;;) {
+    const message = await Promise.race([session.nextUpdate(), refused.promise]);
+    if (message.kind === 'session_update') {
+      for (const event of reader.read(message.update)) print(event);
+      continue;
+    }
+    for (const event of [...reader.end(), ...usageOf(message.response, agentName)]) print(event);
+    return endOf(message.stopReason);
+  }
+}
+
+function endOf(stopReason: string): AcpEnd {
+  if (stopReason === 'end_turn') return { ok: true };
+  const failure = stopReason === 'cancelled' ? 'cancelled' : 'crashed';
+  return { ok: false, failure, message: `The agent stopped: ${stopReason}.` };
+}
+
+function unaskedMode(modes: SessionModeState | null | undefined): string | null {
+  const offered = modes?.availableModes.map(({ id }) => id) ?? [];
+  return UNASKED.find((id) => offered.includes(id)) ?? null;
+}
+
+/** Resolves only if the turn does not say by itself, in time, that it was cancelled. */
+function cancelled(signal: AbortSignal): Promise<AcpEnd> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => {
+      const end: AcpEnd = { ok: false, failure: 'cancelled', message: 'The run was cancelled.' };
+      setTimeout(() => resolve(end), CANCEL_GRACE_MS);
+    });
+  });
+}
+
+/** A connection that broke says nothing of why; the program may have. */
+async function withLastWords(
+  message: string,
+  ended: Promise<{ code: number; stderr: string }>,
+): Promise<string> {
+  const end = await Promise.race([ended, new Promise<null>((resolve) => setTimeout(resolve, 1_000, null))]);
+  if (!end) return message;
+  const said = end.stderr.trim().split('\n').slice(-5).join('\n');
+  return [`${message} The program exited with code ${end.code}.`, said].filter(Boolean).join('\n');
+}

@@ -1,0 +1,54 @@
+/** What a turn spent: the protocol's own field where the agent fills it, else what gemini adds. */
+import * as z from 'zod';
+import type { RunEvent } from '../contract.ts';
+
+const count = z.int().nonnegative().catch(0).default(0);
+
+const standard = z.object({
+  usage: z.object({
+    inputTokens: count,
+    outputTokens: count,
+    thoughtTokens: count,
+    cachedReadTokens: count,
+    cachedWriteTokens: count,
+  }),
+});
+
+const tokenCount = z.object({ input_tokens: count, output_tokens: count });
+const gemini = z.object({
+  _meta: z.object({
+    quota: z.object({
+      token_count: tokenCount,
+      model_usage: z
+        .array(z.object({ model: z.string() }))
+        .catch([])
+        .default([]),
+    }),
+  }),
+});
+
+/** They tell of the last call alone: less than the truth is no figure. */
+const TELLS_LAST_CALL = /opencode/i;
+
+export function usageOf(response: unknown, agentName: string): RunEvent[] {
+  if (TELLS_LAST_CALL.test(agentName)) return [];
+  const { data } = standard.safeParse(response);
+  if (data) {
+    const { inputTokens, outputTokens, thoughtTokens, cachedReadTokens, cachedWriteTokens } = data.usage;
+    return [
+      {
+        type: 'usage',
+        scope: 'cumulative',
+        inputTokens,
+        outputTokens: outputTokens + thoughtTokens,
+        cacheTokens: cachedReadTokens + cachedWriteTokens,
+      },
+    ];
+  }
+  const quota = gemini.safeParse(response).data?._meta.quota;
+  if (!quota) return [];
+  const models = quota.model_usage.map(({ model }) => model);
+  const started: RunEvent[] = models.length === 1 ? [{ type: 'started', model: models[0] }] : [];
+  const { input_tokens: inputTokens, output_tokens: outputTokens } = quota.token_count;
+  return [...started, { type: 'usage', scope: 'cumulative', inputTokens, outputTokens }];
+}
