@@ -101,6 +101,12 @@ interface Trouble {
 
 const CRASHING = `if [ "$PULSE_ITERATION.$PULSE_ATTEMPT" = 2.1 ]; then exit 7; fi\n${AGENT}`;
 
+/** Is at work whenever it is stopped. */
+const LINGERING = AGENT.replace(
+  'sleep 0.1\n',
+  'if [ "$PULSE_ITERATION.$PULSE_ATTEMPT" = 1.1 ]; then sleep 20; fi\nsleep 0.1\n',
+);
+
 const TROUBLED: Trouble[] = CRASH_SIDES.flatMap((side): Trouble[] => [
   { where: `retry:${side}`, agent: CRASHING },
   {
@@ -117,7 +123,7 @@ const TROUBLED: Trouble[] = CRASH_SIDES.flatMap((side): Trouble[] => [
       await pulse.pause(sessionId, { actor: 'test' });
     },
   },
-  { where: `interrupt:${side}`, isPaused: true },
+  { where: `interrupt:${side}`, agent: LINGERING, isPaused: true },
 ]);
 
 async function resumePaused(scratch: Scratch, sessionId: string): Promise<void> {
