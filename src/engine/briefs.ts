@@ -9,6 +9,7 @@ import { CRASH_POLICIES, type CrashKind } from '../research/crash.ts';
 import { formatFigure } from '../research/figures.ts';
 import { ANTI_PATTERNS, PRIORITIES, triesVariantsOnly } from '../research/ideation.ts';
 import { resultsFile } from '../research/results.ts';
+import { scopeMatcher } from '../research/scope.ts';
 import { triedStrategies } from '../research/strategy.ts';
 import { STUCK_STEPS, stuckAfter } from '../research/stuck.ts';
 import type { IterationHead } from '../store/iterations.ts';
@@ -121,7 +122,11 @@ async function composeExperiment(
   const all = await store.read((db) => listExperimentHeads(db, session.id));
   const rows = rowsOf(session, research, all);
   const sha = experiment?.start_sha ?? control.head_sha ?? session.base_sha;
-  const review = await workspace.review(session, { sha, patterns: file.scope.inScope, maxBytes: FILE_BYTES });
+  const review = await workspace.review(session, {
+    sha,
+    isWanted: scopeMatcher(file.scope),
+    maxBytes: FILE_BYTES,
+  });
   const stuck = stuckAfter(rows.slice(1).map(({ status }) => status));
   const last = all.find(({ status }) => status !== 'running');
   const crashed = last?.status === 'crash' ? (last.crashes.at(-1) as CrashKind | undefined) : undefined;

@@ -65,10 +65,10 @@ export interface Workspace {
   saveLeftovers(attempt: HeldAttempt): Promise<void>;
   /** Names an experiment's commit that was not kept; its other refs go. */
   discard(session: Session, discarded: PulseLanding & { number: number; commit: string }): Promise<void>;
-  /** The newest commits of the session's branch, and the files that the patterns match, as far as `maxBytes` reach. */
+  /** The newest commits of the session's branch, and the files that are wanted, as far as `maxBytes` reach. */
   review(
     session: Session,
-    wanted: { sha: string; patterns: readonly string[]; maxBytes: number },
+    wanted: { sha: string; isWanted(path: string): boolean; maxBytes: number },
   ): Promise<ReviewMaterial>;
   /** Moves the session's branch by compare-and-swap and drops the attempt's ref with it. */
   advance(session: Session, move: BranchMove): Promise<void>;

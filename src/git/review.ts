@@ -1,5 +1,4 @@
 /** What an experiment's agent is shown of the repository: the newest commits and the files it may change. */
-import { matchesGlob } from 'node:path';
 import type { Git } from './exec.ts';
 import { pathText, splitNul } from './path-bytes.ts';
 
@@ -12,9 +11,9 @@ export async function reviewMaterial(
   {
     root,
     sha,
-    patterns,
+    isWanted,
     maxBytes,
-  }: { root: string; sha: string; patterns: readonly string[]; maxBytes: number },
+  }: { root: string; sha: string; isWanted(path: string): boolean; maxBytes: number },
 ): Promise<{ log: string; files: { path: string; text: string }[]; more: string[] }> {
   const log = await git.text(['log', '--oneline', `-${COMMITS}`, sha], { cwd: root });
   const { stdout } = await git.run(['ls-tree', '-r', '-z', '-l', sha], { cwd: root });
@@ -22,9 +21,7 @@ export async function reviewMaterial(
     const found = /^\d+ blob [0-9a-f]+ +(\d+)\t(.*)$/s.exec(line);
     return found ? [{ size: Number(found[1]), path: pathText(found[2]!) }] : [];
   });
-  const wanted = entries
-    .filter(({ path }) => patterns.some((pattern) => matchesGlob(path, pattern)))
-    .slice(0, MOST_FILES);
+  const wanted = entries.filter(({ path }) => isWanted(path)).slice(0, MOST_FILES);
   const files: { path: string; text: string }[] = [];
   const more: string[] = [];
   let room = maxBytes;

@@ -11,6 +11,8 @@ export const WINDOW = 12;
 const EQUAL_READINGS = 5;
 /** Older groups are forgotten: noise changes with the machine and with the level of the metric. */
 const GROUPS_KEPT = 4;
+/** Variances of twelve readings each differ by more than this once in eighty times if the noise is the same. */
+const OTHER_NOISE = 5;
 /** Beyond this squares overflow. */
 const LARGEST = 1e150;
 
@@ -68,7 +70,19 @@ export function withCandidateReading(reference: Reference): Reference {
 
 /** The candidate is the best now: only its fresh readings stand for it, none that took part in choosing it. */
 export function withNewBest(reference: Reference, fresh: readonly number[]): Reference {
-  return fresh.reduce(withBestReading, { ...closeGroup(reference), window: [] });
+  return withoutOtherNoise(fresh.reduce(withBestReading, { ...closeGroup(reference), window: [] }));
+}
+
+/** Noise often goes with the level: after a large step, groups that clearly had another noise are forgotten. */
+function withoutOtherNoise(reference: Reference): Reference {
+  const own = reference.groups.at(-1);
+  if (!own || own.degrees < WINDOW - 1 || own.squares === 0) return reference;
+  const varianceOf = ({ squares, degrees }: (typeof reference.groups)[number]): number => squares / degrees;
+  const isAlike = (share: number): boolean => share < OTHER_NOISE && share > 1 / OTHER_NOISE;
+  return {
+    ...reference,
+    groups: reference.groups.filter((group) => isAlike(varianceOf(group) / varianceOf(own))),
+  };
 }
 
 /** Variance of one reading, pooled within groups; 0 while nothing is known. */

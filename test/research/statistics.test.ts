@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { nextBaselineStep, type Reference, variance, withNewBest } from '../../src/research/reference.ts';
 import { mean, median, squaresAround } from '../../src/research/statistics.ts';
 
 describe('the arithmetic', () => {
@@ -23,5 +24,25 @@ describe('the arithmetic', () => {
     expect(median([10, 9, 1, 2])).toBe(5.5);
     expect(squaresAround([5])).toBe(0);
     expect(mean([])).toBeNaN();
+  });
+});
+
+describe('noise after a step', () => {
+  const swing = (level: number, by: number): number[] =>
+    Array.from({ length: 12 }, (_, index) => level + (index % 2 === 0 ? by : -by));
+  function begun(values: number[]): Reference {
+    const step = nextBaselineStep(values);
+    if (step.do !== 'begin') throw new Error('a full window begins');
+    return step.reference;
+  }
+
+  it('is that of the new level, where it clearly differs from the old', () => {
+    const reference = withNewBest(begun(swing(1000, 50)), swing(30, 1));
+    expect(Math.sqrt(variance(reference))).toBeCloseTo(1.04, 1);
+  });
+
+  it('is pooled where it is alike', () => {
+    const reference = withNewBest(begun(swing(1000, 50)), swing(950, 40));
+    expect(Math.sqrt(variance(reference))).toBeCloseTo(47.3, 0);
   });
 });
