@@ -143,12 +143,12 @@ test('permission: relative paths count from the worktree, and nothing to choose 
         toolCall: { toolCallId: 'a', locations: [{ path }] },
         options: kinds.map((kind) => ({ optionId: kind, name: kind, kind })),
       },
-      '/work/tree',
+      '/repo/tree',
     ).outcome;
   const both = ['allow_always', 'reject_once'] as const;
   const chosen = (path: string) => ask(path, both);
   expect(chosen('src/a.ts')).toMatchObject({ optionId: 'allow_always' });
-  expect(chosen('/work/tree')).toMatchObject({ optionId: 'allow_always' });
+  expect(chosen('/repo/tree')).toMatchObject({ optionId: 'allow_always' });
   expect(chosen('..fine/a.ts')).toMatchObject({ optionId: 'allow_always' });
   expect(chosen('../tree-of-another/a.ts')).toMatchObject({ optionId: 'reject_once' });
   expect(chosen('/work')).toMatchObject({ optionId: 'reject_once' });

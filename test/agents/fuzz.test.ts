@@ -1,19 +1,9 @@
-/** Streams as no agent should print them: bent, cut, binary, endless. Parsers never throw, never bloat, never lie. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+/** The fuzz suite (stream-fuzz.ts) over the agents that speak claude's and codex' streams. */
 import { claudeAdapter } from '../../src/agents/claude.ts';
 import { codexAdapter } from '../../src/agents/codex.ts';
-import type { AgentParser, RunEvent } from '../../src/agents/contract.ts';
-import { parseRunEvent } from '../../src/agents/event-stream.ts';
 import { qwenAdapter } from '../../src/agents/qwen.ts';
-import { createLineSplitter } from '../../src/process/lines.ts';
-import { NO_OPTIONS } from './fixture.ts';
+import { describeFuzz } from './stream-fuzz.ts';
 
-const MB = 1024 * 1024;
-
-/** An assistant's line with this text, and one that calls a tool, as the agent prints them. */
 const CLAUDE_LINES = {
   says: (text: string) => message({ type: 'text', text }),
   calls: (id: string) => message({ type: 'tool_use', id, name: 'Bash', input: { command: 'x' } }),
@@ -30,120 +20,6 @@ function message(part: unknown): string {
   return JSON.stringify({ type: 'assistant', message: { id: 'm', model: 'm', content } });
 }
 
-const SUBJECTS = [
-  { adapter: claudeAdapter, lines: CLAUDE_LINES },
-  { adapter: codexAdapter, lines: CODEX_LINES },
-  { adapter: qwenAdapter, lines: CLAUDE_LINES },
-];
-
-describe.each(SUBJECTS)('the parser of $adapter.name', ({ adapter, lines }) => {
-  const folder = join(import.meta.dirname, 'fixtures', adapter.name);
-  const printed = readdirSync(folder)
-    .flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'))
-    .filter((line) => line !== '');
-
-  test('takes real lines with any field bent: what comes out is still of the contract', () => {
-    fc.assert(
-      fc.property(fc.array(bentLine(printed), { maxLength: 20 }), (stream) => {
-        const parser = adapter.createParser(NO_OPTIONS);
-        for (const line of stream) expectEvents(parser.parse(line));
-        expectEnd(parser);
-      }),
-      { numRuns: 500 },
-    );
-  });
-
-  test('takes real streams cut anywhere', () => {
-    const bytes = Buffer.from(printed.join('\n'));
-    fc.assert(
-      fc.property(fc.nat(bytes.length), fc.nat(20_000), (from, length) => {
-        const parser = adapter.createParser(NO_OPTIONS);
-        const splitter = createLineSplitter(MB, (line) => expectEvents(parser.parse(line)));
-        splitter.push(bytes.subarray(from, from + length));
-        splitter.end();
-        expectEnd(parser);
-      }),
-    );
-  });
-
-  test('takes binary on both streams', () => {
-    fc.assert(
-      fc.property(fc.array(fc.string({ unit: 'binary' })), (stream) => {
-        const parser = adapter.createParser(NO_OPTIONS);
-        for (const line of stream) {
-          expectEvents(parser.parse(line));
-          expectEvents(parser.parse(`{"type":"${line}`));
-          expectEvents(parser.parseStderr?.(line) ?? []);
-        }
-        expect(expectEnd(parser).ok).toBe(false);
-      }),
-    );
-  });
-
-  test('keeps the end of a text of ten megabytes, and of many', () => {
-    const parser = adapter.createParser(NO_OPTIONS);
-    for (let count = 0; count < 5; count++) parser.parse(lines.says(`${'é'.repeat(10 * MB)}end`));
-    const { finalMessage } = parser.finish({ code: 1, signal: null });
-    expect(finalMessage.length).toBe(MB);
-    expect(finalMessage.endsWith('éend')).toBe(true);
-  });
-
-  test('a line of ten megabytes, cut as the host cuts it, is raw', () => {
-    const parser = adapter.createParser(NO_OPTIONS);
-    const events: RunEvent[] = [];
-    const splitter = createLineSplitter(MB, (line) => events.push(...parser.parse(line)));
-    splitter.push(Buffer.from(`${lines.says('x'.repeat(10 * MB))}\n${lines.says('then')}\n`));
-    expect(events.map(({ type }) => type).slice(0, 2)).toEqual(['raw', 'text']);
-    expect(parser.finish({ code: 1, signal: null }).finalMessage).toBe('then');
-  });
-
-  test('remembers a bounded number of calls of a stream that opens them for ever', () => {
-    const parser = adapter.createParser(NO_OPTIONS);
-    let opened = 0;
-    for (let id = 0; id < 200_000; id++) opened += parser.parse(lines.calls(`call_${id}`)).length;
-    expect(opened).toBe(1000);
-    const other = adapter.createParser(NO_OPTIONS);
-    expect(other.parse(lines.calls('x'.repeat(10_000)))).toEqual([]);
-  });
-});
-
-/** A real line, with some of its values replaced by anything. */
-function bentLine(printed: readonly string[]): fc.Arbitrary<string> {
-  return fc
-    .record({
-      line: fc.constantFrom(...printed),
-      bends: fc.array(fc.record({ at: fc.nat(200), value: anything() }), { maxLength: 3 }),
-    })
-    .map(({ line, bends }) => {
-      let count = 0;
-      const bend = (_: string, value: unknown): unknown => {
-        count += 1;
-        const found = bends.find(({ at }) => at === count);
-        return found && count > 1 ? found.value : value;
-      };
-      return JSON.stringify(JSON.parse(line), bend);
-    });
-}
-
-function anything(): fc.Arbitrary<unknown> {
-  return fc.oneof(
-    fc.jsonValue(),
-    fc.constantFrom(-1, 1e300, 0.5, '', 'result', null, true, 'rejected', 1e18, [], {}, '<synthetic>'),
-    fc.string({ unit: 'binary' }),
-  );
-}
-
-/** As `--record` writes them and `replay` reads them. */
-function expectEvents(events: readonly RunEvent[]): void {
-  for (const event of events) {
-    if (event.type !== 'raw') expect(parseRunEvent(JSON.stringify(event)).type).toBe(event.type);
-  }
-}
-
-function expectEnd(parser: AgentParser) {
-  const end = parser.finish({ code: 0, signal: null });
-  expect(end.ok).toBe(end.failure === null);
-  if (!end.ok) expect(end.message).not.toBe('');
-  if (end.resetAt !== null) expect(Number.isNaN(Date.parse(end.resetAt))).toBe(false);
-  return end;
-}
+describeFuzz(claudeAdapter, CLAUDE_LINES);
+describeFuzz(codexAdapter, CODEX_LINES);
+describeFuzz(qwenAdapter, CLAUDE_LINES);
