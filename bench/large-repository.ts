@@ -52,6 +52,7 @@ tell([
         subject: 'Merge work',
         trailers: {},
         identity: null,
+        again: (mode) => mode,
       }),
     plain() {
       const tree = plain(root, ['merge-tree', '--write-tree', 'base', 'work']).trim();

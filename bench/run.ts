@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
+import { RUNNER_FLAGS } from '../src/process/supervise.ts';
 import { measureDisk } from './disk.ts';
 import { ms, type Row } from './row.ts';
 
@@ -20,6 +21,7 @@ const measurements: [string, ...string[]][] = [
   ['research.ts'],
   ['research-flat.ts'],
   ['large-repository.ts'],
+  ['around-claude.ts'],
 ];
 
 const began = performance.now();
@@ -43,6 +45,7 @@ keep(text);
 async function measure(file: string, args: string[]): Promise<Row[]> {
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [
+      ...RUNNER_FLAGS,
       join(import.meta.dirname, file),
       ...args,
     ]);

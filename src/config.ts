@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import * as z from 'zod';
 import { pricesSchema } from './domain/attempt.ts';
+import { commanderTargetSchema } from './domain/commander.ts';
 import { parseDuration } from './domain/durations.ts';
 import { PulseError } from './domain/errors.ts';
 
@@ -16,6 +17,7 @@ const duration = z.string().transform((text, context) => {
     return z.NEVER;
   }
 });
+const onOrOff = (isOn: boolean): 'on' | 'off' => (isOn ? 'on' : 'off');
 const commands = z.array(z.string().min(1));
 const budget = z.union([z.number().positive(), z.literal('none').transform(() => null)]);
 
@@ -38,9 +40,14 @@ const settingsSchema = z.strictObject({
   completion: z.strictObject({ inferred: z.enum(['confirm', 'accept']) }).optional(),
   limits: z.strictObject({ wait: z.union([z.boolean(), z.enum(['on', 'off'])]) }).optional(),
   env: z.strictObject({ pass: z.array(z.string().min(1)) }).optional(),
+  /** Encloses agents and checks with bubblewrap; `auto`: where that works. */
+  sandbox: z.union([z.enum(['off', 'auto', 'on']), z.boolean().transform(onOrOff)]).optional(),
+  sandboxRead: z.array(z.string().min(1)).optional(),
+  sandboxWrite: z.array(z.string().min(1)).optional(),
   prices: pricesSchema.optional(),
   labels: z.array(z.string().regex(/^[\w.:-]{1,64}$/)).optional(),
   remote: z.string().min(1).optional(),
+  research: z.strictObject({ commander: commanderTargetSchema.optional() }).optional(),
 });
 export type Settings = z.infer<typeof settingsSchema>;
 export type SettingName = keyof Settings;
@@ -56,6 +63,9 @@ export const DEFAULT_SETTINGS = {
   completion: { inferred: 'confirm' },
   limits: { wait: true },
   env: { pass: [] },
+  sandbox: 'off',
+  sandboxRead: [],
+  sandboxWrite: [],
   labels: [],
   remote: 'origin',
 } as const satisfies Partial<Settings>;
@@ -72,6 +82,7 @@ const ENVIRONMENT: Partial<Record<SettingName, string>> = {
   iterationTimeout: 'PULSE_ITERATION_TIMEOUT',
   idleTimeout: 'PULSE_IDLE_TIMEOUT',
   context: 'PULSE_CONTEXT',
+  sandbox: 'PULSE_SANDBOX',
 };
 
 export interface Config {

@@ -5,12 +5,14 @@ import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findAdapter } from './agents/registry.ts';
+import { environmentSecrets } from './domain/environment-secrets.ts';
 import type { PulseEvent } from './domain/events.ts';
 import { createRedactor } from './domain/redact.ts';
 import { noTrace, type Trace } from './engine/actions.ts';
 import { createAgentHost } from './engine/agent-host.ts';
 import { createBriefs } from './engine/briefs.ts';
 import { systemClock } from './engine/clock.ts';
+import { createCommanders } from './engine/commander-link.ts';
 import { createDoorbell } from './engine/doorbell.ts';
 import { DEFAULT_TIMING, type Engine, type EngineTiming } from './engine/engine.ts';
 import { createExperimentProtocol } from './engine/experiment-protocol.ts';
@@ -24,6 +26,8 @@ import { createPulseProtocol } from './engine/pulse-protocol.ts';
 import { createPulseWorkspace } from './engine/pulse-workspace.ts';
 import { createRecordings } from './engine/recordings.ts';
 import { createResearchFiles } from './engine/research-files.ts';
+import { type ReportWords, writeReport } from './engine/research-report.ts';
+import { createSandboxes } from './engine/run-sandbox.ts';
 import { type RunnerEnd, runSession } from './engine/runner.ts';
 import { hostOwnerState } from './engine/state.ts';
 import { createWorkspace } from './engine/workspace.ts';
@@ -34,6 +38,7 @@ import { goalLoop } from './loops/goal.ts';
 import { researchLoop } from './loops/research.ts';
 import { workflowLoop } from './loops/workflow.ts';
 import { type Collected, collectGarbage } from './operations/collect.ts';
+import { type CommanderOperations, commanderOperations } from './operations/commander.ts';
 import type { Operations, Within } from './operations/context.ts';
 import {
   abort,
@@ -45,14 +50,15 @@ import {
 } from './operations/control.ts';
 import { type KeyedWork, once } from './operations/once.ts';
 import {
-  type FinishHow,
-  finishResearch,
   type ResearchInput,
   type ResearchView,
   reportResearch,
+  showReport,
   startResearch,
   viewResearch,
 } from './operations/research.ts';
+import { type Finish, type Finished, finishResearch } from './operations/research-finish.ts';
+import { type ResearchShown, showResearch } from './operations/research-view.ts';
 import { type Hand, openHand } from './operations/served.ts';
 import { type StartInput, type StartNotes, startSession } from './operations/start.ts';
 import { type VerifyReport, verifySession } from './operations/verify.ts';
@@ -139,10 +145,13 @@ export interface Workflows {
 export interface ResearchOperations {
   start(input: ResearchInput, within?: Within): Promise<{ session: Session; notes: StartNotes }>;
   view(id: string): Promise<ResearchView>;
+  show(id: string): Promise<ResearchShown>;
   /** One HTML file, as text. */
-  report(id: string): Promise<string>;
+  report(id: string, words?: ReportWords): Promise<string>;
+  /** Writes the report beside the session's other files; returns its path. */
+  showReport(id: string, words?: ReportWords): Promise<string>;
   /** Changes the session's file, never its status. */
-  finish(id: string, how: FinishHow): Promise<ResearchView>;
+  finish(id: string, finish: Finish): Promise<Finished>;
 }
 
 export interface Pulse extends AsyncDisposable {
@@ -165,6 +174,8 @@ export interface Pulse extends AsyncDisposable {
   verify(id: string, signal?: AbortSignal): Promise<VerifyReport>;
   readonly workflows: Workflows;
   readonly research: ResearchOperations;
+  /** The built-in commander: tasks, comments, mailbox. */
+  readonly commander: CommanderOperations;
   export(id: string): Promise<SessionExport>;
   iteration(id: string, number: number): Promise<IterationView>;
   verifications(id: string): Promise<StoredVerification[]>;
@@ -196,29 +207,56 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
   });
   const bell = pool ? createPostgresDoorbell({ pool }) : createDoorbell({ directory: home.sockets });
   const endpoint = createToolEndpoint();
-  const redactor = createRedactor(secretValues(environment));
-  const workspace = createWorkspace({ git, environment, redactor });
-  const pulses = createPulseWorkspace({ git, environment, redactor });
+  const redactor = createRedactor(environmentSecrets(environment));
+  const sandboxes = createSandboxes({
+    git,
+    environment,
+    stateDirectory: home.path,
+    binDirectory: home.bin,
+    programDirectory: PROGRAM_DIRECTORY,
+  });
+  const workspace = createWorkspace({ git, environment, redactor, sandboxes });
+  const pulses = createPulseWorkspace({ git, environment, redactor, sandboxes });
+  const showOwnReport = (id: string, words: ReportWords) => writeReport({ store, git }, id, words);
   const engine: Engine = {
     store,
     bell,
     trace,
     workspace,
     pulses,
-    measurer: createMeasurer({ git, environment, redactor, slot: createMeasuringSlot(measuringSlotPath()) }),
-    researchFiles: createResearchFiles({ store }),
+    measurer: createMeasurer({
+      git,
+      environment,
+      redactor,
+      sandboxes,
+      slot: createMeasuringSlot(measuringSlotPath()),
+    }),
+    researchFiles: createResearchFiles({ store, git }),
+    commanders: createCommanders({
+      environment,
+      debug: (text) => void (environment.PULSE_DEBUG && process.stderr.write(`${text}\n`)),
+    }),
     agents: createAgentHost({
       findAdapter,
       endpoint,
       environment,
       binDirectory: home.bin,
       redactor,
+      sandboxes,
       protocol: ({ attempt, listener, signal }) => {
         const { work } = attempt.spec;
         if (work?.kind === 'pulse') return createPulseProtocol({ attempt, work, pulses, listener, signal });
         if (work?.kind === 'plan') return createPlanProtocol();
         if (work?.kind === 'preflight') return createPreflightProtocol();
-        if (work?.kind === 'experiment') return createExperimentProtocol({ attempt, work, store, listener });
+        if (work?.kind === 'experiment')
+          return createExperimentProtocol({
+            attempt,
+            work,
+            store,
+            listener,
+            onAnnounced: (id) => bell.ring(id),
+            writeReport: showOwnReport,
+          });
         return null;
       },
       record: createRecordings(home.recordings),
@@ -229,10 +267,11 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     loops: { goal: goalLoop, workflow: workflowLoop, research: researchLoop },
     owner: formatOwner(currentOwner()),
     owners: hostOwnerState,
+    host: hostname(),
     evict: async (owner) => void killExactly(parseOwner(owner)),
     timing: { ...DEFAULT_TIMING, ...timing },
   };
-  const operations: Operations = { engine, git, home, environment, redactor };
+  const operations: Operations = { engine, git, home, environment, redactor, sandboxes };
   return {
     home,
     start: (input, within) => startSession(operations, input, within),
@@ -261,9 +300,12 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     research: {
       start: (input, within) => startResearch(operations, input, within),
       view: (id) => viewResearch(operations, id),
-      report: (id) => reportResearch(operations, id),
-      finish: (id, how) => finishResearch(operations, id, how),
+      show: (id) => showResearch(operations, id),
+      report: (id, words) => reportResearch(operations, id, words),
+      showReport: (id, words) => showReport(operations, id, words),
+      finish: (id, finish) => finishResearch(operations, id, finish),
     },
+    commander: commanderOperations(operations),
     workflows: {
       start: (input, within) => startWorkflow(operations, input, within),
       view: (id) => viewWorkflow(operations, id),
@@ -294,15 +336,9 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
   };
 }
 
-/** What the environment itself calls secret: its value is hidden wherever it is printed. */
-function secretValues(environment: NodeJS.ProcessEnv): string[] {
-  return Object.entries(environment).flatMap(([name, value]) =>
-    value && /(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|CREDENTIALS?)$/i.test(name) ? [value] : [],
-  );
-}
-
 /** The program itself, as other processes start it. */
-const PULSE_PROGRAM = resolve(dirname(fileURLToPath(import.meta.url)), '../bin/pulse.js');
+const PROGRAM_DIRECTORY = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const PULSE_PROGRAM = join(PROGRAM_DIRECTORY, 'bin/pulse.js');
 
 /** A `pulse` for agents' shells that is this very Pulse, whatever is or is not on the PATH. */
 async function writeShim(directory: string): Promise<void> {
@@ -310,7 +346,8 @@ async function writeShim(directory: string): Promise<void> {
   const content = `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(PULSE_PROGRAM)} "$@"\n`;
   if ((await readFile(path, 'utf8').catch(() => null)) === content) return;
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const draft = `${path}.${process.pid}`;
+  // Several sessions may begin at once, in this process too.
+  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   await writeFile(draft, content);
   await chmod(draft, 0o755);
   await rename(draft, path);

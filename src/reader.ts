@@ -1,4 +1,6 @@
 /** Reading sessions without the engine: most of what a quick question costs is loading what it does not need. */
+import { environmentSecrets } from './domain/environment-secrets.ts';
+import { createRedactor } from './domain/redact.ts';
 import { type Home, resolveHome } from './home.ts';
 import {
   type Reading,
@@ -33,7 +35,10 @@ export async function openReader({ environment, onWait }: ReaderOptions): Promis
     path: home.database,
     onWait: onWait && (() => onWait(waitingFor(home.database))),
   });
-  const reading: Reading = { engine: { store, owners: (owner) => ownerState(parseOwner(owner)) } };
+  const reading: Reading = {
+    engine: { store, owners: (owner) => ownerState(parseOwner(owner)) },
+    redactor: createRedactor(environmentSecrets(environment)),
+  };
   return {
     get: (id) => viewSession(reading, id),
     list: (filter) => viewSessions(reading, filter),

@@ -16,7 +16,7 @@ export const acpAdapter: AgentAdapter = {
   environment: [],
   idleByDefault: true,
   // Only where the agent tells, or its model has a price.
-  reportsCost: false,
+  cost: 'priced',
   async detect() {
     return { available: true, path: SCRIPT, version: null, hint: null };
   },

@@ -10,7 +10,7 @@ import { describeExit } from './exit.ts';
 import { readJsonObject } from './json-line.ts';
 import { keepEnd, keepStart } from './kept-text.ts';
 import { createOpenCalls } from './open-calls.ts';
-import { toolSummary } from './tool-summary.ts';
+import { aboutCall } from './tool-summary.ts';
 
 const MAX_MESSAGE_LENGTH = 2000;
 
@@ -71,7 +71,7 @@ export function createClaudeParser(options: ParserOptions, dialect: Dialect = CL
 
   function onPart(part: ClaudeMessage['message']['content'][number], isSub: boolean): RunEvent[] {
     if (part.type === 'tool_use') {
-      return calls.open({ id: part.id, name: part.name, summary: toolSummary(part.input) });
+      return calls.open({ id: part.id, name: part.name, ...aboutCall(part.input) });
     }
     if (part.type !== 'text' || isSub || part.text.trim() === '') return [];
     finalMessage = keepEnd(part.text);
@@ -111,7 +111,9 @@ export function createClaudeParser(options: ParserOptions, dialect: Dialect = CL
     result = { ...line, is_error: line.is_error || (dialect.hidesFailures && refusal !== null) };
     const { is_error } = result;
     if (!is_error && line.result?.trim()) finalMessage = keepEnd(line.result);
-    const denials = (line.permission_denials ?? []).map(({ tool_name }) => deniedTool(tool_name));
+    const denials = (line.permission_denials ?? []).map((denial) =>
+      deniedTool(denial.tool_name, denial.tool_use_id),
+    );
     const events: RunEvent[] = [...calls.closeAll(), ...denials, ...meter.result(line)];
     if (!isFirst) return events;
     if (!is_error) return [...events, { type: 'done', ok: true }];
@@ -165,8 +167,8 @@ function started(sessionId: string | null | undefined, model: string | null | un
   };
 }
 
-function deniedTool(tool: string): RunEvent {
-  return { type: 'denied', tool: keepStart(tool, 200) };
+function deniedTool(tool: string, id?: string | null): RunEvent {
+  return { type: 'denied', tool: keepStart(tool, 200), ...(id ? { id } : {}) };
 }
 
 /** Seconds since 1970, as a time; `null` for a number that is none. */

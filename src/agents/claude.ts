@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { createClaudeParser } from './claude-stream.ts';
 import { type Cli, detectCli, locateCli } from './cli.ts';
-import type { AgentAdapter } from './contract.ts';
+import type { AgentAdapter, RunTools } from './contract.ts';
 import { mcpConfig } from './mcp-config.ts';
 
 const CLI: Cli = {
@@ -12,6 +12,18 @@ const CLI: Cli = {
 };
 
 const MCP_FILE = 'mcp.json';
+const HOOKS_FILE = 'settings.json';
+const SETTINGS = [
+  ...['settings.json', 'CLAUDE.md', 'rules', 'agents', 'commands', 'skills', 'plugins', 'hooks'],
+  ...['output-styles', 'remote-settings.json', 'policy-limits.json'],
+];
+
+/** claude asks Pulse's guard itself, by HTTP: a process for each call would cost more than most calls. */
+function guardHook({ url, token }: RunTools) {
+  const headers = { Authorization: `Bearer ${token}` };
+  const hook = { type: 'http', url: `${url}/guard/claude`, headers, timeout: 10 };
+  return { PreToolUse: [{ matcher: 'Bash|Write|Edit|MultiEdit|NotebookEdit', hooks: [hook] }] };
+}
 
 export const claudeAdapter: AgentAdapter = {
   name: CLI.name,
@@ -21,11 +33,23 @@ export const claudeAdapter: AgentAdapter = {
     return isElsewhere ? ['AWS_*', 'GOOGLE_*', 'VERTEX_*'] : [];
   },
   idleByDefault: true,
-  reportsCost: true,
+  cost: 'told',
   detect: (environment) => detectCli(CLI, environment),
   locate(environment) {
     const found = locateCli(CLI, environment);
     return typeof found === 'string' ? found : null;
+  },
+  sandboxPaths({ home, environment, worktree }) {
+    const own = environment.CLAUDE_CONFIG_DIR || join(home, '.claude');
+    // Its transcripts of other projects are not this run's to read.
+    const transcripts = join(own, 'projects', worktree.replace(/[^A-Za-z0-9]/g, '-'));
+    return {
+      read: [
+        environment.CLAUDE_CONFIG_DIR ? join(own, '.claude.json') : join(home, '.claude.json'),
+        ...SETTINGS.map((name) => join(own, name)),
+      ],
+      write: [join(own, '.credentials.json'), `${transcripts}/`],
+    };
   },
   command({ brief, executable, model, resume, tools, directory }) {
     const args = [
@@ -33,6 +57,7 @@ export const claudeAdapter: AgentAdapter = {
       '--include-partial-messages', // what each call cost, and a sign of life while a long answer streams
       '--dangerously-skip-permissions', // nobody is there to ask
       ...['--mcp-config', join(directory, MCP_FILE), '--strict-mcp-config'],
+      ...['--settings', join(directory, HOOKS_FILE)], // beside the user's own
       ...(model === null ? [] : ['--model', model]),
       ...(resume === null ? [] : ['--resume', resume]),
     ];
@@ -49,7 +74,10 @@ export const claudeAdapter: AgentAdapter = {
       stdin: brief,
       // On SIGTERM it leaves its shells behind and says nothing; on SIGINT it ends them and tells what it spent.
       stopSignals: ['SIGINT', 'SIGTERM'],
-      files: { [MCP_FILE]: JSON.stringify(mcpConfig(tools)) },
+      files: {
+        [MCP_FILE]: JSON.stringify(mcpConfig(tools)),
+        [HOOKS_FILE]: JSON.stringify({ hooks: guardHook(tools) }),
+      },
     };
   },
   createParser: createClaudeParser,

@@ -1,7 +1,7 @@
 /** The lines of `codex exec --json`, field by field. Items of a kind that is not known are tools like the others. */
 import * as z from 'zod';
+import { codexUsage } from './codex-log.ts';
 
-const count = z.int().nonnegative().catch(0).default(0);
 const text = z.string().nullish().catch(null);
 
 const item = z.object({
@@ -34,14 +34,7 @@ export const codexLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('item.completed'), item }),
   z.object({
     type: z.literal('turn.completed'),
-    usage: z
-      .object({
-        input_tokens: count,
-        cached_input_tokens: count,
-        output_tokens: count,
-      })
-      .nullish()
-      .catch(null),
+    usage: codexUsage.nullish().catch(null),
   }),
   z.object({ type: z.literal('turn.failed'), error: z.object({ message: z.string() }) }),
   z.object({ type: z.literal('error'), message: z.string() }),

@@ -1,13 +1,17 @@
-/** Reads `codex exec --json`. Its usage counts from the thread's beginning; it tells no cost and no model. */
+/**
+ * Reads `codex exec --json`. Its usage counts from the thread's beginning; it tells no cost and no model. Its log tells
+ * the model, and the tokens after each call.
+ */
 import { failureOfMessage, resetTimeOf, statusOf } from './codex-failure.ts';
 import { type CodexItem, type CodexLine, codexLine } from './codex-lines.ts';
+import { readCodexLog } from './codex-log.ts';
 import type { AgentEnd, AgentExit, AgentParser, ParserOptions, RunEvent } from './contract.ts';
 import { describeExit } from './exit.ts';
 import { readJsonObject } from './json-line.ts';
 import { keepEnd, keepStart } from './kept-text.ts';
 import { createOpenCalls } from './open-calls.ts';
 import { costOf } from './prices.ts';
-import { toolSummary } from './tool-summary.ts';
+import { aboutCall } from './tool-summary.ts';
 
 const MAX_MESSAGE_LENGTH = 2000;
 /** Items that are no calls. */
@@ -18,7 +22,9 @@ const REJECTED = /^\S+ +ERROR codex_core::tools::router: error=(\w+) failed: \w+
 type Line<T extends CodexLine['type']> = Extract<CodexLine, { type: T }>;
 
 export function createCodexParser(options: ParserOptions): AgentParser {
-  const { model, nowMs } = options;
+  const { nowMs } = options;
+  let { model } = options;
+  let lastUsage = '';
   const calls = createOpenCalls();
   let finalMessage = '';
   let retries = 0;
@@ -31,7 +37,7 @@ export function createCodexParser(options: ParserOptions): AgentParser {
       return [{ type: 'text', text: finalMessage }];
     }
     if (NO_TOOLS.includes(item.type)) return [];
-    const opened = calls.open({ id: item.id, name: toolName(item), summary: summaryOf(item) });
+    const opened = calls.open({ id: item.id, name: toolName(item), ...aboutItem(item) });
     if (type !== 'item.completed') return opened;
     const isRefused = item.status === 'declined';
     const ended = calls.close(item.id, item.status !== 'failed' && !isRefused);
@@ -48,7 +54,10 @@ export function createCodexParser(options: ParserOptions): AgentParser {
   function onEnd(line: Line<'turn.completed'> | Line<'turn.failed'>): RunEvent[] {
     const isFirst = end === null;
     end = line;
-    const events = [...calls.closeAll(), ...(line.type === 'turn.completed' ? usageOf(line, options) : [])];
+    const events = [
+      ...calls.closeAll(),
+      ...(line.type === 'turn.completed' ? usageOf(line.usage, { ...options, model }) : []),
+    ];
     if (!isFirst) return events;
     if (line.type === 'turn.completed') return [...events, { type: 'done', ok: true }];
     const { failure, message, resetAt } = failureOf(line.error.message, nowMs());
@@ -75,11 +84,25 @@ export function createCodexParser(options: ParserOptions): AgentParser {
       const tool = REJECTED.exec(line)?.[1];
       return tool ? [deniedTool(tool)] : [];
     },
+    parseLog(line) {
+      const told = readCodexLog(line);
+      if (told.model !== undefined && told.model !== model) {
+        model = told.model;
+        return [{ type: 'started', model }];
+      }
+      const usage = JSON.stringify(told.usage);
+      if (told.usage === undefined || usage === lastUsage) return [];
+      lastUsage = usage;
+      return usageOf(told.usage, { ...options, model });
+    },
     finish: (exit) => endOf(exit, { end, finalMessage, nowMs: nowMs() }),
   };
 }
 
-function usageOf({ usage }: Line<'turn.completed'>, { model, prices, earlier }: ParserOptions): RunEvent[] {
+function usageOf(
+  usage: Line<'turn.completed'>['usage'],
+  { model, prices, earlier }: ParserOptions,
+): RunEvent[] {
   if (!usage) return [];
   const { input_tokens, cached_input_tokens, output_tokens } = usage;
   const since = (now: number, before: number | undefined) => Math.max(0, now - (before ?? 0));
@@ -125,9 +148,9 @@ function toolName({ type, server, tool }: CodexItem): string {
   return type === 'mcp_tool_call' ? `${server ?? ''}/${tool ?? ''}` : type;
 }
 
-function summaryOf({ command, changes, query }: CodexItem): string | undefined {
+function aboutItem({ command, changes, query }: CodexItem): ReturnType<typeof aboutCall> {
   const path = changes?.map((change) => change.path).join(', ');
-  return toolSummary({ path, command, query });
+  return aboutCall({ path, command, query });
 }
 
 function deniedTool(tool: string): RunEvent {

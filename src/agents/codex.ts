@@ -2,8 +2,10 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Cli, detectCli, locateCli } from './cli.ts';
+import { findCodexLog } from './codex-log.ts';
 import { createCodexParser } from './codex-stream.ts';
 import type { AgentAdapter } from './contract.ts';
+import { guardScript } from './guard-hook.ts';
 
 const CLI: Cli = {
   name: 'codex',
@@ -11,24 +13,46 @@ const CLI: Cli = {
   tested: { from: '0.166.0', to: '0.166.0' },
 };
 
+const GUARD_FILE = 'guard.sh';
+/**
+ * codex runs only hooks that somebody has trusted, by their hash. To let it run all (`--dangerously-bypass-hook-trust`)
+ * would run those of the repository as well: so this one alone is trusted. The file's place is a variable, or the hash
+ * would be another for every run. `hooks/list` of `codex app-server` tells key and hash.
+ */
+const GUARD_HOOK =
+  '[{matcher="^(Bash|apply_patch)$",hooks=[{type="command",command="bash \\"$PULSE_GUARD\\"",timeout=10}]}]';
+const GUARD_KEY = '/<session-flags>/config.toml:pre_tool_use:0:0';
+const GUARD_HASH = 'sha256:d9f488910af038946a2c670ad375db8353355cb6ee9991621f688dfdb7e9095f';
+const SETTINGS = ['config.toml', 'AGENTS.md', 'prompts', 'skills', 'rules', 'installation_id'];
+
 export const codexAdapter: AgentAdapter = {
   name: CLI.name,
   environment: ['OPENAI_*', 'CODEX_*'],
   idleByDefault: true,
   // Only where the model is known and has a price.
-  reportsCost: false,
+  cost: 'priced',
   detect: (environment) => detectCli(CLI, environment),
   locate(environment) {
     const found = locateCli(CLI, environment);
     return typeof found === 'string' ? nativeProgram(found) : null;
   },
-  command({ brief, executable, model, resume, tools }) {
+  sandboxPaths({ home, environment }) {
+    const own = environment.CODEX_HOME || join(home, '.codex');
+    return {
+      read: SETTINGS.map((name) => join(own, name)),
+      write: [join(own, 'auth.json'), `${join(own, 'sessions')}/`],
+    };
+  },
+  logFile: findCodexLog,
+  command({ brief, executable, model, resume, tools, directory }) {
     const args = [
       ...['exec', '--json', '--skip-git-repo-check'],
       '--dangerously-bypass-approvals-and-sandbox', // its own sandbox makes .git read-only, and nobody is there to ask
       ...settings({
         'features.plugins': 'false', // they are fetched from the net, and five seconds are waited for them at the end
         check_for_update_on_startup: 'false',
+        'hooks.PreToolUse': GUARD_HOOK,
+        'hooks.state': `{${JSON.stringify(GUARD_KEY)}={trusted_hash="${GUARD_HASH}"}}`,
         'mcp_servers.pulse.url': JSON.stringify(`${tools.url}/mcp`),
         // The run has it in its environment; arguments are everybody's to read.
         'mcp_servers.pulse.bearer_token_env_var': '"PULSE_TOOLS_TOKEN"',
@@ -40,9 +64,10 @@ export const codexAdapter: AgentAdapter = {
     return {
       file: executable ?? CLI.name,
       args,
-      env: {},
+      env: { PULSE_GUARD: join(directory, GUARD_FILE) },
       stdin: brief,
       stopSignals: ['SIGINT', 'SIGTERM'],
+      files: { [GUARD_FILE]: guardScript(tools, CLI.name) },
     };
   },
   createParser: createCodexParser,

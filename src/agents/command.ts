@@ -1,5 +1,6 @@
 /** The `command` agent (contract 1.6): any executable, run by a shell in the worktree. Its stdout is its final message. */
 import { PulseError } from '../domain/errors.ts';
+import { redact } from '../domain/redact.ts';
 import { findExecutable } from '../process/executable.ts';
 import type { AgentAdapter, AgentExit, AgentParser } from './contract.ts';
 import { describeExit } from './exit.ts';
@@ -12,7 +13,7 @@ export const commandAdapter: AgentAdapter = {
   environment: [],
   idleByDefault: false,
   // What it spends it says by the tool `report_usage`, or not at all.
-  reportsCost: false,
+  cost: 'untold',
   /** The shell is all that can be looked for here: whether a command was given is the registry's question. */
   async detect() {
     const found = findExecutable({ file: SHELL, cwd: '/', path: undefined });
@@ -62,7 +63,8 @@ function createCommandParser(): AgentParser {
 function describeFailure(exit: AgentExit, output: string): string {
   if (exit.code === 127) return 'The command was not found: the shell exited with code 127.';
   if (exit.code === 126) return 'The command may not be executed: the shell exited with code 126.';
-  const last = output.trimEnd().split('\n').at(-1)?.trim();
+  // Before the line stands alone: one of a private key looks like nothing.
+  const last = redact(output).trimEnd().split('\n').at(-1)?.trim();
   const said = last ? ` Its last line: ${keepStart(last, 200)}` : '';
   return `The command ${describeExit(exit)}.${said}`;
 }

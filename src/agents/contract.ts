@@ -15,7 +15,15 @@ export type UsageScope = 'call' | 'turn' | 'cumulative';
 export type RunEvent =
   | { type: 'started'; sessionId?: string; model?: string }
   | { type: 'text'; text: string }
-  | { type: 'tool_start'; id: string; name: string; summary?: string }
+  | {
+      type: 'tool_start';
+      id: string;
+      name: string;
+      /** One line for people. */
+      summary?: string;
+      /** The exact path or command, where the summary is not all of it. Not stored. */
+      target?: string;
+    }
   | { type: 'tool_end'; id: string; name?: string; ok: boolean }
   | {
       type: 'usage';
@@ -28,7 +36,7 @@ export type RunEvent =
       contextWindow?: number;
     }
   | { type: 'retry'; attempt: number; status?: number; delayMs?: number }
-  | { type: 'denied'; tool: string; reason?: string }
+  | { type: 'denied'; tool: string; id?: string; reason?: string }
   | { type: 'limit'; message: string; resetAt?: string }
   | { type: 'compacted' }
   | { type: 'raw'; line: string }
@@ -70,6 +78,27 @@ export interface AgentCommand {
   files?: Readonly<Record<string, string>>;
 }
 
+/** Where a run takes place, as far as the agent's own files depend on it. */
+export interface AgentPlace {
+  /** The user's. */
+  home: string;
+  environment: NodeJS.ProcessEnv;
+  worktree: string;
+  command: string | null;
+}
+
+/**
+ * What of the user's files an agent needs in a sandbox, as absolute paths; what does not exist is passed over. Its login
+ * and its sessions are written, for they outlive the run; what tells it how to behave is only read, or what it writes
+ * there would hold outside of the sandbox too; so with programs that it keeps for itself.
+ */
+export interface AgentPaths {
+  /** Of a file the agent has a copy that it may change. Wins over `write` for what lies below it. */
+  read: readonly string[];
+  /** One that ends in `/`, here and above, is a folder and is made if it is not there. */
+  write: readonly string[];
+}
+
 export interface AgentExit {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -89,6 +118,8 @@ export interface AgentParser {
   parse(line: string): RunEvent[];
   /** One line of stderr, where some tell what their stream does not. */
   parseStderr?(line: string): RunEvent[];
+  /** One line of the agent's own log (`logFile`), which tells some things sooner than its stream, or alone. */
+  parseLog?(line: string): RunEvent[];
   finish(exit: AgentExit): AgentEnd;
 }
 
@@ -120,11 +151,18 @@ export interface AgentAdapter {
   environmentFor?(base: NodeJS.ProcessEnv): readonly string[];
   /** `command` agents may be silent for long: their idle clock runs only when asked for. */
   readonly idleByDefault: boolean;
-  /** Whether a cost can be known for its runs; if not, the session says so at its start. */
-  readonly reportsCost: boolean;
-  detect(environment: NodeJS.ProcessEnv): Promise<AgentDetection>;
+  /** `told`: by the agent itself; `priced`: it tells tokens, which have a price if its model has; `untold`: neither. */
+  readonly cost: 'told' | 'priced' | 'untold';
+  /** The model that it will ask, where that is known before it starts; `wanted` is `--model`. Default: `wanted`. */
+  modelOf?(wanted: string | null, environment: NodeJS.ProcessEnv): string | null;
+  /** Whether it can be used here, with this model if one is wanted. */
+  detect(environment: NodeJS.ProcessEnv, wantedModel?: string | null): Promise<AgentDetection>;
   /** Its executable, found without starting anything; adapters that need none leave this out. */
   locate?(environment: NodeJS.ProcessEnv): string | null;
+  /** Adapters that need nothing of the user's leave this out. */
+  sandboxPaths?(place: AgentPlace): AgentPaths;
+  /** Where the agent logs its session of this id, appending line by line; `null` while it is not there. */
+  logFile?(sessionId: string, environment: NodeJS.ProcessEnv): string | null;
   command(run: AgentRun): AgentCommand;
   createParser(options: ParserOptions): AgentParser;
 }

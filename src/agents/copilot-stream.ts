@@ -17,7 +17,7 @@ import { readJsonObject } from './json-line.ts';
 import { keepEnd, keepStart } from './kept-text.ts';
 import { createOpenCalls } from './open-calls.ts';
 import { costOf, type Tokens } from './prices.ts';
-import { toolSummary } from './tool-summary.ts';
+import { aboutCall } from './tool-summary.ts';
 
 const MAX_MESSAGE_LENGTH = 2000;
 
@@ -67,7 +67,7 @@ export function createCopilotParser({ prices, earlier }: ParserOptions): AgentPa
   function onToolStart({ data }: Line<'tool.execution_start'>): RunEvent[] {
     const { toolCallId: id, toolName, mcpServerName, mcpToolName } = data;
     const name = mcpServerName && mcpToolName ? `${mcpServerName}/${mcpToolName}` : toolName;
-    return calls.open({ id, name, summary: toolSummary(data.arguments) });
+    return calls.open({ id, name, ...aboutCall(data.arguments) });
   }
 
   function onToolEnd({ data }: Line<'tool.execution_complete'>): RunEvent[] {

@@ -11,6 +11,17 @@ const CLI: Cli = {
   tested: { from: '1.0.102', to: '1.0.102' },
 };
 
+const SETTINGS = [
+  ...[
+    'config.json',
+    'settings.json',
+    'mcp-config.json',
+    'copilot-instructions.md',
+    'agents',
+    'skills',
+    'hooks',
+  ],
+];
 const MCP_FILE = 'mcp.json';
 const USAGE_FILE = 'usage.json';
 
@@ -38,11 +49,18 @@ export const copilotAdapter: AgentAdapter = {
   environment: ['COPILOT_*', 'GH_HOST'],
   idleByDefault: true,
   // Only where the model has a price.
-  reportsCost: false,
+  cost: 'priced',
   detect: (environment) => detectCli(CLI, environment),
   locate(environment) {
     const found = locateCli(CLI, environment);
     return typeof found === 'string' ? nativeProgram(found) : null;
+  },
+  sandboxPaths({ home, environment }) {
+    const own = environment.COPILOT_HOME || join(home, '.copilot');
+    return {
+      read: SETTINGS.map((name) => join(own, name)),
+      write: [`${join(own, 'session-state')}/`],
+    };
   },
   command({ brief, executable, model, resume, tools, directory }) {
     const headers = { Authorization: `Bearer ${tools.token}` };

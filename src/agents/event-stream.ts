@@ -22,6 +22,7 @@ const runEventSchema = z.discriminatedUnion('type', [
     id: z.string(),
     name: z.string(),
     summary: z.string().optional(),
+    target: z.string().optional(),
   }),
   z.object({ type: z.literal('tool_end'), id: z.string(), name: z.string().optional(), ok: z.boolean() }),
   z.object({

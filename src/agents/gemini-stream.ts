@@ -1,17 +1,18 @@
 /**
- * Reads `gemini --output-format stream-json`. Messages come in pieces; what was spent is told at the end alone, and
- * retries only in the log (stderr).
+ * Reads `gemini --output-format stream-json`. Messages come in pieces; what was spent is told at the end alone (its
+ * own log tells it call by call), and retries only on stderr.
  */
 import type { AgentEnd, AgentExit, AgentParser, ParserOptions, RunEvent } from './contract.ts';
 import { describeExit } from './exit.ts';
 import { geminiFailure } from './gemini-failure.ts';
 import { type GeminiLine, type GeminiTokens, geminiLine } from './gemini-lines.ts';
+import { readGeminiLog } from './gemini-log.ts';
 import { readJsonObject } from './json-line.ts';
 import { keepEnd, keepStart } from './kept-text.ts';
 import { createMessageText } from './message-text.ts';
 import { createOpenCalls } from './open-calls.ts';
 import { costOf, type Tokens } from './prices.ts';
-import { toolSummary } from './tool-summary.ts';
+import { aboutCall } from './tool-summary.ts';
 
 const MAX_MESSAGE_LENGTH = 2000;
 const RETRY =
@@ -30,6 +31,8 @@ export function createGeminiParser({ model: wanted, prices, nowMs }: ParserOptio
   let resetAt: string | null = null;
   let lastError: string | null = null;
   let result: Line<'result'> | null = null;
+  const beganMs = nowMs();
+  const counted = new Set<string>();
 
   function onMessage({ role, content }: Line<'message'>, line: string): RunEvent[] {
     if (role !== 'assistant') return [];
@@ -106,7 +109,7 @@ export function createGeminiParser({ model: wanted, prices, nowMs }: ParserOptio
       if (said.type === 'tool_result') return onToolResult(said);
       if (said.type === 'tool_use') {
         const { tool_id: id, tool_name: name, parameters } = said;
-        return [...message.end(), ...calls.open({ id, name, summary: toolSummary(parameters) })];
+        return [...message.end(), ...calls.open({ id, name, ...aboutCall(parameters) })];
       }
       if (said.type === 'error') {
         lastError = said.message ?? lastError;
@@ -137,6 +140,15 @@ export function createGeminiParser({ model: wanted, prices, nowMs }: ParserOptio
           delayMs: delayMs === undefined ? undefined : Number(delayMs),
         },
       ];
+    },
+    parseLog(line) {
+      const call = readGeminiLog(line);
+      // The sum at the end has all of them; those before this run were an earlier one's.
+      if (!call || result || call.atMs < beganMs || counted.has(call.id)) return [];
+      counted.add(call.id);
+      const tokens = tokensOf(call.tokens);
+      const costUsd = costOf(call.model ?? model, tokens, prices);
+      return [{ type: 'usage', scope: 'call', ...tokens, ...(costUsd === null ? {} : { costUsd }) }];
     },
     finish: endOf,
   };

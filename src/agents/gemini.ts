@@ -1,7 +1,10 @@
 /** Google's Gemini CLI: `gemini --output-format stream-json`. */
+import { join } from 'node:path';
 import { type Cli, detectCli, locateCli } from './cli.ts';
 import type { AgentAdapter } from './contract.ts';
+import { findGeminiLog } from './gemini-log.ts';
 import { createGeminiParser } from './gemini-stream.ts';
+import { guardScript } from './guard-hook.ts';
 
 const CLI: Cli = {
   name: 'gemini',
@@ -9,6 +12,12 @@ const CLI: Cli = {
   tested: { from: '0.61.0', to: '0.61.0' },
 };
 
+const SETTINGS = [
+  ...['settings.json', '.env', 'GEMINI.md', 'extensions', 'commands', 'policies', 'skills', 'agents'],
+  ...['google_accounts.json', 'installation_id', 'trustedFolders.json'],
+];
+const HOOKS_FILE = 'hooks.json';
+const GUARD_FILE = 'guard.sh';
 const EXTENSION_FILE = 'gemini-extension.json';
 
 /**
@@ -19,8 +28,9 @@ const EXTENSION_FILE = 'gemini-extension.json';
 const WITH_EXTENSION = `
 own=\${GEMINI_CLI_HOME:-$HOME} run=$1
 shift
-mkdir -p "$own/.gemini/tmp" "$run/.gemini/extensions/pulse-tools"
+mkdir -p "$own/.gemini/tmp" "$run/.gemini/extensions/pulse-tools/hooks"
 ln -s "$run/${EXTENSION_FILE}" "$run/.gemini/extensions/pulse-tools/"
+ln -s "$run/${HOOKS_FILE}" "$run/.gemini/extensions/pulse-tools/hooks/"
 for entry in "$own"/.gemini/* "$own"/.gemini/.[!.]* "$own"/.gemini/extensions/* "$own/.env"; do
   there=$run/\${entry#"$own/"}
   [ -e "$entry" ] && [ ! -e "$there" ] && ln -s "$entry" "$there"
@@ -33,12 +43,25 @@ export const geminiAdapter: AgentAdapter = {
   environment: ['GEMINI_*', 'GOOGLE_*'],
   idleByDefault: true,
   // Only where the model has a price.
-  reportsCost: false,
+  cost: 'priced',
   detect: (environment) => detectCli(CLI, environment),
   locate(environment) {
     const found = locateCli(CLI, environment);
     return typeof found === 'string' ? found : null;
   },
+  sandboxPaths({ home, environment }) {
+    const own = environment.GEMINI_CLI_HOME || home;
+    return {
+      // Its sessions are in `tmp`, and a program of its own.
+      read: [
+        join(own, '.env'),
+        ...SETTINGS.map((name) => join(own, '.gemini', name)),
+        `${join(own, '.gemini/tmp/bin')}/`,
+      ],
+      write: [join(own, '.gemini/oauth_creds.json'), `${join(own, '.gemini/tmp')}/`],
+    };
+  },
+  logFile: findGeminiLog,
   command({ brief, executable, model, resume, tools, directory }) {
     const gemini = [
       ...[executable ?? CLI.name, '--output-format', 'stream-json'],
@@ -48,6 +71,8 @@ export const geminiAdapter: AgentAdapter = {
     ];
     const pulse = { httpUrl: `${tools.url}/mcp`, headers: { Authorization: `Bearer ${tools.token}` } };
     const extension = { name: 'pulse-tools', version: '1.0.0', mcpServers: { pulse } };
+    const hook = { name: 'pulse-guard', type: 'command', command: `bash '${join(directory, GUARD_FILE)}'` };
+    const guard = { matcher: 'run_shell_command|write_file|replace', hooks: [{ ...hook, timeout: 10_000 }] };
     return {
       file: '/bin/sh',
       args: ['-c', WITH_EXTENSION, 'sh', directory, ...gemini],
@@ -59,7 +84,11 @@ export const geminiAdapter: AgentAdapter = {
       },
       stdin: brief,
       stopSignals: ['SIGINT', 'SIGTERM'],
-      files: { [EXTENSION_FILE]: JSON.stringify(extension) },
+      files: {
+        [EXTENSION_FILE]: JSON.stringify(extension),
+        [HOOKS_FILE]: JSON.stringify({ hooks: { BeforeTool: [guard] } }),
+        [GUARD_FILE]: guardScript(tools, CLI.name),
+      },
     };
   },
   createParser: createGeminiParser,

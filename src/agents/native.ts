@@ -17,11 +17,19 @@ export const nativeAdapter: AgentAdapter = {
     'OPENAI_BASE_URL',
   ],
   idleByDefault: true,
-  reportsCost: true,
-  async detect(environment) {
+  cost: 'priced',
+  modelOf(wanted, environment) {
+    try {
+      return readSettings(wanted, environment).model;
+    } catch (error) {
+      if (error instanceof SettingsError) return wanted;
+      throw error;
+    }
+  },
+  async detect(environment, wantedModel = null) {
     const found = { path: SCRIPT, version: null };
     try {
-      readSettings(null, environment);
+      readSettings(wantedModel, environment);
       return { available: true, ...found, hint: null };
     } catch (error) {
       if (error instanceof SettingsError) return { available: false, ...found, hint: error.message };

@@ -6,7 +6,7 @@ const MAX_OPEN = 1_000;
 
 /** Which tool calls of a stream wait for their answer, and what they are called. */
 export interface OpenCalls {
-  open(call: { id: string; name: string; summary?: string }): RunEvent[];
+  open(call: { id: string; name: string; summary?: string; target?: string }): RunEvent[];
   close(id: string, ok: boolean): RunEvent[];
   /** Ends whatever is still open. */
   closeAll(): RunEvent[];
@@ -22,11 +22,11 @@ export function createOpenCalls(): OpenCalls {
   }
 
   return {
-    open({ id, name, summary }) {
+    open({ id, name, ...about }) {
       if (names.has(id) || names.size >= MAX_OPEN || id.length > 200) return [];
       const known = keepStart(name, 200);
       names.set(id, known);
-      return [{ type: 'tool_start', id, name: known, summary }];
+      return [{ type: 'tool_start', id, name: known, ...about }];
     },
     close,
     closeAll: () => [...names.keys()].flatMap((id) => close(id, true)),

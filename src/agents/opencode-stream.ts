@@ -15,7 +15,7 @@ import {
   readLogLine,
 } from './opencode-lines.ts';
 import { costOf } from './prices.ts';
-import { toolSummary } from './tool-summary.ts';
+import { aboutCall } from './tool-summary.ts';
 
 const MAX_MESSAGE_LENGTH = 2000;
 const MAX_NAME_LENGTH = 200;
@@ -51,7 +51,7 @@ export function createOpencodeParser({ model: wanted, prices }: ParserOptions): 
     const id = keepStart(callID, MAX_NAME_LENGTH);
     const isDenied = state.status === 'error' && state.error?.startsWith(DENIED);
     return [
-      { type: 'tool_start', id, name, summary: summaryOf(state.input) },
+      { type: 'tool_start', id, name, ...aboutInput(state.input) },
       { type: 'tool_end', id, name, ok: state.status === 'completed' },
       ...(isDenied ? [{ type: 'denied' as const, tool: name }] : []),
     ];
@@ -146,8 +146,8 @@ export function createOpencodeParser({ model: wanted, prices }: ParserOptions): 
 }
 
 /** It spells names as JavaScript does. */
-function summaryOf(input: unknown): string | undefined {
-  if (typeof input !== 'object' || input === null) return undefined;
+function aboutInput(input: unknown): ReturnType<typeof aboutCall> {
+  if (typeof input !== 'object' || input === null) return {};
   const { filePath } = input as { filePath?: unknown };
-  return toolSummary(typeof filePath === 'string' ? { path: filePath } : input);
+  return aboutCall(typeof filePath === 'string' ? { path: filePath } : input);
 }

@@ -1,4 +1,5 @@
 /** opencode: `opencode run --format json`. Its settings for a run are one variable; the user's own files are not touched. */
+import { join } from 'node:path';
 import { type Cli, detectCli, locateCli } from './cli.ts';
 import type { AgentAdapter } from './contract.ts';
 import { createOpencodeParser } from './opencode-stream.ts';
@@ -9,15 +10,42 @@ const CLI: Cli = {
   tested: { from: '1.18.33', to: '1.18.33' },
 };
 
+const SETTINGS = [
+  ...[
+    'opencode.json',
+    'opencode.jsonc',
+    'config.json',
+    'AGENTS.md',
+    'agent',
+    'agents',
+    'command',
+    'commands',
+  ],
+  ...['mode', 'modes', 'plugin', 'plugins', 'skill', 'skills', 'tool', 'tools'],
+];
+
 export const opencodeAdapter: AgentAdapter = {
   name: CLI.name,
   environment: ['OPENCODE_*'],
   idleByDefault: true,
-  reportsCost: true,
+  cost: 'told',
   detect: (environment) => detectCli(CLI, environment),
   locate(environment) {
     const found = locateCli(CLI, environment);
     return typeof found === 'string' ? found : null;
+  },
+  sandboxPaths({ home, environment }) {
+    const { XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME } = environment;
+    const data = join(XDG_DATA_HOME || join(home, '.local/share'), 'opencode');
+    return {
+      read: [
+        // One by one: the folder itself must be its to write into, or it does not start.
+        ...SETTINGS.map((name) => join(XDG_CONFIG_HOME || join(home, '.config'), 'opencode', name)),
+        `${join(data, 'bin')}/`,
+      ],
+      // One database holds its login and its sessions.
+      write: [`${data}/`, `${join(XDG_STATE_HOME || join(home, '.local/state'), 'opencode')}/`],
+    };
   },
   command({ brief, executable, model, resume, tools }) {
     const config = {

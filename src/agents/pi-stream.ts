@@ -9,7 +9,7 @@ import { createOpenCalls } from './open-calls.ts';
 import { piFailure, piStatus } from './pi-failure.ts';
 import { isOtherLine, type PiLine, type PiMessage, type PiUsage, piLine } from './pi-lines.ts';
 import { costOf } from './prices.ts';
-import { toolSummary } from './tool-summary.ts';
+import { aboutCall } from './tool-summary.ts';
 
 const MAX_MESSAGE_LENGTH = 2000;
 /** It holds the whole conversation, so that the host may have cut it: its beginning is enough. */
@@ -86,7 +86,7 @@ export function createPiParser({ model: wanted, prices }: ParserOptions): AgentP
     if (said.type === 'message_end') return onMessage(said);
     if (said.type === 'tool_execution_start') {
       const { toolCallId: id, toolName: name, args } = said;
-      return calls.open({ id, name, summary: toolSummary(args) });
+      return calls.open({ id, name, ...aboutCall(args) });
     }
     if (said.type === 'tool_execution_end') return calls.close(said.toolCallId, said.isError !== true);
     if (said.type === 'auto_retry_start') {

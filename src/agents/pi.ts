@@ -1,6 +1,8 @@
 /** pi: `pi --mode json --print`. It speaks no MCP: its shell has `pulse tool`, and the brief says so. */
+import { join } from 'node:path';
 import { type Cli, detectCli, locateCli } from './cli.ts';
 import type { AgentAdapter } from './contract.ts';
+import { guardModule } from './guard-hook.ts';
 import { createPiParser } from './pi-stream.ts';
 
 const CLI: Cli = {
@@ -9,21 +11,43 @@ const CLI: Cli = {
   tested: { from: '0.73.1', to: '0.73.1' },
 };
 
+const SETTINGS = [
+  ...['settings.json', 'models.json', 'AGENTS.md', 'SYSTEM.md', 'skills', 'prompts', 'extensions', 'bin'],
+];
+
+const GUARD_FILE = 'pulse-guard.js';
+const EXTENSION = `export default function (pi) {
+  pi.on('tool_call', async ({ toolName, toolCallId, input }) => {
+    const call = { tool_name: toolName, tool_use_id: toolCallId, tool_input: input };
+    const reason = await reasonAgainst(call);
+    return reason ? { block: true, reason } : undefined;
+  });
+}
+`;
+
 export const piAdapter: AgentAdapter = {
   name: CLI.name,
   environment: ['PI_*'],
   idleByDefault: true,
-  reportsCost: true,
+  cost: 'told',
   detect: (environment) => detectCli(CLI, environment),
   locate(environment) {
     const found = locateCli(CLI, environment);
     return typeof found === 'string' ? found : null;
   },
-  command({ brief, executable, model, resume }) {
+  sandboxPaths({ home, environment }) {
+    const own = environment.PI_CODING_AGENT_DIR || join(home, '.pi/agent');
+    return {
+      read: SETTINGS.map((name) => join(own, name)),
+      write: [join(own, 'auth.json'), `${join(own, 'sessions')}/`],
+    };
+  },
+  command({ brief, executable, model, resume, tools, directory }) {
     return {
       file: executable ?? CLI.name,
       args: [
         ...['--mode', 'json', '--print'],
+        ...['--extension', join(directory, GUARD_FILE)],
         ...(model === null ? [] : ['--model', model]),
         ...(resume === null ? [] : ['--session', resume]),
       ],
@@ -31,6 +55,7 @@ export const piAdapter: AgentAdapter = {
       stdin: brief,
       // On SIGINT it leaves its shells behind.
       stopSignals: ['SIGTERM', 'SIGINT'],
+      files: { [GUARD_FILE]: `${guardModule(tools, CLI.name)}${EXTENSION}` },
     };
   },
   createParser: createPiParser,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createClaudeParser, type Dialect } from './claude-stream.ts';
 import { type Cli, detectCli, locateCli } from './cli.ts';
 import type { AgentAdapter } from './contract.ts';
+import { guardScript } from './guard-hook.ts';
 import { qwenRefusal } from './qwen-failure.ts';
 
 const CLI: Cli = {
@@ -12,6 +13,11 @@ const CLI: Cli = {
 };
 
 const DIALECT: Dialect = { refusalOf: qwenRefusal, hidesFailures: true, hasWholeUsage: true };
+const SETTINGS = [
+  ...['settings.json', '.env', 'QWEN.md', 'extensions', 'commands', 'skills', 'agents', 'installation_id'],
+];
+const HOOKS_FILE = 'defaults.json';
+const GUARD_FILE = 'guard.sh';
 const MCP_FILE = 'mcp.json';
 
 export const qwenAdapter: AgentAdapter = {
@@ -19,11 +25,18 @@ export const qwenAdapter: AgentAdapter = {
   environment: ['QWEN_*', 'OPENAI_*', 'DASHSCOPE_*'],
   idleByDefault: true,
   // Only where the model has a price.
-  reportsCost: false,
+  cost: 'priced',
   detect: (environment) => detectCli(CLI, environment),
   locate(environment) {
     const found = locateCli(CLI, environment);
     return typeof found === 'string' ? found : null;
+  },
+  sandboxPaths({ home }) {
+    const own = join(home, '.qwen');
+    return {
+      read: [join(home, '.env'), ...SETTINGS.map((name) => join(own, name)), `${join(own, 'tmp/bin')}/`],
+      write: [join(own, 'oauth_creds.json'), `${join(own, 'projects')}/`, `${join(own, 'tmp')}/`],
+    };
   },
   command({ brief, executable, model, resume, tools, directory }) {
     const mcp = {
@@ -31,6 +44,8 @@ export const qwenAdapter: AgentAdapter = {
       headers: { Authorization: `Bearer ${tools.token}` },
       trust: true,
     };
+    const hook = { name: 'pulse-guard', type: 'command', command: `bash '${join(directory, GUARD_FILE)}'` };
+    const guard = { matcher: 'run_shell_command|write_file|edit', hooks: [{ ...hook, timeout: 10_000 }] };
     return {
       file: executable ?? CLI.name,
       args: [
@@ -39,10 +54,15 @@ export const qwenAdapter: AgentAdapter = {
         ...(model === null ? [] : ['--model', model]),
         ...(resume === null ? [] : ['--resume', resume]),
       ],
-      env: {},
+      // Defaults, so that nothing of the user's own is set aside.
+      env: { QWEN_CODE_SYSTEM_DEFAULTS_PATH: join(directory, HOOKS_FILE) },
       stdin: brief,
       stopSignals: ['SIGINT', 'SIGTERM'],
-      files: { [MCP_FILE]: JSON.stringify({ mcpServers: { pulse: mcp } }) },
+      files: {
+        [MCP_FILE]: JSON.stringify({ mcpServers: { pulse: mcp } }),
+        [HOOKS_FILE]: JSON.stringify({ hooks: { PreToolUse: [guard] } }),
+        [GUARD_FILE]: guardScript(tools, CLI.name),
+      },
     };
   },
   createParser: (options) => createClaudeParser(options, DIALECT),

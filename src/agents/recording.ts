@@ -2,6 +2,7 @@
  * A run's events as a file that `replay` plays: a header line
  * `{"type":"recording","version":1,"agent":…,"at":…}`, then `{"atMs":…,"event":…}` lines, `atMs` since the header.
  */
+import { redactLines } from '../domain/redact.ts';
 import type { AgentEnd, RunEvent } from './contract.ts';
 import { keepEnd } from './kept-text.ts';
 
@@ -32,6 +33,7 @@ const FIXED_FIELDS = new Set(['type', 'scope', 'failure', 'resetAt']);
 /** Writes the header at once. `writeLine` gets lines without their line break. */
 export function createRecorder(writeLine: (line: string) => void, options: RecorderOptions): Recorder {
   const { agent, nowMs, redact } = options;
+  const redactLine = redactLines(redact);
   const began = nowMs();
   let lastText = '';
   let lastReset: string | null = null;
@@ -39,7 +41,9 @@ export function createRecorder(writeLine: (line: string) => void, options: Recor
 
   const write = (event: RunEvent): void => {
     const atMs = Math.max(0, Math.round(nowMs() - began));
-    writeLine(JSON.stringify({ atMs, event: withoutSecrets(event, redact) }));
+    writeLine(
+      JSON.stringify({ atMs, event: withoutSecrets(event, event.type === 'raw' ? redactLine : redact) }),
+    );
   };
 
   writeLine(JSON.stringify({ type: 'recording', version: 1, agent, at: new Date(began).toISOString() }));

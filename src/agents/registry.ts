@@ -51,6 +51,8 @@ export interface AgentWish {
   configured: string | null;
   /** `--command`: what `command` runs, what `replay` plays. */
   command: string | null;
+  /** `--model`, or the config's: some can be used with one model and not with another. */
+  model?: string | null;
   env: NodeJS.ProcessEnv;
 }
 
@@ -112,12 +114,12 @@ export function createAgentRegistry(adapters: readonly AgentAdapter[]): AgentReg
 
   async function chooseAgent(wish: AgentWish): Promise<ChosenAgent> {
     const asked = askedAgent(wish);
-    if (!asked) return firstInstalled(wish.env);
+    if (!asked) return firstInstalled(wish);
     const adapter = findAdapter(asked.name);
     checkCommand(asked.name, wish.command);
     const path = adapter.locate?.(wish.env);
     if (path) return { ...asked, adapter, path };
-    const detection = await adapter.detect(wish.env);
+    const detection = await adapter.detect(wish.env, wish.model);
     if (detection.available) return { ...asked, adapter, path: detection.path };
     throw new PulseError('agent_unavailable', `${asked.name} cannot be used here.`, {
       hint: detection.hint ?? undefined,
@@ -125,12 +127,12 @@ export function createAgentRegistry(adapters: readonly AgentAdapter[]): AgentReg
     });
   }
 
-  async function firstInstalled(env: NodeJS.ProcessEnv): Promise<ChosenAgent> {
+  async function firstInstalled({ env, model }: AgentWish): Promise<ChosenAgent> {
     for (const name of AGENT_NAMES) {
       const adapter = byName.get(name);
       if (!adapter || ONLY_BY_NAME.includes(name)) continue;
       // Where it can be told without starting anything, nothing is started.
-      const path = adapter.locate ? adapter.locate(env) : await availablePath(adapter, env);
+      const path = adapter.locate ? adapter.locate(env) : await availablePath(adapter, { env, model });
       if (path !== null) return { name, adapter, path, chosenBy: 'installed' };
     }
     throw new PulseError(
@@ -145,8 +147,11 @@ export function createAgentRegistry(adapters: readonly AgentAdapter[]): AgentReg
   return { findAdapter, detectAgents, chooseAgent };
 }
 
-async function availablePath(adapter: AgentAdapter, env: NodeJS.ProcessEnv): Promise<string | null> {
-  const { available, path } = await adapter.detect(env);
+async function availablePath(
+  adapter: AgentAdapter,
+  { env, model }: Pick<AgentWish, 'env' | 'model'>,
+): Promise<string | null> {
+  const { available, path } = await adapter.detect(env, model);
   return available ? path : null;
 }
 

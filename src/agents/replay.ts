@@ -2,6 +2,7 @@
  * The `replay` agent: plays what a run said before (recording.ts), without doing its work again. Its command is the
  * recording's file, or a folder of `<iteration>.<attempt>.jsonl`; a relative path is taken from the worktree.
  */
+import { resolve } from 'node:path';
 import { PulseError } from '../domain/errors.ts';
 import type { AgentAdapter } from './contract.ts';
 import { createEventStreamParser } from './event-stream.ts';
@@ -13,10 +14,11 @@ export const replayAdapter: AgentAdapter = {
   name: 'replay',
   environment: ['PULSE_REPLAY_*'],
   idleByDefault: true,
-  reportsCost: true,
+  cost: 'told',
   async detect() {
     return { available: true, path: SCRIPT, version: null, hint: null };
   },
+  sandboxPaths: ({ command, worktree }) => ({ read: command ? [resolve(worktree, command)] : [], write: [] }),
   command({ brief, command }) {
     if (command === null || command.trim() === '') {
       throw new PulseError('usage', 'The agent "replay" has no recording to play.', {

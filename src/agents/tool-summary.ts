@@ -6,8 +6,25 @@ const MAX_LENGTH = 120;
 
 /** One line on what a tool was called for; `undefined` where its input tells nothing. */
 export function toolSummary(input: unknown): string | undefined {
+  const told = toldBy(input);
+  return told === undefined ? undefined : oneLine(told);
+}
+
+/** The same for people and, where one line is not all of it, for whoever must tell two calls apart. */
+export function aboutCall(input: unknown): { summary?: string; target?: string } {
+  const told = toldBy(input);
+  if (told === undefined) return {};
+  const summary = oneLine(told);
+  return summary === told ? { summary } : { summary, target: told };
+}
+
+function toldBy(input: unknown): string | undefined {
   if (typeof input !== 'object' || input === null) return undefined;
   const fields = input as Record<string, unknown>;
   const told = TELLING.map((name) => fields[name]).find((value) => typeof value === 'string' && value !== '');
-  return typeof told === 'string' ? keepStart(told.replace(/\s+/g, ' ').trim(), MAX_LENGTH) : undefined;
+  return typeof told === 'string' ? told : undefined;
+}
+
+function oneLine(text: string): string {
+  return keepStart(text.replace(/\s+/g, ' ').trim(), MAX_LENGTH);
 }

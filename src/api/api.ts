@@ -7,6 +7,8 @@ import { readBody } from './body.ts';
 import { answerError, unknownRoute, violationsError } from './errors.ts';
 import { type ApiEnv, createGuard } from './guard.ts';
 import { createMetrics } from './metrics.ts';
+import { addResearchChanges } from './research-changes.ts';
+import { addResearchViews } from './research-views.ts';
 import { json, refusals } from './route.ts';
 import { addSessionChanges, type SessionChanges } from './session-changes.ts';
 import { addSessionViews } from './session-views.ts';
@@ -60,6 +62,8 @@ export function createApi(options: ApiOptions): Api {
   addSessionViews(app, { ...options, heartbeatMs });
   addWorkflowChanges(app, options);
   addWorkflowViews(app, options);
+  addResearchChanges(app, options);
+  addResearchViews(app, options);
 
   app.openapi(healthRoute, async (c) => {
     await pulse.list({ limit: 1 }).catch((cause: unknown) => {

@@ -64,6 +64,7 @@ export const startFields = {
   projectPath: text(4096).refine(isAbsolute, 'must be an absolute path'),
   projectName: text(200).optional(),
   agent: text(100).optional(),
+  model: text(200).optional().openapi({ description: 'Which model the agent is asked to use.' }),
   command: text(MAX_COMMAND).optional().openapi({ description: 'Needs the token.' }),
   base: text(1000).optional(),
   branch: text(1000).optional(),

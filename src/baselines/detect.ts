@@ -54,8 +54,14 @@ export function detectPreflight(worktree: WorktreeView): Preflight {
   return { ...found, doubts, certain: doubts.length === 0 };
 }
 
+/** What the lockfiles in the root call for: the part of preflight that every loop's worktree gets (contract 1.5). */
+export function detectInstalls(worktree: WorktreeView): string[] {
+  const { steps } = detectPreflight(worktree);
+  return steps.flatMap(({ command, cwd, isLocked }) => (cwd === '.' && isLocked ? [command] : []));
+}
+
 function detectSubmodules(view: WorktreeView): Findings {
   if (!view.exists('.gitmodules')) return nothing();
   const command = 'git submodule update --init --recursive';
-  return { ...nothing(), steps: [{ command, cwd: '.', why: '.gitmodules is there' }] };
+  return { ...nothing(), steps: [{ command, cwd: '.', why: '.gitmodules is there', isLocked: true }] };
 }

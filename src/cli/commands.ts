@@ -90,6 +90,13 @@ const START: CommandSpec = {
       help: 'How earlier turns reach the agent.',
     },
     { name: 'anchor', value: 'text', placeholder: 'TURN', help: 'Begin the context at this turn.' },
+    {
+      name: 'sandbox',
+      value: 'text',
+      placeholder: 'HOW',
+      choices: ['off', 'auto', 'on'],
+      help: 'Enclose the agent and its checks with bubblewrap (off).',
+    },
     { name: 'record', help: 'Keep what the agent printed, to replay it later.' },
     DETACH,
   ],

@@ -30,7 +30,7 @@ function describe(event: PulseEvent, style: Style): string {
     case 'iteration.dispatched':
       return `iteration ${event.iteration} handed to ${word('agent')}`;
     case 'iteration.started':
-      return `agent started${Number(data.attempt) > 1 ? ` (attempt ${data.attempt})` : ''}`;
+      return `${data.byPulse ? 'Pulse works itself' : 'agent started'}${Number(data.attempt) > 1 ? ` (attempt ${data.attempt})` : ''}`;
     case 'iteration.ended': {
       const end = data.ok
         ? 'agent ended'
@@ -53,6 +53,8 @@ function describe(event: PulseEvent, style: Style): string {
       );
     case 'agent.usage':
       return style.dim(usage(data));
+    case 'agent.waiting':
+      return style.yellow(waiting(data));
     case 'signal.received':
       return `${style.bold(word('signal'))} ${style.dim(`${word('source')}, ${word('rule')}`)}${data.reason ? `\n${shown(String(data.reason))}` : ''}`;
     case 'session.blocked':
@@ -61,6 +63,8 @@ function describe(event: PulseEvent, style: Style): string {
     case 'session.aborted':
     case 'session.ended':
       return stopped(data, style);
+    case 'experiment.status':
+      return word('text');
     default:
       return workflowText(type, data, style) ?? `${type} ${shownLine(JSON.stringify(data))}`;
   }
@@ -121,6 +125,12 @@ function stopped(data: Record<string, unknown>, style: Style): string {
   const unverified = data.unverified ? ' (unverified)' : '';
   const detail = data.detail ? `\n${shown(String(data.detail))}` : '';
   return `${style.bold(`${data.status}${unverified}`)} ${style.dim(String(data.stopReason ?? ''))}${detail}`;
+}
+
+/** Other sessions have found the service failing. */
+export function waiting({ agent, failureClass, until }: Record<string, unknown>): string {
+  const time = String(until ?? '').slice(11, 19);
+  return shownLine(`${agent} does not answer (${failureClass}): tried again at ${time} UTC`);
 }
 
 function usage({ costUsd, inputTokens, outputTokens }: Record<string, unknown>): string {

@@ -8,6 +8,7 @@ import { asPulseError } from '../domain/errors.ts';
 import { type Home, resolveHome } from '../home.ts';
 import { cleanupGuarantee } from '../process/guarantee.ts';
 import { databaseHolders } from '../process/lock-holders.ts';
+import { sandboxState } from '../process/sandbox-state.ts';
 import { createPulse } from '../pulse.ts';
 import { createCliGit, openHere } from './repository-here.ts';
 import { findOrphans } from './session-runner.ts';
@@ -36,6 +37,7 @@ export async function* findings(examination: Examination): AsyncGenerator<Findin
   yield* store(examination, home);
   yield* agents(environment);
   yield cleanup();
+  yield await sandbox(environment);
   yield* sockets(home);
   if (examination.collects) yield await collect(examination);
 }
@@ -162,6 +164,14 @@ async function* agents(environment: NodeJS.ProcessEnv): AsyncGenerator<Finding> 
 function cleanup(): Finding {
   const { means, sentence } = cleanupGuarantee();
   return { level: means[0] === 'cgroup' ? 'ok' : 'warn', subject: 'clean-up', text: sentence };
+}
+
+async function sandbox({ PATH }: NodeJS.ProcessEnv): Promise<Finding> {
+  const state = await sandboxState(PATH);
+  const subject = 'sandbox';
+  if (state.works)
+    return { level: 'ok', subject, text: `works (${state.bwrap}); --sandbox on encloses a session` };
+  return { level: 'warn', subject, text: state.message, hint: state.hint };
 }
 
 /** Left by processes that were killed; the next ring would remove them as well. */

@@ -18,5 +18,6 @@ export function sharedStart(input: Input, cwd: string): Omit<StartInput, 'goal'>
     base: input.text('base'),
     branch: input.text('branch'),
     record: input.has('record'),
+    sandbox: input.text('sandbox') as StartInput['sandbox'],
   };
 }

@@ -19,13 +19,13 @@ export function workflowCommand(shared: readonly OptionSpec[]): CommandSpec {
     group: 'Run',
     summary: 'Work through a plan in small, judged commits ("pulses"), then review and merge.',
     details:
-      'plan GOAL: an agent drafts a plan, which then waits for approval.\n' +
+      'plan GOAL: an agent drafts a plan, which then waits for approval; --yes approves it beforehand.\n' +
       'start PLAN: takes a plan (YAML or JSON) and waits for its approval; --yes approves it at once.\n' +
       'approve ID: the plan is good; with --plan FILE an edited one, for pulses that were not started.\n' +
       'extension ID --approve | --deny: a pulse asked for another run.\n' +
       'stop ID: end the agent now and keep its work on the branch of the pulse; pulse resume begins it anew.\n' +
       'review ID --approve [--merge ff|merge|squash|pr] | --reject TEXT: merge it, or say what is missing.\n' +
-      'baseline ID [--refresh]: what was wrong before the first pulse and is held against none.\n' +
+      'baseline ID [refresh]: what was wrong before the first pulse and is held against none.\n' +
       'show ID: the plan, its pulses and what they wait for.',
     arguments: [
       { name: 'ACTION', choices: WORKFLOW_ACTIONS, help: WORKFLOW_ACTIONS.join(', ') },
@@ -33,10 +33,11 @@ export function workflowCommand(shared: readonly OptionSpec[]): CommandSpec {
         name: 'TARGET',
         help: "The goal for plan, the plan's file for start, else the session: its id, or the beginning of it.",
       },
+      { name: 'WHAT', isOptional: true, choices: ['refresh'], help: 'baseline: record it again.' },
     ],
     options: [
       ...shared,
-      { name: 'yes', help: 'start: approve the plan at once.' },
+      { name: 'yes', help: 'start, plan: approve the plan at once.' },
       { name: 'plan', value: 'text', placeholder: 'FILE', help: 'approve: the edited plan.' },
       {
         name: 'extensions',
@@ -60,7 +61,7 @@ export function workflowCommand(shared: readonly OptionSpec[]): CommandSpec {
         placeholder: 'TEXT',
         help: 'review: what is missing; becomes a pulse.',
       },
-      { name: 'refresh', help: 'baseline: record it again.' },
+      { name: 'refresh', help: 'baseline: the same as the word.' },
     ],
     examples: [
       'pulse workflow start plan.yaml --yes',

@@ -34,6 +34,15 @@ const priceSchema = z.strictObject({
 export const pricesSchema = z.record(z.string().min(1), priceSchema);
 export type Prices = z.infer<typeof pricesSchema>;
 
+/** Paths are absolute or below the home folder of the host that runs the attempt (`~/…`). */
+export const sandboxSchema = z.object({
+  /** `auto`: where the host can. */
+  mode: z.enum(['auto', 'on']),
+  read: z.array(z.string()),
+  write: z.array(z.string()),
+});
+export type SandboxWish = z.infer<typeof sandboxSchema>;
+
 export const attemptSpecSchema = z.object({
   projectPath: z.string(),
   /** Where a daemon on another host gets the start commit and brings its result; `null`: it works beside the runner. */
@@ -67,6 +76,8 @@ export const attemptSpecSchema = z.object({
   recoverTo: z.string().nullable(),
   environmentPass: z.array(z.string()),
   record: z.boolean(),
+  /** `null` or absent: the agent runs as the user does. */
+  sandbox: sandboxSchema.nullish(),
   limits: z.object({
     hardMs: z.number(),
     /** `null`: the idle clock is off. */

@@ -11,6 +11,7 @@ export const ERROR_CODES = {
   not_found: { exit: 2, http: 404 },
   ambiguous_id: { exit: 2, http: 409 },
   agent_unavailable: { exit: 2, http: 422 },
+  sandbox_unavailable: { exit: 2, http: 422 },
   invalid_config: { exit: 2, http: 422 },
   invalid_plan: { exit: 2, http: 422 },
   merge_conflict: { exit: 2, http: 409 },

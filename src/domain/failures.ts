@@ -27,6 +27,13 @@ const CRASH: FailurePolicy = { kind: 'retry', delaysMs: [1_000, 5_000] };
 const TIMEOUT: FailurePolicy = { kind: 'end_iteration', maxInARow: 3 };
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+/** The service behind the agent, not the agent: what its breaker counts. */
+export function isServiceFailure(
+  failureClass: FailureClass | null | undefined,
+): failureClass is FailureClass {
+  return !!failureClass && FAILURE_POLICIES[failureClass] === FLAKY_SERVICE;
+}
+
 export const FAILURE_POLICIES: Record<FailureClass, FailurePolicy> = {
   crashed: CRASH,
   spawn_failed: CRASH,

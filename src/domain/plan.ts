@@ -37,11 +37,21 @@ export type Plan = z.infer<typeof planSchema>;
 export function parsePlan(value: unknown): Plan {
   const parsed = planSchema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const violations = parsed.error.issues.map(({ path, message }) => `${formatPath(path)}: ${message}`);
+  const faults = parsed.error.issues.map(({ path, message }) => `${formatPath(path)}: ${message}`);
+  // What is between pulses is looked at only once each of them is sound: here it is told with the rest.
+  const between = pulseViolations(readablePulses(value)).map((message) => `pulses: ${message}`);
+  const violations = [...new Set([...faults, ...between])];
   throw new PulseError('invalid_plan', `The plan has ${violations.length} fault(s).`, {
     hint: violations.join('\n'),
     data: { violations },
   });
+}
+
+/** As much of them as can be compared. */
+function readablePulses(value: unknown): Pick<PlannedPulse, 'id' | 'dependsOn'>[] {
+  const given = (value as { pulses?: unknown } | null)?.pulses;
+  const readable = z.object({ id: z.string(), dependsOn: z.array(z.string()).optional().catch(undefined) });
+  return (Array.isArray(given) ? given : []).flatMap((pulse) => readable.safeParse(pulse).data ?? []);
 }
 
 function formatPath(path: readonly PropertyKey[]): string {
@@ -53,7 +63,7 @@ function formatPath(path: readonly PropertyKey[]): string {
   );
 }
 
-function pulseViolations(pulses: readonly PlannedPulse[]): string[] {
+function pulseViolations(pulses: readonly Pick<PlannedPulse, 'id' | 'dependsOn'>[]): string[] {
   const ids = new Set<string>();
   const found: string[] = [];
   for (const { id } of pulses) {
@@ -70,7 +80,7 @@ function pulseViolations(pulses: readonly PlannedPulse[]): string[] {
 }
 
 /** Takes away what depends on nothing that is left; what remains goes in a circle. */
-function circleOf(pulses: readonly PlannedPulse[]): string[] {
+function circleOf(pulses: readonly Pick<PlannedPulse, 'id' | 'dependsOn'>[]): string[] {
   let left = [...pulses];
   for (;;) {
     const ids = new Set(left.map(({ id }) => id));

@@ -7,6 +7,8 @@ export interface Redactor {
   redact(text: string): string;
   /** A copy with every string redacted, and every string under a secret's name hidden whole. Cycles are cut. */
   redactJson<T>(value: T): T;
+  /** Hides these as well. */
+  adding(secrets: readonly string[]): Redactor;
 }
 
 const REDACTED = '[redacted]';
@@ -31,12 +33,30 @@ export function createRedactor(extraSecrets: readonly string[]): Redactor {
   return {
     redact: redactText,
     redactJson: (value) => redactValue(value, redactText, new WeakSet()) as typeof value,
+    adding: (secrets) => createRedactor([...extraSecrets, ...secrets]),
+  };
+}
+
+/** For text that comes line by line: a private key is hidden although no single line of it looks like one. */
+export function redactLines(redactText: (text: string) => string): (line: string) => string {
+  let keyLines = 0;
+  return (line) => {
+    const isInKey = keyLines > 0;
+    keyLines = KEY_END.test(line) ? 0 : KEY_BEGIN.test(line) ? MAX_KEY_LINES : Math.max(0, keyLines - 1);
+    return isInKey ? REDACTED : redactText(line);
   };
 }
 
 const { redact: redactPlain, redactJson: redactPlainJson } = createRedactor([]);
 export const redact = redactPlain;
 export const redactJson = redactPlainJson;
+
+const KEY_BEGIN = /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----/;
+const KEY_END = /-----END [A-Z ]{0,30}PRIVATE KEY-----/;
+const KEY_ENDS = new RegExp(KEY_END, 'g');
+const KEY_LINE = /^[A-Za-z0-9+/=]{1,128}$/;
+/** A key that is never closed does not hide what follows it for ever. */
+const MAX_KEY_LINES = 300;
 
 /** Tokens that say what they are. Each starts where no word runs on into it, and no pattern can backtrack far. */
 const TOKENS: readonly RegExp[] = [
@@ -66,7 +86,7 @@ const NO_SECRET =
 function redactPiece(piece: string, known: RegExp | null): string {
   let text = known ? piece.replace(known, REDACTED) : piece;
   for (const token of TOKENS) text = text.replace(token, REDACTED);
-  return text
+  return withoutKeyEnds(text)
     .replace(/(?<![A-Za-z0-9])sk-[\w-]{20,4096}/g, (found) => (/\d/.test(found) ? REDACTED : found))
     .replace(
       /(\bauthorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?(?:(?:bearer|basic|token|digest|negotiate)[ \t]{1,4})?)(?!(?:bearer|basic|token|digest|negotiate)\b)([^\s"',;[\]]{4,4096})/gi,
@@ -77,6 +97,30 @@ function redactPiece(piece: string, known: RegExp | null): string {
     )
     .replace(/(?<=:\/\/[^\s/:@"'<>[\]]{0,128}:)[^\s/"'<>[\]]{1,256}(?=@)/g, REDACTED)
     .replace(ASSIGNMENT, redactAssignment);
+}
+
+/** The end of a private key whose beginning was cut off, with the lines before it that are written as keys are. */
+function withoutKeyEnds(text: string): string {
+  let kept = '';
+  let from = 0;
+  for (const { index, 0: mark } of text.matchAll(KEY_ENDS)) {
+    kept += text.slice(from, keyStart(text, from, index)) + REDACTED;
+    from = index + mark.length;
+  }
+  return from === 0 ? text : kept + text.slice(from);
+}
+
+function keyStart(text: string, from: number, end: number): number {
+  let start = end;
+  while (start > from && text[start - 1] === '\n') {
+    const before = text.lastIndexOf('\n', start - 2) + 1;
+    const line = text.slice(Math.max(before, from), start - 1).trimEnd();
+    // The last line of a key may be short, and the first one that is left of it.
+    const isWhole = start === end || before <= from || line.length >= 16;
+    if (!isWhole || !KEY_LINE.test(line)) break;
+    start = Math.max(before, from);
+  }
+  return start;
 }
 
 function redactAssignment(found: string, name: string, glue: string, value: string): string {
@@ -91,7 +135,12 @@ function redactAssignment(found: string, name: string, glue: string, value: stri
 
 function knownSecrets(secrets: readonly string[]): RegExp | null {
   const usable = secrets
-    .flatMap((secret) => [secret, secret.trim(), encodeURIComponent(secret.toWellFormed())])
+    .flatMap((secret) => [secret, secret.trim(), ...linesOf(secret)])
+    .flatMap((secret) => [
+      secret,
+      encodeURIComponent(secret.toWellFormed()),
+      JSON.stringify(secret).slice(1, -1),
+    ])
     .filter((secret) => secret.length >= 6 && !REDACTED.includes(secret));
   if (usable.length === 0) return null;
   const longestFirst = [...new Set(usable)].sort((a, b) => b.length - a.length);
@@ -99,6 +148,14 @@ function knownSecrets(secrets: readonly string[]): RegExp | null {
     longestFirst.map((secret) => secret.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'),
     'g',
   );
+}
+
+/** What is printed line by line is found by its lines; a short one may be any word. */
+function linesOf(secret: string): string[] {
+  return secret
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line.length >= 16);
 }
 
 function redactValue(value: unknown, redactText: (text: string) => string, above: WeakSet<object>): unknown {

@@ -69,6 +69,8 @@ export const completionSchema = z.object({
   filesChanged: z.array(z.string()),
   unresolvedIssues: z.array(unresolvedIssueSchema),
   tree: z.string(),
+  /** What its checks showed beyond the baseline: once a person goes on, the pulses after it are not blamed for that. */
+  leftOver: z.array(baselineIssueSchema).optional(),
 });
 export type Completion = z.infer<typeof completionSchema>;
 
@@ -121,9 +123,19 @@ export const workSchema = z.discriminatedUnion('kind', [
     description: z.string().nullable(),
     /** What is measured and against what: the engine's `MeasureRequest`. */
     request: z.unknown(),
+    /** Whose research it is, where that is not the session itself. */
+    leadId: z.string().nullable().default(null),
+    /** A change made on an older best: no agent runs, it is put on top of `baseSha` and measured. */
+    outdated: z.string().nullable().default(null),
   }),
 ]);
 export type Work = z.infer<typeof workSchema>;
+
+/** Whether Pulse executes it by itself. */
+export function isByPulse(work: Work | null | undefined): boolean {
+  if (work?.kind === 'preflight') return !work.isByAgent;
+  return work?.kind === 'baseline' || (work?.kind === 'experiment' && work.outdated !== null);
+}
 export type ExperimentWork = Extract<Work, { kind: 'experiment' }>;
 export type PulseWork = Extract<Work, { kind: 'pulse' }>;
 

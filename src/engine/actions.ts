@@ -4,6 +4,7 @@
  */
 export const ACTIONS = [
   'start',
+  'hire',
   'open_pulse',
   'dispatch',
   'claim',
@@ -24,11 +25,14 @@ export const ACTIONS = [
   'discard',
   'settle',
   'write_files',
+  'deliver',
   'retry',
   'requeue',
   'interrupt',
   'abandon',
   'end',
+  'merge',
+  'review',
   'close_worktree',
 ] as const;
 export type ActionName = (typeof ACTIONS)[number];

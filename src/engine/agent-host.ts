@@ -7,13 +7,17 @@ import { agentEnvironment } from '../process/environment.ts';
 import { type ProcessExit, startProcess } from '../process/spawn.ts';
 import type { Tool } from '../tools/contract.ts';
 import type { ToolEndpoint } from '../tools/endpoint.ts';
+import { createCallGuard } from '../tools/guard/call-guard.ts';
 import { pulseSignalTool, reportUsageTool } from '../tools/run-tools.ts';
 import { createWorkTools, WORK_TOOLS } from '../tools/work/work-tools.ts';
+import { followLog } from './log-follower.ts';
 import type { AgentHost, HeldAttempt, RunListener } from './ports.ts';
 import type { RunProtocol } from './pulse-protocol.ts';
+import { createRefusals } from './refused-calls.ts';
 import { type RetryStop, watchRetries } from './retry-patience.ts';
 import { createEventTeller } from './run-events.ts';
 import { openRunFolder } from './run-folder.ts';
+import type { Sandboxes } from './run-sandbox.ts';
 import { isUntouched } from './untouched.ts';
 import { budgetTokens, createUsageMeter } from './usage-meter.ts';
 import { type StopCause, watch } from './watchdog.ts';
@@ -21,7 +25,9 @@ import { createWrapUp } from './wrap-up.ts';
 
 /** An agent that has said it is done gets this long to exit by itself. */
 const EXIT_GRACE_MS = 5_000;
-const STDERR_KEPT = 2_000;
+const STDERR_KEPT = 8_000;
+/** Less than is kept: what is cut off there may be half of a secret. */
+const STDERR_TOLD = 2_000;
 /** Calls that are open at once; an agent that opens more and closes none is not waited for. */
 const MAX_OPEN_CALLS = 1_000;
 const DENIED_TOOLS_TOLD = 10;
@@ -34,10 +40,12 @@ export interface AgentHostOptions {
   binDirectory: string;
   /** Applied to whatever the agent prints before it is kept anywhere (contract 1.1). */
   redactor: Redactor;
+  /** Makes the sandbox of a run that asks for one. */
+  sandboxes: Sandboxes;
   /** What the session's loop adds to the run: tools of its own and what came of them. */
   protocol?(run: { attempt: HeldAttempt; listener: RunListener; signal: AbortSignal }): RunProtocol | null;
-  /** Keeps the run's stream (`--record`). */
-  record?(attempt: HeldAttempt, agent: string): Recorder;
+  /** Keeps the run's stream (`--record`), every text of it as `redact` leaves it. */
+  record?(attempt: HeldAttempt, agent: string, redact: (text: string) => string): Recorder;
 }
 
 export function createAgentHost(options: AgentHostOptions): AgentHost {
@@ -45,7 +53,16 @@ export function createAgentHost(options: AgentHostOptions): AgentHost {
 }
 
 async function runAgent(
-  { findAdapter, endpoint, environment, binDirectory, redactor, record, protocol }: AgentHostOptions,
+  {
+    findAdapter,
+    endpoint,
+    environment,
+    binDirectory,
+    redactor,
+    sandboxes,
+    record,
+    protocol,
+  }: AgentHostOptions,
   { attempt, listener, signal }: { attempt: HeldAttempt; listener: RunListener; signal: AbortSignal },
 ): Promise<RunReport> {
   const { spec, task } = attempt;
@@ -60,7 +77,9 @@ async function runAgent(
     nowMs: Date.now,
   });
   const meter = createUsageMeter();
-  const recorder = spec.record ? record?.(attempt, spec.agent) : undefined;
+  // With this run's own token, once there is one.
+  let hiding = redactor;
+  const recorder = spec.record ? record?.(attempt, spec.agent, (text) => hiding.redact(text)) : undefined;
   let toolSignal: ToolSignal | null = null;
   let model: string | null = null;
   let agentSessionId: string | null = null;
@@ -68,14 +87,16 @@ async function runAgent(
   let stderr = '';
   const openCalls = new Set<string>();
   const denied = new Set<string>();
+  const refusals = createRefusals();
   const done = Promise.withResolvers<void>();
   const ending = new AbortController();
-  const tell = createEventTeller((event) => listener.event(redactor.redactJson(event)));
+  const tell = createEventTeller(listener.event, (event) => hiding.redactJson(event));
 
   function stop(stopCause: RunStop): void {
     cause ??= stopCause;
     ending.abort();
   }
+  listener.whenOverspent?.((reason) => stop({ kind: 'budget', reason }));
   using retries = watchRetries(spec.limits, stop);
   using watchdog = watch(spec.limits, (stopCause) => {
     const isIdle = stopCause.kind === 'failure' && stopCause.class === 'timeout_idle';
@@ -84,7 +105,7 @@ async function runAgent(
 
   function onEvent(event: RunEvent): void {
     recorder?.record(event);
-    own?.saw(event);
+    if (event.type === 'tool_start' || event.type === 'tool_end') own?.saw(hiding.redactJson(event));
     retries.saw(event);
     if (event.type === 'started') {
       model = event.model ?? model;
@@ -92,6 +113,7 @@ async function runAgent(
     }
     if (event.type === 'tool_start' && openCalls.size < MAX_OPEN_CALLS) openCalls.add(event.id);
     if (event.type === 'tool_end') openCalls.delete(event.id);
+    if (event.type === 'denied' && refusals.take(event)) return;
     if (event.type === 'denied' && denied.size < DENIED_TOOLS_TOLD) denied.add(event.tool);
     if (event.type === 'usage') onUsage(event);
     if (event.type === 'done') done.resolve();
@@ -112,31 +134,39 @@ async function runAgent(
         runId: attempt.runId,
         // No adapter's keys: what an agent runs in a shell is not the agent.
         environment: agentEnvironment({ base: environment, own: [], pass: spec.environmentPass, add: {} }),
+        sandbox: await sandboxes.plan({ spec }),
       })
     : null;
   const tools = [
     pulseSignalTool(({ signal: said, reason }) => {
-      toolSignal = { signal: said, reason: reason && redactor.redact(reason) };
+      toolSignal = { signal: said, reason: reason && hiding.redact(reason) };
     }),
     reportUsageTool((usage) => {
       onUsage({ ...usage, scope: 'call' });
       listener.event({ type: 'agent.usage', data: { ...usage, scope: 'call' } });
     }),
     ...(work?.tools ?? []),
-    ...(own?.tools ?? []),
+    ...(own?.tools.map((tool) => redacting(tool, (input) => hiding.redactJson(input))) ?? []),
   ]
     .filter((tool) => spec.tools.includes(tool.name))
-    .map((tool) => (own ? followed(tool, own) : tool))
+    .map((tool) => (own ? followed(tool, (call) => own.called(hiding.redactJson(call))) : tool))
     .map((tool) => wrapUp.tell(tool));
-  using access = await endpoint.admit(tools, () => watchdog.active(openCalls.size));
+  const guarded = createCallGuard({
+    worktree: spec.worktreePath,
+    environment: agentEnvironment({ base: environment, own: [], pass: [], add: {} }),
+    onRefusal: refusals.add,
+  });
+  using access = await endpoint.admit(tools, () => watchdog.active(openCalls.size), guarded);
+  hiding = redactor.adding([access.token]);
 
   await using folder = openRunFolder();
+  const executable = adapter.locate?.(environment) ?? null;
   const command = adapter.command({
     brief: task.task_content,
     worktree: spec.worktreePath,
     command: spec.command,
     unit: spec.unit,
-    executable: adapter.locate?.(environment) ?? null,
+    executable,
     model: wantedModel,
     resume,
     tools: { url: access.url, token: access.token, names: tools.map(({ name }) => name) },
@@ -144,6 +174,12 @@ async function runAgent(
     prices,
   });
   await folder.write(command.files ?? {});
+  const sandbox = await sandboxes.plan({
+    spec,
+    adapter,
+    programs: executable === null ? [] : [executable],
+    folders: [folder.path],
+  });
   const env = agentEnvironment({
     base: environment,
     own: [...adapter.environment, ...(adapter.environmentFor?.(environment) ?? [])],
@@ -163,7 +199,12 @@ async function runAgent(
     file: command.file,
     args: command.args,
     cwd: spec.worktreePath,
-    env: { ...env, PATH: `${binDirectory}:${env.PATH ?? '/usr/bin:/bin'}` },
+    env: {
+      ...env,
+      PATH: `${binDirectory}:${env.PATH ?? '/usr/bin:/bin'}`,
+      ...(sandbox && { TMPDIR: '/tmp' }),
+    },
+    sandbox,
     stdin: command.stdin,
     stopSignals: command.stopSignals,
     signal: AbortSignal.any([signal, ending.signal]),
@@ -177,15 +218,22 @@ async function runAgent(
       watchdog.active(openCalls.size);
     },
   });
+  using log = adapter.logFile
+    ? followLog(
+        () => (agentSessionId === null ? null : adapter.logFile!(agentSessionId, env)),
+        (line) => parser.parseLog?.(line).forEach(onEvent),
+      )
+    : null;
   const exit = await exitOf(running, done.promise);
+  log?.look();
   const end = parser.finish(exit);
   recorder?.finish(end);
-  const failure = failureOf({ end, exit, cause, stderr: redactor.redact(stderr) });
+  const failure = failureOf({ end, exit, cause, stderr: hiding.redact(stderr) });
   const isDenied = !failure && denied.size > 0 && (await isUntouched(attempt, environment));
-  return {
+  return hiding.redactJson({
     failure: isDenied ? denial(denied) : failure,
     stopped: stoppedBy(cause),
-    finalMessage: redactor.redact(end.finalMessage),
+    finalMessage: end.finalMessage,
     toolSignal,
     usage: meter.total(),
     model: model ?? wantedModel,
@@ -193,14 +241,19 @@ async function runAgent(
     ...own?.report(),
     durationMs: performance.now() - began,
     endedAt: new Date().toISOString(),
-  };
+  });
 }
 
 function isWorkTool(name: string): boolean {
   return (WORK_TOOLS as readonly string[]).includes(name);
 }
 
-function followed(tool: Tool, { called }: RunProtocol): Tool {
+/** What an agent tells by a loop's tools is kept: commit messages, reasons, descriptions. */
+function redacting(tool: Tool, redact: (input: unknown) => unknown): Tool {
+  return { ...tool, call: (input) => tool.call(redact(input)) };
+}
+
+function followed(tool: Tool, called: RunProtocol['called']): Tool {
   return {
     ...tool,
     async call(input) {
@@ -244,7 +297,7 @@ function failureOf({ end, exit, cause, stderr }: RunEndFacts): RunReport['failur
   if (cause?.kind === 'budget') return null;
   if (exit.spawnError) return { class: 'spawn_failed', message: exit.spawnError.message, resetAt: null };
   if (end.ok) return null;
-  const said = stderr.trim().split('\n').slice(-5).join('\n');
+  const said = stderr.slice(-STDERR_TOLD).trim().split('\n').slice(-5).join('\n');
   const message = said ? `${end.message}\n${said}` : end.message;
   return { class: end.failure ?? 'crashed', message, resetAt: end.resetAt };
 }

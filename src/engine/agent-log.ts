@@ -1,10 +1,11 @@
 import type { NewEvent } from '../domain/events.ts';
 import { appendEvents } from '../store/events.ts';
 import { fencedTask, holdsTask, type Task } from '../store/inbox.ts';
-import { addSpending } from '../store/sessions.ts';
+import { addSpending, findSession, withPurse } from '../store/sessions.ts';
 import type { Db, Store } from '../store/store.ts';
 import { countRejection } from '../store/workflows.ts';
 import type { Clock } from './clock.ts';
+import { overspent } from './governor.ts';
 import type { RunListener } from './ports.ts';
 
 const FLUSH_MS = 250;
@@ -41,6 +42,9 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
   let timer: AbortController | null = null;
   let flushing: Promise<void> = Promise.resolve();
   let isOpen = true;
+  /** Others draw on the same budget: what is spent is told at once, so that all of them can be ended in time. */
+  let isShared = false;
+  let endRun: Parameters<NonNullable<RunListener['whenOverspent']>>[0] | null = null;
 
   /** Changes nothing here: a transaction may be run again, or fail, and then its batch is still to be written. */
   async function write(db: Db, { events, total }: Batch): Promise<void> {
@@ -59,6 +63,7 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
         async (db) => {
           if (!(await holdsTask(db, task))) throw fencedTask(task.id);
           await write(db, batch);
+          if (batch.total !== written) await lookIntoPurse(db);
         },
         { session: task.session_id },
       );
@@ -71,9 +76,17 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
     }
   }
 
-  function schedule(): void {
+  async function lookIntoPurse(db: Db): Promise<void> {
+    const session = await findSession(db, task.session_id);
+    if (!session) return;
+    isShared = session.parent_session_id !== null;
+    const reason = overspent(await withPurse(db, session));
+    if (reason) endRun?.(reason);
+  }
+
+  function schedule({ isUrgent } = { isUrgent: false }): void {
     if (!isOpen) return;
-    if (waitingBytes >= FLUSH_BYTES) {
+    if (isUrgent || waitingBytes >= FLUSH_BYTES) {
       flushing = flushing.then(flush);
       return;
     }
@@ -114,7 +127,10 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
       ),
     spent({ costUsd, tokens }) {
       spent = { costUsd: costUsd ?? 0, tokens };
-      schedule();
+      schedule({ isUrgent: isShared });
+    },
+    whenOverspent(end) {
+      endRun = end;
     },
     async close() {
       end();

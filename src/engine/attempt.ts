@@ -1,15 +1,18 @@
 /** One attempt, executed whole by one daemon (contract 1.4): worktree, agent, commit, verification, report. */
 import type { AttemptResult, RunReport, VerificationRecord } from '../domain/attempt.ts';
+import { formatDuration } from '../domain/durations.ts';
 import { isPulseError } from '../domain/errors.ts';
 import { readSignal } from '../domain/signals.ts';
 import { outputSummary } from '../domain/summary.ts';
 import type { PreflightReport } from '../domain/workflow.ts';
 import { appendEvents } from '../store/events.ts';
 import { holdsTask, saveResult } from '../store/inbox.ts';
+import { findResearch } from '../store/research.ts';
 import { addRunningTime } from '../store/sessions.ts';
 import { act } from './actions.ts';
 import { createAgentLog } from './agent-log.ts';
 import type { Engine } from './engine.ts';
+import { type MeasureReport, NOTHING_MEASURED } from './measure.ts';
 import type { HeldAttempt, UnitCommit } from './ports.ts';
 
 /**
@@ -29,6 +32,8 @@ export async function executeAttempt(
 
   let result = attempt.task.result;
   if (spec.work?.kind === 'preflight') return executePreflight(engine, attempt, control);
+  if (spec.work?.kind === 'experiment' && spec.work.outdated !== null)
+    return executeOutdated(engine, attempt, { change: spec.work.outdated, signal });
   if (!result) {
     const setupFailure = await act(trace, 'setup', { perform: () => workspace.setup(attempt, signal) });
     if (!setupFailure && spec.work?.kind === 'baseline') return reportBaseline(engine, attempt, signal);
@@ -47,9 +52,7 @@ export async function executeAttempt(
   const commit = kept?.commit;
   const measured =
     commit && spec.work?.kind === 'experiment'
-      ? await unlessAborted(signal, () =>
-          act(trace, 'measure', { perform: () => engine.measurer.experiment(attempt, commit, signal) }),
-        )
+      ? await unlessAborted(signal, () => measure(engine, { attempt, commit, signal }))
       : undefined;
   if (measured === null) return 'interrupted';
   const verification = kept ? await verifyIfAsked(engine, attempt, { result, unit: kept, signal }) : [];
@@ -75,9 +78,13 @@ async function executePreflight(
   const { trace, pulses, workspace } = engine;
   const { signal } = control;
   const { work } = attempt.spec;
+  const limitMs = work?.kind === 'preflight' ? work.limitMs : 0;
+  // Of all of it: setup, an agent (which has it as its own limit too) and the checks.
+  const limit = AbortSignal.timeout(limitMs);
+  const limited = AbortSignal.any([signal, limit]);
   let result = attempt.task.result;
   if (!result) {
-    const setupFailure = await act(trace, 'setup', { perform: () => workspace.setup(attempt, signal) });
+    const setupFailure = await act(trace, 'setup', { perform: () => workspace.setup(attempt, limited) });
     const isByAgent = work?.kind === 'preflight' && work.isByAgent && !setupFailure;
     const run = isByAgent ? await runAgent(engine, attempt, control) : null;
     if (signal.aborted) return 'interrupted';
@@ -85,15 +92,19 @@ async function executePreflight(
   }
   const isReady = !result.setupFailure && !result.run?.failure;
   const found = isReady
-    ? await act(trace, 'baseline', { perform: () => pulses.baseline(attempt, signal) })
+    ? await act(trace, 'baseline', { perform: () => pulses.baseline(attempt, limited) })
     : null;
   if (signal.aborted) return 'interrupted';
   await report(engine, attempt, {
     ...result,
     stage: 'reported',
-    preflight: found && withAgents(found, result.run),
+    preflight: found && withAgents(limit.aborted ? { ...found, error: tooLong(limitMs) } : found, result.run),
   });
   return 'reported';
+}
+
+function tooLong(limitMs: number): string {
+  return `it took longer than ${formatDuration(limitMs)}`;
 }
 
 /** What the preflight agent told, beside what Pulse saw itself. */
@@ -124,9 +135,48 @@ async function reportBaseline(
   await report(engine, attempt, {
     ...emptyResult(engine, { setupFailure: null }),
     stage: 'reported',
-    measured,
+    measured: { ...measured, host: engine.host },
   });
   return 'reported';
+}
+
+/** An experiment's change, put on top of what was kept meanwhile, and measured there. */
+async function executeOutdated(
+  engine: Engine,
+  attempt: HeldAttempt,
+  { change, signal }: { change: string; signal: AbortSignal },
+): Promise<'reported' | 'interrupted'> {
+  const { trace, workspace } = engine;
+  const setupFailure = await act(trace, 'setup', { perform: () => workspace.setup(attempt, signal) });
+  if (signal.aborted) return 'interrupted';
+  const result = emptyResult(engine, { setupFailure });
+  const unit = setupFailure
+    ? null
+    : await act(trace, 'commit', { perform: () => workspace.commitAgain(attempt, change) });
+  const commit = unit?.commit ?? null;
+  if (commit) await act(trace, 'publish', { perform: () => workspace.publish(attempt, commit) });
+  const measured = commit
+    ? await unlessAborted(signal, () => measure(engine, { attempt, commit, signal }))
+    : { ...NOTHING_MEASURED, isInConflict: unit === null };
+  if (measured === null) return 'interrupted';
+  const { tree = null, files = [] } = unit ?? {};
+  await report(engine, attempt, { ...result, stage: 'reported', commit, tree, files, measured });
+  return 'reported';
+}
+
+function measure(
+  { trace, measurer, store }: Engine,
+  { attempt, commit, signal }: { attempt: HeldAttempt; commit: string; signal: AbortSignal },
+): Promise<MeasureReport> {
+  const { work } = attempt.spec;
+  const isOutdated = async (): Promise<boolean> => {
+    if (work?.kind !== 'experiment' || work.leadId === null) return false;
+    const research = await store.read((db) => findResearch(db, work.leadId!));
+    return research?.best_sha != null && research.best_sha !== work.baseSha;
+  };
+  return act(trace, 'measure', {
+    perform: () => measurer.experiment(attempt, { commit, isOutdated }, signal),
+  });
 }
 
 /** `null` when it was told to stop meanwhile: then whatever it threw was that. */

@@ -20,7 +20,7 @@ import { listVerifications } from '../store/verifications.ts';
 import { plainBrief } from './brief-again.ts';
 import { stagnantInARow } from './governor.ts';
 import type { BriefInput, Briefs, ExperimentBriefInput, Workspace } from './ports.ts';
-import { rowsOf } from './research-files.ts';
+import { rowsOf } from './research-rows.ts';
 import { turnOf } from './turns.ts';
 
 export interface BriefsOptions {
@@ -117,11 +117,11 @@ async function composeExperiment(
   { store, workspace }: BriefsOptions,
   { state, number, experiment }: ExperimentBriefInput,
 ): Promise<string> {
-  const { session, control } = state;
-  const { research, file } = state.research!;
+  const { control } = state;
+  const { research, file, lead: session, bestSha } = state.research!;
   const all = await store.read((db) => listExperimentHeads(db, session.id));
   const rows = rowsOf(session, research, all);
-  const sha = experiment?.start_sha ?? control.head_sha ?? session.base_sha;
+  const sha = experiment?.start_sha ?? bestSha;
   const review = await workspace.review(session, {
     sha,
     isWanted: scopeMatcher(file.scope),

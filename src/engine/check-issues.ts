@@ -40,6 +40,26 @@ export function compareRuns(issues: readonly BaselineIssue[], runs: Runs): Compa
   return compareWithBaseline({ baseline, records, runs: parsed(runs) });
 }
 
+/** What a comparison found new, as the baseline would hold it. */
+export function beyondOf({ command, findings }: Comparison): BaselineIssue[] {
+  return findings.flatMap(({ category, issue: { issueType, source, code, message, file }, count }) =>
+    category === 'error' || category === 'warning'
+      ? [
+          {
+            command,
+            issueType,
+            source,
+            pattern: code ?? message,
+            filePath: file,
+            description: message,
+            count,
+            category,
+          },
+        ]
+      : [],
+  );
+}
+
 function parsed([first, ...more]: Runs): [ParsedOutput, ...ParsedOutput[]] {
   return [parseOutput(first), ...more.map(parseOutput)];
 }

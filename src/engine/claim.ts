@@ -1,7 +1,10 @@
+import { breakerKey } from '../domain/breaker.ts';
+import { isByPulse } from '../domain/workflow.ts';
+import { type Breaker, passBreaker } from '../store/breakers.ts';
 import { appendEvents } from '../store/events.ts';
-import { claimTask, setTaskReservation, type Task, unclaimTask } from '../store/inbox.ts';
+import { claimTask, postponeTask, setTaskReservation, type Task, unclaimTask } from '../store/inbox.ts';
 import { moveIteration, recentIterations } from '../store/iterations.ts';
-import { findSession, reserveSpending, updateSession } from '../store/sessions.ts';
+import { findSession, purseOf, reserveSpending, updateSession, withPurse } from '../store/sessions.ts';
 import { type Db, storeNow } from '../store/store.ts';
 import { reservationUsd } from './governor.ts';
 
@@ -13,14 +16,20 @@ export interface Claim {
 
 /** Takes the session's due attempt, marks its iteration running and sets money aside: one transaction. */
 export async function claimAttempt(db: Db, { sessionId, owner, leaseMs }: Claim): Promise<Task | null> {
-  const session = await findSession(db, sessionId);
-  if (session?.status !== 'running') return null;
+  const found = await findSession(db, sessionId);
+  if (found?.status !== 'running') return null;
+  const session = await withPurse(db, found);
   const task = await claimTask(db, { owner, leaseMs, sessionId });
   if (!task) return null;
+  const isByAgent = usesService(task);
+  const breaker = isByAgent ? await passBreaker(db, breakerKey(task.spec)) : null;
+  if (breaker) {
+    await waitForService(db, task, breaker);
+    return null;
+  }
   const recent = await recentIterations(db, sessionId, 11);
-  // An agent that has run already spends nothing more.
-  const reserved = task.result ? 0 : reservationUsd(session, recent);
-  if (reserved > 0 && !(await reserveSpending(db, sessionId, reserved))) {
+  const reserved = isByAgent ? reservationUsd(session, recent) : 0;
+  if (reserved > 0 && !(await reserveSpending(db, purseOf(session), reserved))) {
     await unclaimTask(db, task);
     return null;
   }
@@ -34,8 +43,32 @@ export async function claimAttempt(db: Db, { sessionId, owner, leaseMs }: Claim)
     {
       type: 'iteration.started',
       iteration: task.iteration_number,
-      data: { attempt: task.attempt, agent: task.agent, taskId: task.id },
+      data: {
+        attempt: task.attempt,
+        agent: task.agent,
+        taskId: task.id,
+        ...(isByPulse(task.spec.work) ? { byPulse: true } : {}),
+      },
     },
   ]);
   return { ...task, reserved_usd: reserved };
+}
+
+/** An agent that has run already asks and spends nothing more, and some attempts have none. */
+function usesService({ result, spec }: Task): boolean {
+  return result === null && !isByPulse(spec.work);
+}
+
+/** As a back-off is: durable, and a pause takes effect at once. */
+async function waitForService(db: Db, task: Task, breaker: Breaker): Promise<void> {
+  const { retry_at: until, failure_class: failureClass } = breaker;
+  await postponeTask(db, task, until);
+  await updateSession(db, task.session_id, { resume_at: until });
+  await appendEvents(db, task.session_id, [
+    {
+      type: 'agent.waiting',
+      iteration: task.iteration_number,
+      data: { agent: task.spec.agent, failureClass, until },
+    },
+  ]);
 }

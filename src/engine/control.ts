@@ -1,17 +1,24 @@
 /** What a person may ask of a session from outside its runner. Each is one transaction; the bell does the rest. */
+import { breakerKey } from '../domain/breaker.ts';
 import { PulseError } from '../domain/errors.ts';
-import { RESUMABLE_STATUSES } from '../domain/status.ts';
+import { RESUMABLE_STATUSES, TERMINAL_STATUSES } from '../domain/status.ts';
+import { probeBreakerNow } from '../store/breakers.ts';
 import { appendEvents } from '../store/events.ts';
 import { amendTask, closeTask, findTask } from '../store/inbox.ts';
 import { amendIteration, isLive, moveIteration, recentIterations } from '../store/iterations.ts';
+import { updateResearch } from '../store/research.ts';
 import {
   getControl,
   getSession,
+  listChildren,
   moveSession,
+  purseOf,
+  releaseSpending,
   type Session,
   type SessionRequest,
   updateControl,
   updateSession,
+  withPurse,
 } from '../store/sessions.ts';
 import { type Db, storeNow } from '../store/store.ts';
 import { insertTurn, type NewTurn } from '../store/turns.ts';
@@ -38,6 +45,9 @@ export async function requestPause(
     );
   }
   await updateControl(db, session.id, { request, request_actor: actor });
+  for (const child of await listChildren(db, session.id)) {
+    if (child.status === 'running') await updateControl(db, child.id, { request, request_actor: actor });
+  }
   return session;
 }
 
@@ -45,6 +55,7 @@ export async function requestPause(
 export async function pauseWithoutRunner(db: Db, id: string): Promise<void> {
   const session = await getSession(db, id);
   if (session.status !== 'running') return;
+  for (const child of await listChildren(db, session.id)) await pauseWithoutRunner(db, child.id);
   await appendEvents(db, session.id, [stopEvent(PAUSED, false)]);
   await updateControl(db, session.id, { request: null, request_actor: null });
   await stopSession(db, session, PAUSED);
@@ -59,10 +70,16 @@ export async function abortSession(db: Db, id: string, actor: string): Promise<S
   const event = stopEvent(stop, false);
   await appendEvents(db, session.id, [{ ...event, data: { ...event.data, actor } }]);
   await updateControl(db, session.id, { request: null, request_actor: null });
-  await updateSession(db, session.id, { reserved_usd: 0 });
   if (newest && isLive(newest)) {
-    if (newest.inbox_task_id) await closeTask(db, newest.inbox_task_id, 'cancelled');
+    const task = newest.inbox_task_id ? await findTask(db, newest.inbox_task_id) : null;
+    if (task) {
+      await releaseSpending(db, purseOf(session), task.reserved_usd);
+      await closeTask(db, task.id, 'cancelled');
+    }
     await moveIteration(db, newest, 'failed', { failure_class: 'cancelled', ended_at: storeNow() });
+  }
+  for (const child of await listChildren(db, session.id)) {
+    if (!TERMINAL_STATUSES.includes(child.status)) await abortSession(db, child.id, actor);
   }
   return session;
 }
@@ -121,13 +138,37 @@ export async function resumeSession(db: Db, id: string, resume: Resume): Promise
   });
   await restart(db, { ...session, ...limits }, { branchHead, brief });
   if (answerTurn) await insertTurn(db, answerTurn);
+  const { agent, command } = session;
+  await probeBreakerNow(db, breakerKey({ agent, command, model: control.settings.model }));
   await appendEvents(db, session.id, [
     {
       type: 'session.resumed',
       data: { actor, from: session.status, answer: answer ?? control.answer, ...limits },
     },
   ]);
+  await resumeChildren(db, session, { actor, branchHead });
   return getSession(db, session.id);
+}
+
+/** Those that work for it go on with it, from where the branch is now. */
+async function resumeChildren(
+  db: Db,
+  { id }: Session,
+  { actor, branchHead }: { actor: string; branchHead: string | null },
+): Promise<void> {
+  const children = await listChildren(db, id);
+  if (children.length > 0 && branchHead) await updateResearch(db, id, { best_sha: branchHead });
+  for (const child of children) {
+    if (!RESUMABLE_STATUSES.includes(child.status)) continue;
+    await moveSession(db, child, 'running');
+    await updateControl(db, child.id, {
+      request: null,
+      request_actor: null,
+      window_from: child.current_iteration,
+    });
+    await restart(db, await withPurse(db, child), { branchHead: null, brief: null });
+    await appendEvents(db, child.id, [{ type: 'session.resumed', data: { actor, from: child.status } }]);
+  }
 }
 
 /**

@@ -29,7 +29,7 @@ export interface Dispatch {
 }
 
 export type AttemptPart = Partial<
-  Pick<AttemptSpec, 'role' | 'tools' | 'work' | 'verifyOn' | 'setup' | 'resume' | 'resumeUsage'>
+  Pick<AttemptSpec, 'role' | 'tools' | 'work' | 'verifyOn' | 'setup' | 'resume' | 'resumeUsage' | 'limits'>
 >;
 
 /** The iteration's row and its attempt, in one transaction. */
@@ -154,6 +154,7 @@ export function attemptSpec(
     recoverTo,
     environmentPass: control.settings.environmentPass,
     record: control.settings.record,
+    sandbox: control.settings.sandbox ?? null,
     limits: runLimits(session),
   };
 }

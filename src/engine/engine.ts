@@ -2,6 +2,7 @@ import type { IdSource } from '../domain/ids.ts';
 import type { Store } from '../store/store.ts';
 import type { Trace } from './actions.ts';
 import type { Clock } from './clock.ts';
+import type { Commanders } from './courier.ts';
 import type { Loop } from './loop.ts';
 import type { Measurer } from './measure.ts';
 import type { AgentHost, Briefs, Doorbell, PulseWorkspace, ResearchFiles, Workspace } from './ports.ts';
@@ -14,6 +15,7 @@ export interface Engine {
   pulses: PulseWorkspace;
   measurer: Measurer;
   researchFiles: ResearchFiles;
+  commanders: Commanders;
   agents: AgentHost;
   briefs: Briefs;
   bell: Doorbell;
@@ -24,6 +26,8 @@ export interface Engine {
   /** Who this process is, as leases name it. */
   owner: string;
   owners: OwnerState;
+  /** Which machine this is: readings of different ones are never compared. */
+  host: string;
   /** Ends a process of this host whose lease is over although it lives: two must never work in one worktree. */
   evict(owner: string): Promise<void>;
   timing: EngineTiming;
@@ -36,6 +40,8 @@ export interface EngineTiming {
   pollMs: number;
   /** The same where this process has it, and only a lost ring of a person's could be missed. */
   quietPollMs: number;
+  /** A workflow's preflight that takes longer has failed; by default 15 minutes (contract 3). */
+  preflightLimitMs?: number;
 }
 
 export const DEFAULT_TIMING: EngineTiming = {

@@ -49,6 +49,15 @@ export function budgetStop(session: Limits): Stop | null {
   return null;
 }
 
+/** Which budget has been gone beyond, while runs are still going. */
+export function overspent(
+  limits: Pick<Limits, 'budget_usd' | 'budget_tokens' | 'spent_usd' | 'total_tokens_used'>,
+) {
+  const { budget_usd: usd, budget_tokens: tokens, spent_usd: spentUsd, total_tokens_used: used } = limits;
+  if (usd !== null && spentUsd > usd) return 'budget_cost';
+  return tokens !== null && used > tokens ? 'budget_tokens' : null;
+}
+
 const WARNING_SHARE = 0.8;
 
 /** Said once, by the iteration whose cost took the session over the share. */

@@ -38,9 +38,18 @@ export interface SessionState {
 export interface ResearchState {
   research: Research;
   file: ResearchFile;
+  /** The one that this session edits. */
   running: Experiment | null;
-  /** How many have been begun. */
+  /** How many have been begun, by whomever. */
   count: number;
+  /** The session whose research it is: this one, or the one that this one works for. */
+  lead: Session;
+  /** Those that work for this one. */
+  workers: readonly Session[];
+  /** The commit that a change has to beat. */
+  bestSha: string;
+  /** The best was read on another host, whose readings say nothing here. */
+  isReadElsewhere: boolean;
 }
 
 export interface WorkflowState {
@@ -84,7 +93,13 @@ export interface ExperimentChange {
   landing: 'branch' | 'wip' | 'discarded';
   patch: ExperimentPatch;
   /** What changes for the session: the best, and what is known of its noise. */
-  research: { best?: number | null; best_experiment?: number; reference?: string; good_runs_ms?: string };
+  research: {
+    best?: number | null;
+    best_experiment?: number;
+    best_sha?: string | null;
+    reference?: string;
+    good_runs_ms?: string;
+  };
   events: readonly NewEvent[];
 }
 
@@ -110,6 +125,7 @@ export type Step =
   | { do: 'agent'; unit: string | null; isDiagnostic: boolean; asksConfirmation: boolean }
   | { do: 'baseline' }
   | { do: 'experiment'; experiment: Experiment | null }
+  | { do: 'hire'; count: number }
   | { do: 'plan' }
   | { do: 'preflight' }
   | { do: 'pulse'; pulse: PulseRow }

@@ -29,13 +29,26 @@ export const measureReportSchema = z.object({
   goodRunsMs: z.array(z.number()),
   /** The baseline's mean. */
   baseline: z.number().nullable(),
+  /** Nothing was read: another change had been kept meanwhile. */
+  isOutdated: z.boolean().default(false),
+  /** It could not be put on top of what was kept meanwhile. */
+  isInConflict: z.boolean().default(false),
+  /** Where the best was read. */
+  host: z.string().nullable().default(null),
+  /** All that was run for it. */
+  durationMs: z.number().default(0),
 });
 export type MeasureReport = z.infer<typeof measureReportSchema>;
 
 export interface Measurer {
   /** Waits for the host's measuring slot; may be done again after a crash. */
   baseline(attempt: HeldAttempt, signal: AbortSignal): Promise<MeasureReport>;
-  experiment(attempt: HeldAttempt, commit: string, signal: AbortSignal): Promise<MeasureReport>;
+  /** `isOutdated` is asked once the slot is held: whoever had it before may have kept something. */
+  experiment(
+    attempt: HeldAttempt,
+    candidate: { commit: string; isOutdated(): Promise<boolean> },
+    signal: AbortSignal,
+  ): Promise<MeasureReport>;
   /** Removes the checkouts of an ended session. */
   close(session: { project_path: string; worktree_path: string }): Promise<void>;
 }
@@ -47,6 +60,10 @@ export const NOTHING_MEASURED: MeasureReport = {
   reference: null,
   goodRunsMs: [],
   baseline: null,
+  isOutdated: false,
+  isInConflict: false,
+  host: null,
+  durationMs: 0,
 };
 
 /** Of a session that was admitted: it was checked then. */

@@ -23,6 +23,7 @@ import type { MeasureReport, MeasureRequest, Measurer } from './measure.ts';
 import { measureRequestSchema, NOTHING_MEASURED, researchFileOf } from './measure.ts';
 import type { MeasuringSlot } from './measuring-slot.ts';
 import type { HeldAttempt } from './ports.ts';
+import type { Sandboxes } from './run-sandbox.ts';
 import { setUpOnce } from './setup-once.ts';
 
 const OUTPUT_KEPT = 4 * 1024 * 1024;
@@ -35,6 +36,7 @@ export interface MeasurerOptions {
   environment: NodeJS.ProcessEnv;
   redactor: Redactor;
   slot: MeasuringSlot;
+  sandboxes: Sandboxes;
 }
 
 /** One reading: a number, or why there is none. */
@@ -54,7 +56,9 @@ interface Checkout {
   prepared: ReadonlySet<string>;
 }
 
-export function createMeasurer({ git, environment, redactor, slot }: MeasurerOptions): Measurer {
+export function createMeasurer(options: MeasurerOptions): Measurer {
+  const { git, environment, redactor, slot, sandboxes } = options;
+
   async function openCheckout(
     { attempt, file, signal }: Measurement,
     { sha, name }: { sha: string; name: 'candidate' | 'best' },
@@ -67,6 +71,7 @@ export function createMeasurer({ git, environment, redactor, slot }: MeasurerOpt
       commands: file.setup ?? attempt.spec.setup,
       cwd: path,
       env: agentEnvironment({ base: environment, own: [], pass: environmentPass, add: {} }),
+      sandbox: await sandboxes.plan({ spec: attempt.spec, cwd: path }),
       base: environment,
       runId: `${attempt.runId}.setup`,
       timeoutMs: SETUP_TIMEOUT_MS,
@@ -84,10 +89,11 @@ export function createMeasurer({ git, environment, redactor, slot }: MeasurerOpt
 
   /** In folders of its own; whatever it leaves in the checkout is told and goes. */
   async function run(
-    { attempt, file, signal }: Measurement,
+    measurement: Measurement,
     { path, sha, prepared }: Checkout,
     { command, limitMs }: { command: string; limitMs: number },
   ): Promise<RunResult & { stateLeft: string[] }> {
+    const { attempt, file, signal } = measurement;
     const folder = await mkdtemp(join(tmpdir(), 'pulse-measure-'));
     try {
       const places = { TMPDIR: 'tmp', XDG_CACHE_HOME: 'cache', XDG_STATE_HOME: 'state' };
@@ -103,10 +109,12 @@ export function createMeasurer({ git, environment, redactor, slot }: MeasurerOpt
         args: ['-c', command],
         cwd: path,
         env,
+        sandbox: await sandboxes.plan({ spec: attempt.spec, cwd: path, folders: [folder] }),
         timeoutMs: limitMs,
         signal,
         maxOutputBytes: OUTPUT_KEPT,
       });
+      measurement.tookMs += result.durationMs;
       const state = await checkoutState(git, path);
       const stateLeft = [...state.changed, ...state.untracked];
       for (const name of state.ignored) {
@@ -126,7 +134,7 @@ export function createMeasurer({ git, environment, redactor, slot }: MeasurerOpt
     measurement.signal.throwIfAborted();
     const { durationMs, stateLeft } = result;
     const output = `${result.stdout}\n${result.stderr}`;
-    const tail = redactor.redact(output.trimEnd().slice(-TAIL_KEPT));
+    const tail = redactor.redact(output.trimEnd().slice(-4 * TAIL_KEPT)).slice(-TAIL_KEPT);
     const kind = crashKind({
       exit: result.code,
       signal: result.signal,
@@ -272,9 +280,13 @@ export function createMeasurer({ git, environment, redactor, slot }: MeasurerOpt
   }
 
   return {
-    baseline: (attempt, signal) => slot.hold(() => measureBaseline(measurementOf(attempt, signal)), signal),
-    experiment: (attempt, commit, signal) =>
-      slot.hold(() => measureExperiment(measurementOf(attempt, signal), commit), signal),
+    baseline: (attempt, signal) =>
+      slot.hold(() => timed(measurementOf(attempt, signal), measureBaseline), signal),
+    experiment: (attempt, { commit, isOutdated }, signal) =>
+      slot.hold(async () => {
+        if (await isOutdated()) return { ...NOTHING_MEASURED, isOutdated: true };
+        return timed(measurementOf(attempt, signal), (measurement) => measureExperiment(measurement, commit));
+      }, signal),
     async close({ project_path: root, worktree_path: path }) {
       for (const name of ['candidate', 'best']) await removeWorktree(git, { root, path: `${path}.${name}` });
     },
@@ -287,6 +299,8 @@ interface Measurement {
   request: MeasureRequest;
   /** Grows with each good reading. */
   goodRunsMs: number[];
+  /** Grows with whatever is run. */
+  tookMs: number;
   signal: AbortSignal;
 }
 
@@ -294,5 +308,14 @@ function measurementOf(attempt: HeldAttempt, signal: AbortSignal): Measurement {
   const { work } = attempt.spec;
   if (work?.kind !== 'baseline' && work?.kind !== 'experiment') throw new TypeError('nothing to measure');
   const request = measureRequestSchema.parse(work.request);
-  return { attempt, file: researchFileOf(request.content), request, goodRunsMs: request.goodRunsMs, signal };
+  const { goodRunsMs } = request;
+  return { attempt, file: researchFileOf(request.content), request, goodRunsMs, tookMs: 0, signal };
+}
+
+async function timed(
+  measurement: Measurement,
+  work: (measurement: Measurement) => Promise<MeasureReport>,
+): Promise<MeasureReport> {
+  const report = await work(measurement);
+  return { ...report, durationMs: measurement.tookMs };
 }

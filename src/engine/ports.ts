@@ -1,7 +1,7 @@
 /** What the engine needs of the world. Real ones stand beside this file; the simulation brings its own. */
 import type { AttemptSpec, RunReport, VerificationRecord } from '../domain/attempt.ts';
 import type { NewEvent } from '../domain/events.ts';
-import type { Check, Completion, PreflightReport } from '../domain/workflow.ts';
+import type { BaselineIssue, Check, Completion, PreflightReport } from '../domain/workflow.ts';
 import type { Task } from '../store/inbox.ts';
 import type { IterationHead } from '../store/iterations.ts';
 import type { Experiment } from '../store/research.ts';
@@ -56,6 +56,8 @@ export interface Workspace {
   setup(attempt: HeldAttempt, signal: AbortSignal): Promise<VerificationRecord | null>;
   findCommit(attempt: HeldAttempt): Promise<UnitCommit | null>;
   commit(attempt: HeldAttempt, message: UnitMessage): Promise<UnitCommit>;
+  /** The change as a commit on the attempt's start. `null` where it does not fit there. */
+  commitAgain(attempt: HeldAttempt, change: string): Promise<UnitCommit | null>;
   publish(attempt: HeldAttempt, commit: string): Promise<void>;
   /** Takes back what `publish` did, for a daemon that learns it was replaced. */
   unpublish(attempt: HeldAttempt, commit: string): Promise<void>;
@@ -122,12 +124,15 @@ export interface HookResult {
   failures: string[];
   /** As it is after the hooks, which may change files. */
   work: StagedWork;
+  /** As commit-msg left it. */
+  message: string;
 }
 
 export interface CheckResult {
   record: VerificationRecord;
   /** What lies beyond the baseline, in words; nothing: the check is content. */
   news: string[];
+  beyond: BaselineIssue[];
 }
 
 export interface ReviewMaterial {
@@ -166,6 +171,8 @@ export interface RunListener {
   rejected(refusal: Refusal): Promise<number>;
   /** All spending of the run so far. */
   spent(total: { costUsd: number | null; tokens: number }): void;
+  /** `end` is called once all who draw on the run's budget have gone beyond it together. */
+  whenOverspent?(end: (reason: 'budget_cost' | 'budget_tokens') => void): void;
 }
 
 export interface Refusal {

@@ -14,7 +14,7 @@ import { type DoneInput, pulseTools } from '../tools/pulse-tools.ts';
 import { compareRuns } from './check-issues.ts';
 import type { HeldAttempt, PulseWorkspace, RunListener } from './ports.ts';
 import { checksFor } from './pulse-workspace.ts';
-import { type CallLog, createCallLog } from './tool-calls.ts';
+import { type CallLog, createCallLog, keyOf } from './tool-calls.ts';
 
 /** Clients give up on a tool call after a minute: before that they are told to ask again. */
 const ANSWER_WITHIN_MS = 50_000;
@@ -112,7 +112,8 @@ export function createPulseProtocol(options: PulseProtocolOptions): RunProtocol 
   return {
     tools,
     log,
-    saw: log.saw,
+    // The native agent's tools are Pulse's own: they are counted where they are called.
+    saw: options.attempt.spec.agent === 'native' ? () => undefined : log.saw,
     called({ name, input, reply }) {
       log.ended({ name, target: targetOf(input), ok: reply.ok || isKnown(work, { name, input, reply }) });
     },
@@ -163,23 +164,31 @@ async function judgeCompletion(
   { attempt, work, pulses, signal }: PulseProtocolOptions,
   { input, rejections, log }: { input: DoneInput; rejections: number; log: CallLog },
 ): Promise<Judgement> {
-  const { summary, unresolvedIssues = [] } = input;
+  const { unresolvedIssues = [] } = input;
   const isRevealed = rejections >= REJECTIONS_BEFORE_HATCH;
   const isWaived = unresolvedIssues.length > 0 && isRevealed;
   const reasons: string[] = [];
   if (unresolvedIssues.length > 0 && !isRevealed) {
     reasons.push('unresolvedIssues cannot be used yet: fix the issues instead.');
   }
-  reasons.push(...summaryReasons(summary));
-
   const staged = await pulses.stage(attempt);
-  const { failures, work: done } = await pulses.runHooks(attempt, { ...staged, message: summary }, signal);
+  const message = input.summary.trim();
+  const { failures, ...after } = await pulses.runHooks(attempt, { ...staged, message }, signal);
+  const { work: done, message: summary } = after;
+  reasons.push(...summaryReasons(message));
+  if (summary !== message) reasons.push(...summaryReasons(summary).map((reason) => `${REWRITTEN} ${reason}`));
   reasons.push(...failures, ...fileReasons(input.filesChanged, done.files));
 
   const asked = checksFor(work.checks, done.files);
   const results = await pulses.runChecks(attempt, { checks: asked, tree: done.tree }, signal);
   const news = results.flatMap((result) => result.news);
-  const failed = log.failed();
+  // What Pulse has just run itself, and found content, did not fail because of this pulse.
+  const content = new Set(
+    results.flatMap(({ record, news: found }) =>
+      found.length === 0 ? [keyOf('shell', record.command)] : [],
+    ),
+  );
+  const failed = log.failed().filter(({ key }) => !content.has(key));
   if (!isWaived) {
     reasons.push(...news);
     reasons.push(
@@ -193,11 +202,14 @@ async function judgeCompletion(
       filesChanged: done.files,
       unresolvedIssues: isWaived ? unresolvedIssues : [],
       tree: done.tree,
+      ...(isWaived ? { leftOver: results.flatMap(({ beyond }) => beyond) } : {}),
     },
     checks: results.map(({ record }) => record),
     forgiven: news.length === 0 ? failed.filter(({ isShell }) => isShell) : [],
   };
 }
+
+const REWRITTEN = 'As the commit-msg hook left it:';
 
 function summaryReasons(summary: string): string[] {
   const first = summary.trim().split('\n')[0] ?? '';

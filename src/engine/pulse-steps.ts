@@ -7,7 +7,7 @@ import { recoveryRef } from '../git/refs.ts';
 import { appendEvents } from '../store/events.ts';
 import { closeTask } from '../store/inbox.ts';
 import { moveIteration } from '../store/iterations.ts';
-import { assertStatus, updateControl, updateSession } from '../store/sessions.ts';
+import { assertStatus, purseOf, releaseSpending, updateControl, updateSession } from '../store/sessions.ts';
 import { type Db, storeNow } from '../store/store.ts';
 import { insertTurn } from '../store/turns.ts';
 import { insertPreflight, insertPulse, listBaseline, movePulse, type PulseRow } from '../store/workflows.ts';
@@ -17,6 +17,7 @@ import { plainBrief } from './brief-again.ts';
 import { PAUSED } from './decide.ts';
 import { type AttemptPart, dispatchIteration, headSha } from './dispatch.ts';
 import type { Engine } from './engine.ts';
+import { runLimits } from './governor.ts';
 import { runIdOf } from './held-attempt.ts';
 import type { LiveIteration, PulseChange, SessionState, Stop, WorkflowState } from './loop.ts';
 import { endSession, stopEvent, stopSession } from './settle.ts';
@@ -45,12 +46,15 @@ export async function dispatchPreflight(engine: Engine, { state, token }: PulseS
   const { session, workflow } = state;
   const { id, setup_steps: steps, checks } = workflow!.workflow;
   const isByAgent = steps === null;
+  const limitMs = engine.timing.preflightLimitMs ?? PREFLIGHT_LIMIT_MS;
+  const limits = runLimits(session);
   const part: AttemptPart = {
     role: 'preflight',
     tools: isByAgent ? PREFLIGHT_TOOLS : [],
     verifyOn: 'never',
     setup: steps ? setupCommands(steps) : [],
-    work: { kind: 'preflight', isByAgent, checks, limitMs: PREFLIGHT_LIMIT_MS },
+    work: { kind: 'preflight', isByAgent, checks, limitMs },
+    limits: { ...limits, hardMs: Math.min(limits.hardMs, limitMs) },
   };
   const text = isByAgent
     ? preflightBrief(checks.map(({ command }) => command))
@@ -338,10 +342,8 @@ export async function abandonPulse(
           await closeTask(db, task.id, 'cancelled');
           await moveIteration(db, iteration, 'failed', { failure_class: 'cancelled', ended_at: storeNow() });
           await movePulse(db, pulse, 'stopped', { ...change.patch, ...kept, ended_at: storeNow() });
-          await updateSession(db, session.id, {
-            reserved_usd: Math.max(0, session.reserved_usd - task.reserved_usd),
-            resume_at: null,
-          });
+          await releaseSpending(db, purseOf(session), task.reserved_usd);
+          await updateSession(db, session.id, { resume_at: null });
           await updateControl(db, session.id, { request: null, request_actor: null });
           await stopSession(db, session, PAUSED);
         },

@@ -1,5 +1,5 @@
 /** A pulse's side of git and of the worktree, on the real ones (contract 3). */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, matchesGlob } from 'node:path';
 import { isInDoubt } from '../baselines/compare.ts';
@@ -9,6 +9,7 @@ import type { VerificationRecord } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
 import type { Redactor } from '../domain/redact.ts';
 import type { BaselineIssue, Check, PreflightReport } from '../domain/workflow.ts';
+import { disarmWorktree } from '../git/disarm.ts';
 import type { Git } from '../git/exec.ts';
 import { readGitDir } from '../git/layout.ts';
 import { sortedPaths } from '../git/path-bytes.ts';
@@ -22,8 +23,9 @@ import { agentEnvironment } from '../process/environment.ts';
 import { runProcess } from '../process/run.ts';
 import type { Session } from '../store/sessions.ts';
 import { runChecks } from '../verify/run-checks.ts';
-import { baselineOf, compareRuns } from './check-issues.ts';
+import { baselineOf, beyondOf, compareRuns } from './check-issues.ts';
 import type { CheckResult, HeldAttempt, PulseLanding, PulseWorkspace, StagedWork } from './ports.ts';
+import type { Sandboxes } from './run-sandbox.ts';
 
 const CHECK_TIMEOUT_MS = 30 * 60 * 1000;
 const HOOK_TIMEOUT_MS = 5 * 60 * 1000;
@@ -34,15 +36,23 @@ export interface PulseWorkspaceOptions {
   git: Git;
   environment: NodeJS.ProcessEnv;
   redactor: Redactor;
+  sandboxes: Sandboxes;
 }
 
-export function createPulseWorkspace({ git, environment, redactor }: PulseWorkspaceOptions): PulseWorkspace {
+export function createPulseWorkspace({
+  git,
+  environment,
+  redactor,
+  sandboxes,
+}: PulseWorkspaceOptions): PulseWorkspace {
   const envOf = ({ spec }: HeldAttempt): Record<string, string> =>
     agentEnvironment({ base: environment, own: [], pass: spec.environmentPass, add: {} });
 
   async function stage({ spec }: HeldAttempt, indexFile: string): Promise<StagedWork> {
     const { worktreePath: worktree, work } = spec;
     const { baseSha, artifacts } = pulseWork(work);
+    // The agent may be at work still: what it has planted is cleared before git looks at its files.
+    if (spec.sandbox) await disarmWorktree(git, worktree);
     const changes = await stageAll(git, { worktree, against: baseSha, exclude: artifacts, indexFile });
     const env = { GIT_INDEX_FILE: indexFile };
     const tree = await git.text(['write-tree'], { cwd: worktree, env });
@@ -60,6 +70,7 @@ export function createPulseWorkspace({ git, environment, redactor }: PulseWorksp
       commands: [command],
       cwd: root,
       env: envOf(attempt),
+      sandbox: await sandboxes.plan({ spec: attempt.spec }),
       base: environment,
       tree,
       commit: null,
@@ -96,14 +107,13 @@ export function createPulseWorkspace({ git, environment, redactor }: PulseWorksp
 
     async baseline(attempt, signal) {
       const { worktreePath: worktree, work, setup, startSha } = attempt.spec;
-      const { checks, limitMs } = preflightWork(work);
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
+      const { checks } = preflightWork(work);
       const issues: BaselineIssue[] = [];
       let isBuilt = true;
       for (const { command, source } of checks) {
-        if (limit.aborted) break;
-        const found = await checkTwice(attempt, { command, source }, limit).catch((error: unknown) => {
-          if (limit.aborted) return [];
+        if (signal.aborted) break;
+        const found = await checkTwice(attempt, { command, source }, signal).catch((error: unknown) => {
+          if (signal.aborted) return [];
           throw error;
         });
         issues.push(...found);
@@ -112,11 +122,9 @@ export function createPulseWorkspace({ git, environment, redactor }: PulseWorksp
       const { changed, untracked: artifacts } = await checkoutState(git, worktree);
       const error = signal.aborted
         ? 'interrupted'
-        : limit.aborted
-          ? `it took longer than ${Math.round(limitMs / 60_000)} minutes`
-          : changed.length > 0
-            ? `tracked files were changed, which preflight must not do: ${changed.slice(0, 10).join(', ')}`
-            : null;
+        : changed.length > 0
+          ? `tracked files were changed, which preflight must not do: ${changed.slice(0, 10).join(', ')}`
+          : null;
       if (changed.length > 0) await resetWorktree(git, { worktree, sha: startSha, keep: artifacts });
       const commands = setup ?? [];
       const report: PreflightReport = {
@@ -144,6 +152,7 @@ export function createPulseWorkspace({ git, environment, redactor }: PulseWorksp
         const file = join(folder, 'message');
         await writeFile(file, `${message.trim()}\n`);
         const failures: string[] = [];
+        const sandbox = await sandboxes.plan({ spec: attempt.spec, folders: [folder] });
         for (const hook of [['pre-commit'], ['commit-msg', '--', file]]) {
           const result = await runProcess({
             runId: `${attempt.runId}.hook`,
@@ -151,6 +160,7 @@ export function createPulseWorkspace({ git, environment, redactor }: PulseWorksp
             args: ['hook', 'run', '--ignore-missing', ...hook],
             cwd,
             env: { ...envOf(attempt), GIT_INDEX_FILE: index.path },
+            sandbox,
             timeoutMs: HOOK_TIMEOUT_MS,
             signal,
           });
@@ -159,7 +169,8 @@ export function createPulseWorkspace({ git, environment, redactor }: PulseWorksp
           failures.push(`The ${hook[0]} hook failed (exit ${result.code ?? 'none'}):\n${said}`);
         }
         const work = await stage(attempt, index.path);
-        return { failures, work: work.tree === before.tree ? before : work };
+        const left = (await readFile(file, 'utf8')).trim();
+        return { failures, work: work.tree === before.tree ? before : work, message: left };
       } finally {
         await rm(folder, { recursive: true, force: true });
       }
@@ -175,7 +186,7 @@ export function createPulseWorkspace({ git, environment, redactor }: PulseWorksp
         // A test that fails only once is no reason to refuse.
         if (isInDoubt(comparison)) comparison = compareRuns(baseline, [first.seen, (await ask()).seen]);
         const news = comparison.passes ? [] : [renderNewIssues(comparison, { maxLines: NEW_ISSUE_LINES })];
-        results.push({ record: first.record, news });
+        results.push({ record: first.record, news, beyond: beyondOf(comparison) });
       }
       return results;
     },

@@ -1,25 +1,32 @@
 /** `autoresearch-results.tsv` and the session's files, written from the rows (contract 5, Files). */
-import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ensureExcluded } from '../git/exclude.ts';
+import type { Git } from '../git/exec.ts';
+import { type FindingsInput, findingsOf, nextStepsOf } from '../research/findings.ts';
 import { isStatusDue } from '../research/progress.ts';
 import { type ResultRow, resultLine, resultsFile } from '../research/results.ts';
 import { isSessionFileDue, sessionFile } from '../research/session-file.ts';
 import {
-  type ExperimentHead,
   findResearch,
   listExperimentHeads,
   listExperiments,
+  listFailureReasons,
   type Research,
 } from '../store/research.ts';
 import { findSession, type Session } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { researchFileOf } from './measure.ts';
 import type { ResearchFiles } from './ports.ts';
+import { replace, sessionPath } from './research-paths.ts';
+import { writeReport } from './research-report.ts';
+import { baselineRow, rowOf, rowsOf } from './research-rows.ts';
 
 const TAIL_BYTES = 4_096;
+/** More reasons than anybody reads at once are not fetched. */
+const REASONS = 200;
 
-export function createResearchFiles({ store }: { store: Store }): ResearchFiles {
+export function createResearchFiles({ store, git }: { store: Store; git: Git }): ResearchFiles {
   return {
     async write(sessionId) {
       const { session, research, newest } = await store.read(async (db) => ({
@@ -30,53 +37,42 @@ export function createResearchFiles({ store }: { store: Store }): ResearchFiles 
       if (research.baseline === null) return;
       const root = session.project_path;
       await ensureExcluded(root);
-      const last = newest ? rowOf(newest) : baselineRow(session, research);
+      const last = newest ? rowOf(session, newest) : baselineRow(session, research);
       const allRows = async () => {
         const all = await store.read((db) => listExperimentHeads(db, sessionId));
         return rowsOf(session, research, all);
       };
       const { direction } = researchFileOf(research.content).metric;
-      for (const path of [join(root, 'autoresearch-results.tsv'), join(folderOf(root), `${sessionId}.tsv`)]) {
-        const isNext = (await lastNumber(path, session, research)) === last.iteration - 1;
+      for (const path of [join(root, 'autoresearch-results.tsv'), sessionPath(session, 'tsv')]) {
+        const isNext =
+          research.parallel === 1 && (await lastNumber(path, session, research)) === last.iteration - 1;
         if (isNext) await append(path, resultLine(last));
         else await replace(path, resultsFile(direction, await allRows()));
       }
       if (newest === null) await writePlan(session, research);
-      if (isSessionFileDue(last) || isStatusDue(last.iteration) || session.ended_at !== null) {
-        const path = join(folderOf(root), `${sessionId}.json`);
-        await replace(path, `${JSON.stringify(fileOf(session, research, await allRows()), null, 2)}\n`);
+      const isDue = research.parallel > 1 || isSessionFileDue(last) || isStatusDue(last.iteration);
+      if (isDue || session.ended_at !== null) {
+        const found = await findingsInput(store, { session, research, rows: await allRows() });
+        const file = fileOf(session, research, found);
+        await replace(sessionPath(session, 'json'), `${JSON.stringify(file, null, 2)}\n`);
       }
+      // Shown when the loop has ended, whether or not anybody asks for it (seed 4, show_report).
+      if (session.status === 'complete') await writeReport({ store, git }, sessionId);
     },
   };
 }
 
-function folderOf(root: string): string {
-  return join(root, '.context/research-sessions');
-}
-
-export function rowsOf(
-  session: Session,
-  research: Research,
-  newestFirst: readonly ExperimentHead[],
-): ResultRow[] {
-  const settled = newestFirst.filter(({ status }) => status !== 'running').toReversed();
-  return [baselineRow(session, research), ...settled.map(rowOf)];
-}
-
-function baselineRow({ base_sha: commit }: Session, { baseline }: Research): ResultRow {
-  const nothing = { delta: null, commanderTaskId: null };
-  return { iteration: 0, commit, metric: baseline, status: 'baseline', description: 'baseline', ...nothing };
-}
-
-function rowOf({ number, status, commit_hash, metric, delta, description }: ExperimentHead): ResultRow {
+/** What the findings are read off. */
+export async function findingsInput(
+  store: Store,
+  { session, research, rows }: { session: Session; research: Research; rows: readonly ResultRow[] },
+): Promise<FindingsInput> {
+  const reasons = await store.read((db) => listFailureReasons(db, session.id, REASONS));
+  const { metric, strategy } = researchFileOf(research.content);
   return {
-    iteration: number,
-    commit: status === 'keep' ? commit_hash : null,
-    metric: status === 'crash' ? null : metric,
-    delta: status === 'crash' ? null : delta,
-    status: status as ResultRow['status'],
-    description,
-    commanderTaskId: null,
+    metric,
+    strategy,
+    rows: rows.map((row) => ({ ...row, reason: reasons.get(row.iteration) ?? '' })),
   };
 }
 
@@ -118,14 +114,6 @@ async function append(path: string, line: string): Promise<void> {
   await file.write(line);
 }
 
-/** Never half-written. */
-async function replace(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  const draft = `${path}.${process.pid}`;
-  await writeFile(draft, text);
-  await rename(draft, path);
-}
-
 /** Kept as a record: one that is there stays. */
 async function writePlan(session: Session, research: Research): Promise<void> {
   const path = join(session.project_path, '.context/autoresearch-plan.md');
@@ -146,7 +134,7 @@ ${strategy.length === 0 ? '(none given)' : strategy.map((line) => `- ${line}`).j
   await replace(path, existing === null ? text : `${existing.trimEnd()}\n\n${text}`);
 }
 
-function fileOf(session: Session, research: Research, rows: readonly ResultRow[]) {
+function fileOf(session: Session, research: Research, found: FindingsInput) {
   const { goal, metric, scope } = researchFileOf(research.content);
   return sessionFile(
     {
@@ -161,14 +149,14 @@ function fileOf(session: Session, research: Research, rows: readonly ResultRow[]
       },
       scope,
       plan: '.context/autoresearch-plan.md',
-      findings: research.findings,
-      nextSteps: [],
-      implementation: null,
+      findings: findingsOf(found),
+      nextSteps: nextStepsOf(found).map(({ title }) => title),
+      implementation: research.implementation,
       createdAt: session.created_at,
-      updatedAt: session.ended_at ?? new Date().toISOString(),
+      updatedAt: new Date().toISOString(),
       workingDirectory: session.project_path,
-      tags: [],
+      tags: ['autoresearch', metric.name],
     },
-    rows,
+    found.rows,
   );
 }

@@ -1,27 +1,30 @@
 /** The steps of research: reading the baseline, an experiment's run, and where its commit goes. */
 
+import { isPulseError } from '../domain/errors.ts';
+import { appendEvents } from '../store/events.ts';
 import type { Experiment } from '../store/research.ts';
-import { insertExperiment, updateExperiment } from '../store/research.ts';
+import { countExperiments, findResearch, insertExperiment, updateExperiment } from '../store/research.ts';
 import { act } from './actions.ts';
 import { plainBrief } from './brief-again.ts';
-import { type AttemptPart, dispatchIteration, headSha } from './dispatch.ts';
+import { type AttemptPart, dispatchIteration } from './dispatch.ts';
 import type { Engine } from './engine.ts';
 import type { ExperimentChange, LiveIteration, SessionState } from './loop.ts';
 import type { MeasureRequest } from './measure.ts';
+import { hireWorkers } from './workers.ts';
 
 interface ResearchStep {
   state: SessionState;
   token: number;
 }
 
-const EXPERIMENT_TOOLS = ['experiment_describe', 'alert'];
+const EXPERIMENT_TOOLS = ['experiment_describe', 'alert', 'show_report'];
 
 function requestOf(state: SessionState): MeasureRequest {
   const { research } = state.research!;
   return {
     content: research.content,
     reference: research.reference as MeasureRequest['reference'],
-    bestSha: headSha(state),
+    bestSha: state.research!.bestSha,
     goodRunsMs: research.good_runs_ms,
   };
 }
@@ -55,70 +58,115 @@ export async function dispatchExperiment(
 ): Promise<void> {
   const { store, trace, ids, briefs } = engine;
   const { session } = state;
-  const flow = state.research!;
-  const number = experiment?.number ?? flow.count + 1;
-  const baseSha = experiment?.start_sha ?? headSha(state);
-  const brief = await briefs.experiment({ state, number, experiment });
+  const { file, lead, bestSha, count } = state.research!;
+  const isOwn = lead.id === session.id;
+  const number = experiment?.number ?? count + 1;
+  const outdated = experiment?.is_outdated ? experiment.wip_sha : null;
+  const baseSha = outdated ? bestSha : (experiment?.start_sha ?? bestSha);
+  const brief = outdated
+    ? plainBrief(`Experiment ${number} again, on top of what was kept meanwhile.`)
+    : await briefs.experiment({ state, number, experiment });
   await act(trace, 'dispatch', {
     perform: () =>
       store.tx(
         'dispatch',
         async (db) => {
+          // Another worker was quicker: the next look decides anew.
+          if (!experiment && (await countExperiments(db, lead.id)) !== count) return;
           await dispatchIteration(db, {
             state,
             unit: `exp-${number}`,
             brief,
             token,
             ids,
-            startSha: experiment?.wip_sha ?? baseSha,
+            startSha: outdated ? baseSha : (experiment?.wip_sha ?? baseSha),
             part: {
               role: 'experiment',
               verifyOn: 'never',
-              setup: flow.file.setup ?? session.setup,
+              setup: file.setup ?? session.setup,
               work: {
                 kind: 'experiment',
                 number,
                 baseSha,
                 description: experiment?.description || null,
                 request: { ...requestOf(state), bestSha: baseSha },
+                leadId: isOwn ? null : lead.id,
+                outdated,
               },
+              ...(outdated ? { tools: [] } : {}),
             },
             moreTools: EXPERIMENT_TOOLS,
-            events: experiment ? [] : [{ type: 'experiment.started', data: { number } }],
+            events: isOwn && !experiment ? [{ type: 'experiment.started', data: { number } }] : [],
           });
-          if (experiment) await updateExperiment(db, experiment, { runs: experiment.runs + 1 });
-          else await insertExperiment(db, { session_id: session.id, number, start_sha: baseSha });
+          if (experiment) {
+            const again = outdated ? { start_sha: baseSha, is_outdated: 0 } : { runs: experiment.runs + 1 };
+            await updateExperiment(db, experiment, again);
+            return;
+          }
+          const worker_id = isOwn ? '' : session.id;
+          await insertExperiment(db, { session_id: lead.id, number, start_sha: baseSha, worker_id });
+          if (!isOwn)
+            await appendEvents(db, lead.id, [
+              { type: 'experiment.started', data: { number, worker: session.id } },
+            ]);
         },
         { session: session.id },
       ),
   });
 }
 
-/** One ref transaction; doing it again is no error. */
+/**
+ * One ref transaction; doing it again is no error. `false`: another worker's change was kept in this very moment, and
+ * the next look decides anew.
+ */
 export async function landExperiment(
-  { trace, workspace, pulses }: Engine,
+  engine: Engine,
   {
     state,
     live,
     change,
     commit,
   }: { state: SessionState; live: LiveIteration; change: ExperimentChange; commit: string | null },
-): Promise<void> {
-  const { session } = state;
-  const { number, start_sha: startSha } = change.experiment;
-  if (!commit) return;
+): Promise<boolean> {
+  const { trace, workspace, pulses } = engine;
+  const { lead } = state.research!;
+  const { number, start_sha: startSha, wip_sha: wip } = change.experiment;
+  const made = commit ?? (change.landing === 'discarded' ? wip : null);
+  if (!made) return true;
   const landing = { taskId: live.task.id, pulse: { id: `exp-${number}`, branch: null, startSha } };
-  if (change.landing === 'branch') {
-    await act(trace, 'advance_ref', {
-      perform: () => pulses.land(session, { ...landing, from: startSha, to: commit }),
-    });
-  } else if (change.landing === 'wip') {
-    await act(trace, 'keep_wip', { perform: () => pulses.keepWip(session, { ...landing, to: commit }) });
-  } else {
+  if (change.landing === 'wip') {
+    await act(trace, 'keep_wip', { perform: () => pulses.keepWip(lead, { ...landing, to: made }) });
+  } else if (change.landing === 'discarded') {
     await act(trace, 'discard', {
-      perform: () => workspace.discard(session, { ...landing, number, commit }),
+      perform: () => workspace.discard(lead, { ...landing, number, commit: made }),
     });
+  } else {
+    try {
+      await act(trace, 'advance_ref', {
+        perform: () => pulses.land(lead, { ...landing, from: startSha, to: made }),
+      });
+    } catch (error) {
+      if (isPulseError(error, 'ref_moved') && (await isOvertaken(engine, lead.id, startSha))) return false;
+      throw error;
+    }
   }
+  return true;
+}
+
+async function isOvertaken({ store }: Engine, leadId: string, startSha: string): Promise<boolean> {
+  const research = await store.read((db) => findResearch(db, leadId));
+  return research?.best_sha != null && research.best_sha !== startSha;
+}
+
+/** The sessions that experiment at the same time, all or none of them. */
+export async function hire(
+  { store, trace, ids }: Engine,
+  { state, count, token }: ResearchStep & { count: number },
+): Promise<void> {
+  await act(trace, 'hire', {
+    perform: () =>
+      store.tx('hire', (db) => hireWorkers(db, { state, count, token, ids }), { session: state.session.id }),
+  });
 }
 
 /** Log and session file say what the rows say; writing them again is no error. */

@@ -8,15 +8,20 @@ const SUMMARY_KEPT = 500;
 const MAX_EVENTS = 50_000;
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 
-/** Hands on what of a run's stream is kept, and says once when it is too much. */
-export function createEventTeller(tell: (event: NewEvent) => void): (event: RunEvent) => void {
+/**
+ * Hands on what of a run's stream is kept, and says once when it is too much. `hide` takes the secrets out before
+ * anything is cut: half of one is not known any more.
+ */
+export function createEventTeller(
+  tell: (event: NewEvent) => void,
+  hide: (event: RunEvent) => RunEvent,
+): (event: RunEvent) => void {
   let events = 0;
   let characters = 0;
   const isFull = (): boolean => events >= MAX_EVENTS || characters >= MAX_CHARACTERS;
   return (event) => {
-    if (isFull()) return;
-    const kept = agentEvent(event);
-    if (!kept) return;
+    if (isFull() || agentEvent(event) === null) return;
+    const kept = agentEvent(hide(event))!;
     events += 1;
     characters += event.type === 'text' ? event.text.length : 100;
     tell(kept);

@@ -2,20 +2,15 @@
 import { asPulseError, isPulseError, PulseError } from '../domain/errors.ts';
 import { TERMINAL_STATUSES } from '../domain/status.ts';
 import { endedTasks, findTask } from '../store/inbox.ts';
-import {
-  readSessionLease,
-  releaseSessionLease,
-  renewSessionLease,
-  takeSessionLease,
-} from '../store/leases.ts';
-import { findSession, getControl } from '../store/sessions.ts';
+import { findSession, getControl, getSession, type SessionSettings } from '../store/sessions.ts';
 import { act } from './actions.ts';
+import { type Courier, NO_COURIER, startCourier } from './courier.ts';
 import { absentDaemon, type Daemon, startDaemon } from './daemon.ts';
 import type { Engine } from './engine.ts';
-import { evictHolder } from './eviction.ts';
+import { createFamily, type Family } from './family.ts';
 import { INBOX } from './fleet.ts';
-import { keepLease } from './heartbeat.ts';
 import type { SessionState } from './loop.ts';
+import { holdSession } from './session-lease.ts';
 import { endSession } from './settle.ts';
 import { loadState } from './state.ts';
 import { performStep } from './steps.ts';
@@ -27,37 +22,31 @@ export type RunnerEnd = 'left' | 'held_elsewhere' | 'shutdown';
  * session stays running) or somebody else takes it over (throws `fenced`).
  */
 export async function runSession(engine: Engine, sessionId: string, signal: AbortSignal): Promise<RunnerEnd> {
-  const token = await acquireSession(engine, sessionId);
-  if (token === null) return 'held_elsewhere';
-  const over = new AbortController();
-  const stop = AbortSignal.any([signal, over.signal]);
-  const { store, clock, timing } = engine;
-  const { leaseMs } = timing;
-  const beating = keepLease({
-    clock,
-    timing,
-    over: over.signal,
-    renew: () => store.tx('heartbeat', (db) => renewSessionLease(db, sessionId, { token, leaseMs })),
-    onLost: () => over.abort('fenced'),
-  });
+  const held = await holdSession(engine, sessionId);
+  if (held === null) return 'held_elsewhere';
+  const { token, lost } = held;
+  const stop = AbortSignal.any([signal, lost]);
   try {
-    const { settings } = await store.read((db) => getControl(db, sessionId));
+    const { settings } = await engine.store.read((db) => getControl(db, sessionId));
     const isFleet = settings.labels.length > 0;
     await using daemon = isFleet ? absentDaemon() : startDaemon(engine, sessionId);
-    await drive(engine, { sessionId, token, daemon, stop });
+    await using courier = await courierOf(engine, { sessionId, token, settings });
+    const over = new AbortController();
+    await using family = createFamily({
+      run: (id) => runSession(engine, id, AbortSignal.any([stop, over.signal])),
+      onEnd: () => engine.bell.ring(sessionId),
+    });
+    try {
+      await drive(engine, { sessionId, token, daemon, courier, family, stop });
+    } finally {
+      over.abort('over');
+    }
   } catch (error) {
     await fail(engine, { sessionId, token, error: asPulseError(error) });
   } finally {
-    const isFenced = over.signal.reason === 'fenced';
-    over.abort();
-    await beating;
-    if (!isFenced)
-      await engine.store.tx('release', (db) => releaseSessionLease(db, sessionId, token), {
-        session: sessionId,
-      });
-    engine.bell.ring(sessionId);
+    await held[Symbol.asyncDispose]();
   }
-  if (over.signal.reason === 'fenced') throw new PulseError('fenced', `Session ${sessionId} was taken over.`);
+  if (lost.aborted) throw new PulseError('fenced', `Session ${sessionId} was taken over.`);
   return signal.aborted ? 'shutdown' : 'left';
 }
 
@@ -82,36 +71,44 @@ async function fail(
   );
 }
 
-/** The new token, or `null` while a living runner holds the session. */
-async function acquireSession(engine: Engine, sessionId: string): Promise<number | null> {
-  const { store, owner, owners, timing } = engine;
-  const seen = await store.read((db) => readSessionLease(db, sessionId));
-  const isFree = seen.owner === null || seen.isOver || owners(seen.owner) === 'dead';
-  if (!isFree) return null;
-  await evictHolder(engine, seen.owner);
-  return store.tx('lease', (db) => takeSessionLease(db, sessionId, { owner, leaseMs: timing.leaseMs, seen }));
+async function courierOf(
+  engine: Engine,
+  { sessionId, token, settings }: { sessionId: string; token: number; settings: SessionSettings },
+): Promise<Courier> {
+  const { commander: target, environmentPass } = settings;
+  if (!target) return NO_COURIER;
+  const session = await engine.store.read((db) => getSession(db, sessionId));
+  // What a worker has to tell is told by its lead.
+  if (session.parent_session_id !== null) return NO_COURIER;
+  const where = { cwd: session.project_path, environmentPass };
+  return startCourier(engine, { sessionId, token, target, where });
 }
 
 interface Drive {
   sessionId: string;
   token: number;
   daemon: Daemon;
+  courier: Courier;
+  family: Family;
   stop: AbortSignal;
 }
 
-async function drive(engine: Engine, { sessionId, token, daemon, stop }: Drive): Promise<void> {
+async function drive(engine: Engine, driven: Drive): Promise<void> {
+  const { sessionId, token, daemon, family, stop } = driven;
   using listener = engine.bell.listen(sessionId);
   const { pollMs, quietPollMs } = engine.timing;
   const waitMs = daemon.isHere ? quietPollMs : pollMs;
-  const failed = daemon.ended.then(() => undefined);
+  const failed = Promise.race([daemon.ended.then(() => undefined), family.failed]);
   failed.catch(() => undefined);
   while (!stop.aborted) {
     const state = await engine.store.read((db) => loadState(db, sessionId, engine));
     const loop = engine.loops[state.session.kind];
     if (!loop)
       throw new PulseError('internal_error', `No loop drives sessions of kind ${state.session.kind}.`);
+    const { workers = [], lead = null } = state.research ?? {};
+    family.drive(workers);
     const step = loop.decide(state);
-    if (step.do === 'leave') return leave(engine, state, daemon);
+    if (step.do === 'leave') return leave(engine, state, driven);
     if (step.do === 'wait') {
       await Promise.race([listener.wait(waitMs, stop), failed]);
       continue;
@@ -122,6 +119,7 @@ async function drive(engine: Engine, { sessionId, token, daemon, stop }: Drive):
       if (!(await isOutrun(engine, state, error))) throw error;
     }
     engine.bell.ring(sessionId);
+    if (lead && lead.id !== sessionId) engine.bell.ring(lead.id);
     if (step.do === 'agent') await Promise.race([daemon.looked(), failed]);
     if (state.control.settings.labels.length > 0) engine.bell.ring(INBOX);
   }
@@ -136,20 +134,26 @@ async function isOutrun({ store }: Engine, { session }: SessionState, error: unk
 
 /** A session that has ended gives its worktree back; one that can be resumed keeps it. */
 async function leave(
-  { store, trace, workspace, measurer, researchFiles }: Engine,
+  engine: Engine,
   { session, recent, research }: SessionState,
-  daemon: Daemon,
+  { daemon, courier, family }: Drive,
 ): Promise<void> {
+  const { store, trace, workspace, measurer, researchFiles } = engine;
   await daemon.interrupt('aborted');
+  const { status } = session;
+  await courier.finish({ isOver: TERMINAL_STATUSES.includes(status), isAborted: status === 'aborted' });
   // A workflow whose preflight failed has nothing in its worktree that is worth keeping.
   const isGivenUp = session.kind === 'workflow' && session.stop_reason === 'preflight_failed';
   if (!TERMINAL_STATUSES.includes(session.status) && !isGivenUp) return;
+  await family[Symbol.asyncDispose]();
+  for (const { id } of research?.workers ?? []) await runSession(engine, id, new AbortController().signal);
   const iteration = recent[0];
   const taskId = iteration?.inbox_task_id;
   const task = taskId ? await store.read((db) => findTask(db, taskId)) : null;
   const last = iteration ? { iteration, task } : null;
   const endedOf = (ids: string[]) => store.read((db) => endedTasks(db, ids));
-  if (research) await act(trace, 'write_files', { perform: () => researchFiles.write(session.id) });
+  if (research?.lead.id === session.id)
+    await act(trace, 'write_files', { perform: () => researchFiles.write(session.id) });
   await act(trace, 'close_worktree', {
     async perform() {
       if (research) await measurer.close(session);

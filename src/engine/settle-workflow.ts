@@ -8,13 +8,20 @@ import {
   endPreflight,
   insertPulse,
   movePulse,
+  raiseBaseline,
   replaceBaseline,
   updateWorkflow,
   type Workflow,
 } from '../store/workflows.ts';
 import type { SessionState, Verdict } from './loop.ts';
 
-export function pulseEvents({ pulse }: Verdict): readonly NewEvent[] {
+export function pulseEvents({ pulse, plan }: Verdict, { workflow }: SessionState): readonly NewEvent[] {
+  const { approved_at: at, approved_by: actor, plan_version: version } = workflow?.workflow ?? {};
+  // A person said yes before the plan was drafted.
+  if (plan && at) {
+    const data = { resolution: 'approved', actor, planVersion: version! + 1 };
+    return [{ type: 'PlanCardResolved', data }];
+  }
   return pulse?.events ?? [];
 }
 
@@ -43,6 +50,8 @@ export async function settleWorkflow(
   if (change) {
     const ended = change.to === 'running' ? {} : { ended_at: storeNow() };
     await movePulse(db, change.pulse, change.to, { ...change.patch, ...ended });
+    for (const issue of (change.to === 'succeeded' && result.run?.completion?.leftOver) || [])
+      await raiseBaseline(db, workflow.id, { ...issue, id: `bas_${uuidv7(ids)}` });
     return;
   }
   if (verdict.plan) return settlePlan(db, { workflow, plan: verdict.plan, ids });
@@ -76,6 +85,7 @@ async function settlePlan(
     plan: toJson(plan),
     title: plan.title,
     ...(plan.verify ? { checks: toJson(plan.verify) } : {}),
+    ...(workflow.approved_at === null ? {} : { plan_version: workflow.plan_version + 1 }),
   });
   for (const [position, { id, title }] of plan.pulses.entries()) {
     await insertPulse(db, {

@@ -1,8 +1,11 @@
 import type { AttemptResult, Usage } from '../domain/attempt.ts';
+import { breakerKey } from '../domain/breaker.ts';
 import type { NewEvent } from '../domain/events.ts';
+import { isServiceFailure } from '../domain/failures.ts';
 import type { IdSource } from '../domain/ids.ts';
 import { redact } from '../domain/redact.ts';
 import { outputSummary } from '../domain/summary.ts';
+import { closeBreaker, tellBreaker } from '../store/breakers.ts';
 import { appendEvents } from '../store/events.ts';
 import { closeTask } from '../store/inbox.ts';
 import { moveIteration } from '../store/iterations.ts';
@@ -11,6 +14,8 @@ import {
   moveSession,
   NO_RETRIES,
   type ProgressEntry,
+  purseOf,
+  releaseSpending,
   type Session,
   updateControl,
   updateSession,
@@ -20,6 +25,7 @@ import { insertTurn, type NewTurn } from '../store/turns.ts';
 import { insertVerifications } from '../store/verifications.ts';
 import { budgetWarning } from './governor.ts';
 import type { LiveIteration, SessionState, Stop, Verdict } from './loop.ts';
+import { measureReportSchema } from './measure.ts';
 import { settleResearch } from './settle-research.ts';
 import { preflightEvents, pulseEvents, settleWorkflow } from './settle-workflow.ts';
 
@@ -73,7 +79,11 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
   });
   const warning = budgetWarning(session, result.run?.usage.costUsd ?? 0);
   if (warning) events.push({ type: 'budget.warned', iteration: iteration.iteration_number, data: warning });
-  const more = [...pulseEvents(verdict), ...preflightEvents(result), ...(verdict.experiment?.events ?? [])];
+  const more = [
+    ...pulseEvents(verdict, state),
+    ...preflightEvents(result),
+    ...(state.research ? await settleResearch(db, { state, result, verdict }) : []),
+  ];
   for (const event of more) events.push({ ...event, iteration: iteration.iteration_number });
   if (verdict.stop) events.push(stopEvent(verdict.stop, isUnverified(verdict, result)));
   await appendEvents(db, session.id, events, { token });
@@ -101,6 +111,7 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     outcome: verdict.outcome,
     ended_at: storeNow(),
   });
+  await releaseSpending(db, purseOf(session), live.task.reserved_usd);
   await closeTask(db, live.task.id, verdict.status === 'complete' ? 'complete' : 'failed');
   await insertVerifications(
     db,
@@ -108,13 +119,11 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     result.verification,
   );
   if (turn) await insertTurn(db, turn);
-  if (state.research) await settleResearch(db, { state, result, verdict });
   if (state.workflow)
     await settleWorkflow(db, { state, result, verdict, ids: settlement.ids, unit: iteration.unit });
   await updateSession(db, session.id, {
     last_signal: verdict.signal ?? session.last_signal,
     progress_log: toJson([...session.progress_log, entry].slice(-PROGRESS_KEPT)),
-    reserved_usd: Math.max(0, session.reserved_usd - live.task.reserved_usd),
     running_ms: session.running_ms + runningMs(result),
     total_commits: session.total_commits + (landed ? 1 : 0),
     resume_at: null,
@@ -126,7 +135,16 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     // Whoever did not get to read a person's answer leaves it to the next.
     ...(verdict.status === 'failed' ? {} : { answer: null }),
   });
+  await settleBreaker(db, live, result);
   if (verdict.stop) await stopSession(db, session, verdict.stop);
+}
+
+/** A service that failed an attempt which is not tried again is left alone for a while; one that answered is not. */
+async function settleBreaker(db: Db, { task }: LiveIteration, { run }: AttemptResult): Promise<void> {
+  if (!run) return;
+  const key = breakerKey(task.spec);
+  if (!run.failure) await closeBreaker(db, key);
+  else if (isServiceFailure(run.failure.class)) await tellBreaker(db, key, 'given_up', run.failure.class);
 }
 
 /** Ends a session that has no iteration in hand: a pause between two, a limit reached. */
@@ -151,9 +169,11 @@ export function stopEvent({ status, reason, detail }: Stop, isUnverifiedEnd: boo
   };
 }
 
-/** The agent's time and that of Pulse's own checks; waiting does not count. */
-function runningMs({ run, verification }: AttemptResult): number {
-  return Math.round(verification.reduce((sum, record) => sum + record.durationMs, run?.durationMs ?? 0));
+/** The agent's time and that of Pulse's own checks and readings; waiting does not count. */
+function runningMs({ run, verification, measured }: AttemptResult): number {
+  const readingMs = measured ? measureReportSchema.parse(measured).durationMs : 0;
+  const checkedMs = verification.reduce((sum, record) => sum + record.durationMs, 0);
+  return Math.round((run?.durationMs ?? 0) + checkedMs + readingMs);
 }
 
 function isUnverified({ stop }: Verdict, result: AttemptResult): boolean {

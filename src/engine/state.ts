@@ -1,8 +1,15 @@
 import { ownerState, parseOwner } from '../process/owner.ts';
 import { findTask, isLeaseOver, type Task } from '../store/inbox.ts';
 import { isLive, recentIterations, treeSeen } from '../store/iterations.ts';
-import { findResearch, listExperiments } from '../store/research.ts';
-import { findSession, getControl } from '../store/sessions.ts';
+import { findResearch, listExperiments, runningExperiment } from '../store/research.ts';
+import {
+  findSession,
+  getControl,
+  listChildren,
+  type Session,
+  type SessionControl,
+  withPurse,
+} from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import { findPreflight, findWorkflow, listPulses } from '../store/workflows.ts';
 import type { LiveIteration, ResearchState, SessionState, WorkflowState } from './loop.ts';
@@ -17,19 +24,24 @@ export type OwnerState = (owner: string) => 'alive' | 'dead' | 'elsewhere';
 export interface Self {
   owner: string;
   owners: OwnerState;
+  host: string;
 }
 
 /** On its own host a dead owner is known at once; elsewhere only the lease tells. */
 export const hostOwnerState: OwnerState = (owner) => ownerState(parseOwner(owner));
 
 /** Folds the rows into what `decide` sees. Its cost does not grow with the session's length. */
-export async function loadState(db: Db, sessionId: string, { owner, owners }: Self): Promise<SessionState> {
-  const session = (await findSession(db, sessionId))!;
+export async function loadState(
+  db: Db,
+  sessionId: string,
+  { owner, owners, host }: Self,
+): Promise<SessionState> {
+  const session = await withPurse(db, (await findSession(db, sessionId))!);
   const control = await getControl(db, sessionId);
   const iterations = await recentIterations(db, sessionId, RECENT + 1);
   const newest = iterations[0];
   const workflow = session.kind === 'workflow' ? await loadWorkflow(db, sessionId) : null;
-  const research = session.kind === 'research' ? await loadResearch(db, sessionId) : null;
+  const research = session.kind === 'research' ? await loadResearch(db, { session, control, host }) : null;
   if (!newest || !isLive(newest)) {
     return {
       session,
@@ -60,14 +72,26 @@ export async function loadState(db: Db, sessionId: string, { owner, owners }: Se
   };
 }
 
-async function loadResearch(db: Db, sessionId: string): Promise<ResearchState> {
-  const research = (await findResearch(db, sessionId))!;
-  const [newest] = await listExperiments(db, sessionId, 1);
+/** A worker's research is its lead's: what is measured, what is best, how many have been begun. */
+async function loadResearch(
+  db: Db,
+  { session, control, host }: { session: Session; control: SessionControl; host: string },
+): Promise<ResearchState> {
+  const { parent_session_id: parentId } = session;
+  const lead = parentId === null ? session : (await findSession(db, parentId))!;
+  const research = (await findResearch(db, lead.id))!;
+  const [newest] = await listExperiments(db, lead.id, 1);
+  const isByWorkers = research.parallel > 1;
+  const own = { sessionId: lead.id, workerId: parentId === null ? '' : session.id };
   return {
     research,
     file: researchFileOf(research.content),
-    running: newest?.status === 'running' ? newest : null,
+    running: isByWorkers ? await runningExperiment(db, own) : newest?.status === 'running' ? newest : null,
     count: newest?.number ?? 0,
+    lead,
+    workers: isByWorkers && parentId === null ? await listChildren(db, lead.id) : [],
+    bestSha: (isByWorkers ? research.best_sha : control.head_sha) ?? lead.base_sha,
+    isReadElsewhere: research.host !== null && research.host !== host,
   };
 }
 
@@ -84,7 +108,11 @@ async function loadWorkflow(db: Db, sessionId: string): Promise<WorkflowState> {
  * What this process's own daemon holds is never lost to it, even if a sleeping machine let the lease run out; what it
  * had to give up in the middle, it has given back.
  */
-async function leaseOf(db: Db, task: Task, { owner, owners }: Self): Promise<LiveIteration['lease']> {
+async function leaseOf(
+  db: Db,
+  task: Task,
+  { owner, owners }: Pick<Self, 'owner' | 'owners'>,
+): Promise<LiveIteration['lease']> {
   if (task.status !== 'running') return 'none';
   if (task.lease_owner === null) return 'lost';
   if (task.lease_owner === owner) return 'held';

@@ -1,19 +1,23 @@
 import { uuidv7 } from '../domain/ids.ts';
+import { TERMINAL_STATUSES } from '../domain/status.ts';
 import { appendEvents } from '../store/events.ts';
 import { moveSession } from '../store/sessions.ts';
 import { newestTurn } from '../store/turns.ts';
 import { act } from './actions.ts';
 import { composeAgain } from './brief-again.ts';
+import { tellEnd } from './commander.ts';
 import type { Daemon } from './daemon.ts';
 import { dispatchIteration } from './dispatch.ts';
 import type { Engine } from './engine.ts';
 import { evictHolder } from './eviction.ts';
 import type { LiveIteration, Retry, SessionState, Step } from './loop.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { dispatchPlan } from './plan-steps.ts';
 import { abandonPulse, dispatchPreflight, dispatchPulse, failPulse, landPulse } from './pulse-steps.ts';
 import {
   dispatchBaseline,
   dispatchExperiment,
+  hire,
   landExperiment,
   writeResearchFiles,
 } from './research-steps.ts';
@@ -21,6 +25,7 @@ import { endSession, settleIteration } from './settle.ts';
 import { loadState } from './state.ts';
 import { leftoversOf, takeBackAttempt } from './takeback.ts';
 import { turnOfRun } from './turns.ts';
+import { dismissWorkers } from './workers.ts';
 
 export interface StepContext {
   state: SessionState;
@@ -55,6 +60,8 @@ export async function performStep(
       return dispatchBaseline(engine, { state, token });
     case 'experiment':
       return dispatchExperiment(engine, { state, experiment: step.experiment, token });
+    case 'hire':
+      return hire(engine, { state, count: step.count, token });
     case 'plan':
       return dispatchPlan(engine, { state, token });
     case 'preflight':
@@ -66,8 +73,11 @@ export async function performStep(
     case 'abandon':
       await daemon.interrupt('stopped');
       return abandonPulse(engine, { state, step, token });
-    case 'settle':
-      return settle(engine, { state, step, token });
+    case 'settle': {
+      const perform = () => settle(engine, { state, step, token });
+      // What several sessions push forward is settled by one after the other.
+      return state.research ? oneAtATime(engine, state.research.lead.id, perform) : perform();
+    }
     case 'retry':
       return takeBack(engine, { state, live: step.live, retry: step.retry, token, isPause: false });
     case 'requeue':
@@ -79,7 +89,16 @@ export async function performStep(
     case 'end':
       return act(trace, 'end', {
         perform: () =>
-          store.tx('end', (db) => endSession(db, { session: state.session, stop: step.stop, token }), scope),
+          store.tx(
+            'end',
+            async (db) => {
+              await endSession(db, { session: state.session, stop: step.stop, token });
+              await tellEnd(db, state, step.stop);
+              if (state.research && TERMINAL_STATUSES.includes(step.stop.status))
+                await dismissWorkers(db, state.session);
+            },
+            scope,
+          ),
       });
   }
 }
@@ -135,7 +154,7 @@ async function settle(
     const pulse = await landPulse(engine, { state, live, change: verdict.pulse, commit });
     verdict = { ...verdict, pulse };
   } else if (verdict.experiment) {
-    await landExperiment(engine, { state, live, change: verdict.experiment, commit });
+    if (!(await landExperiment(engine, { state, live, change: verdict.experiment, commit }))) return;
   } else if (commit) {
     await act(trace, 'advance_ref', {
       perform: () =>
@@ -147,17 +166,20 @@ async function settle(
         }),
     });
   }
-  const parent = await store.read((db) => newestTurn(db, { sessionId: state.session.id }));
-  const turn = turnOfRun({ id: uuidv7(ids), state, live, result, verdict, parent });
   await act(trace, 'settle', {
     perform: () =>
       store.tx(
         'settle',
-        (db) => settleIteration(db, { state, live, result, verdict, turn, token, nowMs: clock.nowMs(), ids }),
+        async (db) => {
+          const parent = await newestTurn(db, { sessionId: state.session.id });
+          const turn = turnOfRun({ id: uuidv7(ids), state, live, result, verdict, parent });
+          const nowMs = clock.nowMs();
+          await settleIteration(db, { state, live, result, verdict, turn, token, nowMs, ids });
+        },
         { session: state.session.id },
       ),
   });
-  if (state.research) await writeResearchFiles(engine, state.session.id);
+  if (state.research) await writeResearchFiles(engine, state.research.lead.id);
 }
 
 interface TakeBackStep {

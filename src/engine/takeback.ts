@@ -1,10 +1,13 @@
 /** An attempt goes back to the inbox: retried after a failure, taken from a dead daemon, or stopped by a person. */
 import type { AttemptSpec } from '../domain/attempt.ts';
+import { breakerKey } from '../domain/breaker.ts';
+import { isServiceFailure } from '../domain/failures.ts';
 import { recoveryRef } from '../git/refs.ts';
+import { tellBreaker } from '../store/breakers.ts';
 import { appendEvents } from '../store/events.ts';
 import { requeueTask } from '../store/inbox.ts';
 import { moveIteration } from '../store/iterations.ts';
-import { assertStatus, updateControl, updateSession } from '../store/sessions.ts';
+import { assertStatus, purseOf, releaseSpending, updateControl, updateSession } from '../store/sessions.ts';
 import { type Db, storeNow } from '../store/store.ts';
 import { PAUSED } from './decide.ts';
 import { type AttemptPart, attemptSpec } from './dispatch.ts';
@@ -84,8 +87,8 @@ export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void>
     delayMs,
     result: brief ? null : task.result,
   });
+  await releaseSpending(db, purseOf(session), task.reserved_usd);
   await updateSession(db, session.id, {
-    reserved_usd: Math.max(0, session.reserved_usd - task.reserved_usd),
     running_ms: session.running_ms + Math.round((brief && task.result?.run?.durationMs) || 0),
     resume_at: retry && delayMs > 0 ? storeNow(delayMs) : null,
   });
@@ -93,5 +96,7 @@ export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void>
     ...(retry ? { counters: retry.counters } : {}),
     ...(isPause ? { request: null, request_actor: null } : {}),
   });
+  if (isServiceFailure(retry?.failureClass))
+    await tellBreaker(db, breakerKey(task.spec), 'failed', retry.failureClass);
   if (isPause) await stopSession(db, session, PAUSED);
 }

@@ -1,4 +1,5 @@
 /** What the completion protocol remembers of a pulse's tool calls: the last call of each key (contract 3, a). */
+import { createHash } from 'node:crypto';
 import type { RunEvent } from '../agents/contract.ts';
 import { CALLS_REMEMBERED, type ToolCall } from '../domain/workflow.ts';
 
@@ -28,15 +29,17 @@ export function createCallLog(earlier: readonly ToolCall[]): CallLog {
     const tool = plainName(name);
     const isShell = SHELLS.has(tool);
     if (NOT_COUNTED.test(tool) || (isShell && OWN_CALL.test(target))) return;
-    kept = [...kept, { key: isShell ? `shell ${target}` : `${tool} ${target}`, ok, isShell }].slice(
-      -CALLS_REMEMBERED,
-    );
+    const key = isShell ? keyOf('shell', bareCommand(target)) : keyOf(tool, target);
+    kept = [...kept, { key, ok, isShell }].slice(-CALLS_REMEMBERED);
   }
 
   return {
     ended,
     saw(event) {
-      if (event.type === 'tool_start') open.set(event.id, { name: event.name, target: event.summary ?? '' });
+      if (event.type === 'tool_start') {
+        const { id, name, summary = '', target = summary } = event;
+        open.set(id, { name, target });
+      }
       if (event.type !== 'tool_end') return;
       const begun = open.get(event.id);
       open.delete(event.id);
@@ -54,6 +57,22 @@ export function createCallLog(earlier: readonly ToolCall[]): CallLog {
     calls: () => kept,
   };
 }
+
+/** Some CLIs tell of the shell that they start around the command: `/bin/bash -lc 'npm test'`. */
+function bareCommand(command: string): string {
+  const wrapped = /^(?:\S*\/)?(?:ba|z|da)?sh -l?c (?:'([^']*)'|"([^"\\$`]*)"|(\S+))$/.exec(command);
+  return wrapped?.slice(1).find((inner) => inner !== undefined) ?? command;
+}
+
+/** What tells two calls apart: all of the target, though only its beginning can be read. */
+export function keyOf(tool: string, target: string): string {
+  const shown = [...target.replace(/\s+/g, ' ').trim()].slice(0, TARGET_SHOWN).join('');
+  if (shown === target) return `${tool} ${target}`;
+  const rest = createHash('sha256').update(target).digest('hex').slice(0, 12);
+  return `${tool} ${shown}… (#${rest})`;
+}
+
+const TARGET_SHOWN = 200;
 
 /** An agent that has only a shell calls Pulse's tools there: a refusal is no failed command. */
 const OWN_CALL = /(?:^|[\s;&|'"(])pulse tool\s/;

@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AttemptSpec } from '../domain/attempt.ts';
 import type { Redactor } from '../domain/redact.ts';
+import { applyCommit } from '../git/apply.ts';
 import { commitUnit, findUnitCommit } from '../git/commit.ts';
+import { disarmWorktree } from '../git/disarm.ts';
 import type { Git } from '../git/exec.ts';
 import { collectAttempts } from '../git/gc.ts';
 import { findGitDir } from '../git/layout.ts';
@@ -35,6 +37,7 @@ import { sweepDirectory, sweepRun } from '../process/sweep.ts';
 import { runChecks } from '../verify/run-checks.ts';
 import { runIdOf } from './held-attempt.ts';
 import type { HeldAttempt, Workspace } from './ports.ts';
+import type { Sandboxes } from './run-sandbox.ts';
 import { setUpOnce } from './setup-once.ts';
 
 const CHECK_TIMEOUT_MS = 30 * 60 * 1000;
@@ -43,9 +46,10 @@ export interface WorkspaceOptions {
   git: Git;
   environment: NodeJS.ProcessEnv;
   redactor: Redactor;
+  sandboxes: Sandboxes;
 }
 
-export function createWorkspace({ git, environment, redactor }: WorkspaceOptions): Workspace {
+export function createWorkspace({ git, environment, redactor, sandboxes }: WorkspaceOptions): Workspace {
   return {
     async createBranch({ project_path: root, branch_name: branch, base_sha: to }, remote) {
       git.keepForCommits(root);
@@ -62,6 +66,8 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
       const { worktreePath: path, startSha, projectPath: root, recoverTo } = spec;
       const isInterrupted = task.token > 1 || recoverTo !== null;
       if (isInterrupted) await endEarlierRuns(attempt);
+      // Before any git in it: the attempt that was interrupted could not clear up after itself.
+      if (isInterrupted && spec.sandbox) await disarmWorktree(git, path);
       if (keepWork) return;
       if (spec.remote) {
         await ensureClone(git, { path: root, remote: spec.remote });
@@ -73,9 +79,9 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
         await resetWorktree(git, { worktree: path, sha: startSha, keep: keptOut(spec) });
     },
 
-    setup: ({ spec, runId }, signal) =>
+    setup: async ({ spec, runId }, signal) =>
       setUpOnce({
-        ...checkBase(spec.environmentPass),
+        ...(await checkBase(spec)),
         commands: spec.setup,
         cwd: spec.worktreePath,
         runId: `${runId}.setup`,
@@ -89,21 +95,20 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
         trailers: trailersOf({ spec, sessionId, iteration }),
       }),
 
-    commit: ({ spec, sessionId, iteration }, { subject, body, completion }) =>
+    commit: (attempt, { subject, body, completion }) =>
       commitUnit(git, {
-        root: spec.projectPath,
-        worktree: spec.worktreePath,
-        startSha: parentOf(spec),
-        beganAt: spec.startSha,
+        ...unitOf(attempt),
         subject,
         body,
-        trailers: trailersOf({ spec, sessionId, iteration }),
-        identity: spec.identity,
-        agentRef: agentRef(sessionId, iteration),
-        exclude: keptOut(spec),
         tree: completion?.tree,
         allowEmpty: completion !== null,
       }),
+
+    async commitAgain(attempt, change) {
+      const { worktreePath: worktree } = attempt.spec;
+      const { subject, isApplied } = await applyCommit(git, { worktree, change });
+      return isApplied ? commitUnit(git, { ...unitOf(attempt), subject }) : null;
+    },
 
     async publish({ spec, task }, commit) {
       const { projectPath: root, remote } = spec;
@@ -122,7 +127,7 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
       const { worktreePath: cwd, verify: commands } = spec;
       const commit = unit.commit ?? spec.startSha;
       const records = await runChecks({
-        ...checkBase(spec.environmentPass),
+        ...(await checkBase(spec)),
         commands,
         cwd,
         tree: await treeOfEvidence(git, { worktree: cwd, commit, tree: unit.tree }),
@@ -162,9 +167,11 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
       const isVerified = status === 'complete' && (last?.task?.result?.verification.length ?? 0) > 0;
       if (last && !isVerified) {
         const { iteration } = last;
-        const startSha = iteration.commit_hash ?? iteration.start_sha;
+        // What was committed has a name of its own, also where it was not kept.
+        const startSha = last.task?.result?.commit ?? iteration.commit_hash ?? iteration.start_sha;
         const ref = recoveryRef(id, iteration.iteration_number, iteration.attempt);
-        await saveIfThere(git, { worktree: path, ref, startSha });
+        const isEnclosed = Boolean(last.task?.spec.sandbox);
+        await saveIfThere(git, { worktree: path, ref, startSha, isEnclosed });
       }
       await removeWorktree(git, { root, path });
       const remote = last?.task?.spec.remote;
@@ -172,9 +179,23 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
     },
   };
 
-  function checkBase(pass: readonly string[]) {
-    const env = agentEnvironment({ base: environment, own: [], pass, add: {} });
-    return { env, base: environment, timeoutMs: CHECK_TIMEOUT_MS, redactor };
+  function unitOf({ spec, sessionId, iteration }: HeldAttempt) {
+    return {
+      root: spec.projectPath,
+      worktree: spec.worktreePath,
+      startSha: parentOf(spec),
+      beganAt: spec.startSha,
+      trailers: trailersOf({ spec, sessionId, iteration }),
+      identity: spec.identity,
+      agentRef: agentRef(sessionId, iteration),
+      exclude: keptOut(spec),
+    };
+  }
+
+  async function checkBase(spec: AttemptSpec) {
+    const env = agentEnvironment({ base: environment, own: [], pass: spec.environmentPass, add: {} });
+    const sandbox = await sandboxes.plan({ spec });
+    return { env, sandbox, base: environment, timeoutMs: CHECK_TIMEOUT_MS, redactor };
   }
 
   async function endEarlierRuns({ task, spec }: HeldAttempt): Promise<void> {
@@ -184,7 +205,8 @@ export function createWorkspace({ git, environment, redactor }: WorkspaceOptions
 
   async function keepLeftovers({ spec }: HeldAttempt, ref: string): Promise<void> {
     const { worktreePath: worktree, startSha } = spec;
-    await saveIfThere(git, { worktree, ref, startSha, exclude: keptOut(spec) });
+    const isEnclosed = Boolean(spec.sandbox);
+    await saveIfThere(git, { worktree, ref, startSha, exclude: keptOut(spec), isEnclosed });
   }
 }
 
@@ -210,12 +232,20 @@ async function endRuns(taskId: string, newestToken: number): Promise<void> {
 }
 
 /** No worktree, no leftovers. */
-async function saveIfThere(
-  git: Git,
-  request: { worktree: string; ref: string; startSha: string; exclude?: string[] },
-): Promise<void> {
+interface KeptRequest {
+  worktree: string;
+  ref: string;
+  startSha: string;
+  exclude?: string[];
+  /** Whether what lies there was made in a sandbox. */
+  isEnclosed: boolean;
+}
+
+async function saveIfThere(git: Git, { isEnclosed, ...request }: KeptRequest): Promise<void> {
   const { worktree, ref } = request;
   if ((await findGitDir(worktree)) === null) return;
+  // A run whose Pulse was killed could not be cleared up after.
+  if (isEnclosed) await disarmWorktree(git, worktree);
   await saveLeftovers(git, { ...request, message: `pulse: what ${ref} left behind` });
 }
 

@@ -19,6 +19,8 @@ export interface MergeRequest {
   body?: string;
   trailers: Record<string, string>;
   identity: Identity | null;
+  /** What the person types to try once more, in this mode or another. */
+  again(mode: MergeMode): string;
 }
 
 export interface Merged {
@@ -28,7 +30,11 @@ export interface Merged {
   checkout: string | null;
 }
 
-/** Doing it again is no error: a base that holds the branch already, or our commit, is recognised. */
+/**
+ * Doing it again is no error: a base that holds the branch already, or our commit of this very head, is recognised.
+ * Whoever dies in the middle leaves the base where it was: a ref moves all at once, and git goes on by itself with a
+ * checkout that it has begun to bring forward.
+ */
 export async function mergeBranch(git: Git, request: MergeRequest): Promise<Merged> {
   const { root, base, branch, mode } = request;
   const ref = `refs/heads/${base}`;
@@ -44,13 +50,18 @@ export async function mergeBranch(git: Git, request: MergeRequest): Promise<Merg
   if (await isMerged(git, { root, from, head, request })) return { sha: from, checkout };
   if (checkout !== null && (await checkoutState(git, checkout)).changed.length > 0) {
     throw refused(request, `${base} is checked out in ${checkout} with changes that are not committed.`, {
-      command: `cd ${checkout} && git stash -u && git merge --ff-only ${branch}`,
+      command: `git -C ${checkout} stash -u, then ${request.again(mode)}`,
     });
   }
   const to =
     mode === 'ff'
       ? await forward(git, { root, from, head, request })
       : await combine(git, { root, from, head, request });
+  if ((await findCheckout(git, root, ref)) !== checkout) {
+    throw refused(request, `${base} was checked out, or left, while it was being merged.`, {
+      command: request.again(mode),
+    });
+  }
   if (checkout !== null) await bringIn(git, { checkout, to, request });
   else await swap(git, { root, ref, from, to, request });
   return { sha: to, checkout };
@@ -63,14 +74,17 @@ interface Sides {
   request: MergeRequest;
 }
 
+/** A squash does not hold the branch: it says which head it was made of. A person may have committed on top since. */
 async function isMerged(git: Git, { root, from, head, request }: Sides): Promise<boolean> {
   if (await isAncestor(git, root, head, from)) return true;
   if (request.mode !== 'squash') return false;
-  const trailers = await git.text(['log', '-1', '--format=%(trailers:only=true,unfold=true)', from], {
-    cwd: root,
-  });
-  return Object.entries(request.trailers).every(([name, value]) => trailers.includes(`${name}: ${value}`));
+  const format = `--format=%(trailers:key=${SQUASHED},valueonly,separator=%x20)`;
+  const heads = await git.text(['log', format, from, `^${head}`], { cwd: root });
+  return heads.split(/\s+/).includes(head);
 }
+
+/** The trailer of a squash: the head of the branch whose work it holds. */
+const SQUASHED = 'Pulse-Squashed';
 
 async function isAncestor(git: Git, root: string, older: string, newer: string): Promise<boolean> {
   return (await git.attempt(['merge-base', '--is-ancestor', older, newer], { cwd: root })).code === 0;
@@ -82,7 +96,7 @@ async function forward(git: Git, { root, from, head, request }: Sides): Promise<
     request,
     `${request.base} has moved since ${request.branch} began, so it cannot be fast-forwarded.`,
     {
-      command: `--merge merge, or: git rebase ${request.base} ${request.branch}`,
+      command: `${request.again('merge')}, or git rebase ${request.base} ${request.branch}`,
     },
   );
 }
@@ -102,11 +116,13 @@ async function combine(git: Git, { root, from, head, request }: Sides): Promise<
       command: `git switch ${request.base} && git merge ${request.branch}`,
     });
   }
-  const parents = request.mode === 'squash' ? ['-p', from] : ['-p', from, '-p', head];
+  const isSquash = request.mode === 'squash';
+  const parents = isSquash ? ['-p', from] : ['-p', from, '-p', head];
+  const trailers = { ...request.trailers, ...(isSquash ? { [SQUASHED]: head } : {}) };
   return git.text(['commit-tree', tree, ...parents], {
     cwd: root,
     env: identityEnvironment(request.identity),
-    stdin: formatMessage(request),
+    stdin: formatMessage({ ...request, trailers }),
   });
 }
 
@@ -119,7 +135,7 @@ async function bringIn(
   if (merged.code === 0) return;
   const said = merged.stderr.trim().split('\n').slice(0, 5).join(' ');
   throw refused(request, `${request.base} in ${checkout} could not be brought forward: ${said}`, {
-    command: `cd ${checkout} && git merge --ff-only ${request.branch}`,
+    command: `git -C ${checkout} status, then ${request.again(request.mode)}`,
   });
 }
 
@@ -135,7 +151,9 @@ async function swap(
 ): Promise<void> {
   const moved = await git.updateRefs(root, `update ${ref} ${to} ${from}\n`);
   if (moved.code === 0) return;
-  throw refused(request, `${request.base} moved while it was being merged.`, { command: 'try again' });
+  throw refused(request, `${request.base} moved while it was being merged.`, {
+    command: request.again(request.mode),
+  });
 }
 
 function refused({ base }: MergeRequest, message: string, { command }: { command: string }): PulseError {

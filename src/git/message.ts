@@ -15,8 +15,10 @@ export function formatMessage({ subject, body = '', trailers }: CommitMessage): 
     }
     return `${name}: ${oneLine(value)}`;
   });
-  const parts = [subjectLine(subject), bodyText(body), block.join('\n')].filter((part) => part !== '');
-  return `${parts.join('\n\n')}\n`;
+  const text = bodyText(body);
+  const end =
+    endsInTrailers(text) && block.length > 0 ? [`${text}\n${block.join('\n')}`] : [text, block.join('\n')];
+  return `${[subjectLine(subject), ...end].filter((part) => part !== '').join('\n\n')}\n`;
 }
 
 /** One line of at most 100 characters, never empty. */
@@ -29,6 +31,16 @@ export function subjectLine(text: string): string {
         .slice(0, SUBJECT_LENGTH - 1)
         .join('')
         .trimEnd()}…`;
+}
+
+/**
+ * Trailers that somebody else gave (a commit-msg hook's `Change-Id`) are trailers only in the last paragraph: ours join
+ * them there. One that looks like ours is left out of it, so that it is not taken for ours.
+ */
+function endsInTrailers(body: string): boolean {
+  const last = body.split(/\n\s*\n/).at(-1) ?? '';
+  const lines = last.split('\n');
+  return lines.every((line) => /^(?!Pulse-)[A-Za-z][A-Za-z0-9-]*: \S/.test(line));
 }
 
 const SUBJECT_LENGTH = 100;

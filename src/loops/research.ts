@@ -27,26 +27,49 @@ const BASELINE_UNIT = 'baseline';
 export const researchLoop: Loop = {
   kind: 'research',
   decide(state) {
+    const flow = state.research!;
+    // A pause is the workers' first: each ends what it has in hand.
+    if (state.session.status === 'running' && state.control.request && isAtWork(flow)) return { do: 'wait' };
     const common = commonStep(state);
     if (common) return common;
-    const flow = state.research!;
     return state.live ? judge(state, flow, state.live) : next(state, flow);
   },
 };
 
-function next({ session }: SessionState, { research, running, count, file }: ResearchState): Step {
+function isAtWork({ workers }: ResearchState): boolean {
+  return workers.some(({ status }) => status === 'running' || status === 'pending');
+}
+
+function next({ session }: SessionState, flow: ResearchState): Step {
+  const { research, running, count, file, lead, isReadElsewhere } = flow;
+  const isLead = lead.id === session.id;
   const stop = budgetStop(session);
-  if (stop) return { do: 'end', stop };
-  if (research.reference === null) return { do: 'baseline' };
+  if (stop && !isAtWork(flow)) return { do: 'end', stop };
+  if (research.reference === null || isReadElsewhere) return isLead ? { do: 'baseline' } : { do: 'wait' };
   const { direction, target } = file.metric;
   if (research.best !== null && target !== undefined && reaches(research.best, target, direction)) {
     return { do: 'end', stop: { status: 'complete', reason: 'completed', detail: null } };
   }
+  if (isLead && research.parallel > 1) return nextOfLead(flow);
   if (running) return { do: 'experiment', experiment: running };
   if (research.iterations !== null && count >= research.iterations) {
     return { do: 'end', stop: { status: 'complete', reason: 'iteration_limit', detail: null } };
   }
   return { do: 'experiment', experiment: null };
+}
+
+/** Its workers experiment; it has what they stopped for, once all have stopped. */
+function nextOfLead(flow: ResearchState): Step {
+  const { research, workers } = flow;
+  if (workers.length === 0) return { do: 'hire', count: research.parallel };
+  if (isAtWork(flow)) return { do: 'wait' };
+  const stopped = workers.find(({ status }) => status !== 'complete');
+  if (!stopped) return { do: 'end', stop: { status: 'complete', reason: 'iteration_limit', detail: null } };
+  const { status, stop_reason, blocked_reason: detail } = stopped;
+  return {
+    do: 'end',
+    stop: { status: status as Stop['status'], reason: stop_reason ?? 'internal_error', detail },
+  };
 }
 
 function reaches(metric: number, target: number, direction: Direction): boolean {
@@ -64,7 +87,7 @@ function judge(state: SessionState, flow: ResearchState, live: LiveIteration): S
     const change = discard(experiment, result, { reason: 'The run took too long.', report: null });
     return { ...failure, verdict: { ...failure.verdict, experiment: change } };
   }
-  const { finalMessage, toolSignal } = result.run!;
+  const { finalMessage = '', toolSignal = null } = result.run ?? {};
   const signal = readSignal({ message: finalMessage, toolSignal, succeeded: true });
   if (signal?.signal === 'BLOCKED' && (signal.source === 'explicit' || signal.source === 'tool')) {
     const detail = signal.reason ?? 'The agent gave no reason.';
@@ -111,13 +134,20 @@ function judgeBaseline(state: SessionState, live: LiveIteration, result: Attempt
 }
 
 function judgeExperiment(
-  { research }: ResearchState,
+  { research, bestSha }: ResearchState,
   { experiment, result }: { experiment: Experiment; result: AttemptResult },
 ): ExperimentChange {
   const report = reportOf(result);
+  if (report?.isInConflict) {
+    const reason = 'It does not fit on what was kept meanwhile.';
+    return discard(experiment, result, { reason, report: null });
+  }
   if (!result.commit || !report)
     return discard(experiment, result, { reason: 'It changed nothing.', report: null });
   const { crash, caught, decision } = report;
+  const isKeep = !crash && !caught && decision?.verdict === 'keep';
+  if (report.isOutdated || (isKeep && experiment.start_sha !== bestSha))
+    return wip(experiment, result, { is_outdated: 1 });
   if (crash) {
     const crashes = [...experiment.crashes, crash.kind] as CrashKind[];
     const patch = { crashes: JSON.stringify(crashes), reason: `${crash.kind}: ${crash.tail.slice(-2_000)}` };
@@ -150,6 +180,7 @@ function judgeExperiment(
       ...change.research,
       best: decision.metric ?? research.best,
       best_experiment: experiment.number,
+      best_sha: result.commit,
     },
   };
 }
@@ -192,7 +223,7 @@ function ended(
       ...patch,
       description,
       fingerprint: ideaFingerprint(description),
-      commit_hash: result.commit,
+      commit_hash: result.commit ?? experiment.wip_sha,
       wip_sha: null,
       duration_ms: experiment.duration_ms + Math.round(result.run?.durationMs ?? 0),
     },

@@ -127,12 +127,15 @@ function judgePlan(state: SessionState, live: LiveIteration, result: AttemptResu
 }
 
 function judgePreflight(state: SessionState, live: LiveIteration, result: AttemptResult): Step {
-  const failure = result.run ? judgeFailure(state, live, result) : null;
+  const { setupFailure, preflight, run } = result;
+  const isTooLong = run?.failure?.class === 'timeout_hard';
+  const failure = run && !isTooLong ? judgeFailure(state, live, result) : null;
   if (failure) return failure;
-  const { setupFailure, preflight } = result;
   const error = setupFailure
     ? `${setupFailure.command} failed (exit ${setupFailure.exit ?? 'none'}).`
-    : (preflight?.error ?? null);
+    : isTooLong
+      ? run.failure!.message
+      : (preflight?.error ?? null);
   const stop: Stop | null =
     error === null
       ? goesOnStop(state)

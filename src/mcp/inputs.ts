@@ -52,6 +52,12 @@ export const startFields = {
     .max(50)
     .optional()
     .describe('Which agent works (the configured, else the first installed).'),
+  model: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('Which model the agent is asked to use (its own choice).'),
   command: command
     .optional()
     .describe('A shell command to run as the agent: brief on stdin, message on stdout.'),

@@ -1,5 +1,6 @@
 /** What an assistant may do with sessions (contract 6). */
 import type { McpTool } from '../tools/mcp-server.ts';
+import { commanderTools } from './commander-tools.ts';
 import {
   abortInput,
   contextInput,
@@ -10,6 +11,7 @@ import {
   statusInput,
   usd,
 } from './inputs.ts';
+import { researchTools } from './research-tools.ts';
 import { type Caller, demandPerson, demandTrust, sessionTool } from './session-tool.ts';
 import { boundedSession, contextView, headline, listView, nextStep, noteLines, statusView } from './views.ts';
 import { stopped } from './waiting.ts';
@@ -19,12 +21,13 @@ export const INSTRUCTIONS =
   'Pulse runs coding agents in loops, each session in a worktree of its own, until the goal is done and verified. ' +
   'pulse_start returns at once; follow with pulse_status {sessionId, waitSeconds}. A blocked session needs a person: ' +
   'ask them, then pulse_resume with their answer. A workflow is a plan of small commits ("pulses"): ' +
-  'pulse_workflow_start, then pulse_workflow_status says what it waits for; a person approves the plan and reviews.';
+  'pulse_workflow_start, then pulse_workflow_status says what it waits for; a person approves the plan and reviews. ' +
+  'Research pushes a metric by measured experiments: pulse_research_start, then pulse_research_show.';
 
 export function sessionTools(caller: Caller): McpTool[] {
   return [start, status, list, pause, resume, abort, context]
     .map((tool) => tool(caller))
-    .concat(workflowTools(caller));
+    .concat(workflowTools(caller), researchTools(caller), commanderTools(caller));
 }
 
 const start = sessionTool({

@@ -1,5 +1,6 @@
 import type { Redactor } from '../domain/redact.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { Sandboxes } from '../engine/run-sandbox.ts';
 import type { Git } from '../git/exec.ts';
 import type { Home } from '../home.ts';
 import type { Db } from '../store/store.ts';
@@ -11,6 +12,7 @@ export interface Operations {
   home: Home;
   environment: NodeJS.ProcessEnv;
   redactor: Redactor;
+  sandboxes: Sandboxes;
 }
 
 /** Written together with the operation's own change, or not at all; what it throws undoes both. */

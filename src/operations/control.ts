@@ -10,7 +10,7 @@ import type { ComposedBrief } from '../engine/ports.ts';
 import { runSession } from '../engine/runner.ts';
 import { loadState } from '../engine/state.ts';
 import { storedTurn, turnOf } from '../engine/turns.ts';
-import { getControl, getSession, type Session } from '../store/sessions.ts';
+import { getControl, getSession, listChildren, type Session } from '../store/sessions.ts';
 import { newestTurn } from '../store/turns.ts';
 import type { Operations, Within } from './context.ts';
 import { runnerState } from './view.ts';
@@ -30,9 +30,9 @@ export async function pause(
   id: string,
   { actor, now, within }: PauseOptions,
 ): Promise<Session> {
-  const { store, bell } = operations.engine;
+  const { store } = operations.engine;
   const request = now ? 'stop' : 'pause';
-  const { id: session } = await store.read((db) => getSession(db, id));
+  const { id: session } = ownSession(await store.read((db) => getSession(db, id)), 'pause');
   await store.tx(
     'pause',
     async (db) => {
@@ -44,7 +44,7 @@ export async function pause(
   if ((await runnerState(operations, session)) === 'none') {
     await store.tx('pause', (db) => pauseWithoutRunner(db, session), { session });
   }
-  bell.ring(session);
+  await ringAll(operations, session);
   return store.read((db) => getSession(db, session));
 }
 
@@ -55,7 +55,7 @@ export async function abort(
   { actor, within }: { actor: string; within?: Within },
 ): Promise<Session> {
   const { store, bell, clock } = operations.engine;
-  const { id: sessionId } = await store.read((db) => getSession(db, id));
+  const { id: sessionId } = ownSession(await store.read((db) => getSession(db, id)), 'abort');
   await store.tx(
     'abort',
     async (db) => {
@@ -65,13 +65,28 @@ export async function abort(
     { session: sessionId },
   );
   using listener = bell.listen(sessionId);
-  bell.ring(sessionId);
+  await ringAll(operations, sessionId);
   const giveUpAt = clock.nowMs() + ABORT_WITHIN_MS;
   while ((await runnerState(operations, sessionId)) === 'alive' && clock.nowMs() < giveUpAt) {
     await listener.wait(200);
   }
   await clearUp(operations, sessionId);
   return store.read((db) => getSession(db, sessionId));
+}
+
+/** Those that work for it were asked the same. */
+async function ringAll({ engine: { store, bell } }: Operations, sessionId: string): Promise<void> {
+  const children = await store.read((db) => listChildren(db, sessionId));
+  for (const { id } of [{ id: sessionId }, ...children]) bell.ring(id);
+}
+
+/** A session that works for another is told what to do by telling that one. */
+function ownSession(session: Session, command: string): Session {
+  const { id, parent_session_id: lead } = session;
+  if (lead === null) return session;
+  throw new PulseError('wrong_command', `Session ${id} works for ${lead}.`, {
+    hint: `pulse ${command} ${lead} is for all of them.`,
+  });
 }
 
 /** Driving an ended session only gives back what it still holds: processes, worktree, refs. */
@@ -95,7 +110,7 @@ export interface Resumed {
 
 export async function resume(operations: Operations, id: string, input: ResumeInput): Promise<Resumed> {
   const { store, bell, workspace, ids } = operations.engine;
-  const session = await store.read((db) => getSession(db, id));
+  const session = ownSession(await store.read((db) => getSession(db, id)), 'resume');
   if (session.status === 'pending' || session.status === 'running') {
     if (input.answer !== undefined) {
       throw new PulseError(

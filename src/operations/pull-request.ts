@@ -45,5 +45,9 @@ export async function openPullRequest(
     timeoutMs: 60_000,
   });
   if (opened.code === 0) return opened.stdout.trim();
+  // Opened by a review that died before it could be noted.
+  const [there] = /already exists[\s\S]*/.exec(opened.stderr) ?? [];
+  const address = there && /https?:\/\/\S+/.exec(there)?.[0];
+  if (address) return `${branch} is pushed to ${remote}; its pull request is ${address}`;
   return `${branch} is pushed to ${remote}, but gh could not open the pull request: ${opened.stderr.trim().slice(-500)}`;
 }

@@ -2,41 +2,44 @@
 import { loadConfig } from '../config.ts';
 import { PulseError } from '../domain/errors.ts';
 import { researchFileOf } from '../engine/measure.ts';
-import { rowsOf } from '../engine/research-files.ts';
+import { composeReport, type ReportWords, writeReport } from '../engine/research-report.ts';
+import { rowsOf } from '../engine/research-rows.ts';
 import { openRepository } from '../git/repository.ts';
-import { type Decision, decisionSchema } from '../research/decision.ts';
 import { finalLines, type Progress, progressOf } from '../research/progress.ts';
-import { type ReportRow, reportHtml } from '../research/report.ts';
 import { type ResearchFile, readResearchFile } from '../research/research-file.ts';
-import { triedStrategies } from '../research/strategy.ts';
-import { isSurprising } from '../research/surprise.ts';
 import {
   type Experiment,
   findResearch,
   insertResearch,
   listExperiments,
   type Research,
-  updateResearch,
 } from '../store/research.ts';
 import { getSession, type Session } from '../store/sessions.ts';
 import type { Operations, Within } from './context.ts';
 import { type StartInput, type StartNotes, startSession } from './start.ts';
 
-const DIFF_BYTES = 200_000;
-
 export interface ResearchInput extends Omit<StartInput, 'goal' | 'kind' | 'verify' | 'maxIterations'> {
   /** What YAML gave. */
   content: unknown;
   iterations?: number;
+  /** How many sessions edit at once. Default: 1. */
+  parallel?: number;
 }
+
+const MOST_AT_ONCE = 16;
 
 export async function startResearch(
   operations: Operations,
   input: ResearchInput,
   within?: Within,
 ): Promise<{ session: Session; notes: StartNotes }> {
-  const { content, iterations: wanted, ...start } = input;
+  const { content, iterations: wanted, parallel = 1, ...start } = input;
   const file = checked(content);
+  if (!Number.isInteger(parallel) || parallel < 1 || parallel > MOST_AT_ONCE) {
+    throw new PulseError('invalid_input', `${parallel} experiments at once are not possible.`, {
+      hint: `Choose a number from 1 to ${MOST_AT_ONCE}.`,
+    });
+  }
   const repository = await openRepository(operations.git, input.path);
   const { values } = await loadConfig(repository.root, operations.environment);
   if (values.labels.length > 0) {
@@ -53,7 +56,7 @@ export async function startResearch(
     operations,
     { ...start, kind: 'research', goal: file.goal, verify: [], maxIterations: (iterations ?? 10_000) + 1 },
     async (db, sessionId) => {
-      await insertResearch(db, { sessionId, content, iterations });
+      await insertResearch(db, { sessionId, content, iterations, parallel });
       await within?.(db, sessionId);
     },
   );
@@ -64,7 +67,7 @@ function checked(content: unknown): ResearchFile {
   if ('file' in read) return read.file;
   throw new PulseError('invalid_input', `research.yaml has ${read.problems.length} fault(s).`, {
     hint: read.problems.join('\n'),
-    data: { problems: read.problems },
+    data: { violations: read.problems },
   });
 }
 
@@ -112,68 +115,25 @@ export async function viewResearch({ engine: { store } }: Operations, id: string
   };
 }
 
-export async function reportResearch(operations: Operations, id: string): Promise<string> {
-  const { session, research, file, experiments, progress } = await viewResearch(operations, id);
-  const kept = experiments.filter(({ status }) => status === 'keep');
-  const root = session.project_path;
-  const diff = async (from: string, to: string): Promise<string> =>
-    (await operations.git.text(['diff', '--no-color', from, to], { cwd: root })).slice(0, DIFF_BYTES);
-  const diffs = [];
-  for (const { number, start_sha, commit_hash } of kept) {
-    diffs.push({ iteration: number, diff: await diff(start_sha, commit_hash!) });
-  }
-  const rows = rowsOf(session, research, experiments.toReversed()).map((row): ReportRow => {
-    const experiment = experiments.find(({ number }) => number === row.iteration);
-    const decision = decisionOf(experiment);
-    return {
-      ...row,
-      reason: experiment?.reason ?? '',
-      isSurprising: decision !== null && isSurprising(decision),
-      sigma: decision?.figures.sigma ?? null,
-    };
-  });
-  const last = kept.at(-1)?.commit_hash;
-  return reportHtml({
-    goal: file.goal,
-    sessionId: session.id,
-    metric: {
-      name: file.metric.name,
-      direction: file.metric.direction,
-      verifyCommand: file.metric.verifyCommand,
-      target: file.metric.target ?? null,
-    },
-    baselineCommit: session.base_sha.slice(0, 10),
-    progress,
-    rows,
-    strategy: triedStrategies(
-      file.strategy,
-      experiments.map(({ number, description }) => ({ iteration: number, description })),
-    ),
-    diffs,
-    totalDiff: last ? await diff(session.base_sha, last) : '',
-  });
-}
-
-function decisionOf(experiment: Experiment | undefined): Decision | null {
-  return experiment?.decision ? decisionSchema.parse(experiment.decision) : null;
-}
-
-export type FinishHow = 'pause' | 'done';
-
-export async function finishResearch(
+export async function reportResearch(
   operations: Operations,
   id: string,
-  how: FinishHow,
-): Promise<ResearchView> {
-  const { session } = await viewResearch(operations, id);
-  const { store, researchFiles } = operations.engine;
-  await store.tx(
-    'finish',
-    (db) => updateResearch(db, session.id, { phase: how === 'done' ? 'complete' : 'paused' }),
-    {
-      session: session.id,
-    },
-  );
-  await researchFiles.write(session.id);
-  return viewResearch(operations, id);
+  words?: ReportWords,
+): Promise<string> {
+  const session = await measured(operations, id);
+  return composeReport({ store: operations.engine.store, git: operations.git }, session.id, words);
+}
+
+/** Writes it beside the session's other files; returns where it is. */
+export async function showReport(operations: Operations, id: string, words?: ReportWords): Promise<string> {
+  const session = await measured(operations, id);
+  return writeReport({ store: operations.engine.store, git: operations.git }, session.id, words);
+}
+
+async function measured(operations: Operations, id: string): Promise<Session> {
+  const { session, research } = await viewResearch(operations, id);
+  if (research.baseline !== null) return session;
+  throw new PulseError('invalid_transition', `Session ${session.id} has nothing to report yet.`, {
+    hint: `Its baseline is not measured: pulse watch ${session.id} follows it.`,
+  });
 }

@@ -1,5 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import type { AgentAdapter } from '../agents/contract.ts';
+import { hasPrice } from '../agents/prices.ts';
 import { chooseAgent, findAdapter } from '../agents/registry.ts';
 import { type Config, loadConfig } from '../config.ts';
 import { turnFromGoal } from '../context/turns.ts';
@@ -28,6 +30,7 @@ import {
 } from '../store/sessions.ts';
 import { insertTurn } from '../store/turns.ts';
 import type { Operations, Within } from './context.ts';
+import { type ChosenSandbox, chooseSandbox } from './sandbox.ts';
 
 const MAX_GOAL_BYTES = 64 * 1024;
 
@@ -54,6 +57,7 @@ export interface StartInput {
   anchorTurnId?: string;
   contextStrategy?: SessionSettings['contextStrategy'];
   record?: boolean;
+  sandbox?: 'off' | 'auto' | 'on';
   chatId?: string;
   phoneNumber?: string;
   discordThreadId?: string;
@@ -62,9 +66,10 @@ export interface StartInput {
 export interface StartNotes {
   /** Changes in the user's tree that the session does not see. */
   notIncluded: DirtyPaths;
-  /** The agent tells no cost: only tokens, time and iterations bind. */
+  /** The agent tells no cost, and no price is known for its model: only tokens, time and iterations bind. */
   isCostUnknown: boolean;
   isUnverified: boolean;
+  sandbox: ChosenSandbox;
 }
 
 /** Admits a session: a durable row, nothing else. Everything is checked first; a refusal creates nothing. */
@@ -76,14 +81,17 @@ export async function startSession(
   checkGoal(input.goal);
   const repository = await openRepository(git, await existingDirectory(input.path));
   const config = await loadConfig(repository.root, environment);
-  const { name: agent } = await chooseAgent({
+  const model = wantedModel(input, config);
+  const { name: agent, adapter } = await chooseAgent({
     wanted: input.agent ?? null,
     configured: config.values.agent ?? null,
     command: input.command ?? (input.agent ? null : (config.values.command ?? null)),
+    model,
     env: environment,
   });
   // One that is no agent, or that this version cannot run, is told now and not at three in the morning.
   checkFallback(config.values.fallbackAgent);
+  const sandbox = await chooseSandbox({ wanted: input.sandbox, config, environment });
   const id = newSessionId(engine.ids);
   const base = await chooseBase(git, repository, input.base);
   const branch = await chooseBranch(git, repository, { input, short: shortId(id) });
@@ -99,12 +107,14 @@ export async function startSession(
   });
   const notes: StartNotes = {
     notIncluded: await dirtyPaths(git, repository.root),
-    isCostUnknown: !findAdapter(agent).reportsCost,
+    isCostUnknown: isCostUnknown(adapter, { model, config, environment }),
     isUnverified: session.verify.length === 0,
+    sandbox,
   };
   const settings = sessionSettings({
     config,
     input,
+    sandbox: sandbox.wish,
     identity: await readIdentity(git, repository.root),
     remote: await fleetRemote(git, repository, config),
   });
@@ -134,6 +144,7 @@ export async function startSession(
             base: base_sha,
             notIncluded: notes.notIncluded.count,
             costUnknown: notes.isCostUnknown,
+            sandbox: sandbox.wish?.mode ?? 'off',
           },
         },
       ]);
@@ -144,6 +155,24 @@ export async function startSession(
     { session: id },
   );
   return { session: stored, notes };
+}
+
+/** Throws `usage` for a name that an agent would take for an option. */
+function wantedModel({ model }: StartInput, { values }: Config): string | null {
+  const wanted = model ?? values.model ?? null;
+  if (wanted === null || /^[^\s-]\S*$/.test(wanted)) return wanted;
+  throw new PulseError('usage', `"${wanted}" is no name of a model.`, {
+    hint: 'A name has no blanks and does not begin with a dash.',
+  });
+}
+
+function isCostUnknown(
+  adapter: AgentAdapter,
+  { model, config, environment }: { model: string | null; config: Config; environment: NodeJS.ProcessEnv },
+): boolean {
+  if (adapter.cost !== 'priced') return adapter.cost === 'untold';
+  const asked = adapter.modelOf ? adapter.modelOf(model, environment) : model;
+  return !hasPrice(asked, config.values.prices ?? {});
 }
 
 function checkGoal(goal: string): void {
@@ -277,11 +306,14 @@ async function fleetRemote(git: Git, { root }: Repository, { values }: Config): 
 interface SettingsParts {
   config: Config;
   input: StartInput;
+  sandbox: SessionSettings['sandbox'];
   identity: SessionSettings['identity'];
   remote: string | null;
 }
 
-function sessionSettings({ config: { values }, input, identity, remote }: SettingsParts): SessionSettings {
+function sessionSettings(parts: SettingsParts): SessionSettings {
+  const { config, input, identity, remote, sandbox } = parts;
+  const { values } = config;
   const { wait } = values.limits;
   return {
     contextStrategy: input.contextStrategy ?? values.context,
@@ -289,10 +321,12 @@ function sessionSettings({ config: { values }, input, identity, remote }: Settin
     fallbackAgent: values.fallbackAgent ?? null,
     limitsWait: wait === true || (wait as unknown) === 'on',
     environmentPass: [...values.env.pass],
-    model: input.model ?? values.model ?? null,
+    sandbox,
+    model: wantedModel(input, config),
     prices: values.prices ?? {},
     identity,
     record: input.record ?? false,
+    commander: input.kind === 'research' ? (values.research?.commander ?? null) : null,
     labels: [...values.labels],
     remote,
   };

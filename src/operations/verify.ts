@@ -2,6 +2,7 @@
 import { dirname, join } from 'node:path';
 import type { VerificationRecord } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
+import { detectSetup } from '../engine/setup-once.ts';
 import { readRef } from '../git/refs.ts';
 import { evidenceTree } from '../git/tree.ts';
 import { ensureWorktree, removeWorktree } from '../git/worktree.ts';
@@ -9,10 +10,13 @@ import { agentEnvironment } from '../process/environment.ts';
 import { getControl, getSession, type Session } from '../store/sessions.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';
 import { runChecks } from '../verify/run-checks.ts';
-import { detectSetup } from '../verify/setup.ts';
 import type { Operations } from './context.ts';
+import { isSameFor, newsOf, workflowEvidence } from './verify-workflow.ts';
 
-/** `fresh`: same tree, passes again. `stale`: the branch has moved on. `false`: same tree, and it fails. */
+/**
+ * `fresh`: same tree, passes again. `stale`: the branch has moved on. `false`: same tree, and it fails. Of a workflow's
+ * check: it passes as long as it shows nothing beyond the baseline.
+ */
 export type Verdict = 'fresh' | 'stale' | 'false';
 
 export interface CheckedEvidence {
@@ -20,6 +24,8 @@ export interface CheckedEvidence {
   verdict: Verdict;
   recorded: StoredVerification;
   again: VerificationRecord;
+  /** Of a workflow's check: what lies beyond the baseline. */
+  news?: string | null;
 }
 
 export interface VerifyReport {
@@ -38,20 +44,23 @@ export async function verifySession(
   id: string,
   signal?: AbortSignal,
 ): Promise<VerifyReport> {
-  const { engine, git, environment, redactor } = operations;
-  const { session, control, records } = await engine.store.read(async (db) => {
+  const { engine, git, environment, redactor, sandboxes } = operations;
+  const { session, control, records, flow } = await engine.store.read(async (db) => {
     const found = await getSession(db, id);
+    const all = await listVerifications(db, found.id);
     return {
       session: found,
       control: await getControl(db, found.id),
-      records: await listVerifications(db, found.id),
+      records: all,
+      flow: await workflowEvidence(db, found, all),
     };
   });
-  const evidence = newestEvidence(records);
+  const evidence = flow?.records ?? newestEvidence(records);
   if (evidence.length === 0) {
     throw new PulseError('not_found', `Session ${session.id} has no verification to check.`, {
-      hint:
-        session.verify.length === 0
+      hint: flow
+        ? 'No pulse of it has been judged by a check yet.'
+        : session.verify.length === 0
           ? 'It was started without --verify, so its completion is unverified.'
           : 'Its verification has not run yet: that happens when the agent says COMPLETE.',
     });
@@ -73,11 +82,14 @@ export async function verifySession(
   const base = { cwd: scratch, env, base: environment, commit, timeoutMs: TIMEOUT_MS, signal, redactor };
   await ensureWorktree(git, { root, path: scratch, sha: commit });
   try {
+    const spec = { sandbox: control.settings.sandbox, worktreePath: scratch, command: null };
+    const sandbox = await sandboxes.plan({ spec });
     const tree = await evidenceTree(git, { worktree: scratch, commit });
     const runId = `verify.${session.id}.${process.pid}`;
-    const setup = session.setup ?? (await detectSetup(scratch));
+    const setup = flow?.setup ?? session.setup ?? (await detectSetup(scratch));
     const prepared = await runChecks({
       ...base,
+      sandbox,
       commands: setup,
       tree,
       runId: `${runId}.setup`,
@@ -90,14 +102,34 @@ export async function verifySession(
         hint: broken.outputTail.split('\n').slice(-3).join(' '),
       });
     }
-    const commands = evidence.map((record) => record.command);
-    const again = await runChecks({ ...base, commands, tree, runId, until: 'all' });
-    // What was called off in the middle says nothing about the evidence.
-    signal?.throwIfAborted();
-    const checks = evidence.flatMap((recorded, index) => {
-      const record = again[index];
-      return record ? [check(recorded, record)] : [];
-    });
+    const ask = async (command: string): Promise<{ record: VerificationRecord; output: string }> => {
+      let output = '';
+      const onOutput = (text: string): void => {
+        output = redactor.redact(text);
+      };
+      const run = { ...base, sandbox, tree, runId, until: 'all' as const, onOutput };
+      const [record] = await runChecks({ ...run, commands: [command] });
+      // What was called off in the middle says nothing about the evidence.
+      signal?.throwIfAborted();
+      return { record: record!, output };
+    };
+    const checks: CheckedEvidence[] = [];
+    for (const recorded of evidence) {
+      const { record, output } = await ask(recorded.command);
+      if (!flow) {
+        checks.push(check(recorded, record));
+        continue;
+      }
+      const asked = flow.checks.find(({ command }) => command === recorded.command)!;
+      const seen = { command: asked.command, source: asked.source, root: scratch };
+      const news = await newsOf(flow, { ...seen, output, exit: record.exit }, async () => {
+        const second = await ask(asked.command);
+        return { ...seen, output: second.output, exit: second.record.exit };
+      });
+      const isSame = await isSameFor(git, { root, check: asked, from: recorded.tree, to: tree });
+      const verdict = isSame ? (news === null ? 'fresh' : 'false') : 'stale';
+      checks.push({ command: asked.command, verdict, recorded, again: record, news });
+    }
     return { session, commit, tree, verdict: worst(checks), checks };
   } finally {
     await removeWorktree(git, { root, path: scratch });

@@ -2,7 +2,7 @@
 
 import { PulseError } from '../domain/errors.ts';
 import type { PulseEvent } from '../domain/events.ts';
-import { redactJson } from '../domain/redact.ts';
+import type { Redactor } from '../domain/redact.ts';
 import { readEvents } from '../store/events.ts';
 import { type Figures, readFigures } from '../store/figures.ts';
 import { findIteration, type Iteration, listIterations } from '../store/iterations.ts';
@@ -15,6 +15,7 @@ import type { Operations } from './context.ts';
 /** As much of it as reading sessions takes (reader.ts has no more). */
 export interface Reading {
   engine: Pick<Operations['engine'], 'store' | 'owners'>;
+  redactor: Redactor;
 }
 
 /** `none`: nobody drives it; a running session then needs `pulse resume`. */
@@ -35,14 +36,14 @@ export interface SessionView {
 }
 
 /** The session alone: its iterations may be long. */
-export async function viewSessionAlone({ engine }: Operations, id: string): Promise<Session> {
-  return redactJson(await engine.store.read((db) => getSession(db, id)));
+export async function viewSessionAlone({ engine, redactor }: Operations, id: string): Promise<Session> {
+  return redactor.redactJson(await engine.store.read((db) => getSession(db, id)));
 }
 
-export async function viewSession({ engine }: Reading, id: string): Promise<SessionView> {
+export async function viewSession({ engine, redactor }: Reading, id: string): Promise<SessionView> {
   return engine.store.read(async (db) => {
     const session = await getSession(db, id);
-    return redactJson({ session, iterations: await listIterations(db, session.id) });
+    return redactor.redactJson({ session, iterations: await listIterations(db, session.id) });
   });
 }
 
@@ -52,7 +53,7 @@ export interface IterationView {
 }
 
 export async function viewIteration(
-  { engine }: Operations,
+  { engine, redactor }: Operations,
   id: string,
   number: number,
 ): Promise<IterationView> {
@@ -64,15 +65,18 @@ export async function viewIteration(
         hint: `It is at iteration ${session.current_iteration}.`,
       });
     }
-    return redactJson({ iteration, verifications: await listVerifications(db, session.id, number) });
+    return redactor.redactJson({ iteration, verifications: await listVerifications(db, session.id, number) });
   });
 }
 
 /** The evidence: what Pulse itself ran, oldest first. */
-export async function viewVerifications({ engine }: Operations, id: string): Promise<StoredVerification[]> {
+export async function viewVerifications(
+  { engine, redactor }: Operations,
+  id: string,
+): Promise<StoredVerification[]> {
   return engine.store.read(async (db) => {
     const session = await getSession(db, id);
-    return redactJson(await listVerifications(db, session.id));
+    return redactor.redactJson(await listVerifications(db, session.id));
   });
 }
 
@@ -80,8 +84,8 @@ export function viewFigures({ engine }: Operations): Promise<Figures> {
   return engine.store.read(readFigures);
 }
 
-export async function viewSessions({ engine }: Reading, filter: SessionFilter): Promise<Session[]> {
-  return redactJson(await engine.store.read((db) => listSessions(db, filter)));
+export async function viewSessions({ engine, redactor }: Reading, filter: SessionFilter): Promise<Session[]> {
+  return redactor.redactJson(await engine.store.read((db) => listSessions(db, filter)));
 }
 
 export interface ContextView {
@@ -96,7 +100,7 @@ export interface ContextView {
 
 /** What the newest iteration was told, and what was said so far. */
 export async function viewContext(
-  { engine }: Operations,
+  { engine, redactor }: Operations,
   id: string,
   { maxTurns }: { maxTurns: number },
 ): Promise<ContextView> {
@@ -104,7 +108,7 @@ export async function viewContext(
     const session = await getSession(db, id);
     const iteration = (await listIterations(db, session.id)).at(-1) ?? null;
     const anchorId = iteration?.anchor_turn_id;
-    return redactJson({
+    return redactor.redactJson({
       session,
       iteration,
       anchor: anchorId ? await findTurn(db, anchorId) : null,
@@ -119,10 +123,10 @@ export interface SessionExport extends SessionView {
 }
 
 /** Everything the store holds of a session, redacted. */
-export async function exportSession({ engine }: Operations, id: string): Promise<SessionExport> {
+export async function exportSession({ engine, redactor }: Operations, id: string): Promise<SessionExport> {
   return engine.store.read(async (db) => {
     const session = await getSession(db, id);
-    return redactJson({
+    return redactor.redactJson({
       session,
       iterations: await listIterations(db, session.id),
       verifications: await listVerifications(db, session.id),

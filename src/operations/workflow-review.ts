@@ -2,10 +2,12 @@
 import { loadConfig } from '../config.ts';
 import { PulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
+import { act } from '../engine/actions.ts';
+import { type HeldSession, holdSession } from '../engine/session-lease.ts';
 import { type MergeMode, mergeBranch } from '../git/merge.ts';
 import { getControl, type Session } from '../store/sessions.ts';
 import { storeNow } from '../store/store.ts';
-import { insertPulse, type PulseRow, updateWorkflow } from '../store/workflows.ts';
+import { insertPulse, type PulseRow, updateWorkflow, type Workflow } from '../store/workflows.ts';
 import type { Operations } from './context.ts';
 import type { Resumed } from './control.ts';
 import { openPullRequest } from './pull-request.ts';
@@ -19,13 +21,18 @@ export interface Reviewed {
   merged: { base: string; sha: string; checkout: string | null; said: string } | null;
 }
 
+/**
+ * Merges, then says so in the row. Dead in between, the session still waits for review, and approving it again
+ * recognises what was merged.
+ */
 export async function approveReview(
   operations: Operations,
   id: string,
   { mode, ...decision }: Decision & { mode: ReviewMode },
 ): Promise<Reviewed> {
+  await using _held = await holdForReview(operations, id);
   const { session, workflow, pulses } = await viewWorkflow(operations, id);
-  requireReview(session, pulses);
+  requireReview(session, { workflow, pulses });
   const { base_branch: base } = session;
   if (base === null) {
     throw new PulseError(
@@ -39,16 +46,44 @@ export async function approveReview(
   const body = pulses
     .flatMap(({ description }) => (description ? [`- ${description.split('\n')[0]}`] : []))
     .join('\n');
-  const merged = await bringIn(operations, { session, base, mode, title: workflow.title, body });
-  const resumed = await decide(operations, session, decision, async (db) => {
-    await updateWorkflow(db, workflow.id, {
-      reviewed_at: storeNow(),
-      reviewed_by: decision.actor,
-      merged_sha: merged.sha,
-    });
+  const { trace } = operations.engine;
+  const merged = await act(trace, 'merge', {
+    perform: () => bringIn(operations, { session, base, mode, title: workflow.title, body }),
+  });
+  const resumed = await act(trace, 'review', {
+    perform: () =>
+      decide(operations, session, decision, async (db) => {
+        await updateWorkflow(db, workflow.id, {
+          reviewed_at: storeNow(),
+          reviewed_by: decision.actor,
+          merged_sha: merged.sha,
+        });
+      }),
   });
   return { ...resumed, merged };
 }
+
+/** So that nobody rejects what somebody else is merging. A runner that is about to leave is waited for. */
+async function holdForReview(operations: Operations, id: string): Promise<HeldSession> {
+  const { engine } = operations;
+  const { session, ...flow } = await viewWorkflow(operations, id);
+  requireReview(session, flow);
+  using listener = engine.bell.listen(session.id);
+  const giveUpAt = engine.clock.nowMs() + HOLD_WITHIN_MS;
+  for (;;) {
+    const held = await holdSession(engine, session.id);
+    if (held) return held;
+    if (engine.clock.nowMs() >= giveUpAt) {
+      throw new PulseError('invalid_transition', `${session.id} is in somebody else's hands just now.`, {
+        hint: `pulse status ${session.id} shows what happens; try again then.`,
+      });
+    }
+    await listener.wait(LOOK_AGAIN_MS);
+  }
+}
+
+const HOLD_WITHIN_MS = 10_000;
+const LOOK_AGAIN_MS = 200;
 
 async function bringIn(
   operations: Operations,
@@ -84,6 +119,7 @@ async function bringIn(
     body,
     trailers: { 'Pulse-Session': session.id },
     identity: settings.identity,
+    again: (way) => `pulse workflow review ${session.id} --approve --merge ${way}`,
   });
   return { base, ...merged, said: `${base} is at ${merged.sha.slice(0, 10)} now.` };
 }
@@ -96,23 +132,39 @@ export async function rejectReview(
 ): Promise<Resumed> {
   if (comments.trim() === '')
     throw new PulseError('usage', 'A rejection needs a text that says what is wrong.');
+  await using _held = await holdForReview(operations, id);
   const { session, workflow, pulses } = await viewWorkflow(operations, id);
-  requireReview(session, pulses);
+  requireReview(session, { workflow, pulses });
   const earlier = pulses.filter((pulse) => pulse.planned_pulse_id.startsWith('review-')).length;
-  return decide(operations, session, decision, async (db) => {
-    await insertPulse(db, {
-      id: `pul_${uuidv7(operations.engine.ids)}`,
-      workflowId: workflow.id,
-      plannedPulseId: `review-${earlier + 1}`,
-      position: Math.max(...pulses.map(({ position }) => position)) + 1,
-      title: 'What the review asked for',
-      comments,
-    });
+  return act(operations.engine.trace, 'review', {
+    perform: () =>
+      decide(operations, session, decision, async (db) => {
+        await insertPulse(db, {
+          id: `pul_${uuidv7(operations.engine.ids)}`,
+          workflowId: workflow.id,
+          plannedPulseId: `review-${earlier + 1}`,
+          position: Math.max(...pulses.map(({ position }) => position)) + 1,
+          title: 'What the review asked for',
+          comments,
+        });
+      }),
   });
 }
 
-function requireReview(session: Session, pulses: readonly PulseRow[]): void {
+function requireReview(
+  session: Session,
+  { workflow, pulses }: { workflow: Workflow; pulses: readonly PulseRow[] },
+): void {
   if (isWaitingForReview(session, pulses)) return;
+  if (workflow.merged_sha !== null) {
+    throw new PulseError(
+      'invalid_transition',
+      `${session.id} is reviewed already, and is ${session.status}.`,
+      {
+        hint: session.status === 'running' ? `pulse resume ${session.id} ends it.` : undefined,
+      },
+    );
+  }
   throw new PulseError(
     'invalid_transition',
     `${session.id} does not wait for review: it is ${session.status}.`,

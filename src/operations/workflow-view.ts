@@ -1,6 +1,5 @@
 /** A workflow as people and programs see it: seed 2's fields in camelCase, redacted, and its diffs (contract 3, Data). */
 import { PulseError } from '../domain/errors.ts';
-import { redactJson } from '../domain/redact.ts';
 import { unifiedDiff } from '../git/diff.ts';
 import type { Session } from '../store/sessions.ts';
 import {
@@ -28,7 +27,7 @@ export interface WorkflowShown {
 
 export async function showWorkflow(operations: Operations, id: string): Promise<WorkflowShown> {
   const { session, workflow, pulses, preflight } = await viewWorkflow(operations, id);
-  return redactJson({
+  return operations.redactor.redactJson({
     session,
     workflow: workflowShown(workflow),
     pulses: pulses.map(pulseShown),
@@ -38,7 +37,9 @@ export async function showWorkflow(operations: Operations, id: string): Promise<
 
 export async function showBaseline(operations: Operations, id: string): Promise<BaselineShown[]> {
   const { workflow } = await viewWorkflow(operations, id);
-  return redactJson(await operations.engine.store.read((db) => listStoredBaseline(db, workflow.id)));
+  return operations.redactor.redactJson(
+    await operations.engine.store.read((db) => listStoredBaseline(db, workflow.id)),
+  );
 }
 
 export interface WorkflowDiff {

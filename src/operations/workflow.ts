@@ -83,6 +83,8 @@ export async function startWorkflow(
       });
       await insertPlanned(operations, db, { workflowId: id, plan, from: 0 });
       if (isApproved && goal === undefined) await markApproved(db, { id, sessionId, version: 0, actor });
+      // Said before there is a plan: it counts, and is told, once there is one.
+      else if (isApproved) await updateWorkflow(db, id, { approved_at: storeNow(), approved_by: actor });
       await within?.(db, sessionId);
     },
   );

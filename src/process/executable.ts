@@ -1,5 +1,14 @@
 /** Finding the file to start, so that a missing one is known before anything runs. */
-import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /** Why a process could not be started: `ENOENT`, `EACCES`, `E2BIG`, … and a sentence. */
@@ -50,8 +59,8 @@ function firstBytes(path: string): string {
 }
 
 function startability(path: string): 'ok' | 'ENOENT' | 'EACCES' {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) return 'ENOENT';
+  const stat = statOrNull(path);
+  if (stat === null) return 'ENOENT';
   if (!stat.isFile()) return 'EACCES';
   try {
     accessSync(path, constants.X_OK);
@@ -62,5 +71,16 @@ function startability(path: string): 'ok' | 'ENOENT' | 'EACCES' {
 }
 
 function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return statOrNull(path)?.isDirectory() ?? false;
+}
+
+/** A folder of the PATH that may not be looked into holds nothing, as for a shell. */
+function statOrNull(path: string): Stats | null {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch (error) {
+    if (['EACCES', 'ELOOP', 'ENAMETOOLONG'].includes((error as NodeJS.ErrnoException).code ?? ''))
+      return null;
+    throw error;
+  }
 }

@@ -13,6 +13,7 @@ import { holdLifeline } from './lifeline.ts';
 import { type OutputOptions, readOutput } from './output.ts';
 import { openProcessTable } from './process-table.ts';
 import { remainsOf } from './remains.ts';
+import { enclose, findBwrap, insideOf, type Sandbox } from './sandbox.ts';
 import { type Program, prepareSpare, prepareStarter, takeStarter } from './starter.ts';
 import { markedWith, RUN_VARIABLE } from './sweep.ts';
 
@@ -37,6 +38,8 @@ export interface ProcessOptions extends OutputOptions {
   signal?: AbortSignal;
   /** `none` does without cgroups where the machine has them. */
   containment?: 'best' | 'none';
+  /** Encloses the process and all it starts. Without bubblewrap it is not started. */
+  sandbox?: Sandbox | null;
 }
 
 export interface ProcessExit {
@@ -62,16 +65,18 @@ export interface RunningProcess extends AsyncDisposable {
 const ENTER_AND_EXEC = '{ echo 0 >"$0"; } 2>/dev/null; exec "$@"';
 
 /** Never throws for what the machine does (that is `spawnError`); throws for a run id that cannot be one. */
-export function startProcess(options: ProcessOptions): RunningProcess {
-  const { runId, cwd } = options;
+export function startProcess(given: ProcessOptions): RunningProcess {
+  const { runId, cwd } = given;
   if (runId !== null && !/^[\w.-]{1,128}$/.test(runId)) {
     throw new PulseError('invalid_input', `"${runId}" cannot be a run id`, {
       hint: 'A run id holds letters, digits, "_", "-" and "." only.',
     });
   }
-  if (options.signal?.aborted) {
-    return neverStarted({ code: null, signal: options.stopSignals?.[0] ?? 'SIGTERM' });
+  if (given.signal?.aborted) {
+    return neverStarted({ code: null, signal: given.stopSignals?.[0] ?? 'SIGTERM' });
   }
+  const options = given.sandbox ? enclosed(given, given.sandbox) : given;
+  if ('code' in options) return neverStarted({ code: null, signal: null, spawnError: options });
   const found = findExecutable({ file: options.file, cwd, path: options.env.PATH });
   if (typeof found !== 'string') return neverStarted({ code: null, signal: null, spawnError: found });
 
@@ -113,6 +118,7 @@ export function startProcess(options: ProcessOptions): RunningProcess {
       );
     }
     descent?.[Symbol.dispose]();
+    await options.sandbox?.afterwards?.();
     if (cgroup === null) lifeline.release();
     else {
       removeEmptied(cgroup, lifeline);
@@ -145,6 +151,15 @@ function programOf(options: ProcessOptions, runId: string, path: string): Progra
   const { args, cwd, stdin } = options;
   const env = { ...options.env, [RUN_VARIABLE]: runId };
   return { runId, path, args, cwd, env, hasStdin: stdin !== undefined };
+}
+
+function enclosed(options: ProcessOptions, sandbox: Sandbox): ProcessOptions | SpawnError {
+  const { cwd, env } = options;
+  const file = findExecutable({ file: options.file, cwd, path: env.PATH });
+  if (typeof file !== 'string') return file;
+  const bwrap = findBwrap(env.PATH);
+  if (bwrap === null) return { code: 'ENOENT', message: 'bubblewrap (bwrap), the sandbox, was not found' };
+  return { ...options, ...enclose({ bwrap, sandbox, cwd }, { file, args: options.args }) };
 }
 
 interface Launched {
@@ -201,7 +216,9 @@ async function stopChild(child: Started, gone: Promise<unknown>, options: Proces
   void gone.then(() => over.abort());
   for (const signal of options.stopSignals ?? ['SIGTERM']) {
     if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill(signal);
+    const inside = options.sandbox ? insideOf(child.pid) : null;
+    if (inside === null) child.kill(signal);
+    else sendSignal(inside, signal);
     await setTimeout(options.graceMs ?? 3000, null, { signal: over.signal }).catch(() => undefined);
   }
   if (child.exitCode === null && child.signalCode === null) sendSignal(-child.pid, 'SIGKILL');

@@ -67,7 +67,7 @@ export async function superviseRunner({
 
   const crashes: number[] = [];
   for (;;) {
-    runner = spawn(process.execPath, [program, 'run-session', sessionId], {
+    runner = spawn(process.execPath, [...RUNNER_FLAGS, program, 'run-session', sessionId], {
       cwd: '/',
       stdio: ['ignore', 'inherit', 'inherit'],
     });
@@ -87,6 +87,12 @@ export async function superviseRunner({
     if (isStopping) return 'stopped';
   }
 }
+
+/**
+ * Half of the young generation that Node would take: a runner mostly waits, and every process that it starts begins
+ * with a copy of its page tables (docs/benchmarks.md).
+ */
+export const RUNNER_FLAGS = ['--max-semi-space-size=8'];
 
 function ended(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {

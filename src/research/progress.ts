@@ -29,7 +29,7 @@ export function progressOf(
   const baseline = rows.find(({ status }) => status === 'baseline')?.metric ?? Number.NaN;
   const best = rows.findLast(({ status }) => status === 'keep');
   return {
-    iteration: rows.at(-1)?.iteration ?? 0,
+    iteration: rows.reduce((newest, row) => Math.max(newest, row.iteration), 0),
     iterations,
     baseline,
     metric: best?.metric ?? baseline,

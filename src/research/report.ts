@@ -18,6 +18,10 @@ export interface ReportRow extends ResultRow, Omit<PlotRow, keyof ResultRow> {
 }
 
 export interface ReportData {
+  /** Instead of seed 4's title. */
+  title?: string;
+  /** What whoever shows the report has to say; plain text. */
+  summary?: string;
   goal: string;
   sessionId: string;
   metric: { name: string; direction: Direction; verifyCommand: string; target: number | null };
@@ -31,7 +35,7 @@ export interface ReportData {
 }
 
 export function reportHtml(data: ReportData): string {
-  const title = escapeMarkup(`Autoresearch Complete: ${data.goal}`);
+  const title = escapeMarkup(data.title ?? `Autoresearch Complete: ${data.goal}`);
   return [
     '<!doctype html>',
     '<html lang="en">',
@@ -45,6 +49,7 @@ export function reportHtml(data: ReportData): string {
     '<body>',
     '<main>',
     `<h1>${title}</h1>`,
+    ...(data.summary ? [section('Summary', `<pre>${escapeMarkup(data.summary)}</pre>`)] : []),
     section('Results', results(data)),
     section('Plan vs. Reality', planAndReality(data)),
     section('Kept Changes', keptChanges(data)),

@@ -141,6 +141,12 @@ export async function unclaimTask(db: Db, { id }: Pick<Task, 'id'>): Promise<voi
     .execute();
 }
 
+/** Gives a claim back as `unclaimTask` does; it is due again at `until`, a time of the store. */
+export async function postponeTask(db: Db, { id }: Pick<Task, 'id'>, until: string): Promise<void> {
+  await unclaimTask(db, { id });
+  await db.updateTable('inbox_tasks').set({ run_at: until }).where('id', '=', id).execute();
+}
+
 export async function setTaskReservation(db: Db, { id }: Pick<Task, 'id'>, usd: number): Promise<void> {
   await db.updateTable('inbox_tasks').set({ reserved_usd: usd }).where('id', '=', id).execute();
 }

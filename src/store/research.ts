@@ -18,8 +18,9 @@ export interface Experiment extends Omit<Selectable<ExperimentsTable>, 'decision
 
 export async function insertResearch(
   db: Db,
-  { sessionId, content, iterations }: { sessionId: string; content: unknown; iterations: number | null },
+  research: { sessionId: string; content: unknown; iterations: number | null; parallel: number },
 ): Promise<void> {
+  const { sessionId, content, iterations, parallel } = research;
   await db
     .insertInto('researches')
     .values({
@@ -34,6 +35,12 @@ export async function insertResearch(
       iterations,
       findings: '',
       created_at: storeNow(),
+      implementation: null,
+      finished_by: null,
+      finished_at: null,
+      parallel,
+      best_sha: null,
+      host: null,
     })
     .execute();
 }
@@ -63,7 +70,7 @@ export async function updateResearch(
 
 export async function insertExperiment(
   db: Db,
-  experiment: Pick<Insertable<ExperimentsTable>, 'session_id' | 'number' | 'start_sha'>,
+  experiment: Pick<Insertable<ExperimentsTable>, 'session_id' | 'number' | 'start_sha' | 'worker_id'>,
 ): Promise<void> {
   await db
     .insertInto('experiments')
@@ -83,7 +90,48 @@ export async function insertExperiment(
       duration_ms: 0,
       started_at: storeNow(),
       ended_at: null,
+      is_outdated: 0,
     })
+    .execute();
+}
+
+/** How many have been begun, asked under the research's lock: whoever numbers the next one is alone. */
+export async function countExperiments(db: Db, sessionId: string): Promise<number> {
+  await db
+    .updateTable('researches')
+    .set({ session_id: sessionId })
+    .where('session_id', '=', sessionId)
+    .execute();
+  const row = await db
+    .selectFrom('experiments')
+    .select(({ fn }) => fn.max('number').as('newest'))
+    .where('session_id', '=', sessionId)
+    .executeTakeFirst();
+  return row?.newest ?? 0;
+}
+
+/** The one that this session edits. */
+export async function runningExperiment(
+  db: Db,
+  { sessionId, workerId }: { sessionId: string; workerId: string },
+): Promise<Experiment | null> {
+  const row = await db
+    .selectFrom('experiments')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .where('worker_id', '=', workerId)
+    .where('status', '=', 'running')
+    .executeTakeFirst();
+  return row ? decodeExperiment(row) : null;
+}
+
+/** Those that nobody will go on with. */
+export async function dropRunningExperiments(db: Db, sessionId: string, reason: string): Promise<void> {
+  await db
+    .updateTable('experiments')
+    .set({ status: 'discard', reason, ended_at: storeNow() })
+    .where('session_id', '=', sessionId)
+    .where('status', '=', 'running')
     .execute();
 }
 
@@ -110,14 +158,27 @@ export async function listExperiments(db: Db, sessionId: string, count?: number)
     .where('session_id', '=', sessionId)
     .orderBy('number', 'desc');
   const rows = await (count === undefined ? query : query.limit(count)).execute();
-  return rows.map((row) => ({
+  return rows.map(decodeExperiment);
+}
+
+function decodeExperiment(row: Selectable<ExperimentsTable>): Experiment {
+  return {
     ...row,
     decision: row.decision === null ? null : fromJson(row.decision),
     crashes: fromJson<string[]>(row.crashes),
-  }));
+  };
 }
 
-const HEAD = ['number', 'status', 'description', 'commit_hash', 'metric', 'delta', 'crashes'] as const;
+const HEAD = [
+  'number',
+  'status',
+  'description',
+  'commit_hash',
+  'metric',
+  'delta',
+  'crashes',
+  'ended_at',
+] as const;
 /** What a log says of an experiment, without the readings behind it. */
 export type ExperimentHead = Pick<Experiment, (typeof HEAD)[number]>;
 
@@ -130,6 +191,23 @@ export async function listExperimentHeads(db: Db, sessionId: string): Promise<Ex
     .orderBy('number', 'desc')
     .execute();
   return rows.map((row) => ({ ...row, crashes: fromJson<string[]>(row.crashes) }));
+}
+
+/** Why the newest `count` that were not kept were not, by their numbers. */
+export async function listFailureReasons(
+  db: Db,
+  sessionId: string,
+  count: number,
+): Promise<Map<number, string>> {
+  const rows = await db
+    .selectFrom('experiments')
+    .select(['number', 'reason'])
+    .where('session_id', '=', sessionId)
+    .where('status', 'in', ['discard', 'crash'])
+    .orderBy('number', 'desc')
+    .limit(count)
+    .execute();
+  return new Map(rows.map(({ number, reason }) => [number, reason ?? '']));
 }
 
 /** Whether this idea was discarded, or ended in a crash of a kind that bans it. */

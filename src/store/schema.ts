@@ -3,6 +3,12 @@ import type { ColumnType } from 'kysely';
 import type { FailureClass } from '../domain/failures.ts';
 import type { IterationOutcome, IterationStatus, SessionStatus, StopReason } from '../domain/status.ts';
 import type { PulseStatus } from '../domain/workflow.ts';
+import type {
+  CommanderCommentsTable,
+  CommanderMessagesTable,
+  CommanderOutboxTable,
+  CommanderTasksTable,
+} from './commander-schema.ts';
 
 /** JSON columns are text in SQLite and jsonb in PostgreSQL; they are written as text and decoded on reading. */
 type Json = ColumnType<unknown, string, string>;
@@ -297,6 +303,16 @@ export interface ResearchesTable {
   iterations: number | null;
   findings: string;
   created_at: string;
+  /** How many sessions edit at once; 1: the session itself does. */
+  parallel: number;
+  /** The commit of the best; `null`: nothing was kept yet. */
+  best_sha: string | null;
+  /** Where the best was read: readings of different hosts are never compared. */
+  host: string | null;
+  /** What `finish --implement` made of the findings. */
+  implementation: string | null;
+  finished_by: string | null;
+  finished_at: string | null;
 }
 
 export interface ExperimentsTable {
@@ -318,9 +334,23 @@ export interface ExperimentsTable {
   duration_ms: number;
   started_at: string;
   ended_at: string | null;
+  /** The session that edits it, where that is not the research itself; else empty. */
+  worker_id: string;
+  /** 1: something else was kept meanwhile; it is to be put on top of that and measured. */
+  is_outdated: number;
+}
+
+/** A service whose breaker is not closed; `trips`: how often it opened in a row. */
+export interface AgentBreakersTable {
+  key: string;
+  state: 'open' | 'half_open';
+  trips: number;
+  failure_class: FailureClass;
+  retry_at: string;
 }
 
 export interface Schema {
+  agent_breakers: AgentBreakersTable;
   daemons: DaemonsTable;
   pulse_sessions: SessionsTable;
   session_controls: SessionControlsTable;
@@ -336,4 +366,8 @@ export interface Schema {
   preflight_baselines: PreflightBaselinesTable;
   researches: ResearchesTable;
   experiments: ExperimentsTable;
+  commander_tasks: CommanderTasksTable;
+  commander_comments: CommanderCommentsTable;
+  commander_messages: CommanderMessagesTable;
+  commander_outbox: CommanderOutboxTable;
 }

@@ -1,7 +1,8 @@
 /** `pulse_sessions` and the machinery beside it. Status changes go through `moveSession` alone. */
 
 import { type Insertable, type Selectable, sql, type UpdateObject } from 'kysely';
-import type { Prices } from '../domain/attempt.ts';
+import type { Prices, SandboxWish } from '../domain/attempt.ts';
+import type { CommanderTarget } from '../domain/commander.ts';
 import { PulseError } from '../domain/errors.ts';
 import { type SessionStatus, type StopReason, transition } from '../domain/status.ts';
 import type { Schema, SessionControlsTable, SessionsTable } from './schema.ts';
@@ -32,12 +33,16 @@ export interface SessionSettings {
   /** Takes over an attempt whose agent has reached its usage limit. */
   fallbackAgent?: string | null;
   environmentPass: string[];
+  /** What of the machine the runs can see; `null` or absent: all that the user can. */
+  sandbox?: SandboxWish | null;
   /** Which model the agent is asked for; `null` or absent: its own choice. */
   model?: string | null;
   /** The user's own prices, for agents that tell no cost. */
   prices?: Prices;
   identity: { name: string; email: string } | null;
   record: boolean;
+  /** Where research is told beside the built-in commander; `null` or absent: nowhere. */
+  commander?: CommanderTarget | null;
   /** Daemons with all of these run the attempts, by way of `remote`; none: the session's own runner does. */
   labels: string[];
   remote: string | null;
@@ -157,12 +162,17 @@ export interface SessionFilter {
   before?: string;
 }
 
-/** Newest first. */
+/** Newest first; those that work for another are part of that one. */
 export async function listSessions(
   db: Db,
   { status, limit = 100, before }: SessionFilter,
 ): Promise<Session[]> {
-  let query = db.selectFrom('pulse_sessions').selectAll().orderBy('id', 'desc').limit(limit);
+  let query = db
+    .selectFrom('pulse_sessions')
+    .selectAll()
+    .where('parent_session_id', 'is', null)
+    .orderBy('id', 'desc')
+    .limit(limit);
   if (status) query = query.where('status', '=', status);
   if (before) query = query.where('id', '<', before);
   return (await query.execute()).map(decodeSession);
@@ -258,7 +268,16 @@ export async function addRunningTime(db: Db, id: string, ms: number): Promise<vo
     .execute();
 }
 
-/** Adds to what the session has spent. Called with the difference since the last call of the same run. */
+/** For a session whose branch another moved for it. */
+export async function addCommit(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable('pulse_sessions')
+    .set({ total_commits: sql<number>`total_commits + 1` })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Adds to what the session has spent, and its parent. Called with the difference since the last call of the same run. */
 export async function addSpending(
   db: Db,
   id: string,
@@ -270,7 +289,16 @@ export async function addSpending(
       spent_usd: sql<number>`spent_usd + ${costUsd}`,
       total_tokens_used: sql<number>`total_tokens_used + ${tokens}`,
     })
-    .where('id', '=', id)
+    .where(({ eb, or, selectFrom }) =>
+      or([
+        eb('id', '=', id),
+        eb(
+          'id',
+          '=',
+          selectFrom('pulse_sessions as own').select('own.parent_session_id').where('own.id', '=', id),
+        ),
+      ]),
+    )
     .execute();
 }
 
@@ -292,6 +320,44 @@ export async function reserveSpending(db: Db, id: string, usd: number): Promise<
     .returning('id')
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** Gives back what was set aside. In SQL: sessions that draw on one budget do so at the same time. */
+export async function releaseSpending(db: Db, id: string, usd: number): Promise<void> {
+  if (usd === 0) return;
+  await db
+    .updateTable('pulse_sessions')
+    .set({
+      reserved_usd: sql<number>`CASE WHEN reserved_usd > ${usd} THEN reserved_usd - ${usd} ELSE 0 END`,
+    })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Whose budget a session draws on: children draw on their parent's. */
+export function purseOf({ id, parent_session_id }: Pick<Session, 'id' | 'parent_session_id'>): string {
+  return parent_session_id ?? id;
+}
+
+/** The session with the budget that binds it. */
+export async function withPurse(db: Db, session: Session): Promise<Session> {
+  if (session.parent_session_id === null) return session;
+  const { budget_usd, budget_tokens, spent_usd, reserved_usd, total_tokens_used } = (await findSession(
+    db,
+    session.parent_session_id,
+  ))!;
+  return { ...session, budget_usd, budget_tokens, spent_usd, reserved_usd, total_tokens_used };
+}
+
+/** The sessions that work for this one, in the order in which they were made. */
+export async function listChildren(db: Db, id: string): Promise<Session[]> {
+  const rows = await db
+    .selectFrom('pulse_sessions')
+    .selectAll()
+    .where('parent_session_id', '=', id)
+    .orderBy('id')
+    .execute();
+  return rows.map(decodeSession);
 }
 
 /** The remotes by way of which the project's sessions have worked. */

@@ -79,7 +79,7 @@ class SqliteDriver implements Driver {
 
   async beginTransaction(_: DatabaseConnection, settings: TransactionSettings): Promise<void> {
     if (settings.accessMode === 'read only') await this.#retryBusy(() => this.#beginRead());
-    else await this.#retryBusy(() => this.#database.exec('BEGIN IMMEDIATE'));
+    else await this.#retryBusy(() => this.#connection.command('BEGIN IMMEDIATE'));
   }
 
   /**
@@ -87,9 +87,9 @@ class SqliteDriver implements Driver {
    * or closes the database. So the snapshot is taken here, where it can be tried again.
    */
   #beginRead(): void {
-    this.#database.exec('BEGIN');
+    this.#connection.command('BEGIN');
     try {
-      this.#database.exec('SELECT 1 FROM sqlite_schema LIMIT 1');
+      this.#connection.command('SELECT 1 FROM sqlite_schema LIMIT 1');
     } catch (error) {
       this.#database.exec('ROLLBACK');
       throw error;
@@ -97,7 +97,7 @@ class SqliteDriver implements Driver {
   }
 
   async commitTransaction(): Promise<void> {
-    await this.#retryBusy(() => this.#database.exec('COMMIT'));
+    await this.#retryBusy(() => this.#connection.command('COMMIT'));
   }
 
   async rollbackTransaction(): Promise<void> {
@@ -139,6 +139,11 @@ class SqliteConnection implements DatabaseConnection {
   // biome-ignore lint/correctness/useYield: the interface asks for it; nothing in Pulse streams rows.
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new PulseError('internal_error', 'The SQLite store does not stream rows.');
+  }
+
+  /** A statement by itself, prepared once; its rows, if any, are of no interest. */
+  command(sql: string): void {
+    this.#prepare(sql).statement.run();
   }
 
   close(): void {

@@ -261,24 +261,54 @@ export async function replaceBaseline(
   issues: readonly (BaselineIssue & { id: string })[],
 ): Promise<void> {
   await db.deleteFrom('preflight_baselines').where('workflow_id', '=', workflowId).execute();
-  for (const issue of issues) {
-    await db
-      .insertInto('preflight_baselines')
-      .values({
-        id: issue.id,
-        workflow_id: workflowId,
-        command: issue.command,
-        issue_type: issue.issueType,
-        source: issue.source,
-        pattern: issue.pattern,
-        file_path: issue.filePath,
-        description: issue.description,
-        count: issue.count,
-        category: issue.category,
-        recorded_at: storeNow(),
-      })
-      .execute();
-  }
+  for (const issue of issues) await insertBaseline(db, workflowId, issue);
+}
+
+async function insertBaseline(
+  db: Db,
+  workflowId: string,
+  issue: BaselineIssue & { id: string },
+): Promise<void> {
+  await db
+    .insertInto('preflight_baselines')
+    .values({
+      id: issue.id,
+      workflow_id: workflowId,
+      command: issue.command,
+      issue_type: issue.issueType,
+      source: issue.source,
+      pattern: issue.pattern,
+      file_path: issue.filePath,
+      description: issue.description,
+      count: issue.count,
+      category: issue.category,
+      recorded_at: storeNow(),
+    })
+    .execute();
+}
+
+/** More of an issue that is known, or one that was not: counts are added, for a comparison knows each issue once. */
+export async function raiseBaseline(
+  db: Db,
+  workflowId: string,
+  issue: BaselineIssue & { id: string },
+): Promise<void> {
+  const { command, issueType, source, pattern, filePath, description, count } = issue;
+  const same = { command, issue_type: issueType, source, pattern, file_path: filePath, description };
+  const raised = await db
+    .updateTable('preflight_baselines')
+    .set((eb) => ({ count: eb('count', '+', count) }))
+    .where('workflow_id', '=', workflowId)
+    .where((eb) =>
+      eb.and(
+        Object.entries(same).map(([name, value]) =>
+          eb(name as keyof typeof same, value === null ? 'is' : '=', value),
+        ),
+      ),
+    )
+    .returning('id')
+    .executeTakeFirst();
+  if (!raised) await insertBaseline(db, workflowId, issue);
 }
 
 export interface StoredBaselineIssue extends BaselineIssue {

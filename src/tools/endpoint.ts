@@ -1,11 +1,13 @@
 /**
  * One door on 127.0.0.1 for the runs of a process: only a run's own token opens it, and only to that run's tools.
- * `POST /tools/NAME` for shells, `/mcp` for agents that speak MCP.
+ * `POST /tools/NAME` for shells, `/mcp` for agents that speak MCP, `POST /guard/AGENT` for agents' hooks.
  */
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Tool, ToolReply } from './contract.ts';
+import type { CallGuard } from './guard/call-guard.ts';
+import type { HookAnswer } from './guard/hook-formats.ts';
 import { bearerToken, isLoopbackHost, isToken, tokenDigest } from './request-guard.ts';
 import { readBody, sendWebResponse, toWebRequest } from './web-bridge.ts';
 
@@ -17,14 +19,22 @@ export interface ToolAccess extends Disposable {
 }
 
 export interface ToolEndpoint extends AsyncDisposable {
-  /** Opens the door for one run until it is disposed of. `onCall` is told of every call, allowed or not. */
-  admit(tools: readonly Tool[], onCall: (name: string, reply: ToolReply) => void): Promise<ToolAccess>;
+  /**
+   * Opens the door for one run until it is disposed of. `onCall` is told of every call, allowed or not; `guard` judges
+   * the calls of the agent's own tools.
+   */
+  admit(
+    tools: readonly Tool[],
+    onCall: (name: string, reply: ToolReply) => void,
+    guard?: CallGuard,
+  ): Promise<ToolAccess>;
 }
 
 interface Admission {
   digest: Buffer;
   tools: ReadonlyMap<string, Tool>;
   onCall: (name: string, reply: ToolReply) => void;
+  guard: CallGuard | null;
 }
 
 /** Listens from the first admission on, so that a process that runs no agent opens no port. */
@@ -52,13 +62,14 @@ export function createToolEndpoint(): ToolEndpoint {
   }
 
   return {
-    async admit(tools, onCall) {
+    async admit(tools, onCall, guard) {
       const url = await listen();
       const token = randomBytes(32).toString('base64url');
       const admission: Admission = {
         digest: tokenDigest(token),
         tools: new Map(tools.map((tool) => [tool.name, tool])),
         onCall,
+        guard: guard ?? null,
       };
       admissions.add(admission);
       return { url, token, [Symbol.dispose]: () => void admissions.delete(admission) };
@@ -88,6 +99,11 @@ async function answer(
     const { answerRunMcp } = await import('./run-mcp.ts');
     const run = { ...admission, isOpen: () => admissions.has(admission) };
     return sendWebResponse(await answerRunMcp(run, toWebRequest(request, body)), response);
+  }
+  const hook = /^\/guard\/([a-z]{1,32})$/.exec(request.url ?? '')?.[1];
+  if (request.method === 'POST' && hook) {
+    const verdict = (await admission.guard?.answer(hook, parseJson(body)?.value)) ?? null;
+    return verdict ? send(response, 200, verdict) : send(response, 404, refusal('There is no such guard.'));
   }
   const name = /^\/tools\/([\w-]{1,64})$/.exec(request.url ?? '')?.[1];
   if (request.method !== 'POST' || !name) return send(response, 404, refusal('POST /tools/NAME, or /mcp'));
@@ -124,7 +140,7 @@ function parseJson(body: Buffer): { value: unknown } | null {
   }
 }
 
-function send(response: ServerResponse, status: number, reply: ToolReply): void {
+function send(response: ServerResponse, status: number, reply: ToolReply | HookAnswer): void {
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
   response.end(JSON.stringify(reply));
 }

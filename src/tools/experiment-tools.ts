@@ -4,10 +4,11 @@ import { defineTool, type Tool, type ToolReply } from './contract.ts';
 
 export interface ExperimentToolHandlers {
   describe(description: string): Promise<ToolReply>;
-  alert(text: string): ToolReply;
+  alert(text: string): Promise<ToolReply>;
+  showReport(words: { title?: string; summary?: string }): Promise<ToolReply>;
 }
 
-export function experimentTools({ describe, alert }: ExperimentToolHandlers): Tool[] {
+export function experimentTools({ describe, alert, showReport }: ExperimentToolHandlers): Tool[] {
   return [
     defineTool({
       name: 'experiment_describe',
@@ -20,6 +21,16 @@ export function experimentTools({ describe, alert }: ExperimentToolHandlers): To
       description: 'Tell the person something surprising at once. The loop goes on.',
       input: z.object({ text: z.string().trim().min(1).max(2_000) }),
       call: ({ text }) => alert(text),
+    }),
+    defineTool({
+      name: 'show_report',
+      description:
+        'Write the report of this research as it stands, for the person to open. The loop goes on.',
+      input: z.object({
+        title: z.string().trim().min(1).max(500).optional(),
+        summary: z.string().trim().min(1).max(20_000).optional(),
+      }),
+      call: (words) => showReport(words),
     }),
   ];
 }

@@ -5,8 +5,11 @@ import type { VerificationRecord } from '../domain/attempt.ts';
 import type { Redactor } from '../domain/redact.ts';
 import { withheldNames } from '../process/environment.ts';
 import { runProcess } from '../process/run.ts';
+import type { Sandbox } from '../process/sandbox.ts';
 
 const TAIL_BYTES = 8 * 1024;
+/** More than is kept: a secret is taken out whole before the end is cut off. */
+const READ_BYTES = 4 * TAIL_BYTES;
 const PARSED_BYTES = 8 * 1024 * 1024;
 
 export interface CheckRun {
@@ -14,6 +17,8 @@ export interface CheckRun {
   cwd: string;
   /** The complete environment of the commands. */
   env: Record<string, string>;
+  /** Encloses the commands: what they run is the agent's work. */
+  sandbox?: Sandbox | null;
   /** What the environment was made from, to name what was withheld when a command fails. */
   base: NodeJS.ProcessEnv;
   tree: string;
@@ -47,10 +52,11 @@ async function runCheck(command: string, run: CheckRun): Promise<VerificationRec
     file: '/bin/sh',
     args: ['-c', `exec 2>&1\n${command}`],
     cwd: run.cwd,
-    env: run.env,
+    env: run.sandbox ? { ...run.env, TMPDIR: '/tmp' } : run.env,
+    sandbox: run.sandbox,
     timeoutMs: run.timeoutMs,
     signal: run.signal,
-    maxOutputBytes: run.onOutput ? PARSED_BYTES : TAIL_BYTES,
+    maxOutputBytes: run.onOutput ? PARSED_BYTES : READ_BYTES,
     onData: (_, chunk) => void hash.update(chunk),
   });
   run.onOutput?.(result.stdout);
@@ -69,12 +75,18 @@ async function runCheck(command: string, run: CheckRun): Promise<VerificationRec
     passed,
     durationMs: result.durationMs,
     outputHash: hash.digest('hex'),
-    outputTail: run.redactor.redact([endOf(result.stdout).trimEnd(), ...notes].filter(Boolean).join('\n')),
+    outputTail: [endOf(run.redactor.redact(readOf(result.stdout))).trimEnd(), ...notes]
+      .filter(Boolean)
+      .join('\n'),
     tree: run.tree,
     commit: run.commit,
     environment: fingerprint(run.env),
     at: new Date().toISOString(),
   };
+}
+
+function readOf(text: string): string {
+  return text.length <= READ_BYTES ? text : text.slice(-READ_BYTES);
 }
 
 /** Not in the middle of a character. */

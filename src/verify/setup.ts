@@ -1,41 +1,32 @@
-/** Which commands make a fresh worktree usable, told by its lockfiles. */
+/** When a worktree has to be set up again: its lockfiles, or the commands, are not what they were. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const INSTALLS: readonly { lockfile: string; command: string }[] = [
-  { lockfile: 'package-lock.json', command: 'npm ci' },
-  { lockfile: 'npm-shrinkwrap.json', command: 'npm ci' },
-  { lockfile: 'pnpm-lock.yaml', command: 'pnpm install --frozen-lockfile' },
-  { lockfile: 'yarn.lock', command: 'yarn install --immutable || yarn install --frozen-lockfile' },
-  { lockfile: 'bun.lock', command: 'bun install --frozen-lockfile' },
-  { lockfile: 'bun.lockb', command: 'bun install --frozen-lockfile' },
-  { lockfile: 'uv.lock', command: 'uv sync --frozen' },
-  { lockfile: 'poetry.lock', command: 'poetry install --no-interaction' },
-  { lockfile: 'Cargo.lock', command: 'cargo fetch --locked' },
-  { lockfile: 'go.sum', command: 'go mod download' },
-  { lockfile: 'packages.lock.json', command: 'dotnet restore --locked-mode' },
-];
-const SUBMODULES = { lockfile: '.gitmodules', command: 'git submodule update --init --recursive' };
+const LOCKFILES = [
+  '.gitmodules',
+  'package-lock.json',
+  'npm-shrinkwrap.json',
+  'pnpm-lock.yaml',
+  'yarn.lock',
+  'bun.lock',
+  'bun.lockb',
+  'uv.lock',
+  'poetry.lock',
+  'Cargo.lock',
+  'go.sum',
+  'packages.lock.json',
+] as const;
 
-export async function detectSetup(worktree: string): Promise<string[]> {
-  // Asked at once before every run: a dozen questions through Node's threads would take ten times as long.
-  const found = [SUBMODULES, ...INSTALLS].filter(({ lockfile }) => existsSync(join(worktree, lockfile)));
-  return [...new Set(found.map(({ command }) => command))];
+/** Asked before every run: a dozen questions through Node's threads would take ten times as long. */
+export function lockfilesIn(worktree: string): string[] {
+  return LOCKFILES.filter((name) => existsSync(join(worktree, name)));
 }
 
 /** Changes when the commands or any lockfile do: then setup runs again. */
 export async function setupFingerprint(worktree: string, commands: readonly string[]): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(commands));
-  for (const { lockfile } of [SUBMODULES, ...INSTALLS]) {
-    const content = await readFile(join(worktree, lockfile)).catch(missing);
-    if (content) hash.update(lockfile).update(content);
-  }
+  for (const name of lockfilesIn(worktree)) hash.update(name).update(await readFile(join(worktree, name)));
   return hash.digest('hex');
-}
-
-function missing(error: NodeJS.ErrnoException): null {
-  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
-  throw error;
 }

@@ -37,9 +37,10 @@ test('runs a command that begins with a dash as a command', async () => {
   expect((await play('-x')).end.message).toMatch(/not found/);
 });
 
-test('keeps the last megabyte of a flood', async () => {
+test('keeps the last megabyte of a flood, without the word that the cut goes through', async () => {
   const { end } = await play('yes 0123456789 | head -n 400000; echo "<signal>COMPLETE</signal>"');
-  expect(end.finalMessage.length).toBe(1024 * 1024);
+  expect(end.finalMessage.length).toBe(1024 * 1024 - '23456789'.length);
+  expect(end.finalMessage.startsWith('\n0123456789\n')).toBe(true);
   expect(end.finalMessage.endsWith('0123456789\n<signal>COMPLETE</signal>')).toBe(true);
 });
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 /** How the agents of others are started: what they are given, and what nobody else gets to see. */
 import { expect, test } from 'vitest';
 import { claudeAdapter } from '../../src/agents/claude.ts';
@@ -45,12 +46,19 @@ test.each([claudeAdapter, qwenAdapter])('$name finds its tools in a file of the 
 });
 
 test('codex finds its tools by flags that name a variable of the run', () => {
-  const { args, files } = codexAdapter.command(makeRun());
+  const { args, files, env } = codexAdapter.command(makeRun());
   expect(args).toContain('mcp_servers.pulse.url="http://127.0.0.1:1/mcp"');
   expect(args).toContain('mcp_servers.pulse.bearer_token_env_var="PULSE_TOOLS_TOKEN"');
   expect(args).toContain('features.plugins=false');
   expect(args.at(-1)).toBe('-');
-  expect(files).toBeUndefined();
+  expect(args.join(' ')).not.toContain(makeRun().tools.token);
+  // Its one hook, trusted by its hash; never all that there are.
+  expect(args).toContainEqual(
+    expect.stringMatching(/^hooks\.state=.*pre_tool_use:0:0.*trusted_hash="sha256:/),
+  );
+  expect(args).not.toContain('--dangerously-bypass-hook-trust');
+  expect(env.PULSE_GUARD).toBe(join(makeRun().directory, 'guard.sh'));
+  expect(Object.keys(files ?? {})).toEqual(['guard.sh']);
 });
 
 test('claude may work for root, who has said so by starting it', () => {

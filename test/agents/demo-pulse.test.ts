@@ -1,8 +1,9 @@
 /** How the demo agent plays a pulse, by what Pulse answers: told by its kickoff, as Pulse writes it. */
 import { expect, test } from 'vitest';
+import { playPreflight } from '../../src/agents/demo/preflight.ts';
 import { type PulseAction, type PulseReply, playPulse } from '../../src/agents/demo/pulse.ts';
 import { demoRepositoryFiles } from '../../src/agents/demo/repository.ts';
-import { buildKickoff } from '../../src/context/kickoff.ts';
+import { buildKickoff, preflightBrief } from '../../src/context/kickoff.ts';
 
 function kickoff(id: string, title: string, description: string): string {
   return buildKickoff({
@@ -34,8 +35,27 @@ function play(unit: string, brief: string, replies: PulseReply[], files = demoRe
   return { calls, files, said: last.do === 'say' ? last.text : '' };
 }
 
-const SLUGIFY = kickoff('slugify', 'Add slugify', 'Add a slugify function, with tests.');
 const OK: PulseReply = { ok: true };
+
+test('prepares a worktree: runs the checks, records what fails already, and counts it', () => {
+  const calls: unknown[] = [];
+  const play = playPreflight({ brief: preflightBrief(['make', 'npm test']) });
+  const replies = [OK, { ok: false, reasons: ['exit 2'] }, OK, OK];
+  let next = play.next();
+  while (!next.done) {
+    const action = next.value;
+    if (action.do === 'call') calls.push([action.tool, action.input]);
+    next = play.next(action.do === 'call' ? replies.shift() : undefined);
+  }
+  expect(calls).toEqual([
+    ['shell', { command: 'make' }],
+    ['shell', { command: 'npm test' }],
+    ['record_baseline', expect.objectContaining({ source: 'Build', pattern: 'npm test: exit 2' })],
+    ['preflight_done', expect.objectContaining({ buildSuccess: false, baselinesRecorded: 1 })],
+  ]);
+});
+
+const SLUGIFY = kickoff('slugify', 'Add slugify', 'Add a slugify function, with tests.');
 
 test('claims too early and carelessly, reads the reasons, mends it and names what git named', () => {
   const { 'test/slugify.test.js': _, ...files } = demoRepositoryFiles();

@@ -44,6 +44,7 @@ async function run(adapter: AgentAdapter, { idleMs = null }: { idleMs?: number |
     environment: env,
     binDirectory: '/nowhere',
     redactor: createRedactor([]),
+    sandboxes: { plan: async () => null },
   });
   const limits = { hardMs: 5_000, idleMs, usd: null, tokens: null, timeMs: null };
   const attempt = heldAttempt({ worktreePath: root, startSha: head, limits });
@@ -159,7 +160,10 @@ describe('retries', () => {
 describe('what is kept of a run', () => {
   test('ends with a word on it after fifty thousand events', () => {
     const kept: NewEvent[] = [];
-    const tell = createEventTeller((event) => kept.push(event));
+    const tell = createEventTeller(
+      (event) => kept.push(event),
+      (event) => event,
+    );
     for (let count = 0; count < 60_000; count++) tell({ type: 'tool_end', id: 'x', ok: true });
     expect(kept).toHaveLength(50_001);
     expect(kept.at(-1)).toEqual({
@@ -170,7 +174,10 @@ describe('what is kept of a run', () => {
 
   test('and after thirty-two megabytes of text', () => {
     const kept: NewEvent[] = [];
-    const tell = createEventTeller((event) => kept.push(event));
+    const tell = createEventTeller(
+      (event) => kept.push(event),
+      (event) => event,
+    );
     for (let count = 0; count < 100; count++) tell({ type: 'text', text: 'x'.repeat(1024 * 1024) });
     expect(kept).toHaveLength(33);
   });

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { piAdapter } from '../../src/agents/pi.ts';
 import { makeRun, NO_OPTIONS } from './fixture.ts';
@@ -119,10 +120,11 @@ test('starts with the brief on stdin; what it needs of Pulse is in its shell’s
   const run = makeRun({ brief: 'the brief', executable: '/opt/pi' });
   expect(piAdapter.command(run)).toEqual({
     file: '/opt/pi',
-    args: ['--mode', 'json', '--print'],
+    args: ['--mode', 'json', '--print', '--extension', join(run.directory, 'pulse-guard.js')],
     env: { PI_SKIP_VERSION_CHECK: '1' },
     stdin: 'the brief',
     stopSignals: ['SIGTERM', 'SIGINT'],
+    files: { 'pulse-guard.js': expect.stringContaining("pi.on('tool_call'") },
   });
   const { args } = piAdapter.command({ ...run, model: 'p/m', resume: 'session-1' });
   expect(args.slice(-4)).toEqual(['--model', 'p/m', '--session', 'session-1']);

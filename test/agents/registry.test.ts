@@ -98,6 +98,19 @@ describe('choosing an agent', () => {
     await expect(choose(wish)).rejects.toMatchObject({ code, hint: expect.stringMatching(hint) });
   });
 
+  test('asks an agent whether it can be used with the model that is wanted', async () => {
+    const wish = { ...NOTHING, env: {} };
+    const native = { name: 'native', path: expect.stringContaining('agent') };
+    expect(await chooseAgent({ ...wish, wanted: 'native', model: 'ollama/qwen3' })).toMatchObject(native);
+    expect(await chooseAgent({ ...wish, model: 'ollama/qwen3' })).toMatchObject(native);
+    await expect(chooseAgent({ ...wish, wanted: 'native' })).rejects.toMatchObject({
+      code: 'agent_unavailable',
+    });
+    await expect(chooseAgent({ ...wish, wanted: 'native', model: 'gpt-5' })).rejects.toMatchObject({
+      hint: 'OPENAI_API_KEY is not set.',
+    });
+  });
+
   test('refuses an empty command', async () => {
     await expect(choose({ command: ' ' })).rejects.toMatchObject({ code: 'usage' });
   });

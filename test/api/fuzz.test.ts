@@ -25,8 +25,20 @@ it(`answers ${REQUESTS} requests without a failure, and a refused one changes no
   const plan = { title: 'Greet', pulses: [{ id: 'one', title: 'One', description: 'Say hello.' }] };
   const workflow = await ask('POST', '/api/workflows', { body: { plan, projectPath: root } });
   expect(workflow.status).toBe(201);
+  const research = {
+    goal: 'Faster',
+    metric: { name: 'ms', direction: 'lower', verifyCommand: 'echo 1' },
+    scope: { inScope: ['src/**'] },
+  };
+  const researched = await ask('POST', '/api/research', {
+    body: { research, projectPath: root },
+    headers: TRUSTED,
+  });
+  expect(researched.status).toBe(201);
+  const sessions = [aborted, workflow.json.sessionId, researched.json.sessionId, 'ses_0'];
   const known = {
-    id: fc.constantFrom(NEWEST, NEWEST, NEWEST, aborted, workflow.json.sessionId, 'ses_0'),
+    id: fc.constantFrom(NEWEST, NEWEST, NEWEST, ...sessions),
+    research: fc.constantFrom(research, { ...research, guard: 'true' }, { ...research, goal: '' }),
     plan: fc.constantFrom(plan, { ...plan, verify: [{ command: 'true', source: 'Test' }] }, { title: '' }),
     pulseId: fc.constantFrom('one', 'two', workflow.json.pulses[0].id),
     goal: fc.constantFrom('Say hello', 'Grüße 🎉', ' '),
@@ -47,6 +59,7 @@ it(`answers ${REQUESTS} requests without a failure, and a refused one changes no
     `SELECT (SELECT count(*) FROM pulse_sessions) AS sessions, (SELECT count(*) FROM pulse_events) AS events,
       (SELECT count(*) FROM idempotency_keys) AS keys, (SELECT count(*) FROM turns) AS turns,
       (SELECT count(*) FROM pulses) AS pulses, (SELECT sum(plan_version) FROM workflows) AS approvals,
+      (SELECT group_concat(phase || coalesce(finished_at, '-')) FROM researches) AS researches,
       (SELECT group_concat(status || coalesce(request, '-')) FROM pulse_sessions JOIN session_controls ON id = session_id) AS state`,
   );
   const answers = new Map<number, number>();

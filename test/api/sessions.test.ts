@@ -1,11 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { createApi } from '../../src/api/api.ts';
+import { getControl } from '../../src/store/sessions.ts';
 import { COMPLETE, CONTINUE } from '../engine/scene.ts';
 import { makeApiScene, TOKEN, TRUSTED } from './scene.ts';
 
 const UNKNOWN = 'ses_00000000-0000-7000-8000-000000000000';
 
 describe('POST /api/pulse/start', () => {
+  it('asks the agent for the model that is wanted, and refuses a name that is none', async () => {
+    const { ask, root, store } = await makeApiScene();
+    const start = (model: string) =>
+      ask('POST', '/api/pulse/start', { body: { goal: 'g', projectPath: root, agent: 'demo', model } });
+    const { json } = await start('some-model');
+    const { settings } = await store.read((db) => getControl(db, json.sessionId));
+    expect(settings.model).toBe('some-model');
+    expect(await start('--other')).toMatchObject({ status: 400, json: { error: { code: 'usage' } } });
+  });
+
   it('admits a session and hands it to a runner', async () => {
     const { ask, root, handed } = await makeApiScene();
     const body = {

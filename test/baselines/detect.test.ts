@@ -60,7 +60,7 @@ describe('the lockfile decides the tool', () => {
   it('and every step says why', () => {
     const { steps } = detect({ 'package.json': DEPENDENT, 'pnpm-lock.yaml': '' });
     expect(steps).toEqual([
-      { command: 'pnpm install --frozen-lockfile', cwd: '.', why: 'pnpm-lock.yaml is there' },
+      { command: 'pnpm install --frozen-lockfile', cwd: '.', why: 'pnpm-lock.yaml is there', isLocked: true },
     ]);
   });
 
@@ -321,7 +321,9 @@ describe('a real worktree', () => {
 
   it('of this repository is certain about npm', async () => {
     const { steps, verify } = detectPreflight(await readWorktree(join(import.meta.dirname, '../..')));
-    expect(steps).toEqual([{ command: 'npm ci', cwd: '.', why: 'package-lock.json is there' }]);
+    expect(steps).toEqual([
+      { command: 'npm ci', cwd: '.', why: 'package-lock.json is there', isLocked: true },
+    ]);
     expect(verify.map(({ command }) => command)).toEqual([
       'npm run build',
       'npm run types',

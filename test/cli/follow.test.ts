@@ -59,6 +59,19 @@ describe('the live view', () => {
     expect(second).toBe('  Edit src/a.ts');
   });
 
+  it('does not speak of an agent where Pulse prepares the worktree itself', () => {
+    const started = (data: object, unit: string) =>
+      draw(
+        folded(
+          event('iteration.planned', { unit }, 1),
+          event('iteration.started', { attempt: 1, ...data }, 1),
+        ),
+      )[0];
+    expect(started({ byPulse: true }, 'preflight')).toContain('preflight: setup and checks');
+    expect(started({ byPulse: true }, 'baseline')).toContain('measuring');
+    expect(started({}, 'preflight')).toContain('agent working');
+  });
+
   it('says that it verifies once the agent is done', () => {
     expect(
       draw(folded(event('iteration.planned', {}, 1), event('iteration.ended', { ok: true }, 1)))[0],

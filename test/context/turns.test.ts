@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AnchorLookup, resolveAnchor } from '../../src/context/anchors.ts';
@@ -160,6 +161,26 @@ describe('token counts', () => {
     expect(count('')).toBe(0);
     expect(count('Hello, world!')).toBe(4);
     expect(count('<|endoftext|>')).toBeGreaterThan(1);
+  });
+
+  it('are those of the tokenizer whose vocabulary it is', async () => {
+    const count = await loadTokenCounter();
+    const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base');
+    const special = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
+    const own = readFileSync(import.meta.filename, 'utf8');
+    expect(count(own)).toBe(countTokens(own, special));
+    const piece = fc.oneof(
+      fc.string({ maxLength: 30 }),
+      fc.string({ unit: 'grapheme', maxLength: 20 }),
+      fc.string({ unit: fc.constantFrom('a', 'B', 'é', 'ß', 'ж', '語', '1', '_', '{', ' '), maxLength: 60 }),
+      fc.constantFrom(' antidisestablishmentarianism', 'XMLHttpRequest', '0x7fffffff', '👩‍👩‍👧', '\ud800'),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        expect(count(pieces.join(''))).toBe(countTokens(pieces.join(''), special));
+      }),
+      { numRuns: 2000 },
+    );
   });
 
   it('are the same counted line by line, whatever stands at the break', async () => {

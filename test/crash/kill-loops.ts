@@ -27,6 +27,16 @@ exp-2) echo 95 > src/cost ;;
 exp-3) if [ "$(cat src/cost)" = broken ]; then echo 80 > src/cost; else echo broken > src/cost; fi ;;
 esac`;
 
+/** The first two begin from the same best, whatever happens; both help, in files of their own. */
+const TWO_AT_ONCE = `cat > /dev/null
+echo "Idea of $PULSE_UNIT"
+together() { mkdir -p "$1"; touch "$1/$PULSE_UNIT"; while [ "$(ls "$1" | wc -l)" -lt 2 ]; do sleep 0.05; done; }
+case "$PULSE_UNIT" in
+exp-1) together FOLDER; echo 50 > src/a ;;
+exp-2) together FOLDER; echo 30 > src/b ;;
+exp-3) echo 70 > src/a ;;
+esac`;
+
 const WORKFLOW_POINTS: CrashPoint[] = (['open_pulse', 'baseline', 'land_pulse', 'keep_wip'] as const).flatMap(
   (action) => SIDES.map((side) => `${action}:${side}` as const),
 );
@@ -36,6 +46,23 @@ const STOP_POINTS: CrashPoint[] = (['give_up_pulse', 'abandon'] as const).flatMa
 const RESEARCH_POINTS: CrashPoint[] = (
   ['measure', 'discard', 'keep_wip', 'advance_ref', 'write_files'] as const
 ).flatMap((action) => SIDES.map((side) => `${action}:${side}` as const));
+
+/** With how often each is passed before: the ones of a worker, not of the baseline. */
+const PARALLEL_POINTS: [CrashPoint, number][] = [
+  ['hire:before', 1],
+  ['hire:after', 1],
+  ['dispatch:after', 2],
+  ['commit:after', 2],
+  ['measure:before', 2],
+  ['measure:after', 3],
+  ['keep_wip:before', 1],
+  ['keep_wip:after', 1],
+  ['advance_ref:before', 2],
+  ['advance_ref:after', 1],
+  ['advance_ref:after', 2],
+  ['settle:after', 2],
+  ['end:after', 1],
+];
 
 export function killLoops(store: string, prepare: (scratch: Scratch) => Promise<void>): void {
   describe(`on ${store}`, () => {
@@ -103,6 +130,34 @@ export function killLoops(store: string, prepare: (scratch: Scratch) => Promise<
       expect(scratch.git('worktree', 'list').split('\n')).toHaveLength(1);
       expect(processesOf(scratch)).toEqual([]);
     });
+
+    it.each(PARALLEL_POINTS)('research by two at once, killed at %s (%i)', async (where, count) => {
+      using scratch = createScratch();
+      await prepare(scratch);
+      const id = await startParallel(scratch);
+      expect(await runner(scratch, id, { where, count })).toBe('SIGKILL');
+      expect(await runner(scratch, id)).toBe(0);
+      await using pulse = await createPulse({ environment: scratch.environment });
+      const { session, research, experiments } = await pulse.research.view(id);
+      expect(session).toMatchObject({ status: 'complete', stop_reason: 'iteration_limit', total_commits: 2 });
+      expect(experiments.map(({ status }) => status)).toEqual(['keep', 'keep', 'discard']);
+      expect(research.best).toBe(80);
+      const { branch_name: branch } = session;
+      expect([scratch.git('show', `${branch}:src/a`), scratch.git('show', `${branch}:src/b`)]).toEqual([
+        '50',
+        '30',
+      ]);
+      expect(scratch.git('rev-list', '--count', `main..${branch}`)).toBe('2');
+      expect(research.best_sha).toBe(scratch.git('rev-parse', branch));
+      const keeps = readTsv(scratch).filter((row) => row[4] === 'keep');
+      expect(keeps.map((row) => row[2])).toEqual(['90', '80'].slice(-keeps.length));
+      expect(readTsv(scratch)).toHaveLength(4);
+      expect(scratch.git('for-each-ref', '--format=%(refname)', 'refs/pulse')).toBe(
+        `refs/pulse/discarded/${id}/3`,
+      );
+      expect(scratch.git('worktree', 'list').split('\n')).toHaveLength(1);
+      expect(processesOf(scratch)).toEqual([]);
+    });
   });
 }
 
@@ -129,11 +184,38 @@ async function startWorkflow(scratch: Scratch, ids: string[], instead?: string):
   return session.id;
 }
 
-async function startResearch(scratch: Scratch): Promise<string> {
+async function startParallel(scratch: Scratch): Promise<string> {
+  commitSources(scratch, { a: '60\n', b: '40\n' });
+  await using pulse = await createPulse({ environment: scratch.environment });
+  const { session } = await pulse.research.start({
+    content: {
+      goal: 'Lower the cost',
+      metric: {
+        name: 'cost',
+        direction: 'lower',
+        verifyCommand: 'echo $(($(cat src/a) + $(cat src/b)))',
+      },
+      scope: { inScope: ['src/**'] },
+    },
+    iterations: 3,
+    parallel: 2,
+    path: scratch.repository,
+    command: `sh '${scratch.file('agent.sh', TWO_AT_ONCE.replaceAll('FOLDER', join(scratch.path, 'begun')))}'`,
+    createdBy: 'cli',
+  });
+  return session.id;
+}
+
+function commitSources(scratch: Scratch, files: Record<string, string>): void {
   mkdirSync(join(scratch.repository, 'src'));
-  writeFileSync(join(scratch.repository, 'src/cost'), '100\n');
+  for (const [name, text] of Object.entries(files))
+    writeFileSync(join(scratch.repository, 'src', name), text);
   scratch.git('add', '-A');
   scratch.git('commit', '-q', '-m', 'chore: cost');
+}
+
+async function startResearch(scratch: Scratch): Promise<string> {
+  commitSources(scratch, { cost: '100\n' });
   await using pulse = await createPulse({ environment: scratch.environment });
   const { session } = await pulse.research.start({
     content: {

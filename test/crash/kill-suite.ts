@@ -29,9 +29,9 @@ if [ "$PULSE_ITERATION" -ge 2 ]; then echo "Done. <signal>COMPLETE</signal>"; el
 /** Fails at the second iteration, passes at the third. */
 const VERIFY = `test "$(wc -l < log.txt)" -ge ${ITERATIONS}`;
 
-/** Passed in a goal that goes well; the others come with trouble of their own, below, or in other loops (kill-loops.ts). */
+/** Passed in a goal that goes well; the others come with trouble of their own, below, in other loops (kill-loops.ts) or at review (kill-review.ts). */
 const ELSEWHERE =
-  /^(retry|requeue|interrupt|end|open_pulse|baseline|measure|land_pulse|keep_wip|give_up_pulse|discard|abandon|write_files):/;
+  /^(retry|requeue|interrupt|end|open_pulse|baseline|measure|land_pulse|keep_wip|give_up_pulse|discard|abandon|write_files|deliver|merge|review|hire):/;
 const ORDINARY = CRASH_POINTS.filter((point) => !ELSEWHERE.test(point));
 const GIT = ['worktree', 'add', 'write-tree', 'diff-tree', 'hash-object', 'update-ref', 'status'];
 

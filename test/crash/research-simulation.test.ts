@@ -1,5 +1,10 @@
 /** A research session of four experiments, the third mended once, under deaths and stalls at every point (contract 5). */
 import { describe, expect, it } from 'vitest';
+import {
+  listCommanderComments,
+  listCommanderMessages,
+  listCommanderTasks,
+} from '../../src/store/commander.ts';
 import { readEvents } from '../../src/store/events.ts';
 import { findResearch, listExperiments } from '../../src/store/research.ts';
 import { findSession } from '../../src/store/sessions.ts';
@@ -9,9 +14,13 @@ import { surviveSuite } from './loop-suite.ts';
 
 const script: AgentScript = (iteration) => ({ finalMessage: `Idea ${iteration}.` });
 
-async function run(fate: (point: string, index: number) => Fate | null) {
-  const simulated = await simulate({ script, session: { kind: 'research' }, fate });
+async function run(
+  fate: (point: string, index: number) => Fate | null,
+  { hasCommander = false }: { hasCommander?: boolean } = {},
+) {
+  const simulated = await simulate({ script, session: { kind: 'research' }, hasCommander, fate });
   const violations = await violationsOf(simulated);
+  if (hasCommander) violations.push(...toldViolations(simulated));
   await simulated.store.close();
   return { ...simulated, violations };
 }
@@ -56,7 +65,53 @@ async function violationsOf({ world, store, sessionId, isStuck }: Simulated): Pr
   check(![...world.refs.keys()].some((ref) => ref.startsWith('wip/')), 'a wip ref is left');
   check(attemptsOf(world).length === 0, 'an attempt ref is left');
   check(![...world.agents].some((agent) => agent.isAlive), 'an agent is still alive');
+  return [...found, ...(await commanderViolations({ store, sessionId }))];
+}
+
+/** The built-in commander: everything exactly once. */
+async function commanderViolations({
+  store,
+  sessionId,
+}: Pick<Simulated, 'store' | 'sessionId'>): Promise<string[]> {
+  const found: string[] = [];
+  const check = (holds: boolean, what: string): void => void (holds || found.push(what));
+  const { tasks, comments, messages } = await store.read(async (db) => {
+    const all = await listCommanderTasks(db, { group_id: sessionId });
+    return {
+      tasks: all,
+      comments: await listCommanderComments(
+        db,
+        all.map(({ id }) => id),
+      ),
+      messages: await listCommanderMessages(db, { group_id: sessionId }),
+    };
+  });
+  const results = tasks.map(
+    ({ experiment, status, result }) => `${experiment} ${status} ${result?.split(':')[0]}`,
+  );
+  check(
+    results.join() === '1 completed discard,2 completed keep,3 completed discard,4 completed keep',
+    `tasks ${results}`,
+  );
+  const commented = comments.map(({ task_id }) => tasks.find(({ id }) => id === task_id)?.experiment);
+  check(commented.sort().join() === '1,2,3,4', `comments of ${commented}`);
+  const said = messages.map(({ message_type }) => message_type).join();
+  check(said === 'result', `messages ${said}`);
   return found;
+}
+
+/** Everything, in order; doubled at most by a death before its record. */
+function toldViolations({ world }: Simulated): string[] {
+  const first = new Map(world.commander.toReversed().map((call) => [call.key, call]));
+  const calls = [...new Set(world.commander.map(({ key }) => key))].map((key) => first.get(key)!);
+  const told = calls.map(({ arguments: { operation, task_id = '' } }) => `${operation} ${task_id}`.trim());
+  const expected = [184, 185, 186, 187].flatMap((id) => [
+    'create',
+    `claim ${id}`,
+    `complete ${id}`,
+    `comment:add ${id}`,
+  ]);
+  return told.join() === [...expected, 'send'].join() ? [] : [`told elsewhere ${told}`];
 }
 
 describe('a simulated research session', () => {
@@ -67,4 +122,29 @@ describe('a simulated research session', () => {
   });
 });
 
-surviveSuite({ name: 'a simulated research session', run, near: 6, randomRuns: 60 });
+surviveSuite({ name: 'a simulated research session', run: (fate) => run(fate), near: 6, randomRuns: 60 });
+
+describe('a simulated research session with a commander elsewhere', { timeout: 240_000 }, () => {
+  const elsewhere = { hasCommander: true };
+
+  it('tells it everything once when nothing goes wrong', async () => {
+    const { violations, world } = await run(() => null, elsewhere);
+    expect(violations).toEqual([]);
+    expect(world.commander).toHaveLength(17);
+  });
+
+  it.each(['die', 'stall'] as const)('tells it everything, wherever its runner fails: %s', async (fate) => {
+    const { points } = await run(() => null, elsewhere);
+    const failures: string[] = [];
+    for (const [at, point] of points.entries()) {
+      // What happens elsewhere in the loop is the suite's above: here it is what happens around a call.
+      if (!/^(deliver|commander|settle|end|files|close)/.test(point)) continue;
+      const { violations, world } = await run((_, index) => (index === at ? fate : null), elsewhere);
+      const { length: count } = world.commander;
+      // Before the call nobody was told: whoever was replaced there tells nothing any more.
+      if (point === 'deliver:before' && count !== 17) violations.push(`${count} calls`);
+      if (violations.length > 0) failures.push(`${at} ${point}: ${violations.join('; ')}`);
+    }
+    expect(failures).toEqual([]);
+  });
+});

@@ -5,6 +5,7 @@ import { workflowScript } from '../fakes/pulse-world.ts';
 import { createRandom } from '../fakes/random.ts';
 import { type Fate, simulate, violationsOf } from '../fakes/simulation.ts';
 import type { AgentScript } from '../fakes/world.ts';
+import { passedInReview } from './kill-review.ts';
 
 /** `PULSE_SEED=… npm test` repeats a random run; the seed is in the failure's text. */
 const SEED = Number(process.env.PULSE_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -156,7 +157,11 @@ describe('a simulated session', () => {
         fate: () => null,
       }),
     );
-    note(await simulate({ script: scriptOf(9), session: { kind: 'research' }, fate: () => null }));
+    const research = { session: { kind: 'research' }, hasCommander: true };
+    note(await simulate({ script: scriptOf(9), ...research, fate: () => null }));
+    note(await simulate({ script: scriptOf(9), ...research, parallel: 2, fate: () => null }));
+    // A review is a person's, beside the runner: this one is real.
+    note(await passedInReview());
     expect(CRASH_POINTS.filter((point) => !seen.has(point))).toEqual([]);
   });
 });

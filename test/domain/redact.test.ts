@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedactor, redact, redactJson } from '../../src/domain/redact.ts';
+import { environmentSecrets } from '../../src/domain/environment-secrets.ts';
+import { createRedactor, redact, redactJson, redactLines } from '../../src/domain/redact.ts';
 
 const BODY = 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC2dF4hJ6';
 const SECRETS = [
@@ -65,6 +66,15 @@ describe('redact', () => {
 
   it('hides a secret that the removal of another lays bare', () => {
     expect(redact(`ghp_${'a'.repeat(4096)}xoxb-1-${BODY}`)).toBe('[redacted][redacted]');
+  });
+
+  it('hides the end of a private key whose beginning was cut off, and what is beside it stays', () => {
+    const lines = [BODY + BODY, BODY + BODY, 'MIIE+/='];
+    const end = `${lines.join('\n')}\n-----END RSA PRIVATE KEY-----\nafter`;
+    expect(redact(end)).toBe('[redacted]\nafter');
+    expect(redact(`jK9mN1\n${end}`)).toBe('[redacted]\nafter');
+    expect(redact(`said before\nDone\n${end}`)).toBe('said before\nDone\n[redacted]\nafter');
+    expect(redact(end.replaceAll('\n', '\r\n'))).toBe('[redacted]\r\nafter');
   });
 
   it('changes nothing the second time', () => {
@@ -136,6 +146,9 @@ describe('redact', () => {
     'bearer ',
     'authorization: ',
     '-----BEGIN PRIVATE KEY-----',
+    '-----END PRIVATE KEY-----',
+    `${BODY}\n-----END PRIVATE KEY-----\n`,
+    `${BODY}\n`,
     'a',
     '://a:b@',
   ])('is linear in megabytes of %j', (piece) => {
@@ -179,6 +192,17 @@ describe('createRedactor', () => {
     expect(redact('a p@ss word! b p%40ss%20word! tiny')).toBe('a [redacted] b [redacted] tiny');
   });
 
+  it('hides each line of a value of several lines, and a value as JSON writes it', () => {
+    const { redact } = createRedactor(['first line of it\nshort', 'quoted "secret"']);
+    expect(redact('> first line of it <')).toBe('> [redacted] <');
+    expect(redact('short {"a":"quoted \\"secret\\""}')).toBe('short {"a":"[redacted]"}');
+  });
+
+  it('hides what it is given later as well', () => {
+    const { redact } = createRedactor(['the first']).adding(['the second']);
+    expect(redact('the first, the second')).toBe('[redacted], [redacted]');
+  });
+
   it('changes nothing the second time, whatever the secrets', () => {
     const secret = fc.string({
       minLength: 6,
@@ -192,5 +216,36 @@ describe('createRedactor', () => {
         expect(redact(once)).toBe(once);
       }),
     );
+  });
+});
+
+describe('redactLines', () => {
+  it('hides a private key that comes line by line, and goes on afterwards', () => {
+    const line = redactLines(redact);
+    const key = ['-----BEGIN PRIVATE KEY-----', BODY, 'MIIE+/=', '-----END PRIVATE KEY-----'];
+    expect(['before', ...key, 'after'].map(line)).toEqual([
+      'before',
+      ...Array(4).fill('[redacted]'),
+      'after',
+    ]);
+  });
+
+  it('does not hide for ever what follows a key that never ends', () => {
+    const line = redactLines(redact);
+    line('-----BEGIN PRIVATE KEY-----');
+    for (let i = 0; i < 300; i++) expect(line('x')).toBe('[redacted]');
+    expect(line('x')).toBe('x');
+  });
+});
+
+describe('environmentSecrets', () => {
+  it('are the values of variables with a secret’s name, and the passwords of addresses', () => {
+    expect(
+      environmentSecrets({
+        ...{ GITHUB_TOKEN: 'a', AWS_SECRET_ACCESS_KEY: 'b', SECRET_KEY_BASE: 'c', DB_PASSWORD: 'd' },
+        ...{ DATABASE_URL: 'postgres://u:p%40w@h/x', PWD: '/home/u', SSH_AUTH_SOCK: '/s', KEY: 'k' },
+        ...{ TOKENS_PER_DAY: '5', PATH: '/bin', EDITOR: undefined },
+      }),
+    ).toEqual(['a', 'b', 'c', 'd', 'p%40w', 'p@w']);
   });
 });

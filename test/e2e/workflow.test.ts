@@ -89,6 +89,24 @@ describe('the example', () => {
   }, 60_000);
 });
 
+it('the demo agent prepares a worktree where the files do not say how', async () => {
+  writeFileSync(join(scene.repository, 'CMakeLists.txt'), 'project(x)\n');
+  scene.git('add', '-A');
+  scene.git('commit', '-q', '-m', 'build: cmake');
+  const verify = [{ command: 'echo "no compiler here"; exit 3', source: 'Build' }];
+  const content = planFile({ ...plan('one'), verify });
+  const { code, stderr } = await scene.pulse(['workflow', 'start', content, '--agent', 'demo', '--yes']);
+  expect(code, stderr).toBe(3);
+  expect(stderr).toContain('agent started');
+  expect(stderr).toMatch(/✓ preflight +ran 1 check\(s\), 1 of them failing from before/);
+  expect(stderr).not.toContain('the worktree is set up');
+  const [list] = (await scene.pulse(['list', '--json'])).json as unknown as { sessions: { id: string }[] }[];
+  expect((await shown(list!.sessions[0]!.id)).preflight).toMatchObject({
+    status: 'completed',
+    buildSuccess: false,
+  });
+}, 60_000);
+
 describe('docs/workflow.md', () => {
   const text = readFileSync(join(ROOT, 'docs/workflow.md'), 'utf8');
   const fences = (info: string) =>
@@ -242,7 +260,7 @@ describe('a workflow from the command line', () => {
       plannedPulseId: 'review-1',
       comments: 'Say more.',
     });
-    const refreshed = await workflow('baseline', id, '--refresh');
+    const refreshed = await workflow('baseline', id, 'refresh');
     expect([refreshed.code, session(refreshed).stop_reason]).toEqual([3, 'approval_required']);
 
     const merged = await workflow('review', id, '--approve', '--merge', 'merge');

@@ -13,6 +13,7 @@ import { openSqlite } from '../../src/store/open-sqlite.ts';
 import { getSession } from '../../src/store/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
 import { admit } from '../fakes/admit.ts';
+import { createFakeCommanders } from '../fakes/commander-world.ts';
 import { createFakePulses } from '../fakes/pulse-world.ts';
 import { createFakeMeasurer } from '../fakes/research-world.ts';
 import { createFakeAgents, createFakeWorkspace, createWorld } from '../fakes/world.ts';
@@ -48,6 +49,7 @@ async function makeEngine({ faults = {}, runMs = 600 }: { faults?: Faults; runMs
     pulses: createFakePulses(access),
     measurer: createFakeMeasurer(access),
     researchFiles: { write: async () => undefined },
+    commanders: createFakeCommanders(access),
     briefs: { compose: async () => BRIEF, kickoff: async () => BRIEF, experiment: async () => BRIEF },
     bell,
     clock: systemClock,
@@ -55,6 +57,7 @@ async function makeEngine({ faults = {}, runMs = 600 }: { faults?: Faults; runMs
     trace: () => undefined,
     loops: { goal: goalLoop },
     owner: 'me',
+    host: 'host',
     owners: () => 'alive',
     evict: async () => undefined,
     timing: { leaseMs: 60_000, heartbeatMs: 100, pollMs: 100, quietPollMs: 100 },

@@ -21,6 +21,45 @@ describe('the calls of a pulse', () => {
     expect(log.failed()).toEqual([{ key: 'shell npm test -- a', ok: false, isShell: true }]);
   });
 
+  it('tells commands apart by all of them, however long, and by their white space', () => {
+    const long = `printf ${'x'.repeat(500)}`;
+    const log = createCallLog([]);
+    for (const command of [`${long}1`, `${long}2`, "grep 'a  b' f", "grep 'a b' f"])
+      log.ended(call('shell', command, false));
+    expect(log.failed()).toHaveLength(4);
+    expect(Math.max(...log.failed().map(({ key }) => key.length))).toBeLessThan(250);
+    log.ended(call('shell', `${long}2`, true));
+    log.ended(call('shell', "grep 'a b' f", true));
+    expect(log.failed().map(({ key }) => key)).toEqual([
+      expect.stringMatching(/^shell printf x{193}… \(#[0-9a-f]{12}\)$/),
+      expect.stringMatching(/^shell grep 'a b' f… \(#[0-9a-f]{12}\)$/),
+    ]);
+  });
+
+  it("takes a CLI's exact command where its line for people is shorter", () => {
+    const log = createCallLog([]);
+    for (const [id, end, ok] of [
+      ['1', 'one', false],
+      ['2', 'two', true],
+    ] as const) {
+      log.saw({ type: 'tool_start', id, name: 'Bash', summary: 'npm test…', target: `npm test -- ${end}` });
+      log.saw({ type: 'tool_end', id, ok });
+    }
+    expect(log.failed().map(({ key }) => key)).toEqual(['shell npm test -- one']);
+  });
+
+  it('looks into the shell that a CLI starts around a command', () => {
+    const log = createCallLog([]);
+    log.ended(call('command_execution', "/bin/bash -lc 'npx tsc --noEmit'", false));
+    log.ended(call('command_execution', '/bin/sh -c "npm test"', false));
+    log.ended(call('command_execution', `/bin/bash -lc "echo \\"x\\""`, false));
+    expect(log.failed().map(({ key }) => key)).toEqual([
+      'shell npx tsc --noEmit',
+      'shell npm test',
+      `shell /bin/bash -lc "echo \\"x\\""`,
+    ]);
+  });
+
   it.each(['pulse_done', 'pulse_signal', 'report_usage', 'grep', 'glob_search', 'semantic_search'])(
     '%s does not count',
     (name) => {

@@ -4,13 +4,14 @@ import { measureRequestSchema, NOTHING_MEASURED } from '../../src/engine/measure
 import { nextStep } from '../../src/research/decide.ts';
 import { nextBaselineStep } from '../../src/research/reference.ts';
 import { insertResearch } from '../../src/store/research.ts';
-import type { Store } from '../../src/store/store.ts';
+import { getControl } from '../../src/store/sessions.ts';
+import { type Store, toJson } from '../../src/store/store.ts';
 import type { WorldAccess } from './world.ts';
 
 const EQUAL = [100, 100, 100, 100, 100];
 
 /** Even experiments help, odd ones do not; the third breaks once. */
-export function createFakeMeasurer({ gate }: WorldAccess): Measurer {
+export function createFakeMeasurer({ gate, sleep }: WorldAccess): Measurer {
   return {
     async baseline() {
       await gate('measure');
@@ -18,8 +19,11 @@ export function createFakeMeasurer({ gate }: WorldAccess): Measurer {
       if (step.do !== 'begin') throw new Error('five equal readings begin');
       return { ...NOTHING_MEASURED, reference: step.reference, goodRunsMs: [1], baseline: 100 };
     },
-    async experiment({ spec, iteration }) {
+    async experiment({ spec, iteration }, { isOutdated }) {
       await gate('measure');
+      if (await isOutdated()) return { ...NOTHING_MEASURED, isOutdated: true };
+      // Somebody else may settle meanwhile.
+      await sleep(1_000);
       const { work } = spec;
       if (work?.kind !== 'experiment') throw new Error('not an experiment');
       const { reference } = measureRequestSchema.parse(work.request);
@@ -38,12 +42,26 @@ export function createFakeMeasurer({ gate }: WorldAccess): Measurer {
   };
 }
 
-export async function admitResearch(store: Store, sessionId: string): Promise<void> {
+export async function admitResearch(
+  store: Store,
+  sessionId: string,
+  { parallel = 1, hasCommander = false }: { parallel?: number; hasCommander?: boolean },
+): Promise<void> {
   const content = {
     goal: 'Faster',
     metric: { name: 'ms', direction: 'lower', verifyCommand: './measure' },
     scope: { inScope: ['src/**'] },
     iterations: 4,
   };
-  await store.tx('admit', (db) => insertResearch(db, { sessionId, content, iterations: 4 }));
+  await store.tx('admit', async (db) => {
+    await insertResearch(db, { sessionId, content, iterations: 4, parallel });
+    if (!hasCommander) return;
+    const { settings } = await getControl(db, sessionId);
+    const commander = { url: 'http://commander.example/mcp' };
+    await db
+      .updateTable('session_controls')
+      .set({ settings: toJson({ ...settings, commander }) })
+      .where('session_id', '=', sessionId)
+      .execute();
+  });
 }

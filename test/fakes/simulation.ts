@@ -13,6 +13,7 @@ import { openSqlite } from '../../src/store/open-sqlite.ts';
 import { findSession, type NewSession } from '../../src/store/sessions.ts';
 import type { Db, Store } from '../../src/store/store.ts';
 import { admit } from './admit.ts';
+import { createFakeCommanders } from './commander-world.ts';
 import { admitWorkflow, createFakePulses } from './pulse-world.ts';
 import { admitResearch, createFakeMeasurer } from './research-world.ts';
 import { createVirtualTime } from './virtual-time.ts';
@@ -31,6 +32,10 @@ export type Fate = 'die' | 'stall' | 'nap';
 export interface SimulationOptions {
   script: AgentScript;
   session?: Partial<NewSession>;
+  /** How many sessions of research edit at once. */
+  parallel?: number;
+  /** Research tells a commander elsewhere, too. */
+  hasCommander?: boolean;
   /** Asked at every point a process passes, in order; `null` lets it go on. */
   fate(point: string, index: number): Fate | null;
   /** A ring that is lost or comes twice. */
@@ -65,7 +70,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
   const world = createWorld();
   const sessionId = await admit(store, options.session);
   if (options.session?.kind === 'workflow') await admitWorkflow(store, sessionId);
-  if (options.session?.kind === 'research') await admitResearch(store, sessionId);
+  if (options.session?.kind === 'research') await admitResearch(store, sessionId, options);
   const points: string[] = [];
   const bells = new Map<object, () => void>();
   const alive = new Set<string>();
@@ -140,6 +145,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
       pulses: createFakePulses(access),
       measurer: createFakeMeasurer(access),
       researchFiles: { write: () => gate('files') },
+      commanders: createFakeCommanders(access),
       agents: createFakeAgents(access),
       briefs: {
         compose: async ({ iteration }) => brief(`iteration ${iteration}`),
@@ -152,6 +158,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
       trace: gate,
       loops: { goal: goalLoop, workflow: workflowLoop, research: researchLoop },
       owner: name,
+      host,
       owners: (owner) =>
         alive.has(owner) ? (options.isFleet ? 'elsewhere' : 'alive') : options.isFleet ? 'elsewhere' : 'dead',
       async evict(owner) {

@@ -1,6 +1,7 @@
 /** A small model of git, worktrees and processes: enough to tell whether work was lost, doubled or mixed up. */
 import type { RunReport, VerificationRecord } from '../../src/domain/attempt.ts';
 import { PulseError } from '../../src/domain/errors.ts';
+import type { CommanderCall } from '../../src/engine/courier.ts';
 import type { AgentHost, HeldAttempt, UnitCommit, Workspace } from '../../src/engine/ports.ts';
 
 export interface Commit {
@@ -32,6 +33,8 @@ export interface World {
   violations: string[];
   /** Iterations whose agent ran to its end, in order. */
   finishedRuns: number[];
+  /** What the commander elsewhere was told, in order, doubles too. */
+  commander: CommanderCall[];
 }
 
 const BASE = 'base';
@@ -46,6 +49,7 @@ export function createWorld(): World {
     agents: new Set(),
     violations: [],
     finishedRuns: [],
+    commander: [],
   };
 }
 
@@ -118,6 +122,18 @@ export function createFakeWorkspace({ world, gate, host, script }: WorldAccess):
       world.commits.set(sha, { sha, parent: parentOf(attempt), content, session: sessionId, iteration });
       worktree.head = sha;
       await gate('committed');
+      return { commit: sha, tree: content, files: ['file'] };
+    },
+    async commitAgain(attempt, change): Promise<UnitCommit> {
+      const { spec, sessionId, iteration } = attempt;
+      await gate('commit again');
+      const made = world.commits.get(change)!;
+      const added = made.content.slice(contentOf(world, made.parent!).length);
+      const sha = `c${world.commits.size}`;
+      const content = contentOf(world, spec.startSha) + added;
+      world.commits.set(sha, { sha, parent: parentOf(attempt), content, session: sessionId, iteration });
+      world.worktrees.set(at(attempt), { head: sha, content });
+      await gate('committed again');
       return { commit: sha, tree: content, files: ['file'] };
     },
     async publish({ task }, commit) {

@@ -19,8 +19,16 @@ function commit(scratch: Scratch, name: string, text: string): void {
   scratch.git('commit', '-q', '-m', `chore: ${name}`);
 }
 
-function merge(scratch: Scratch, mode: MergeMode) {
-  return mergeBranch(createGit({ exec: spawnGit }), {
+/** `meanwhile`: what a person does just before the first git command of that name. */
+function merge(scratch: Scratch, mode: MergeMode, meanwhile: { at: string; act(): void } | null = null) {
+  let left = meanwhile;
+  const onCall = ([command]: string[]): void => {
+    if (left === null || command !== left.at) return;
+    const { act } = left;
+    left = null;
+    act();
+  };
+  return mergeBranch(createGit({ exec: spawnGit, onCall }), {
     root: scratch.repository,
     base: 'main',
     branch: 'work',
@@ -28,6 +36,7 @@ function merge(scratch: Scratch, mode: MergeMode) {
     subject: 'Merge work',
     trailers: { 'Pulse-Session': 'ses_1' },
     identity: null,
+    again: (way) => `review --merge ${way}`,
   });
 }
 
@@ -86,5 +95,71 @@ describe('merging a finished branch', () => {
     await expect(refused).rejects.toMatchObject({ hint: expect.stringContaining('git merge work') });
     expect(scratch.git('rev-parse', 'main')).toBe(before);
     expect(scratch.git('status', '--porcelain')).toBe('');
+  });
+
+  it.each(['merge', 'squash'] as const)(
+    'is refused (%s) where somebody moves the base meanwhile, and works when it is said again',
+    async (mode) => {
+      using scratch = createScratch();
+      prepare(scratch);
+      commit(scratch, 'base.txt', 'base\n');
+      scratch.git('switch', '-q', '--detach');
+      const act = () => {
+        commit(scratch, 'late.txt', 'late\n');
+        scratch.git('branch', '-f', 'main', 'HEAD');
+      };
+      const refused = merge(scratch, mode, { at: 'update-ref', act });
+      await expect(refused).rejects.toMatchObject({
+        code: 'merge_conflict',
+        message: 'main moved while it was being merged.',
+        hint: `Nothing was changed. Run: review --merge ${mode}`,
+      });
+      expect(scratch.git('log', '-1', '--format=%s', 'main')).toBe('chore: late.txt');
+      await merge(scratch, mode);
+      expect(scratch.git('ls-tree', '--name-only', 'main').split('\n')).toEqual(
+        expect.arrayContaining(['base.txt', 'late.txt', 'work.txt']),
+      );
+    },
+  );
+
+  it('moves no other branch that the checkout was switched to meanwhile', async () => {
+    using scratch = createScratch();
+    prepare(scratch);
+    scratch.git('branch', 'other', 'main');
+    const act = () => void scratch.git('switch', '-q', 'other');
+    await expect(merge(scratch, 'ff', { at: 'status', act })).rejects.toMatchObject({
+      code: 'merge_conflict',
+      hint: expect.stringContaining('review --merge ff'),
+    });
+    expect(scratch.git('rev-parse', 'other')).toBe(scratch.git('rev-parse', 'main'));
+  });
+
+  it('does not move a base behind a checkout that has been made of it meanwhile', async () => {
+    using scratch = createScratch();
+    prepare(scratch);
+    commit(scratch, 'base.txt', 'base\n');
+    scratch.git('switch', '-q', '--detach');
+    const act = () => void scratch.git('switch', '-q', 'main');
+    await expect(merge(scratch, 'merge', { at: 'commit-tree', act })).rejects.toMatchObject({
+      code: 'merge_conflict',
+    });
+    expect(scratch.git('status', '--porcelain')).toBe('');
+    await merge(scratch, 'merge');
+    expect(scratch.read('work.txt')).toBe('work\n');
+  });
+
+  it('knows its squash below what a person has committed since, and a head that went on as another', async () => {
+    using scratch = createScratch();
+    prepare(scratch);
+    const first = await merge(scratch, 'squash');
+    commit(scratch, 'after.txt', 'after\n');
+    const now = scratch.git('rev-parse', 'main');
+    expect(await merge(scratch, 'squash')).toMatchObject({ sha: now });
+    expect(scratch.git('rev-parse', 'main~1')).toBe(first.sha);
+    scratch.git('switch', '-q', 'work');
+    commit(scratch, 'more.txt', 'more\n');
+    scratch.git('switch', '-q', 'main');
+    await merge(scratch, 'squash');
+    expect(scratch.git('show', 'main:more.txt')).toBe('more');
   });
 });

@@ -71,7 +71,7 @@ describe('MCP over HTTP', () => {
     await expect(connect({ authorization: 'Bearer wrong' })).rejects.toMatchObject({ code: 401 });
     await using strict = await serveHttp({ isTokenRequired: true });
     await expect(connect({}, strict)).rejects.toMatchObject({ code: 401 });
-    expect((await (await connect(AUTHORIZED, strict)).listTools()).tools).toHaveLength(14);
+    expect((await (await connect(AUTHORIZED, strict)).listTools()).tools).toHaveLength(21);
   });
 
   it.each([

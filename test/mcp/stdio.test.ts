@@ -53,7 +53,10 @@ describe('pulse mcp', { timeout: 90_000 }, () => {
         ...['start', 'status', 'approve', 'extension', 'stop', 'review', 'baseline'].map(
           (name) => `workflow_${name}`,
         ),
-      ].map((name) => `pulse_${name}`),
+        ...['start', 'show', 'report', 'finish'].map((name) => `research_${name}`),
+      ]
+        .map((name) => `pulse_${name}`)
+        .concat('show_report', 'commander_task', 'commander_mailbox'),
     );
     expect(tools[0]!.inputSchema.required).toEqual(['projectPath', 'goal']);
     for (const tool of tools) expect(tool.description!.length).toBeGreaterThan(20);
@@ -72,6 +75,14 @@ describe('pulse mcp', { timeout: 90_000 }, () => {
       status: 'complete',
     });
     expect(sessions.map(({ id }) => id)).toEqual([sessionId]);
+  });
+
+  it('asks the agent for the model that is wanted', async () => {
+    const client = await assistant();
+    const refused = await failedCall(client, 'pulse_start', {
+      ...{ projectPath: scene.repository, goal: 'g', agent: 'native', model: 'openai/some-model' },
+    });
+    expect(refused).toMatchObject({ code: 'agent_unavailable', hint: 'OPENAI_API_KEY is not set.' });
   });
 
   it('gives the session the environment of its caller', async () => {
@@ -189,7 +200,7 @@ describe('pulse mcp', { timeout: 90_000 }, () => {
     writeFileSync(scene.home, 'not a folder');
     const client = await assistant();
     expect(await failedCall(client, 'pulse_list')).toMatchObject({ message: expect.any(String) });
-    expect((await client.listTools()).tools).toHaveLength(14);
+    expect((await client.listTools()).tools).toHaveLength(21);
   });
 
   it('lets no agent inside a run answer for a person', async () => {

@@ -29,6 +29,7 @@ describe('starting a session', () => {
     ['an agent that cannot be run yet', { agent: 'native', command: undefined }, 'agent_unavailable'],
     ['a command for an agent that takes none', { agent: 'demo' }, 'usage'],
     ['no command for the command agent', { agent: 'command', command: undefined }, 'usage'],
+    ['a model that an agent would take for an option', { model: '--yolo' }, 'usage'],
     ['a base that is none', { base: 'no-such-branch' }, 'unknown_base'],
     ['a base that is an option', { base: '--all' }, 'unknown_base'],
     ['a branch that exists', { branch: 'main' }, 'branch_exists'],
@@ -40,6 +41,38 @@ describe('starting a session', () => {
     expect(await pulse.list({})).toEqual([]);
     expect(sh(root, 'branch', '--format=%(refname:short)')).toBe('main');
     expect(readdirSync(root)).toEqual(before);
+  });
+
+  it.each<[string, boolean, Partial<StartInput>, Record<string, string>]>([
+    ['a command', true, {}, {}],
+    ['the demo', false, { agent: 'demo', command: undefined }, {}],
+    [
+      'native with a model of its own choice',
+      false,
+      { agent: 'native', command: undefined },
+      { OPENAI_API_KEY: 'k' },
+    ],
+    [
+      'native with a model that has a price',
+      false,
+      { agent: 'native', model: 'gpt-5-mini' },
+      { OPENAI_API_KEY: 'k' },
+    ],
+    ['native with one that has none', true, { agent: 'native', model: 'ollama/qwen3' }, {}],
+    ['native with one that the config prices', false, { agent: 'native', model: 'ollama/mine' }, {}],
+    ['acp with a model that has a price', false, { agent: 'acp', model: 'gpt-5.1', command: 'x' }, {}],
+    ['acp with a model of its own choice', true, { agent: 'acp', command: 'x' }, {}],
+  ])('of %s it says whether the cost is unknown: %s', async (_, isCostUnknown, input, environment) => {
+    const { pulse, root } = await makeScene({ environment });
+    mkdirSync(join(root, '.pulse'));
+    writeFileSync(join(root, '.pulse/config.yaml'), 'prices: { mine: { input: 1, output: 2 } }\n');
+    const { notes } = await pulse.start({
+      ...ASKED,
+      command: input.agent ? undefined : 'true',
+      path: root,
+      ...input,
+    });
+    expect(notes.isCostUnknown).toBe(isCostUnknown);
   });
 
   it('refuses a folder that is missing, no repository, or without a commit', async () => {

@@ -1,9 +1,13 @@
 /** What every real agent must do under Pulse, run for real against a scripted model. */
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { sandboxState } from '../../src/process/sandbox-state.ts';
 import type { Step } from '../fakes/model-server/index.ts';
 import { makeStage, runAlone, type Stage, type Subject, useModelServer } from './stage.ts';
+
+const SANDBOX = await sandboxState(process.env.PATH);
+if (!SANDBOX.works) console.warn(`The sandbox is not tested here. ${SANDBOX.message}`);
 
 const HANGS_IN_A_TOOL = 'echo started > started.txt; tail -f /dev/null';
 
@@ -14,6 +18,8 @@ export function describeAgent(subject: Subject): void {
   const cost = (count: number) => (costOfCall === null ? null : expect.closeTo(count * costOfCall, 6));
   const signalled = (text: string): Step[] => [{ calls: [calls.signal('COMPLETE')] }, { text }];
 
+  if (!subject.hasNoGuard) describeGuard(subject);
+  describeSandbox(subject);
   describe(`a real ${subject.name}`, () => {
     test('reads, edits, writes, commits, signals by tool, and is accounted for', async () => {
       const { scene, play } = await stage();
@@ -167,17 +173,20 @@ export function describeAgent(subject: Subject): void {
       });
     });
 
-    test('an abort in the middle of a tool: dead within ten seconds, the tool too', async () => {
-      const { scene, start } = await stage();
-      const session = await start([{ calls: [calls.shell(HANGS_IN_A_TOOL)] }]);
-      const running = scene.run(session);
-      await startedIn(session.worktree_path);
-      const began = performance.now();
-      await scene.pulse.abort(session.id, { actor: 'test' });
-      expect(await running).toMatchObject({ status: 'aborted', stop_reason: 'aborted_by_user' });
-      expect(performance.now() - began).toBeLessThan(10_000);
-      expect(processesOf(session.worktree_path)).toEqual([]);
-    });
+    test.each(['off' as const, ...(SANDBOX.works ? ['on' as const] : [])])(
+      'an abort in the middle of a tool: dead within ten seconds, the tool too (sandbox %s)',
+      async (sandbox) => {
+        const { scene, start } = await stage();
+        const session = await start([{ calls: [calls.shell(HANGS_IN_A_TOOL)] }], { sandbox });
+        const running = scene.run(session);
+        await startedIn(session.worktree_path);
+        const began = performance.now();
+        await scene.pulse.abort(session.id, { actor: 'test' });
+        expect(await running).toMatchObject({ status: 'aborted', stop_reason: 'aborted_by_user' });
+        expect(performance.now() - began).toBeLessThan(10_000);
+        expect(processesOf(session.worktree_path)).toEqual([]);
+      },
+    );
 
     test('SIGTERM from outside in the middle of a tool: crashed, done again, complete', async () => {
       const { scene, start, rewrite } = await stage();
@@ -212,6 +221,61 @@ export function describeAgent(subject: Subject): void {
       expect(session).toMatchObject({ status: 'blocked', stop_reason: 'agent_auth' });
       expect((await scene.pulse.iteration(session.id, 1)).iteration.failure_class).toBe('denied');
     });
+  });
+}
+
+/** In the sandbox an agent does all that it does outside, with the login and the settings of its user. */
+function describeSandbox(subject: Subject): void {
+  const { calls } = subject;
+  const server = useModelServer();
+  test.skipIf(!SANDBOX.works)(
+    `a real ${subject.name} works in the sandbox, and sees no more than that`,
+    async () => {
+      const { scene, home, play } = await makeStage(subject, server());
+      const secret = `${home}/secret`;
+      writeFileSync(secret, 'do not tell');
+      const session = await play(
+        (worktree) => [
+          { text: 'Reading.', calls: [calls.read(`${worktree}/a.txt`)] },
+          { calls: [calls.edit(`${worktree}/a.txt`, { from: 'first', to: 'second' })] },
+          { calls: [calls.shell(`cat ${secret} > copied; git add -A; git commit -qm own; true`)] },
+          { calls: [calls.signal('COMPLETE')] },
+          { text: 'The file is changed.' },
+        ],
+        { sandbox: 'on', verify: ['grep -q second a.txt && test ! -s copied'] },
+      );
+      const { iteration } = await scene.pulse.iteration(session.id, 1);
+      expect([session.status, iteration.failure_class, iteration.output_full]).toEqual([
+        'complete',
+        null,
+        expect.stringContaining('The file is changed.'),
+      ]);
+      expect(scene.sh(scene.root, 'show', `${session.branch_name}:a.txt`)).toBe('second');
+      expect(scene.refs('refs/pulse/agent/')).toHaveLength(1);
+    },
+  );
+}
+
+/** Where the agent has hooks: it is refused what Pulse's own tools refuse. */
+function describeGuard(subject: Subject): void {
+  const { calls } = subject;
+  const server = useModelServer();
+  test(`a real ${subject.name} is refused what Pulse’s own tools refuse: a failed call with a way out`, async () => {
+    const { scene, play, asked } = await makeStage(subject, server());
+    const session = await play([
+      { calls: [calls.shell('git push origin HEAD')] },
+      { calls: [calls.write('/proc/outside-the-worktree.txt', 'x')] },
+      { calls: [calls.shell('echo done > /proc/another.txt')] },
+      { text: 'I leave it.\n\n<signal>COMPLETE</signal>' },
+    ]);
+    // Nothing was changed, and yet it is no `denied`: the refusals are Pulse's own.
+    expect(session).toMatchObject({ status: 'complete' });
+    expect((await scene.pulse.iteration(session.id, 1)).iteration.failure_class).toBeNull();
+    const told = JSON.stringify(asked().at(-1)?.body);
+    const outside = subject.refusesOutside ?? 'outside-the-worktree.txt, which is outside';
+    const words = ['an agent does not push', outside, 'another.txt, which is outside'];
+    expect(words.filter((word) => !told.includes(word))).toEqual([]);
+    expect(told.includes('leave publishing to Pulse')).toBe(true);
   });
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeAgent, describeUsageLimit } from './cases.ts';
 import { makeStage, type Subject, useModelServer } from './stage.ts';
+import { describeWorkflow } from './workflow-cases.ts';
 
 const claude: Subject = {
   name: 'claude',
@@ -34,6 +35,7 @@ const claude: Subject = {
 
 describeAgent(claude);
 describeUsageLimit(claude);
+describeWorkflow(claude);
 
 const server = useModelServer();
 

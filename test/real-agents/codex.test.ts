@@ -1,7 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect, test } from 'vitest';
 import { describeAgent, describeUsageLimit } from './cases.ts';
-import type { Subject } from './stage.ts';
+import { makeStage, type Subject, useModelServer } from './stage.ts';
+import { describeWorkflow } from './workflow-cases.ts';
 
 const codex: Subject = {
   name: 'codex',
@@ -37,7 +39,7 @@ const codex: Subject = {
     shell: (cmd) => ({ tool: 'exec_command', input: { cmd, yield_time_ms: 30_000 } }),
     signal: (signal) => ({ tool: 'mcp__pulse/pulse_signal', input: { signal } }),
   },
-  costOfCall: null, // the stream names no model
+  costOfCall: 0.0065, // 1000 tokens in and 50 out; the log names the model
   quietMs: 10_000,
   tellsRetries: true,
 };
@@ -48,3 +50,37 @@ function patch(...lines: string[]) {
 
 describeAgent(codex);
 describeUsageLimit(codex);
+describeWorkflow(codex);
+
+const server = useModelServer();
+
+test('a budget ends a real codex while it runs, to within one call', async () => {
+  const { play } = await makeStage(codex, server());
+  const call = { calls: [codex.calls.shell('echo more >> log.txt; sleep 0.5')] };
+  const session = await play(
+    Array.from({ length: 40 }, () => call),
+    { budgetUsd: 0.015 },
+  );
+  expect(session).toMatchObject({ status: 'blocked', stop_reason: 'budget_cost' });
+  expect(session.spent_usd).toBeGreaterThan(0.015);
+  expect(session.spent_usd).toBeLessThanOrEqual(0.015 + 2 * 0.0065);
+});
+
+test('the hooks of a repository do not run because Pulse has one of its own', async () => {
+  const { scene, play } = await makeStage(codex, server());
+  const planted = join(scene.folder, 'planted');
+  const group = [{ hooks: [{ type: 'command', command: `touch ${planted}` }] }];
+  mkdirSync(join(scene.root, '.codex'));
+  writeFileSync(
+    join(scene.root, '.codex/hooks.json'),
+    JSON.stringify({ hooks: { SessionStart: group, PreToolUse: group } }),
+  );
+  scene.sh(scene.root, 'add', '-A');
+  scene.sh(scene.root, 'commit', '-qm', 'with hooks');
+  const session = await play([
+    { calls: [codex.calls.shell('ls .codex/hooks.json')] },
+    { text: 'Fine.\n\n<signal>COMPLETE</signal>' },
+  ]);
+  expect(session.status).toBe('complete');
+  expect(existsSync(planted)).toBe(false);
+});

@@ -18,5 +18,6 @@ describeAgent({
   },
   costOfCall: null, // no price is known for its model
   quietMs: 10_000,
+  hasNoGuard: true,
   tellsRetries: true,
 });

@@ -1,8 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect, test } from 'vitest';
 import { describeAgent } from './cases.ts';
+import { makeStage, type Subject, useModelServer } from './stage.ts';
 
-describeAgent({
+const gemini: Subject = {
   name: 'gemini',
   user(url, home) {
     mkdirSync(join(home, '.gemini'), { recursive: true });
@@ -33,5 +35,22 @@ describeAgent({
   },
   costOfCall: null, // no price is known for its model
   quietMs: 10_000,
+  refusesOutside: 'Path not in workspace',
   tellsRetries: true,
+};
+
+describeAgent(gemini);
+
+const server = useModelServer();
+
+test('a budget of tokens ends a real gemini while it runs, to within one call', async () => {
+  const { play } = await makeStage(gemini, server());
+  const call = { calls: [gemini.calls.shell('echo more >> log.txt; sleep 1')] };
+  const session = await play(
+    Array.from({ length: 40 }, () => call),
+    { budgetTokens: 2_500 },
+  );
+  expect(session).toMatchObject({ status: 'blocked', stop_reason: 'budget_tokens' });
+  expect(session.total_tokens_used).toBeGreaterThan(2_500);
+  expect(session.total_tokens_used).toBeLessThanOrEqual(2_500 + 2 * 1_050);
 });

@@ -50,5 +50,6 @@ describeAgent({
   },
   costOfCall: 0.0015, // 1000 tokens in and 50 out
   quietMs: 10_000,
+  hasNoGuard: true,
   tellsRetries: false, // without their status
 });

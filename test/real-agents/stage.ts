@@ -6,6 +6,7 @@ import { findAdapter } from '../../src/agents/registry.ts';
 import type { AttemptSpec, RunReport } from '../../src/domain/attempt.ts';
 import type { PulseEvent } from '../../src/domain/events.ts';
 import { createRedactor } from '../../src/domain/redact.ts';
+import type { Trace } from '../../src/engine/actions.ts';
 import { createAgentHost } from '../../src/engine/agent-host.ts';
 import type { StartInput } from '../../src/operations/start.ts';
 import type { Session } from '../../src/store/sessions.ts';
@@ -43,6 +44,10 @@ export interface Subject {
   costOfCall: number | null;
   /** Longer than it is ever silent while all is well, on a busy machine too. */
   quietMs: number;
+  /** How it refuses by itself to write outside of the worktree, where it does before any hook. */
+  refusesOutside?: string;
+  /** It has no hook that a run could be given. */
+  hasNoGuard?: true;
   /** Whether the stream tells of retries. */
   tellsRetries: boolean;
 }
@@ -68,6 +73,10 @@ export interface StageOptions {
   isSubscriber?: boolean;
   /** Instead of the model server. */
   url?: string;
+  /** Of the repository, instead of two small ones. */
+  files?: Record<string, string>;
+  /** Awaited at every crash point: the script may be written anew before an agent starts. */
+  trace?: Trace;
 }
 
 export function useModelServer(): () => ModelServer {
@@ -79,17 +88,18 @@ export function useModelServer(): () => ModelServer {
   return () => server;
 }
 
+const SMALL = { 'a.txt': 'first\n', 'limits.txt': 'Error 429: usage limit reached, resets at 5pm\n' };
+
 let stages = 0;
 
 export async function makeStage(
   subject: Subject,
   server: ModelServer,
-  { wrapper, isSubscriber = false, url }: StageOptions = {},
+  { wrapper, isSubscriber = false, url, files = SMALL, trace }: StageOptions = {},
 ): Promise<Stage> {
   const script = `${subject.name}-${++stages}`;
   const base = url ?? server.script(script, []);
-  const files = { 'a.txt': 'first\n', 'limits.txt': 'Error 429: usage limit reached, resets at 5pm\n' };
-  const scene = await makeScene({ repo: { files }, environment: {} });
+  const scene = await makeScene({ repo: { files }, environment: {}, trace });
   const home = join(scene.folder, 'home');
   const user = isSubscriber && subject.subscriber ? subject.subscriber : subject.user;
   // The scene's Pulse reads this very object.
@@ -144,6 +154,7 @@ export async function runAlone(
     environment: scene.environment,
     binDirectory: scene.folder,
     redactor: createRedactor([]),
+    sandboxes: { plan: async () => null },
   });
   const attempt = heldAttempt({ agent: name, worktreePath: scene.root, startSha: scene.head, ...spec });
   const listener = { event: () => undefined, rejected: async () => 0, spent: () => undefined };

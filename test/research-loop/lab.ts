@@ -51,6 +51,7 @@ export interface Lab {
   content?: object;
   scripts: Record<string, string>;
   iterations?: number;
+  parallel?: number;
   budgetTokens?: number;
 }
 
@@ -58,6 +59,7 @@ export async function startResearch(pulse: Pulse, scratch: Scratch, lab: Lab): P
   const { session } = await pulse.research.start({
     content: { ...RESEARCH, ...lab.content },
     iterations: lab.iterations,
+    parallel: lab.parallel,
     budgetTokens: lab.budgetTokens,
     path: scratch.repository,
     command: agentOf(scratch, lab.scripts),

@@ -115,8 +115,8 @@ describe('a research session', () => {
     expect(tsv[0]).toBe('# metric_direction: lower_is_better');
     expect(tsv[1]).toBe('iteration\tcommit\tmetric\tdelta\tstatus\tdescription\tcommander_task_id');
     expect(tsv[2]).toMatch(/^0\t[0-9a-f]{7}\t100\t\tbaseline\tbaseline\t$/);
-    expect(tsv[3]).toMatch(/^1\t[0-9a-f]{7}\t90\t-10\tkeep\tmake it cheaper\t$/);
-    expect(tsv[4]).toBe('2\t-\t95\t+5\tdiscard\tmake it dearer\t');
+    expect(tsv[3]).toMatch(/^1\t[0-9a-f]{7}\t90\t-10\tkeep\tmake it cheaper\tcmd_[0-9a-f]{16}$/);
+    expect(tsv[4]).toMatch(/^2\t-\t95\t\+5\tdiscard\tmake it dearer\tcmd_[0-9a-f]{16}$/);
     expect(tsv).toHaveLength(13);
     const own = join(scratch.repository, '.context/research-sessions', session.id);
     expect(readFileSync(`${own}.tsv`, 'utf8')).toBe(tsv.join('\n'));

@@ -109,9 +109,9 @@ describe('finish', () => {
       scripts: { 'exp-1': idea('dearer', 120) },
     });
     expect(sessionFile(scratch, session.id)).toMatchObject({ status: 'researching' });
-    await pulse.research.finish(session.id, 'pause');
+    await pulse.research.finish(session.id, { how: 'pause', ...PERSON });
     expect(sessionFile(scratch, session.id)).toMatchObject({ status: 'paused' });
-    await pulse.research.finish(session.id, 'done');
+    await pulse.research.finish(session.id, { how: 'done', ...PERSON });
     const file = sessionFile(scratch, session.id);
     expect(file.status).toBe('complete');
     expect(file.iterations).toHaveLength(2);
@@ -127,7 +127,7 @@ describe('finish', () => {
     });
     await pulse.run(id, signal);
     expect((await pulse.get(id)).session.status).toBe('blocked');
-    await pulse.research.finish(id, 'pause');
+    await pulse.research.finish(id, { how: 'pause', ...PERSON });
     const file = sessionFile(scratch, id);
     expect(file.status).toBe('paused');
     expect(file.iterations).toHaveLength(2);

@@ -18,6 +18,7 @@ import { findTurn, insertTurn, newestTurn } from '../../src/store/turns.ts';
 import { insertVerifications, listVerifications } from '../../src/store/verifications.ts';
 import { admit } from '../fakes/admit.ts';
 import { attemptsContract } from './contract-attempts.ts';
+import { breakersContract } from './contract-breakers.ts';
 import { newIteration, sessionId, verification } from './rows.ts';
 
 /** Each call of `open` gives a handle on the current test's own database, which was empty before the test. */
@@ -271,6 +272,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     });
 
     attemptsContract(open);
+    breakersContract(open);
 
     it('writes evidence once, however often it is written', async () => {
       const store = await admitted();

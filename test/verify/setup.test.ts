@@ -2,7 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { detectSetup, setupFingerprint } from '../../src/verify/setup.ts';
+import { readWorktree } from '../../src/baselines/detect/worktree.ts';
+import { detectPreflight } from '../../src/baselines/detect.ts';
+import { detectSetup } from '../../src/engine/setup-once.ts';
+import { setupFingerprint } from '../../src/verify/setup.ts';
 import { write } from '../git/fixture.ts';
 
 describe('the setup of a worktree', () => {
@@ -13,28 +16,36 @@ describe('the setup of a worktree', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   it.each([
-    ['package-lock.json', 'npm ci'],
-    ['npm-shrinkwrap.json', 'npm ci'],
-    ['pnpm-lock.yaml', 'pnpm install --frozen-lockfile'],
-    ['yarn.lock', 'yarn install --immutable || yarn install --frozen-lockfile'],
-    ['bun.lock', 'bun install --frozen-lockfile'],
-    ['uv.lock', 'uv sync --frozen'],
-    ['poetry.lock', 'poetry install --no-interaction'],
-    ['Cargo.lock', 'cargo fetch --locked'],
-    ['go.sum', 'go mod download'],
-    ['.gitmodules', 'git submodule update --init --recursive'],
-  ])('is told by %s', async (lockfile, command) => {
-    write(folder, { [lockfile]: 'x' });
+    ['package-lock.json', 'package.json', '{}', 'npm ci'],
+    ['npm-shrinkwrap.json', 'package.json', '{}', 'npm ci'],
+    ['pnpm-lock.yaml', 'package.json', '{}', 'pnpm install --frozen-lockfile'],
+    ['yarn.lock', 'package.json', '{}', 'yarn install --frozen-lockfile'],
+    ['yarn.lock', 'package.json', '{"packageManager":"yarn@4.1.0"}', 'yarn install --immutable'],
+    ['bun.lock', 'package.json', '{}', 'bun install --frozen-lockfile'],
+    ['uv.lock', 'pyproject.toml', '', 'uv sync --frozen'],
+    ['poetry.lock', 'pyproject.toml', '', 'poetry install --no-interaction'],
+    ['Cargo.lock', 'Cargo.toml', '', 'cargo fetch --locked'],
+    ['go.sum', 'go.mod', '', 'go mod download'],
+    ['packages.lock.json', 'App.csproj', '', 'dotnet restore --locked-mode'],
+    ['.gitmodules', 'README.md', '', 'git submodule update --init --recursive'],
+  ])('is told by %s beside %s, as in preflight', async (lockfile, manifest, text, command) => {
+    write(folder, { [lockfile]: 'x', [manifest]: text });
     expect(await detectSetup(folder)).toEqual([command]);
+    const { certain, steps } = detectPreflight(await readWorktree(folder));
+    expect([certain, steps.map((step) => step.command)]).toEqual([true, [command]]);
   });
 
-  it('is nothing where there is no lockfile', async () => {
-    write(folder, { 'package.json': '{}', 'docs/package-lock.json': '{}' });
+  it('is nothing where there is no lockfile, and nothing that a lockfile does not fix', async () => {
+    write(folder, { 'package.json': '{"dependencies":{"a":"1"}}', 'docs/package-lock.json': '{}' });
     expect(await detectSetup(folder)).toEqual([]);
+    write(folder, { 'go.sum': '', 'go.mod': '' });
+    expect(await detectSetup(folder)).toEqual(['go mod download']);
   });
 
   it('fetches submodules first, and runs each command once', async () => {
-    write(folder, { 'go.sum': '', 'package-lock.json': '', 'npm-shrinkwrap.json': '', '.gitmodules': '' });
+    const manifests = { 'package.json': '{}', 'go.mod': '' };
+    const lockfiles = { 'go.sum': '', 'package-lock.json': '', 'npm-shrinkwrap.json': '', '.gitmodules': '' };
+    write(folder, { ...manifests, ...lockfiles });
     expect(await detectSetup(folder)).toEqual([
       'git submodule update --init --recursive',
       'npm ci',

@@ -1,34 +1,20 @@
 /** The completion protocol on a real TypeScript repository that has type errors and a failing test of its own. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { badModule, FAULTY_CHECKS, goodModule, writeFaultyFiles } from '../fakes/old-faults.ts';
 import { ACTOR, createWorkflowScene, done, plan, type WorkflowScene } from './scene.ts';
 
-const CHECKS = [
-  { command: 'tsc --noEmit -p .', source: 'Build', scope: ['src/**', 'tsconfig.json'] },
-  { command: 'node --test', source: 'Test' },
-];
+const CHECKS = FAULTY_CHECKS;
 
-/** One type error and one failing test that nobody asked these pulses to mend. */
 function oldFaults({ scratch }: WorkflowScene): void {
-  const write = (path: string, text: string): void => writeFileSync(join(scratch.repository, path), text);
-  mkdirSync(join(scratch.repository, 'src'));
-  mkdirSync(join(scratch.repository, 'test'));
-  write(
-    'tsconfig.json',
-    '{ "compilerOptions": { "strict": true, "noEmit": true, "types": [] }, "include": ["src"] }\n',
-  );
-  write('src/legacy.ts', 'export const count: number = "three";\n');
-  write(
-    'test/legacy.test.js',
-    "const { test } = require('node:test');\ntest('adds', () => { throw new Error('never worked'); });\ntest('holds', () => {});\n",
-  );
+  writeFaultyFiles(scratch.repository);
   scratch.git('add', '-A');
   scratch.git('commit', '-q', '-m', 'chore: what was there before');
 }
 
-const GOOD = "echo 'export const greet = (name: string): string => name.trim();' > src/greet.ts";
-const BAD = "echo 'export const greet = (name: string): number => name;' > src/greet.ts";
+const GOOD = `echo '${goodModule('greet')}' > src/greet.ts`;
+const BAD = `echo '${badModule('greet')}' > src/greet.ts`;
 
 describe('completion', () => {
   it('ignores what was there before, refuses a new error with all reasons, and reveals the hatch at the second refusal', async () => {
@@ -77,9 +63,17 @@ describe('completion', () => {
     const issues = [{ issue: 'greet has the wrong type', reason: 'needs a decision' }];
     const use = (to: string) => done('feat: greet', ['src/greet.ts'], { to, issues });
     const script = [BAD, use('1.json'), use('2.json'), use('3.json')].join('\n');
+    const more = BAD.replaceAll('greet', 'more');
+    const two = [
+      // Another fault of the same kind is this pulse's own.
+      more,
+      done('feat: more', ['src/more.ts'], { to: '4.json' }),
+      GOOD.replaceAll('greet', 'more'),
+      done('feat: more', ['src/more.ts'], { to: '5.json' }),
+    ].join('\n');
     const id = await scene.start(
       { ...plan('one', 'two'), verify: CHECKS },
-      { scripts: { one: script, two: `echo x > x\n${done('docs: x', ['x'])}` } },
+      { scripts: { one: script, two } },
     );
     const halted = await scene.drive(id);
     expect(scene.reply('1.json').reasons!.join('\n')).toContain('cannot be used yet');
@@ -93,8 +87,13 @@ describe('completion', () => {
     });
     expect(halted.pulses[1]!.status).toBe('proposed');
     await scene.pulse.resume(id, { actor: ACTOR });
-    const { pulses } = await scene.drive(id);
+    const { pulses, baseline } = await scene.drive(id);
     expect(pulses.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+    // What a person went on with is known from then on: the next pulse is not blamed for it.
+    expect(baseline.map(({ filePath }) => filePath)).toContain('src/greet.ts');
+    expect(scene.reply('4.json').reasons!.join('\n')).toContain('src/more.ts');
+    expect(scene.reply('4.json').reasons!.join('\n')).not.toContain('src/greet.ts');
+    expect(scene.reply('5.json').ok).toBe(true);
   }, 120_000);
 
   it('holds a failed tool call against the pulse until it has succeeded', async () => {
@@ -138,6 +137,26 @@ describe('completion', () => {
     expect(scene.reply('2.json').ok).toBe(true);
     expect(scratch.git('show', `${session.branch_name}:a.txt`)).toBe('good\nformatted');
     expect(scratch.git('log', '-1', '--format=%b', session.branch_name)).toContain('Ticket: 7');
+  });
+
+  it('commits the message as the commit-msg hook leaves it, if it is one still', async () => {
+    await using scene = await createWorkflowScene();
+    const { scratch } = scene;
+    const hook = 'grep -q wip "$1" && echo "WIP" > "$1" || printf "\\nChange-Id: I%s\\n" 42 >> "$1"\n';
+    writeFileSync(join(scratch.repository, '.git/hooks/commit-msg'), `#!/bin/sh\n${hook}`, { mode: 0o755 });
+    const script = [
+      'echo a > a.txt',
+      done('feat: wip', ['a.txt'], { to: '1.json' }),
+      done('feat: a\n\nSay why.', ['a.txt'], { to: '2.json' }),
+    ].join('\n');
+    const id = await scene.start(plan('one'), { scripts: { one: script } });
+    const { session, pulses } = await scene.drive(id);
+    expect(scene.reply('1.json').reasons!.join('\n')).toMatch(/commit-msg hook left it: .*"WIP"/);
+    expect(scene.reply('2.json').ok).toBe(true);
+    expect(pulses[0]!.description).toBe('feat: a\n\nSay why.\n\nChange-Id: I42');
+    const format =
+      '--format=%s|%(trailers:key=Change-Id,valueonly,separator=)|%(trailers:key=Pulse-Pulse,valueonly,separator=)';
+    expect(scratch.git('log', '-1', format, session.branch_name)).toBe('feat: a|I42|one');
   });
 
   it('fails preflight that changes tracked files, and gives them back', async () => {

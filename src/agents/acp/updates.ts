@@ -3,7 +3,7 @@ import type { SessionUpdate, ToolCallUpdate } from '@agentclientprotocol/sdk';
 import type { RunEvent } from '../contract.ts';
 import { createMessageText } from '../message-text.ts';
 import { createOpenCalls } from '../open-calls.ts';
-import { toolSummary } from '../tool-summary.ts';
+import { aboutCall } from '../tool-summary.ts';
 
 export interface UpdateReader {
   read(update: SessionUpdate): RunEvent[];
@@ -33,8 +33,9 @@ export function createUpdateReader(nowMs: () => number): UpdateReader {
     call: Pick<ToolCallUpdate, 'toolCallId' | 'title' | 'name' | 'kind' | 'rawInput'>,
   ): RunEvent[] {
     const { toolCallId: id, title, kind, rawInput } = call;
-    const summary = toolSummary(rawInput) ?? toolSummary({ description: title });
-    return [...message.end(), ...calls.open({ id, name: nameOf(call, kind), summary })];
+    const told = aboutCall(rawInput);
+    const about = told.summary === undefined ? aboutCall({ description: title }) : told;
+    return [...message.end(), ...calls.open({ id, name: nameOf(call, kind), ...about })];
   }
 
   function onStatus(id: string, status: string | null | undefined): RunEvent[] {

@@ -9,6 +9,7 @@ import { dirname, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { printEvent, readSpeed } from '../print-event.ts';
+import { PREFLIGHT_UNIT, playPreflight } from './preflight.ts';
 import { type PulseAction, type PulseReply, playPulse } from './pulse.ts';
 import { type ExperimentAction, isExperiment, playExperiment } from './research.ts';
 import { type DemoAction, planDemo } from './scenario.ts';
@@ -27,7 +28,8 @@ let pauseMs = 0;
 let tools = 0;
 
 printEvent({ type: 'started', model: 'demo-script' });
-if (/^# Pulse /m.test(brief) && unit !== '') await playWithAnswers(playPulse);
+if (unit === PREFLIGHT_UNIT) await playWithAnswers(playPreflight);
+else if (/^# Pulse /m.test(brief) && unit !== '') await playWithAnswers(playPulse);
 else if (isExperiment(unit)) await playWithAnswers(playExperiment);
 else await playTheGoal();
 printEvent({ type: 'done', ok: true });
@@ -39,7 +41,9 @@ async function playTheGoal(): Promise<void> {
 }
 
 /** How long it becomes depends on what Pulse answers. */
-async function playWithAnswers(begin: typeof playPulse | typeof playExperiment): Promise<void> {
+async function playWithAnswers(
+  begin: typeof playPulse | typeof playPreflight | typeof playExperiment,
+): Promise<void> {
   pauseMs = speed === 0 ? 0 : PULSE_ACTION_MS / speed;
   const play = begin({ brief, iteration, unit, read });
   let reply: PulseReply | undefined;
@@ -57,7 +61,7 @@ type Call = Extract<PulseAction | ExperimentAction, { do: 'call' }>;
 
 async function callPulse({ tool: name, input }: Call): Promise<PulseReply> {
   const id = `tool-${++tools}`;
-  printEvent({ type: 'tool_start', id, name, summary: Object.values(input)[0] });
+  printEvent({ type: 'tool_start', id, name, summary: String(Object.values(input)[0]) });
   let reply = await post(name, input);
   while (reply.pending !== undefined) reply = await post(`${name}_result`, { id: reply.pending });
   printEvent({ type: 'tool_end', id, name, ok: reply.ok });

@@ -14,7 +14,10 @@ export interface PulseReply {
   reasons?: string[];
 }
 
-export type PulseAction = DemoAction | { do: 'call'; tool: 'pulse_done'; input: PulseDone };
+export type PulseAction =
+  | DemoAction
+  | { do: 'call'; tool: 'pulse_done'; input: PulseDone }
+  | { do: 'call'; tool: 'shell' | 'record_baseline' | 'preflight_done'; input: Record<string, unknown> };
 
 interface PulseDone {
   summary: string;

@@ -13,7 +13,7 @@ export function detectCargo(view: WorktreeView): Findings {
       const isWorkspace = /^\[workspace\]/m.test(text);
       if (view.exists(inFolder(folder, 'Cargo.lock'))) {
         const why = `${inFolder(folder, 'Cargo.lock')} is there`;
-        found.steps.push({ command: 'cargo fetch --locked', cwd: folder, why });
+        found.steps.push({ command: 'cargo fetch --locked', cwd: folder, why, isLocked: true });
       } else if (
         isWorkspace ||
         /^\[(?:[\w.'"()= -]+\.)?(?:dev-|build-)?dependencies(?:\.[\w-]+)?\]/m.test(text)
@@ -47,6 +47,7 @@ export function detectGo(view: WorktreeView): Findings {
           command: 'go mod download',
           cwd: folder,
           why: `${inFolder(folder, 'go.sum')} is there`,
+          isLocked: true,
         });
       } else if (hasRequirements) {
         found.doubts.push(`${path} has requirements and no go.sum`);
@@ -87,7 +88,7 @@ export function detectDotnet(view: WorktreeView): Findings {
         found.doubts.push(`${floating[0]} has floating versions and no packages.lock.json`);
       const command = isLocked ? 'dotnet restore --locked-mode' : 'dotnet restore';
       const why = isLocked ? 'packages.lock.json is there' : 'the project files name exact versions';
-      found.steps.push({ command, cwd: folder, why });
+      found.steps.push({ command, cwd: folder, why, ...(isLocked ? { isLocked } : {}) });
       found.verify.push(verifyIn(folder, 'dotnet build --no-restore', 'Build'));
       if (
         own.some((path) => /Microsoft\.NET\.Test\.Sdk|xunit|NUnit|MSTest|TUnit/i.test(view.read(path) ?? ''))

@@ -70,7 +70,7 @@ function detectPackage(view: WorktreeView, root: Manifest, members: readonly Man
       named === tool && tools.length > 1
         ? `packageManager names ${tool}`
         : `${inFolder(folder, lock.name)} is there`;
-    found.steps.push({ command: installCommand(view, root, tool), cwd: folder, why });
+    found.steps.push({ command: installCommand(view, root, tool), cwd: folder, why, isLocked: true });
   } else if (needsInstall) {
     found.doubts.push(`${path} has dependencies and no lockfile: nobody can say which versions were meant`);
     found.steps.push({ command: `${tool} install`, cwd: folder, why: `${path} has dependencies` });

@@ -6,6 +6,8 @@ export interface SetupStep {
   /** Relative to the worktree's root; `.` is the root. */
   cwd: string;
   why: string;
+  /** A lockfile (or `.gitmodules`) says exactly what it brings, so that doing it changes no tracked file. */
+  isLocked?: true;
 }
 
 export interface VerifyCommand {

@@ -23,15 +23,22 @@ function detectProject(view: WorktreeView, folder: string): Findings {
   const has = (name: string): boolean => view.exists(inFolder(folder, name));
   const pyproject = view.read(inFolder(folder, 'pyproject.toml')) ?? '';
   const step = (command: string, why: string): void => void found.steps.push({ command, cwd: folder, why });
+  const lockedStep = (command: string, lockfile: string): void =>
+    void found.steps.push({
+      command,
+      cwd: folder,
+      why: `${inFolder(folder, lockfile)} is there`,
+      isLocked: true,
+    });
   let run = '';
   if (has('uv.lock') && has('poetry.lock')) {
     found.doubts.push(`${inFolder(folder, 'uv.lock')} and poetry.lock belong to different tools`);
   }
   if (has('uv.lock')) {
-    step('uv sync --frozen', `${inFolder(folder, 'uv.lock')} is there`);
+    lockedStep('uv sync --frozen', 'uv.lock');
     run = 'uv run --frozen ';
   } else if (has('poetry.lock')) {
-    step('poetry install --no-interaction', `${inFolder(folder, 'poetry.lock')} is there`);
+    lockedStep('poetry install --no-interaction', 'poetry.lock');
     run = 'poetry run ';
   } else if (has('requirements.txt')) {
     const wanted = inFolder(folder, 'requirements.txt');

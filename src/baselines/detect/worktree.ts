@@ -53,8 +53,8 @@ export function isMaterial(path: string): boolean {
   return path.split('/').some((part) => MATERIAL.has(part));
 }
 
-/** Reads the real worktree. Follows no symbolic link, and looks no deeper than packages usually stand. */
-export async function readWorktree(root: string): Promise<WorktreeView> {
+/** Reads the real worktree. Follows no symbolic link, and looks no deeper than packages usually stand, or than told. */
+export async function readWorktree(root: string, { maxDepth = MAX_DEPTH } = {}): Promise<WorktreeView> {
   const paths: string[] = [];
   const texts = new Map<string, string>();
   const walk = async (folder: string, depth: number): Promise<void> => {
@@ -63,7 +63,7 @@ export async function readWorktree(root: string): Promise<WorktreeView> {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (entry.isDirectory()) {
         const isHidden = entry.name.startsWith('.') || SKIPPED.has(entry.name);
-        if (depth < MAX_DEPTH && !isHidden) await walk(path, depth + 1);
+        if (depth < maxDepth && !isHidden) await walk(path, depth + 1);
         else if (entry.name === 'vendor' && (await isFile(join(root, path, 'modules.txt')))) {
           paths.push(`${path}/modules.txt`); // how Go says that nothing has to be fetched
         }

@@ -25,7 +25,11 @@ const SETTINGS: Record<SettingName, string> = {
   remote: 'how daemons elsewhere reach the repository',
   env: 'variables agents get besides the usual ones',
   fallbackAgent: "who takes over at the agent's usage limit",
+  sandbox: 'whether agents and checks are enclosed',
+  sandboxRead: 'what a sandbox shows besides the usual',
+  sandboxWrite: 'what may be changed in a sandbox besides the worktree',
   prices: 'what models cost, where an agent does not say',
+  research: 'where research is told beside the built-in commander',
 };
 const DURATIONS: readonly SettingName[] = ['timeLimit', 'iterationTimeout', 'idleTimeout'];
 

@@ -2,10 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { PulseError } from '../../domain/errors.ts';
 import { createPulse, type Pulse } from '../../pulse.ts';
+import { actor } from '../actor.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { detached, followSession } from '../follow/follow.ts';
 import { readYamlFile } from '../read-yaml.ts';
-import type { ResearchAction } from '../research-command.ts';
+import { FINISHES, type ResearchAction } from '../research-command.ts';
 import { launchRunner } from '../session-runner.ts';
 import { sharedStart } from '../start-options.ts';
 
@@ -27,6 +28,7 @@ async function start(pulse: Pulse, context: CommandContext, file: string): Promi
   const { session } = await pulse.research.start({
     content: await readYamlFile(file, { cwd, what: 'The research file' }),
     iterations: input.number('iterations'),
+    parallel: input.number('parallel'),
     ...sharedStart(input, cwd),
   });
   const launch = (): Promise<void> => launchRunner(pulse, session, context);
@@ -64,12 +66,35 @@ async function report(pulse: Pulse, { input, output, cwd }: CommandContext, id: 
   return 0;
 }
 
-async function finish(pulse: Pulse, { input, output }: CommandContext, id: string): Promise<number> {
-  if (input.has('done') === input.has('pause')) {
-    throw new PulseError('usage', 'pulse research finish needs one of --done, --pause.');
+async function finish(
+  pulse: Pulse,
+  { input, output, environment }: CommandContext,
+  id: string,
+): Promise<number> {
+  if (environment.PULSE_RUN_ID) {
+    throw new PulseError(
+      'inside_run',
+      'pulse research finish is for people: an agent inside a run may not use it.',
+      {
+        hint: 'End the iteration with the signal BLOCKED and say what a person should do.',
+      },
+    );
   }
-  const { session, research } = await pulse.research.finish(id, input.has('done') ? 'done' : 'pause');
-  if (output.isJson) output.json({ session, phase: research.phase });
-  else output.data(`${session.id}: ${research.phase}`);
+  const [how, another] = FINISHES.filter((name) => input.has(name));
+  if (how === undefined || another !== undefined) {
+    throw new PulseError('usage', 'pulse research finish needs one of --implement, --pause, --done.', {
+      hint: '--implement makes a plan of the next steps, --pause leaves it for later, --done closes it.',
+    });
+  }
+  const { session, research, implementation } = await pulse.research.finish(id, { how, actor: actor() });
+  if (output.isJson) {
+    output.json({ session, phase: research.phase, implementation });
+    return 0;
+  }
+  output.data(`${session.id}: ${research.phase}`);
+  if (implementation) {
+    output.talk(`${implementation.steps} next steps, as a plan for a workflow:`);
+    output.data(implementation.command);
+  }
   return 0;
 }

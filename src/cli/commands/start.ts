@@ -34,7 +34,7 @@ function startInput(input: Input, cwd: string): StartInput {
 
 /** What the person should know before the first iteration. */
 function noteLines(
-  { notIncluded, isCostUnknown, isUnverified }: StartNotes,
+  { notIncluded, isCostUnknown, isUnverified, sandbox }: StartNotes,
   session: Session,
   orphans: Session[],
 ): string[] {
@@ -48,9 +48,12 @@ function noteLines(
   }
   if (isCostUnknown && session.budget_usd !== null) {
     lines.push(
-      `note: ${session.agent} tells no cost by itself: the cost limit binds only on what report_usage tells; the other limits bind`,
+      `note: what ${session.agent} costs is not known (it does not say, and no price is known for its model): the cost limit binds only on what report_usage tells; the other limits bind`,
     );
   }
+  if (sandbox.wish)
+    lines.push('note: the agent and its checks run in a sandbox; the network is open to them');
+  if (sandbox.refused) lines.push(`note: no sandbox: ${sandbox.refused}`);
   if (isUnverified)
     lines.push('note: no verify command: a completion will be unverified (--verify "npm test")');
   for (const { id, goal } of orphans.slice(0, 3)) {

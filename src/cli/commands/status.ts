@@ -29,6 +29,12 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
   if (iterations.length > 0)
     output.data(`\n${iterations.map((row) => iterationLine(row, output)).join('\n')}`);
   output.data(`\n${resultBlock(session, { style, cwd })}`);
+  if (session.status === 'running' && session.resume_at) {
+    const { resume_at: until, agent } = session;
+    output.talk(
+      `\nWaits until ${until.slice(11, 19)} UTC, then tries ${agent} again; pulse log ${session.id} says why.`,
+    );
+  }
   if (status.includes('no runner')) output.talk(`\nhint: nobody runs it: pulse resume ${session.id}`);
   return 0;
 }

@@ -29,7 +29,7 @@ export async function run({ input, output, environment }: CommandContext): Promi
   return report.verdict === 'fresh' ? 0 : 1;
 }
 
-function checkLines({ command, verdict, recorded, again }: CheckedEvidence, style: Style): string[] {
+function checkLines({ command, verdict, recorded, again, news }: CheckedEvidence, style: Style): string[] {
   const end = again.exit === null ? 'did not finish' : `exit ${again.exit}`;
   const was =
     recorded.exit === again.exit
@@ -37,6 +37,11 @@ function checkLines({ command, verdict, recorded, again }: CheckedEvidence, styl
       : `, was ${recorded.exit === null ? 'unfinished' : `exit ${recorded.exit}`}`;
   const head = `${style[COLORS[verdict]](verdict.padEnd(5))}  ${shownLine(command)}  ${style.dim(`${end}${was}, ${formatDuration(again.durationMs)}`)}`;
   if (again.passed) return [head];
-  const tail = shown(again.outputTail).trimEnd().split('\n').slice(-15);
+  if (news === null)
+    return [head, style.dim('       fails as it did before the first pulse, and shows nothing new')];
+  const tail = shown(news ?? again.outputTail)
+    .trimEnd()
+    .split('\n')
+    .slice(-15);
   return [head, ...tail.map((line) => style.dim(`       ${line}`))];
 }

@@ -28,7 +28,14 @@ export async function run(context: CommandContext): Promise<number> {
     baseline: () => baseline(pulse, context, target),
     show: () => show(pulse, context, target),
   };
-  return await actions[input.argument('ACTION') as WorkflowAction]();
+  const action = input.argument('ACTION') as WorkflowAction;
+  const word = input.argument('WHAT');
+  if (word !== undefined && action !== 'baseline') {
+    throw new PulseError('usage', `pulse workflow ${action} does not take "${word}".`, {
+      hint: 'A goal of several words stands in quotation marks.',
+    });
+  }
+  return await actions[action]();
 }
 
 async function start(
@@ -120,7 +127,7 @@ async function review(pulse: Pulse, context: CommandContext, id: string): Promis
 
 async function baseline(pulse: Pulse, context: CommandContext, id: string): Promise<number> {
   const { input, output } = context;
-  if (input.has('refresh')) {
+  if (input.has('refresh') || input.argument('WHAT') === 'refresh') {
     return decided(pulse, context, id, (session) =>
       pulse.workflows.refreshBaseline(session.id, { actor: actor() }),
     );

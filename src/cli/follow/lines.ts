@@ -1,6 +1,7 @@
 /** The lines a follower leaves behind: one for each iteration that ended, one for whatever interrupted it. */
 import { formatDuration } from '../../domain/durations.ts';
 import type { PulseEvent } from '../../domain/events.ts';
+import { waiting } from '../event-text.ts';
 import type { Style } from '../terminal/style.ts';
 import { shorten, shownLine } from '../terminal/text.ts';
 import { experimentLines } from './experiment-lines.ts';
@@ -26,6 +27,8 @@ export function eventLines(
           shorten(`… ${event.iteration} ${shownLine(String(data.message ?? 'usage limit'))}`, columns),
         ),
       ];
+    case 'agent.waiting':
+      return [style.yellow(shorten(`… ${event.iteration} ${waiting(data)}`, columns))];
     case 'agent.denied':
       return [
         style.yellow(

@@ -94,7 +94,8 @@ function stepLabel(progress: Progress, session: Session, nowMs: number): string 
     case 'planning':
       return 'planning';
     case 'preparing':
-      if (progress.unit === 'baseline') return 'measuring';
+      if (progress.isByPulse)
+        return progress.unit === 'preflight' ? 'preflight: setup and checks' : 'measuring';
       return nowMs - stepSinceMs < 2_000 ? 'starting the agent' : 'agent working';
     case 'agent':
       return 'agent working';

@@ -25,6 +25,8 @@ export interface Progress {
   iteration: number;
   maxIterations: number;
   attempt: number;
+  /** No agent runs in it: Pulse prepares the worktree, or reads the metric. */
+  isByPulse: boolean;
   step: Step;
   /** When the step began; for `waiting` it ends at `resumeAtMs`. */
   stepSinceMs: number;
@@ -47,6 +49,7 @@ export function firstProgress(session: Session): Progress {
     iteration: session.current_iteration,
     maxIterations: session.max_iterations,
     attempt: 1,
+    isByPulse: false,
     step: 'starting',
     stepSinceMs: since,
     iterationSinceMs: since,
@@ -89,7 +92,11 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
         failedChecks: [],
       });
     case 'iteration.started':
-      return enter('preparing', { attempt: Number(data.attempt ?? 1), activity: null });
+      return enter('preparing', {
+        attempt: Number(data.attempt ?? 1),
+        isByPulse: data.byPulse === true,
+        activity: null,
+      });
     case 'agent.text':
     case 'agent.tool':
       return enter('agent', { activity: activityOf(event) ?? progress.activity });
@@ -108,6 +115,8 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
       return enter('verified', { failedChecks: failedChecks(data.commands) });
     case 'signal.received':
       return { ...progress, lastSignal: String(data.signal) };
+    case 'agent.waiting':
+      return enter('waiting', { resumeAtMs: Date.parse(String(data.until)), activity: null });
     case 'iteration.retried': {
       const delayMs = Number(data.delayMs ?? 0);
       return enter(delayMs > 0 ? 'waiting' : 'planning', {

@@ -6,7 +6,7 @@ import type { Output } from '../output.ts';
 import { shownLine } from '../terminal/text.ts';
 import { eventLines } from './lines.ts';
 import { createLiveView } from './live-view.ts';
-import { advance, firstProgress, placeOf } from './progress.ts';
+import { advance, firstProgress, type Progress, placeOf } from './progress.ts';
 
 export interface View {
   event(event: PulseEvent): void;
@@ -36,6 +36,11 @@ function jsonView(output: Output): View {
   };
 }
 
+function startOf({ isByPulse, unit }: Progress): string {
+  if (!isByPulse) return 'agent started';
+  return unit === 'preflight' ? 'preflight: the worktree is set up, checks are run' : 'is measured';
+}
+
 /** One line for each event that means something to a person reading a log. */
 function plainView(output: Output, session: Session): View {
   let progress = firstProgress(session);
@@ -61,7 +66,7 @@ function plainView(output: Output, session: Session): View {
       case 'session.created':
         return [`▸ ${shownLine(String(data.goal))}`, `  ${session.id} · ${data.agent} on ${data.branch}`];
       case 'iteration.started':
-        return [`  ${place(iteration)} ${progress.unit === 'baseline' ? 'is measured' : 'agent started'}`];
+        return [`  ${place(iteration)} ${startOf(progress)}`];
       case 'iteration.ended':
         return [`  ${place(iteration)} agent ended after ${formatDuration(Number(data.durationMs))}`];
       case 'iteration.verified':

@@ -3,6 +3,9 @@ import { idempotencyMigration } from './002-idempotency.ts';
 import { daemonsMigration } from './003-daemons.ts';
 import { workflowsMigration } from './004-workflows.ts';
 import { researchMigration } from './005-research.ts';
+import { commanderMigration } from './006-commander.ts';
+import { breakersMigration } from './007-breakers.ts';
+import { parallelResearchMigration } from './008-parallel-research.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
@@ -12,4 +15,7 @@ export const MIGRATIONS: readonly Migration[] = [
   daemonsMigration,
   workflowsMigration,
   researchMigration,
+  commanderMigration,
+  breakersMigration,
+  parallelResearchMigration,
 ];

@@ -1,4 +1,5 @@
 /** What the work tools of one run are given, and what they remember during it. */
+import type { Sandbox } from '../../process/sandbox.ts';
 import type { Queue } from './queue.ts';
 
 export interface WorkLimits {
@@ -39,6 +40,8 @@ export interface WorkContext {
   runId: string;
   /** The complete environment of what `shell` starts; nothing is inherited. */
   environment: Record<string, string>;
+  /** Encloses what `shell` starts. */
+  sandbox?: Sandbox | null;
   limits?: Partial<WorkLimits>;
   /** An index's answer to `semantic_search`, best first; `null` while it has none: then words are searched for. */
   findByMeaning?(query: string, limit: number): Promise<SearchHit[] | null>;
@@ -50,6 +53,7 @@ export interface Work {
   root: string;
   runId: string;
   environment: Record<string, string>;
+  sandbox: Sandbox | null;
   limits: WorkLimits;
   findByMeaning: NonNullable<WorkContext['findByMeaning']>;
   /** By real path, the hash of what the agent has last seen or written there. */

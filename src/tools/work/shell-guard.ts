@@ -165,17 +165,30 @@ function checkWrite(word: ShellWord, { reading, who }: { reading: Reading; who: 
   if (!word.isWhole || word.text === '' || isDevice(word.text)) return;
   const path = absolutePath(word.text, reading);
   if (path === null) return;
-  const real = realPathOf(path);
-  const temporary = ['/tmp', environment.TMPDIR ?? '/tmp'].map(realPathOf);
-  if (real === root && REMOVERS.includes(who))
+  if (realPathOf(path) === root && REMOVERS.includes(who))
     reading.reasons.add(`${who} would take away the worktree itself.`);
+  const refusal = writeRefusal(path, { root, environment, shown: word.text, who });
+  if (refusal !== null) reading.reasons.add(refusal);
+}
+
+/** Why `who` may not write to this absolute path; `null`: it may. Temporary folders are nobody's. */
+export function writeRefusal(
+  path: string,
+  {
+    root,
+    environment,
+    shown,
+    who,
+  }: Pick<ShellGuard, 'root' | 'environment'> & { shown: string; who: string },
+): string | null {
+  const real = realPathOf(path);
   if (isWithin(root, real)) {
-    if (real.slice(root.length).split('/').some(isGitName))
-      reading.reasons.add(`${who} would change ${word.text}.`);
-    return;
+    return real.slice(root.length).split('/').some(isGitName) ? `${who} would change ${shown}.` : null;
   }
-  if (temporary.some((folder) => isWithin(folder, real) && folder !== real && !isWithin(real, root))) return;
-  reading.reasons.add(`${who} would write to ${word.text}, which is outside the worktree.`);
+  const temporary = ['/tmp', environment.TMPDIR ?? '/tmp'].map(realPathOf);
+  if (temporary.some((folder) => isWithin(folder, real) && folder !== real && !isWithin(real, root)))
+    return null;
+  return `${who} would write to ${shown}, which is outside the worktree.`;
 }
 
 function isDevice(path: string): boolean {

@@ -5,8 +5,7 @@ import { findExecutable } from '../../process/executable.ts';
 import { startProcess } from '../../process/spawn.ts';
 import type { Tool, ToolReply } from '../contract.ts';
 import type { Work } from './context.ts';
-import { streamGit } from './git-files.ts';
-import type { GitFacts } from './git-guard.ts';
+import { gitFacts } from './git-facts.ts';
 import { HeadAndTail } from './head-and-tail.ts';
 import { resolveWorkPath } from './paths.ts';
 import { createQueue } from './queue.ts';
@@ -62,7 +61,8 @@ async function run(work: Work, { command, cwd, timeoutMs }: ShellCall): Promise<
     file: shellProgram(work),
     args: ['-c', command],
     cwd: realpathSync(cwd),
-    env: environment,
+    env: work.sandbox ? { ...environment, TMPDIR: '/tmp' } : environment,
+    sandbox: work.sandbox,
     signal: AbortSignal.any([deadline, signal]),
     graceMs: 1000,
     onData: (_, chunk) => output.push(chunk),
@@ -89,17 +89,4 @@ function endOf(
 function shellProgram({ environment, root }: Work): string {
   const found = findExecutable({ file: 'bash', cwd: root, path: environment.PATH });
   return typeof found === 'string' ? found : '/bin/sh';
-}
-
-/** Asked only where the answer can matter. */
-async function gitFacts(work: Work, command: string): Promise<GitFacts> {
-  const branches = new Set<string>();
-  let isOnBranch = false;
-  if (!/\b(checkout|switch|reset)\b/.test(command)) return { branches, isOnBranch };
-  await streamGit(work, ['for-each-ref', '--format=%(HEAD)%(refname:short)', 'refs/heads'], (line) => {
-    branches.add(line.slice(1));
-    isOnBranch ||= line.startsWith('*');
-    return true;
-  });
-  return { branches, isOnBranch };
 }

@@ -35,6 +35,7 @@ export function createWorkTools(context: WorkContext): WorkTools {
     root: realpathSync(context.worktree),
     runId: context.runId,
     environment: context.environment,
+    sandbox: context.sandbox ?? null,
     limits: { ...DEFAULT_WORK_LIMITS, ...context.limits },
     findByMeaning: context.findByMeaning ?? (async () => null),
     seen: new Map(),

@@ -1,0 +1,121 @@
+/** What Pulse adds to a real agent: one turn of claude by itself, and as an iteration, against a scripted model. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { claudeAdapter } from '../src/agents/claude.ts';
+import { createPulse, type Pulse } from '../src/pulse.ts';
+import { type ModelServer, startModelServer } from '../test/fakes/model-server/index.ts';
+import { createScratch } from '../test/fakes/scratch.ts';
+import { agentProgram, PINNED } from '../test/real-agents/versions.ts';
+import { ms, type Row, tell, times } from './row.ts';
+import { median } from './statistics.ts';
+
+const ROUNDS = Number(process.argv[2] ?? 4);
+/** A session that changes nothing is stopped after a few iterations. The first makes the worktree: it is left out. */
+const PER_ROUND = 4;
+const WHAT = '(k) one turn of a real claude as an iteration';
+const TARGET = 1.15;
+/** What stands on the command line for Pulse's tools and guard alone. */
+const OWN_OPTIONS = ['--mcp-config', '--strict-mcp-config', '--settings'];
+
+const own: number[] = [];
+const plain: number[] = [];
+const program = agentProgram('claude');
+if (existsSync(program)) {
+  await using server = await startModelServer();
+  for (let round = 0; round < ROUNDS; round++) await runSession(server);
+}
+tell([existsSync(program) ? against() : skipped()]);
+
+function against(): Row {
+  const ratio = median(own) / median(plain);
+  return {
+    what: WHAT,
+    measured: `${ms(median(own))} (fastest ${ms(Math.min(...own))})`,
+    beside: `the same command line without Pulse’s tools: ${ms(median(plain))} (fastest ${ms(Math.min(...plain))}); medians of ${own.length} in turns`,
+    result: `${times(ratio)} (fastest ${times(Math.min(...own) / Math.min(...plain))})`,
+    target: `≤ ${TARGET}×`,
+    isMet: ratio <= TARGET,
+  };
+}
+
+function skipped(): Row {
+  const { version } = PINNED.claude;
+  const beside = `claude ${version} is not in the cache: npm run test:agents -- claude brings it`;
+  return { what: WHAT, measured: 'not measured', beside, result: '', target: `≤ ${TARGET}×`, isMet: null };
+}
+
+/** In turns: after each iteration, claude by itself with that iteration's brief. */
+async function runSession(server: ModelServer): Promise<void> {
+  using scratch = createScratch();
+  const home = join(scratch.path, 'user');
+  mkdirSync(home);
+  const environment = {
+    ...{ PATH: process.env.PATH, HOME: home, PULSE_HOME: scratch.home, PULSE_AGENT_CLAUDE_BIN: program },
+    ANTHROPIC_BASE_URL: server.script('turn', [{ text: 'One step done.\n\n<signal>CONTINUE</signal>' }]),
+    ANTHROPIC_API_KEY: 'dummy',
+    ANTHROPIC_MODEL: 'claude-sonnet-4-5',
+  };
+  let began = 0;
+  let settled = 0;
+  await using pulse = await createPulse({
+    environment,
+    async trace(point) {
+      if (point !== 'settle:after') return;
+      if (++settled > 1) {
+        own.push(performance.now() - began);
+        plain.push(
+          await runPlain({ brief: await lastBrief(pulse), worktree: scratch.repository, environment }),
+        );
+      }
+      began = performance.now();
+    },
+  });
+  const { session } = await pulse.start({
+    ...{ goal: 'Take one step', path: scratch.repository, createdBy: 'cli', agent: 'claude' },
+    maxIterations: PER_ROUND,
+  });
+  await pulse.run(session.id, new AbortController().signal);
+  if (settled === PER_ROUND) return;
+  const { blocked_reason: why } = await pulse.session(session.id);
+  throw new Error(`only ${settled} of ${PER_ROUND} iterations ran: ${why}`);
+}
+
+async function lastBrief(pulse: Pulse): Promise<string> {
+  const [session] = await pulse.list({ limit: 1 });
+  return (await pulse.context(session!.id, { maxTurns: 1 })).iteration!.task_content;
+}
+
+interface PlainRun {
+  brief: string;
+  worktree: string;
+  environment: NodeJS.ProcessEnv;
+}
+
+/** What a script would start that has nothing of Pulse: no tools, no guard. */
+async function runPlain({ brief, worktree, environment }: PlainRun): Promise<number> {
+  const { file, args, env } = claudeAdapter.command({
+    ...{ brief, worktree, command: null, unit: null, executable: program, model: null, resume: null },
+    ...{ tools: { url: '', token: '', names: [] }, directory: '', prices: {} },
+  });
+  const began = performance.now();
+  const child = spawn(file, withoutTools(args), {
+    cwd: worktree,
+    env: { ...environment, ...env },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  child.stdout.resume();
+  child.stdin.end(brief);
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`claude by itself ended with ${code}`);
+  return performance.now() - began;
+}
+
+function withoutTools(args: readonly string[]): string[] {
+  return args.filter((arg, index) => !isOwn(arg) && !(isOwn(args[index - 1]) && !arg.startsWith('--')));
+}
+
+function isOwn(arg: string | undefined): boolean {
+  return arg !== undefined && OWN_OPTIONS.includes(arg);
+}

@@ -1,0 +1,129 @@
+/**
+ * What an assistant may do with research. It always runs commands (the metric's), so to start it needs the token; what
+ * becomes of the findings is a person's to decide (contract 6).
+ */
+import type { McpTool } from '../tools/mcp-server.ts';
+import { statusInput, usd } from './inputs.ts';
+import {
+  researchFinishInput,
+  researchReportInput,
+  researchStartInput,
+  showReportInput,
+} from './research-inputs.ts';
+import { researchView } from './research-views.ts';
+import { type Caller, demandPerson, demandTrust, sessionTool } from './session-tool.ts';
+import { boundedSession, cut, noteLines } from './views.ts';
+import { stopped } from './waiting.ts';
+
+export function researchTools(caller: Caller): McpTool[] {
+  return [start, show, report, finish, showReport].map((tool) => tool(caller));
+}
+
+const CHANGES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false };
+const REPORT_LENGTH = 500_000;
+
+const start = sessionTool({
+  name: 'pulse_research_start',
+  title: 'Start research',
+  description:
+    'Push a metric: an agent tries one small change after the other, Pulse measures each and keeps only what truly ' +
+    'helps. Returns at once with the session id.',
+  input: researchStartInput,
+  annotations: CHANGES,
+  async run(input, caller) {
+    demandTrust(caller, 'pulse_research_start');
+    const { projectPath, research, budgetUsd, timeLimit, iterationTimeout, idleTimeout, ...rest } = input;
+    const pulse = await caller.pulse();
+    const { session, notes } = await pulse.research.start(
+      {
+        ...rest,
+        content: research,
+        path: projectPath,
+        createdBy: 'mcp',
+        budgetUsd: usd(budgetUsd),
+        timeLimitMs: timeLimit,
+        iterationTimeoutMs: iterationTimeout,
+        idleTimeoutMs: idleTimeout,
+      },
+      caller.take,
+    );
+    await caller.runSession(session);
+    const text = [
+      `Started ${session.id}: agent ${session.agent} on branch ${session.branch_name}.`,
+      ...noteLines({ ...notes, isUnverified: false }),
+      'next: pulse_research_show, with waitSeconds',
+    ].join('\n');
+    return { text, data: { sessionId: session.id, session: boundedSession(session), notes: { ...notes } } };
+  },
+});
+
+const show = sessionTool({
+  name: 'pulse_research_show',
+  title: 'Show research',
+  description: 'How research stands: baseline, experiments, the best so far, and what to do next.',
+  input: statusInput,
+  annotations: { readOnlyHint: true },
+  async run({ sessionId, waitSeconds = 0 }, caller, signal) {
+    const pulse = await caller.pulse();
+    const { session } = await pulse.research.show(sessionId);
+    if (waitSeconds > 0)
+      await stopped(pulse, session.id, AbortSignal.any([signal, AbortSignal.timeout(waitSeconds * 1000)]));
+    return researchView(await pulse.research.show(session.id), await pulse.runner(session.id));
+  },
+});
+
+const report = sessionTool({
+  name: 'pulse_research_report',
+  title: 'Read the report of research',
+  description:
+    'The report as one HTML page: results with plot, plan and reality, kept changes, what did not work.',
+  input: researchReportInput,
+  annotations: { readOnlyHint: true },
+  async run({ sessionId }, caller) {
+    const { research } = await caller.pulse();
+    const html = await research.report(sessionId);
+    return { text: cut(html, REPORT_LENGTH), data: { html: cut(html, REPORT_LENGTH) } };
+  },
+});
+
+const showReport = sessionTool({
+  name: 'show_report',
+  title: 'Show the report of research',
+  description:
+    'Write the report as an HTML file beside the session’s other files and say where it is. Does not wait for anybody.',
+  input: showReportInput,
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
+  async run({ sessionId, ...words }, caller) {
+    const { research } = await caller.pulse();
+    const path = await research.showReport(sessionId, words);
+    return { text: `The report is in ${path}`, data: { path } };
+  },
+});
+
+const finish = sessionTool({
+  name: 'pulse_research_finish',
+  title: 'Finish research',
+  description:
+    'What becomes of the findings: a plan of the next steps (implement), left for later (pause), closed (done). The ' +
+    'session itself does not change. Only on a person’s word.',
+  input: researchFinishInput,
+  annotations: CHANGES,
+  async run({ sessionId, how }, caller) {
+    demandPerson(caller, 'pulse_research_finish');
+    const { research: operations } = await caller.pulse();
+    const { session, research, implementation } = await operations.finish(sessionId, {
+      how,
+      actor: caller.actor,
+    });
+    const text = [
+      `${session.id}: ${research.phase}`,
+      ...(implementation
+        ? [
+            `${implementation.steps} next steps in ${implementation.plan}`,
+            `next: pulse_workflow_start with that plan, or: ${implementation.command}`,
+          ]
+        : []),
+    ].join('\n');
+    return { text, data: { session: boundedSession(session), phase: research.phase, implementation } };
+  },
+});

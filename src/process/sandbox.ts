@@ -1,0 +1,137 @@
+/**
+ * The sandbox of a run's processes: bubblewrap, with namespaces of their own and a file system that holds only what is
+ * named here (docs/decisions/0014). The network is shared: agents need their API.
+ */
+import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { findExecutable } from './executable.ts';
+import { openProcessTable } from './process-table.ts';
+
+/** What can be seen inside, beside the system's own directories. Paths that do not exist are passed over. */
+export interface Sandbox {
+  write: readonly string[];
+  /** Wins over `write` for what lies below it. */
+  read: readonly string[];
+  /** Files of which the inside has a copy that it may change; the change is lost. */
+  copy: readonly string[];
+  /** Folders that are there and empty, in memory. */
+  empty: readonly string[];
+  /** When the process and all it started are gone, before its end is told. */
+  afterwards?(): Promise<void>;
+}
+
+export interface Enclosed {
+  file: string;
+  args: string[];
+}
+
+/** Where bubblewrap is; nothing is started. */
+export function findBwrap(path: string | undefined): string | null {
+  const found = findExecutable({ file: 'bwrap', cwd: '/', path });
+  return typeof found === 'string' ? found : null;
+}
+
+/** The words that start a program inside of the sandbox. `bwrap` is bubblewrap's own path. */
+export function enclose(
+  { bwrap, sandbox, cwd }: { bwrap: string; sandbox: Sandbox; cwd: string },
+  program: { file: string; args: readonly string[] },
+): Enclosed {
+  const copies = sandbox.copy.flatMap((path) => {
+    const real = realPath(path);
+    return real !== null && statSync(real).isFile() ? [{ real, path }] : [];
+  });
+  const shadows = copies.map(({ real, path }, index) => ({ real, path, at: `${SHADOWS}/${index}` }));
+  const args = [
+    ...ISOLATION,
+    ...SYSTEM.flatMap(systemMount),
+    ...['--proc', '/proc', '--dev', '/dev'],
+    ...mounts(sandbox),
+    ...shadows.flatMap(({ real, at }) => ['--ro-bind', real, at]),
+    ...['--chdir', cwd, '--'],
+  ];
+  const inner = [program.file, ...program.args];
+  if (shadows.length === 0) return { file: bwrap, args: [...args, ...inner] };
+  const pairs = shadows.flatMap(({ at, path }) => [at, path]);
+  return { file: bwrap, args: [...args, '/bin/sh', '-c', COPY_AND_EXEC, 'sh', ...pairs, '--', ...inner] };
+}
+
+/**
+ * bubblewrap passes no signal on, and its own end ends everything at once: so a signal is meant for the program inside.
+ * That is the first child of the sandbox's init, which is bubblewrap's only child. `null` before it is there.
+ */
+export function insideOf(pid: number): number | null {
+  const init = firstChild(pid);
+  return init === null ? null : firstChild(init);
+}
+
+const ISOLATION = [
+  ...['--die-with-parent', '--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
+  '--unshare-cgroup-try',
+];
+
+const SYSTEM = [
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/libx32',
+  '/etc',
+  '/opt',
+  '/nix',
+  '/sys',
+];
+
+/** Where the originals of copied files stand; outside of whatever the run may call its own. */
+const SHADOWS = '/run/pulse';
+
+/** `exec`, so that the program is the very process that signals are sent to. */
+const COPY_AND_EXEC =
+  'while [ "$1" != -- ]; do { mkdir -p "$(dirname "$2")" && cp "$1" "$2"; } 2>/dev/null; shift 2; done; shift; exec "$@"';
+
+/** `/bin` is a folder here and a symlink there. */
+function systemMount(path: string): string[] {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return [];
+  return stat.isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path];
+}
+
+/** Outer paths first, so that an inner one lies on top; at the same place the last kind wins. */
+function mounts({ empty, write, read }: Sandbox): string[] {
+  const byPath = new Map<string, string[]>();
+  for (const path of ['/tmp', '/var/tmp', '/run', ...empty]) byPath.set(path, ['--tmpfs', path]);
+  const add = (kind: string, path: string): void => {
+    const real = realPath(path);
+    if (real === null) return;
+    byPath.set(path, [kind, real, path]);
+    // What resolves symlinks (git, a shell's cwd) must find it there as well.
+    if (real !== path && statSync(real).isDirectory()) byPath.set(real, [kind, real, real]);
+  };
+  for (const path of write) add('--bind', path);
+  for (const path of read) add('--ro-bind', path);
+  const names = realPath('/etc/resolv.conf');
+  if (names !== null && !names.startsWith('/etc/')) add('--ro-bind', names);
+  return [...byPath].sort(([a], [b]) => depth(a) - depth(b)).flatMap(([, words]) => words);
+}
+
+function depth(path: string): number {
+  return path.split('/').filter(Boolean).length;
+}
+
+function realPath(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null; // not there, or not ours to look at: then it is not inside either
+  }
+}
+
+function firstChild(parent: number): number | null {
+  const table = openProcessTable();
+  const children = table.pids().flatMap((pid) => {
+    const stat = table.stat(pid);
+    return stat !== null && stat.parent === parent && !stat.isZombie ? stat : [];
+  });
+  children.sort((a, b) => a.startTime - b.startTime || a.pid - b.pid);
+  return children[0]?.pid ?? null;
+}

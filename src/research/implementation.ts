@@ -1,0 +1,35 @@
+/** `finish --implement` (contract 5): the next steps as a workflow's plan, checked by the plan's own rules. */
+import { type Plan, parsePlan } from '../domain/plan.ts';
+import type { NextStep } from './findings.ts';
+
+export interface ImplementationInput {
+  goal: string;
+  /** The session's branch: what was kept is what is built on. */
+  branch: string;
+  inScope: readonly string[];
+  /** What must pass before anything is kept. */
+  guard: string | undefined;
+  findings: string;
+  steps: readonly NextStep[];
+}
+
+const TITLE = 200;
+
+export function implementationPlan(input: ImplementationInput): Plan {
+  const { goal, branch, inScope, guard, findings, steps } = input;
+  return parsePlan({
+    title: oneLine(`Implement what research found: ${goal}`, 500),
+    base: branch,
+    approach: `${findings}\n\nThe steps stand in order of worth. What was measured in: ${inScope.join(', ')}.`,
+    pulses: steps.map(({ title, description }, index) => ({
+      id: `step-${index + 1}`,
+      title: oneLine(title, TITLE),
+      description,
+    })),
+    ...(guard ? { verify: [{ command: guard, source: 'Test' }] } : {}),
+  });
+}
+
+function oneLine(text: string, longest: number): string {
+  return text.replaceAll(/\s+/g, ' ').trim().slice(0, longest).toWellFormed();
+}

@@ -1,0 +1,50 @@
+/**
+ * The guard of Pulse's own tools, for agents that have tools of their own: their hooks ask before a call is made. It
+ * deters from accidents as there, and contains nothing (docs/security.md).
+ */
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { gitFacts } from '../work/git-facts.ts';
+import { refusalsOf, writeRefusal } from '../work/shell-guard.ts';
+import { answerHook, type HookAnswer, isHookFormat, readHook } from './hook-formats.ts';
+
+export interface CallGuard {
+  /** What the agent's hook is told; `null` for a format that nobody speaks. Never throws for what the agent sends. */
+  answer(format: string, input: unknown): Promise<HookAnswer | null>;
+}
+
+export interface CallGuardOptions {
+  worktree: string;
+  /** The agent's: it says where its home and its temporary folder are. */
+  environment: Record<string, string>;
+  /** Told of each call that is refused. */
+  onRefusal(call: { id: string | null; tool: string; reasons: readonly string[] }): void;
+}
+
+export function createCallGuard({ worktree, environment, onRefusal }: CallGuardOptions): CallGuard {
+  const root = realpathSync(worktree);
+
+  async function judge({ scripts, writes, cwd }: ReturnType<typeof readHook>): Promise<string[]> {
+    const from = cwd === null ? root : resolve(root, cwd);
+    const reasons: string[] = [];
+    for (const script of scripts) {
+      const facts = await gitFacts({ root, environment }, script);
+      reasons.push(...refusalsOf(script, { root, cwd: from, environment, facts }));
+    }
+    for (const { path, tool } of writes) {
+      const reason = writeRefusal(resolve(from, path), { root, environment, shown: path, who: tool });
+      if (reason !== null) reasons.push(reason);
+    }
+    return [...new Set(reasons)];
+  }
+
+  return {
+    async answer(format, input) {
+      if (!isHookFormat(format)) return null;
+      const call = readHook(format, input);
+      const reasons = await judge(call);
+      if (reasons.length > 0) onRefusal({ id: call.id, tool: call.tool, reasons });
+      return answerHook(format, reasons);
+    },
+  };
+}

@@ -1,0 +1,227 @@
+/** Real SIGKILL at every point of a review (contract 3, Review): nothing lost, nothing merged twice, no checkout half merged. */
+import { spawn } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { CrashPoint, Trace } from '../../src/engine/actions.ts';
+import { createPulse } from '../../src/pulse.ts';
+import { createScratch, type Scratch } from '../fakes/scratch.ts';
+import { processesOf, runner } from './kill-suite.ts';
+
+const FIXTURE = join(import.meta.dirname, 'fixtures/review.ts');
+
+const done = (name: string): string =>
+  `pulse tool pulse_done '{"summary":"feat: ${name}","filesChanged":["${name}"]}' > /dev/null`;
+const AGENT = `cat > /dev/null; echo x > "$PULSE_UNIT"
+case "$PULSE_UNIT" in one) ${done('one')} ;; two) ${done('two')} ;; review-1) ${done('review-1')} ;; esac`;
+
+interface Way {
+  name: string;
+  mode: 'ff' | 'merge' | 'squash';
+  isCheckedOut: boolean;
+  /** The git processes that come before the base is moved, the mover last. */
+  git: string[];
+}
+
+const ASKING = ['rev-parse', 'merge-base'];
+const WAYS: Way[] = (['ff', 'merge', 'squash'] as const).flatMap((mode) =>
+  [false, true].map((isCheckedOut) => ({
+    name: `${mode}, ${isCheckedOut ? 'base in a clean checkout' : 'base checked out nowhere'}`,
+    mode,
+    isCheckedOut,
+    git: [
+      ...ASKING,
+      ...(isCheckedOut ? ['status'] : []),
+      ...(mode === 'ff' ? [] : ['merge-tree', 'commit-tree']),
+      isCheckedOut ? 'merge' : 'update-ref',
+    ],
+  })),
+);
+
+/** `isShort` leaves out what has nothing to do with the store: deaths before each git process. */
+export function killReview(
+  store: string,
+  { prepare, isShort = false }: { prepare(scratch: Scratch): Promise<void>; isShort?: boolean },
+): void {
+  describe(`a review on ${store} that is killed`, () => {
+    it.each(WAYS)('at every point of $name merges once', { timeout: 120_000 }, async (way) => {
+      using scratch = createScratch();
+      await prepare(scratch);
+      const { id, branch } = await waiting(scratch);
+      // Somebody has worked on the base meanwhile.
+      if (way.mode !== 'ff') commitOnBase(scratch, 'meanwhile.txt');
+      if (!way.isCheckedOut) scratch.git('switch', '-q', '--detach');
+      const before = await worldOf(scratch, id);
+
+      const asked = isShort ? [] : way.git.map((name) => `git ${name}`);
+      for (const where of ['merge:before' satisfies CrashPoint, ...asked]) {
+        await killed(scratch, { id, word: way.mode, where });
+        expect(await worldOf(scratch, id), where).toEqual(before);
+      }
+      const late: CrashPoint[] = ['merge:after', 'review:before'];
+      for (const where of late) {
+        await killed(scratch, { id, word: way.mode, where });
+        expectMerged(scratch, { way, branch });
+        expect((await worldOf(scratch, id)).session, where).toEqual(before.session);
+      }
+      await killed(scratch, { id, word: way.mode, where: 'review:after' });
+      expect((await worldOf(scratch, id)).session).toMatchObject({ status: 'running' });
+      // Said again, it is refused with what to do; the next runner ends the session.
+      const again = await review(scratch, { id, word: way.mode });
+      expect(again).toMatchObject({ end: 1, said: expect.stringContaining(`pulse resume ${id}`) });
+      expect(await runner(scratch, id)).toBe(0);
+      expectMerged(scratch, { way, branch });
+      await using pulse = await createPulse({ environment: scratch.environment });
+      const { session, workflow } = await pulse.workflows.view(id);
+      expect(session).toMatchObject({ status: 'complete', stop_reason: 'completed' });
+      expect(workflow).toMatchObject({ merged_sha: scratch.git('rev-parse', 'main'), reviewed_by: 'test' });
+      expect(scratch.git('worktree', 'list').split('\n')).toHaveLength(1);
+      expect(processesOf(scratch)).toEqual([]);
+    });
+
+    it('at every point of a rejection makes one pulse of it', { timeout: 60_000 }, async () => {
+      using scratch = createScratch();
+      await prepare(scratch);
+      const { id, branch } = await waiting(scratch);
+      const before = await worldOf(scratch, id);
+      await killed(scratch, { id, word: 'reject', where: 'review:before' });
+      expect(await worldOf(scratch, id)).toEqual(before);
+      await killed(scratch, { id, word: 'reject', where: 'review:after' });
+      const again = await review(scratch, { id, word: 'reject' });
+      expect(again).toMatchObject({ end: 1, said: expect.stringContaining('does not wait for review') });
+      expect(await runner(scratch, id)).toBe(0);
+      const after = await worldOf(scratch, id);
+      expect(after.session).toEqual(before.session);
+      expect(after.main).toBe(before.main);
+      expect(subjects(scratch, `main..${branch}`)).toEqual(['feat: one', 'feat: two', 'feat: review-1']);
+    });
+
+    it('in the middle of a checkout: git goes on, and the checkout is whole', {
+      timeout: 60_000,
+    }, async () => {
+      using scratch = createScratch();
+      await prepare(scratch);
+      const { id, branch } = await waiting(scratch);
+      // A filter that holds git up while it writes the files, until it is told.
+      const [at, go] = [join(scratch.path, 'at'), join(scratch.path, 'go')];
+      const filter = scratch.file(
+        'filter.sh',
+        `touch '${at}'; until [ -f '${go}' ]; do sleep 0.02; done; cat\n`,
+      );
+      scratch.git('config', 'filter.slow.smudge', `sh ${filter}`);
+      writeFileSync(join(scratch.repository, '.git/info/attributes'), '* filter=slow\n');
+      const child = start(scratch, { id, word: 'ff' });
+      const ended = new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)));
+      await expect.poll(() => existsSync(at), { timeout: 20_000, interval: 20 }).toBe(true);
+      child.kill('SIGKILL');
+      expect(await ended).toBe('SIGKILL');
+      scratch.file('go', '');
+      await expect
+        .poll(() => scratch.git('rev-parse', 'main'), { timeout: 20_000 })
+        .toBe(scratch.git('rev-parse', branch));
+      await expect
+        .poll(() => existsSync(join(scratch.repository, '.git/index.lock')), { timeout: 20_000 })
+        .toBe(false);
+      expect(scratch.git('status', '--porcelain')).toBe('');
+      expect(scratch.read('two')).toBe('x\n');
+      expect(await review(scratch, { id, word: 'ff' })).toMatchObject({ end: 0 });
+      expect(await runner(scratch, id)).toBe(0);
+      expect(subjects(scratch, 'main')).toEqual(['first', 'feat: one', 'feat: two']);
+    });
+  });
+}
+
+function start(scratch: Scratch, { id, word, where }: { id: string; word: string; where?: string }) {
+  const args = [FIXTURE, id, word, ...(where ? [where] : [])];
+  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
+    env: scratch.environment,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+}
+
+/** How it ended, and what it said of that. */
+async function review(scratch: Scratch, call: { id: string; word: string; where?: string }) {
+  const child = start(scratch, call);
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk));
+  const end = await new Promise((resolve) => child.once('close', (code, signal) => resolve(signal ?? code)));
+  return { end, said };
+}
+
+async function killed(scratch: Scratch, call: { id: string; word: string; where: string }): Promise<void> {
+  const { end, said } = await review(scratch, call);
+  expect(end, `${call.where}: ${said}`).toBe('SIGKILL');
+}
+
+/** The points of a workflow that is worked through for real and reviewed, for whoever counts them. */
+export async function passedInReview(): Promise<{ points: CrashPoint[] }> {
+  using scratch = createScratch();
+  const points: CrashPoint[] = [];
+  const trace = (point: CrashPoint): void => void points.push(point);
+  const { id } = await waiting(scratch, trace);
+  await using pulse = await createPulse({ environment: scratch.environment, trace });
+  await pulse.workflows.approveReview(id, { mode: 'ff', actor: 'test' });
+  return { points };
+}
+
+/** All pulses are done, and it waits for a person. */
+async function waiting(scratch: Scratch, trace?: Trace): Promise<{ id: string; branch: string }> {
+  await using pulse = await createPulse({ environment: scratch.environment, trace });
+  const { session } = await pulse.workflows.start({
+    plan: {
+      title: 'Count',
+      pulses: ['one', 'two'].map((id) => ({ id, title: id, description: `Do ${id}.` })),
+    },
+    path: scratch.repository,
+    command: `sh '${scratch.file('agent.sh', AGENT)}'`,
+    createdBy: 'cli',
+    actor: 'test',
+    isApproved: true,
+  });
+  await pulse.run(session.id, new AbortController().signal);
+  return { id: session.id, branch: session.branch_name };
+}
+
+function commitOnBase(scratch: Scratch, name: string): void {
+  writeFileSync(join(scratch.repository, name), 'mine\n');
+  scratch.git('add', '-A');
+  scratch.git('commit', '-q', '-m', `chore: ${name}`);
+}
+
+/** What a review may change, as a person sees it. */
+async function worldOf(scratch: Scratch, id: string) {
+  await using pulse = await createPulse({ environment: scratch.environment });
+  const { session, workflow } = await pulse.workflows.view(id);
+  const { status, stop_reason } = session;
+  return {
+    session: { status, stop_reason, merged: workflow.merged_sha },
+    main: scratch.git('rev-parse', 'main'),
+    head: scratch.git('rev-parse', 'HEAD'),
+    refs: scratch.git('for-each-ref'),
+    checkout: scratch.git('status', '--porcelain'),
+  };
+}
+
+function subjects(scratch: Scratch, range: string): string[] {
+  return scratch.git('log', '--reverse', '--topo-order', '--format=%s', range).split('\n');
+}
+
+function expectMerged(scratch: Scratch, { way, branch }: { way: Way; branch: string }): void {
+  expect(scratch.git('show', 'main:two')).toBe('x');
+  expect(scratch.git('status', '--porcelain')).toBe('');
+  const merges = scratch.git(
+    'rev-list',
+    '--first-parent',
+    `${scratch.git('merge-base', 'main', branch)}..main`,
+  );
+  const told = scratch.git('log', '--first-parent', '--format=%s', 'main').split('\n');
+  const expected = {
+    ff: ['feat: two', 'feat: one', 'first'],
+    merge: [`Merge ${branch}: Count`, 'chore: meanwhile.txt', 'first'],
+    squash: ['Count', 'chore: meanwhile.txt', 'first'],
+  };
+  expect(told).toEqual(expected[way.mode]);
+  if (way.mode === 'squash') expect(merges.split('\n')).toHaveLength(2);
+  if (!way.isCheckedOut) expect(existsSync(join(scratch.repository, 'two'))).toBe(false);
+  else expect(scratch.read('two')).toBe('x\n');
+}

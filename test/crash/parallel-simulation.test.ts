@@ -1,0 +1,88 @@
+/** Research by two sessions at once, under deaths and stalls at every point (contract 5, Parallel). */
+import { describe, expect, it } from 'vitest';
+import { listCommanderTasks } from '../../src/store/commander.ts';
+import { readEvents } from '../../src/store/events.ts';
+import { findResearch, listExperiments } from '../../src/store/research.ts';
+import { findSession, listChildren } from '../../src/store/sessions.ts';
+import { type Fate, type Simulated, simulate } from '../fakes/simulation.ts';
+import { type AgentScript, attemptsOf } from '../fakes/world.ts';
+import { surviveSuite } from './loop-suite.ts';
+
+const WORKERS = 2;
+const script: AgentScript = (iteration) => ({ finalMessage: `Idea ${iteration}.` });
+
+async function run(fate: (point: string, index: number) => Fate | null) {
+  const session = { kind: 'research', budget_usd: 100 };
+  const simulated = await simulate({ script, session, parallel: WORKERS, fate });
+  const violations = await violationsOf(simulated);
+  await simulated.store.close();
+  return { ...simulated, violations };
+}
+
+async function violationsOf({ world, store, sessionId, isStuck }: Simulated): Promise<string[]> {
+  const found = [...world.violations];
+  const check = (holds: boolean, what: string): void => void (holds || found.push(what));
+  check(!isStuck, 'the session never ended');
+  const { session, workers, research, experiments, events, tasks } = await store.read(async (db) => ({
+    session: (await findSession(db, sessionId))!,
+    workers: await listChildren(db, sessionId),
+    research: (await findResearch(db, sessionId))!,
+    experiments: (await listExperiments(db, sessionId)).toReversed(),
+    events: await readEvents(db, sessionId, { limit: 100_000 }),
+    tasks: await listCommanderTasks(db, { group_id: sessionId }),
+  }));
+  check(
+    session.stop_reason === 'iteration_limit',
+    `${session.status} ${session.stop_reason} ${session.blocked_reason}`,
+  );
+  check(workers.length === WORKERS, `${workers.length} workers`);
+  check(
+    workers.every(({ status }) => status === 'complete'),
+    `workers ${workers.map(({ status }) => status)}`,
+  );
+  const statuses = experiments.map(({ status }) => status).join();
+  check(statuses === 'discard,keep,discard,keep', `experiments ${statuses}`);
+  check(research.best === 80, `best ${research.best}`);
+  // Keeps are applied one after the other: each stands on the one before, and nothing of either is lost.
+  const head = world.branches.get(session.branch_name) ?? '';
+  check(research.best_sha === head, `the best is ${research.best_sha}, the branch at ${head}`);
+  const kept = experiments.filter(({ status }) => status === 'keep').map(({ commit_hash }) => commit_hash!);
+  const tip = world.commits.get(head);
+  const first = world.commits.get(tip?.parent ?? '');
+  check(first?.parent === 'base' && kept.includes(first.sha) && kept.includes(head), `the branch is ${head}`);
+  check(tip?.content.split(',').length === 3, `content ${tip?.content}`);
+  check(session.total_commits === 2, `total_commits ${session.total_commits}`);
+  for (const [type, count] of [
+    ['experiment.started', 4],
+    ['experiment.kept', 2],
+    ['experiment.discarded', 2],
+    ['experiment.workers', 1],
+  ] as const) {
+    check(events.filter((event) => event.type === type).length === count, `${type} not ${count} times`);
+  }
+  check(
+    events.every((event, index) => event.seq === index + 1),
+    'the events have a gap',
+  );
+  check(tasks.filter(({ status }) => status === 'completed').length === 4, 'a commander task is open');
+  // What the workers spent was the lead's.
+  check(session.reserved_usd < 1e-9, `reserved ${session.reserved_usd}`);
+  const spent = workers.reduce((sum, { spent_usd }) => sum + spent_usd, 0);
+  check(spent > 0 && Math.abs(session.spent_usd - spent) < 1e-9, `spent ${session.spent_usd} of ${spent}`);
+  check(world.refs.has('discarded/1') && world.refs.has('discarded/3'), 'a discarded change is lost');
+  check(![...world.refs.keys()].some((ref) => ref.startsWith('wip/')), 'a wip ref is left');
+  check(attemptsOf(world).length === 0, 'an attempt ref is left');
+  check(world.worktrees.size === 0, `worktrees ${[...world.worktrees.keys()]}`);
+  check(![...world.agents].some((agent) => agent.isAlive), 'an agent is still alive');
+  return found;
+}
+
+describe('simulated research by two at once', () => {
+  it('keeps two of four experiments, the second on top of the first', async () => {
+    const { violations, points } = await run(() => null);
+    expect(violations).toEqual([]);
+    expect(points).toContain('commit again');
+  });
+});
+
+surviveSuite({ name: 'simulated research by two at once', run, near: 2, randomRuns: 30, stride: 5 });

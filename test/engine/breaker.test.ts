@@ -1,0 +1,164 @@
+/** A service that fails for one session is left alone by all of them, and tried again by one (contract 1.6). */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { breakerKey } from '../../src/domain/breaker.ts';
+import { createPulse, type Pulse } from '../../src/pulse.ts';
+import { findBreaker, probeBreakerNow, tellBreaker } from '../../src/store/breakers.ts';
+import { openStore } from '../../src/store/open.ts';
+import { NO_RETRIES, updateControl } from '../../src/store/sessions.ts';
+import { type Store, storeNow } from '../../src/store/store.ts';
+import { until } from '../e2e/scene.ts';
+import { type Postgres, startPostgres } from '../fakes/postgres.ts';
+import { createScratch } from '../fakes/scratch.ts';
+
+const FAILS = { type: 'done', ok: false, failure: 'overloaded', message: 'The service is overloaded.' };
+const WORKS = { type: 'text', text: 'Did it.\n<signal>COMPLETE</signal>' };
+const TIMING = { pollMs: 50, quietPollMs: 50 };
+
+interface Place {
+  environment: NodeJS.ProcessEnv;
+  pulse: Pulse;
+  store: Store;
+  key: string;
+  /** What the agent does from now on. */
+  plays(...events: object[]): void;
+  start(): Promise<string>;
+  /** Drives it in the background, until the returned function is called or it stops. */
+  drive(id: string, pulse?: Pulse): { ended: Promise<unknown>; leave(): Promise<unknown> };
+  types(id: string): Promise<string[]>;
+}
+
+async function makePlace(url: string | undefined): Promise<Place> {
+  const scratch = createScratch();
+  const environment = { ...scratch.environment, PULSE_DATABASE_URL: url, PULSE_REPLAY_SPEED: '0' };
+  const pulse = await createPulse({ environment, timing: TIMING });
+  const { store } = await openStore({ url, path: pulse.home.database });
+  onTestFinished(async () => {
+    await store.close();
+    await pulse[Symbol.asyncDispose]();
+    scratch[Symbol.dispose]();
+  });
+  const recording = join(scratch.path, 'played.jsonl');
+  return {
+    environment,
+    pulse,
+    store,
+    key: breakerKey({ agent: 'replay', command: recording, model: null }),
+    plays(...events) {
+      const header = { type: 'recording', version: 1, agent: 'test', at: '' };
+      const lines = [header, ...events.map((event) => ({ atMs: 0, event }))].map((line) =>
+        JSON.stringify(line),
+      );
+      writeFileSync(recording, `${lines.join('\n')}\n`);
+    },
+    async start() {
+      const { session } = await pulse.start({
+        ...{ goal: 'g', path: scratch.repository, createdBy: 'cli' as const },
+        ...{ agent: 'replay', command: recording },
+      });
+      return session.id;
+    },
+    drive(id, by = pulse) {
+      const stop = new AbortController();
+      const ended = by.run(id, stop.signal);
+      return {
+        ended,
+        leave() {
+          stop.abort();
+          return ended;
+        },
+      };
+    },
+    types: async (id) => (await pulse.export(id)).events.map(({ type }) => type),
+  };
+}
+
+/** As if the wait of all of them were over. */
+async function makeDue({ store, key }: Place, ids: readonly string[]): Promise<void> {
+  await store.tx('test', async (db) => {
+    await probeBreakerNow(db, key);
+    await db
+      .updateTable('inbox_tasks')
+      .set({ run_at: storeNow() })
+      .where('session_id', 'in', ids)
+      .where('status', '=', 'pending')
+      .execute();
+  });
+}
+
+describe.each(['SQLite', 'PostgreSQL'])(
+  'the breaker of an agent’s service on %s',
+  { timeout: 60_000 },
+  (name) => {
+    let postgres: Postgres | null = null;
+    beforeAll(async () => {
+      postgres = name === 'PostgreSQL' ? await startPostgres() : null;
+    }, 60_000);
+    afterAll(() => postgres?.[Symbol.asyncDispose]());
+    const openPlace = async () => makePlace(await postgres?.createDatabase());
+
+    it('opens when a session has used up its retries; another waits, says so, and a person may ask at once', async () => {
+      const place = await openPlace();
+      const { pulse, store, key, plays, start, drive, types } = place;
+      plays(FAILS);
+      const first = await start();
+      await store.tx('test', (db) => updateControl(db, first, { counters: { ...NO_RETRIES, service: 5 } }));
+      await drive(first).ended;
+      expect(await pulse.session(first)).toMatchObject({ status: 'failed', stop_reason: 'agent_error' });
+      expect(await store.read((db) => findBreaker(db, key))).toMatchObject({ state: 'open', trips: 1 });
+
+      plays(WORKS, { type: 'done', ok: true });
+      const second = await start();
+      const waiting = drive(second);
+      await until('it waits', async () => (await types(second)).includes('agent.waiting'));
+      const { retry_at: retryAt } = (await store.read((db) => findBreaker(db, key)))!;
+      expect(await pulse.session(second)).toMatchObject({ status: 'running', resume_at: retryAt });
+      expect((await pulse.export(second)).events.at(-1)).toMatchObject({
+        type: 'agent.waiting',
+        data: { agent: 'replay', failureClass: 'overloaded', until: retryAt },
+      });
+      await waiting.leave();
+      expect(await types(second)).not.toContain('iteration.started');
+
+      await pulse.resume(first, { actor: 'test' });
+      await drive(first).ended;
+      expect(await pulse.session(first)).toMatchObject({ status: 'complete' });
+      expect(await store.read((db) => findBreaker(db, key))).toBeNull();
+    });
+
+    it('lets one of several sessions through when it is due, also after a restart; its answer frees the rest', async () => {
+      const place = await openPlace();
+      const { pulse, environment, store, key, plays, start, drive, types } = place;
+      await store.tx('test', (db) => tellBreaker(db, key, 'given_up', 'network'));
+      plays(WORKS, { type: 'done', ok: true });
+      const ids = [await start(), await start(), await start()];
+      const isWaiting = async (id: string) => (await types(id)).includes('agent.waiting');
+      const before = ids.map((id) => drive(id));
+      for (const id of ids) await until(`${id} waits`, () => isWaiting(id));
+      for (const { leave } of before) await leave();
+
+      // The same sessions, driven by another process's Pulse: what they wait for is in the store.
+      await using again = await createPulse({ environment, timing: TIMING });
+      plays(FAILS);
+      await makeDue(place, ids);
+      const after = ids.map((id) => drive(id, again));
+      const started = async () => {
+        const all = await Promise.all(ids.map(types));
+        return all.flat().filter((type) => type === 'iteration.started').length;
+      };
+      await until('one has failed again', async () => {
+        const breaker = await store.read((db) => findBreaker(db, key));
+        return breaker?.trips === 2;
+      });
+      expect(await started()).toBe(1);
+
+      plays(WORKS, { type: 'done', ok: true });
+      await makeDue(place, ids);
+      await until('one is through', async () => (await store.read((db) => findBreaker(db, key))) === null);
+      await makeDue(place, ids);
+      await Promise.all(after.map(({ ended }) => ended));
+      for (const id of ids) expect(await pulse.session(id)).toMatchObject({ status: 'complete' });
+    });
+  },
+);

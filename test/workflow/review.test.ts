@@ -1,0 +1,50 @@
+/** Reviews that meet each other, or what another one left (contract 3, Review). */
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { createPulse } from '../../src/pulse.ts';
+import { ACTOR, createWorkflowScene, done, plan } from './scene.ts';
+
+const ONE = { one: `echo hello > hello.txt\n${done('feat: say hello', ['hello.txt'])}` };
+
+it('nobody rejects what somebody else is merging', async () => {
+  await using scene = await createWorkflowScene();
+  const id = await scene.start(plan('one'), { scripts: ONE });
+  await scene.drive(id);
+  const rejects = Promise.withResolvers<unknown>();
+  await using merger = await createPulse({
+    environment: scene.scratch.environment,
+    // The base is moved, and the row does not say so yet: whoever is let in now would go on with the work.
+    trace: async (point) => {
+      if (point !== 'merge:after') return;
+      const rejected = scene.pulse.workflows.rejectReview(id, { comments: 'Wait!', actor: 'other' });
+      rejected.then(rejects.resolve, rejects.resolve);
+      await Promise.race([rejects.promise, delay(1_000)]);
+    },
+  });
+  await merger.workflows.approveReview(id, { mode: 'ff', actor: ACTOR });
+  expect(await rejects.promise).toMatchObject({ code: 'invalid_transition' });
+  const { session, pulses } = await scene.drive(id);
+  expect(session).toMatchObject({ status: 'complete' });
+  expect(pulses).toHaveLength(1);
+});
+
+it('a pull request that is open already is told, not opened twice', async () => {
+  await using scene = await createWorkflowScene();
+  const { scratch } = scene;
+  const id = await scene.start(plan('one'), { scripts: ONE });
+  await scene.drive(id);
+  scratch.git('init', '-q', '--bare', `${scratch.path}/remote.git`);
+  scratch.git('remote', 'add', 'origin', `${scratch.path}/remote.git`);
+  const bin = join(scratch.path, 'bin');
+  mkdirSync(bin);
+  const said =
+    'a pull request for branch "x" into branch "main" already exists:\\nhttps://example.org/pull/7';
+  writeFileSync(join(bin, 'gh'), `#!/bin/sh\nprintf '${said}\\n' >&2\nexit 1\n`);
+  chmodSync(join(bin, 'gh'), 0o755);
+  const environment = { ...scratch.environment, PATH: `${bin}:${process.env.PATH}` };
+  await using pulse = await createPulse({ environment });
+  const { merged } = await pulse.workflows.approveReview(id, { mode: 'pr', actor: ACTOR });
+  expect(merged?.said).toMatch(/its pull request is https:\/\/example\.org\/pull\/7$/);
+});
