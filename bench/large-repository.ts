@@ -2,10 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readArtifacts } from '../src/git/artifacts.ts';
 import { createGit } from '../src/git/exec.ts';
 import { mergeBranch } from '../src/git/merge.ts';
 import { resetWorktree } from '../src/git/recovery.ts';
-import { checkoutState, ensureWorktree } from '../src/git/worktree.ts';
+import { ensureWorktree } from '../src/git/worktree.ts';
 import { createShellCapture } from '../src/process/shell-capture.ts';
 import { createScratch, type Scratch } from '../test/fakes/scratch.ts';
 import { type Row, tell } from './row.ts';
@@ -30,7 +31,7 @@ await ensureWorktree(git, { root, path: worktree, sha: head });
 
 tell([
   await compare('(j) bookkeeping after preflight', {
-    pulse: () => checkoutState(git, worktree),
+    pulse: () => readArtifacts(git, worktree),
     plain: () => plain(worktree, ['status', '--porcelain', '--ignored=traditional']),
     before: () => undefined,
   }),

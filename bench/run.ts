@@ -11,7 +11,12 @@ import { ms, type Row } from './row.ts';
 const DOCUMENT = join(import.meta.dirname, '../docs/benchmarks.md');
 const [BEGIN, END] = ['<!-- measured -->', '<!-- /measured -->'];
 
-const { values } = parseArgs({ options: { iterations: { type: 'string', default: '1000' } } });
+const { values } = parseArgs({
+  options: {
+    iterations: { type: 'string', default: '1000' },
+    experiments: { type: 'string', default: '1000' },
+  },
+});
 const measurements: [string, ...string[]][] = [
   ['iteration.ts', values.iterations],
   ['latency.ts'],
@@ -19,7 +24,7 @@ const measurements: [string, ...string[]][] = [
   ['sessions.ts'],
   ['start-up.ts'],
   ['research.ts'],
-  ['research-flat.ts'],
+  ['research-flat.ts', '--experiments', values.experiments],
   ['large-repository.ts'],
   ['around-claude.ts'],
 ];

@@ -229,7 +229,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
       environment,
       redactor,
       sandboxes,
-      slot: createMeasuringSlot(measuringSlotPath()),
+      slot: createMeasuringSlot(measuringSlotPath),
     }),
     researchFiles: createResearchFiles({ store, git }),
     commanders: createCommanders({

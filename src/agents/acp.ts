@@ -17,6 +17,8 @@ export const acpAdapter: AgentAdapter = {
   idleByDefault: true,
   // Only where the agent tells, or its model has a price.
   cost: 'priced',
+  // The protocol has no way to ask for one that all programs know: it is the program's own, or its command names it.
+  modelOf: () => null,
   async detect() {
     return { available: true, path: SCRIPT, version: null, hint: null };
   },
@@ -38,9 +40,9 @@ export const acpAdapter: AgentAdapter = {
 };
 
 /** The stream tells tokens and, of some agents, the model; what they cost is known here. */
-function createParser({ model: wanted, prices }: ParserOptions): AgentParser {
+function createParser({ prices }: ParserOptions): AgentParser {
   const stream = createEventStreamParser();
-  let model = wanted;
+  let model: string | null = null;
 
   function priced(event: RunEvent): RunEvent {
     if (event.type === 'started') model = event.model ?? model;

@@ -8,7 +8,7 @@ import { mcpConfig } from './mcp-config.ts';
 const CLI: Cli = {
   name: 'claude',
   install: 'npm install -g @anthropic-ai/claude-code',
-  tested: { from: '2.1.197', to: '2.1.325' },
+  tested: { from: '2.1.325', to: '2.1.325' },
 };
 
 const MCP_FILE = 'mcp.json';

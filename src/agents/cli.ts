@@ -12,6 +12,8 @@ export interface Cli {
   install: string;
   /** The versions that Pulse's tests run against, oldest and newest. */
   tested: { from: string; to: string };
+  /** What may not hold with another version, as a sentence. */
+  doubt?: string;
 }
 
 /** `PULSE_AGENT_<NAME>_BIN` names it, else the PATH is searched. */
@@ -48,8 +50,10 @@ async function readVersion(
   return /\d+\.\d+\.\d+[\w.-]*/.exec(stdout)?.[0] ?? null;
 }
 
-function doubtAbout(version: string | null, { name, tested }: Cli): string | null {
-  const range = `Pulse is tested with ${name} ${tested.from} to ${tested.to}.`;
+function doubtAbout(version: string | null, { name, tested, doubt }: Cli): string | null {
+  const { from, to } = tested;
+  const versions = from === to ? to : `${from} to ${to}`;
+  const range = `Pulse is tested with ${name} ${versions}.${doubt === undefined ? '' : ` ${doubt}`}`;
   if (version === null) return `Its version could not be read. ${range}`;
   if (compareVersions(version, tested.from) < 0) return `Older than what is tested. ${range}`;
   return compareVersions(version, tested.to) > 0 ? `Newer than what is tested. ${range}` : null;

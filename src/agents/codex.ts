@@ -11,6 +11,8 @@ const CLI: Cli = {
   name: 'codex',
   install: 'npm install -g @openai/codex',
   tested: { from: '0.166.0', to: '0.166.0' },
+  // It may compute the hash of a hook in another way, and then runs without it.
+  doubt: 'Another version may pass over the guard, which is trusted by its hash (docs/agents.md).',
 };
 
 const GUARD_FILE = 'guard.sh';

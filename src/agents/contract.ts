@@ -120,6 +120,8 @@ export interface AgentParser {
   parseStderr?(line: string): RunEvent[];
   /** One line of the agent's own log (`logFile`), which tells some things sooner than its stream, or alone. */
   parseLog?(line: string): RunEvent[];
+  /** Whether it may be silent because a tool works that it has not told of yet: some tell of a call when it is over. */
+  isAtWork?(): boolean;
   finish(exit: AgentExit): AgentEnd;
 }
 

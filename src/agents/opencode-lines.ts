@@ -6,7 +6,12 @@ const text = z.string().nullish().catch(null);
 const sessionID = text;
 
 export const opencodeLine = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('step_start'), sessionID }),
+  z.object({
+    type: z.literal('step_start'),
+    sessionID,
+    /** In ms, by the clock of its log. */
+    timestamp: z.number().catch(0).default(0),
+  }),
   z.object({
     type: z.literal('text'),
     sessionID,
@@ -57,6 +62,7 @@ export type OpencodeError = Extract<OpencodeLine, { type: 'error' }>['error'];
 
 /** What its log tells of a run. */
 export interface LogLine {
+  atMs: number;
   message: string;
   sessionId: string | null;
   model: string | null;
@@ -66,13 +72,14 @@ export interface LogLine {
 }
 
 const LOG =
-  /^timestamp=\S+ level=(?:INFO|WARN|ERROR) run=\S+ message=("(?:[^"\\]|\\.){0,200}"|\S{1,200})(.*)$/;
+  /^timestamp=(\S+) level=(?:INFO|WARN|ERROR) run=\S+ message=("(?:[^"\\]|\\.){0,200}"|\S{1,200})(.*)$/;
 
 /** `null` for a line that is none of its log's. */
 export function readLogLine(line: string): LogLine | null {
-  const [, message, fields = ''] = LOG.exec(line) ?? [];
+  const [, timestamp = '', message, fields = ''] = LOG.exec(line) ?? [];
   if (message === undefined) return null;
   return {
+    atMs: Date.parse(timestamp),
     message: message.replaceAll('"', ''),
     sessionId: fieldOf(fields, 'session.id'),
     model: fieldOf(fields, 'modelID'),

@@ -32,6 +32,8 @@ export function createOpencodeParser({ model: wanted, prices }: ParserOptions): 
   let retries = 0;
   let isDone = false;
   let lastReason: string | null = null;
+  // A step is an answer of the model and the calls in it, which are told one by one when they have ended.
+  let inStepSince: number | null = null;
   let error: OpencodeError | null = null;
 
   function startedBy({ sessionID }: OpencodeLine): RunEvent[] {
@@ -59,6 +61,7 @@ export function createOpencodeParser({ model: wanted, prices }: ParserOptions): 
 
   function onStep({ part: { reason, cost, tokens } }: Line<'step_finish'>): RunEvent[] {
     lastReason = reason ?? null;
+    inStepSince = null;
     if (!tokens) return [];
     const { input, output, reasoning, cache } = tokens;
     const spent = {
@@ -76,6 +79,9 @@ export function createOpencodeParser({ model: wanted, prices }: ParserOptions): 
 
   function onLog({ message, ...log }: LogLine): RunEvent[] {
     if (log.isSmall) return [];
+    // The model is asked again, and is waited for. What is logged of the asking before may be read after the step's start.
+    const isAsking = message.startsWith('stream') && log.sessionId === sessionId;
+    if (isAsking && inStepSince !== null && log.atMs > inStepSince) inStepSince = null;
     if (message === 'stream') {
       model = log.model ?? model;
       return log.agent === 'compaction' ? [{ type: 'compacted' }] : [];
@@ -94,6 +100,7 @@ export function createOpencodeParser({ model: wanted, prices }: ParserOptions): 
    */
   function onError(line: Line<'error'>): RunEvent[] {
     error ??= line.error;
+    inStepSince = null;
     return opencodeFailure(error) === 'context_overflow' ? done() : [];
   }
 
@@ -134,13 +141,17 @@ export function createOpencodeParser({ model: wanted, prices }: ParserOptions): 
       if (said.type === 'text') return [...started, ...onText(said)];
       if (said.type === 'tool_use') return [...started, ...onTool(said)];
       if (said.type === 'step_finish') return [...started, ...onStep(said)];
-      if (said.type === 'step_start') lastReason = null;
+      if (said.type === 'step_start') {
+        lastReason = null;
+        inStepSince = said.timestamp;
+      }
       return started;
     },
     parseStderr(line) {
       const log = readLogLine(line);
       return log === null ? [] : onLog(log);
     },
+    isAtWork: () => inStepSince !== null,
     finish: endOf,
   };
 }

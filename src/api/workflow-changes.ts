@@ -131,8 +131,8 @@ export function addWorkflowChanges(app: OpenAPIHono<ApiEnv>, options: SessionCha
 /** Whatever runs commands, and whatever is a person's to decide. */
 function demandTokenForStart(c: Context<ApiEnv>, { command, plan, approve }: WorkflowStartBody): void {
   if (command !== undefined) requireToken(c, 'A start with `command`');
-  if (plan.verify !== undefined) requireToken(c, 'A plan with `verify`');
-  if (plan.preflight !== undefined) requireToken(c, 'A plan with `preflight`');
+  if (plan?.verify !== undefined) requireToken(c, 'A plan with `verify`');
+  if (plan?.preflight !== undefined) requireToken(c, 'A plan with `preflight`');
   if (approve) requireToken(c, 'A start with `approve`');
 }
 
@@ -160,7 +160,7 @@ const startRoute = createRoute({
   method: 'post',
   path: '/api/workflows',
   summary:
-    'Start a workflow from a plan; it waits for approval unless `approve` is given, and runs in this server.',
+    'Start a workflow from a plan, or from a goal for which an agent drafts one; it waits for approval unless `approve` is given, and runs in this server.',
   request: { headers: KeyHeaders, body: body(WorkflowStartBody, { isRequired: true }) },
   responses: {
     201: json('The workflow is admitted.', WorkflowStartAnswer),

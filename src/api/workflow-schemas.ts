@@ -5,13 +5,23 @@ import { SessionParams, startFields, text } from './schemas.ts';
 
 export const WorkflowStartBody = z
   .strictObject({
-    plan: planSchema,
+    plan: planSchema.optional().openapi({ description: 'The plan; without one `goal` is required.' }),
+    goal: text(64 * 1024)
+      .refine((goal) => goal.trim() !== '', 'must say something')
+      .optional()
+      .openapi({
+        description: 'Instead of a plan: an agent drafts one for it, which then waits for approval.',
+      }),
     ...startFields,
     extensions: z
       .enum(['auto', 'ask'])
       .optional()
       .openapi({ description: 'Whether a pulse that asks for another run gets it by itself (`auto`).' }),
     approve: z.boolean().optional().openapi({ description: 'Approves the plan at once. Needs the token.' }),
+  })
+  .refine(({ plan, goal }) => (plan === undefined) !== (goal === undefined), {
+    path: ['plan'],
+    error: 'either a plan, or a goal for which one is drafted',
   })
   .openapi('WorkflowStart');
 export type WorkflowStartBody = z.output<typeof WorkflowStartBody>;

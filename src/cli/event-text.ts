@@ -78,6 +78,8 @@ function workflowText(type: string, data: Record<string, unknown>, style: Style)
       return `plan ${word('resolution')} by ${word('actor')}`;
     case 'preflight.started':
       return 'preflight';
+    case 'preflight.progress':
+      return style.dim(`preflight ${word('message')}`);
     case 'preflight.completed':
       return `preflight done: ${word('summary')}`;
     case 'preflight.failed':

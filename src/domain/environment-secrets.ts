@@ -1,17 +1,18 @@
+import { ADDRESS_PASSWORD, ADDRESS_TOKEN, isWeakSecret, WEAK_NAME } from './secret-shapes.ts';
+
 /** What the environment itself calls secret: such values are hidden wherever they are printed. */
 const SECRET_VARIABLE =
-  /(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|API_?KEY|(?:ACCESS|AUTH|ENCRYPTION|MASTER|PRIVATE|SECRET|SERVICE|SIGNING)_KEY)(?:_BASE)?$/i;
-/** The password of an address, as it stands there. */
-const ADDRESS_PASSWORD = /:\/\/[^\s/:@]{0,128}:([^\s/@]{1,256})@/g;
+  /(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|API_?KEY|(?:ACCESS|ACCOUNT|AUTH|ENCRYPTION|MASTER|PRIVATE|SECRET|SERVICE|SIGNING)_KEY)(?:_BASE)?(?:_?\d{1,3})?$/i;
+const WEAK_VARIABLE = new RegExp(`(?:${WEAK_NAME})$`);
 
 /** The values of variables with a secret's name, and the passwords in the addresses that others hold. */
 export function environmentSecrets(environment: NodeJS.ProcessEnv): string[] {
   return Object.entries(environment).flatMap(([name, value = '']) => {
     if (SECRET_VARIABLE.test(name)) return [value];
-    return [...value.matchAll(ADDRESS_PASSWORD)].flatMap(([, password = '']) => [
-      password,
-      plainly(password),
-    ]);
+    const weakName = WEAK_VARIABLE.exec(name)?.[0];
+    if (weakName !== undefined && isWeakSecret(weakName, value)) return [value];
+    const secrets = [ADDRESS_PASSWORD, ADDRESS_TOKEN].flatMap((shape) => value.match(shape) ?? []);
+    return secrets.flatMap((secret) => [secret, plainly(secret)]);
   });
 }
 

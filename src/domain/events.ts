@@ -26,6 +26,7 @@ export const EVENT_TYPES = [
   'signal.received',
   'budget.warned',
   'preflight.started',
+  'preflight.progress',
   'preflight.completed',
   'preflight.failed',
   'pulse.started',

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { PulseError } from './errors.ts';
 import { isStorable, NOT_STORABLE } from './storable.ts';
-import { checkSchema, PULSE_ID } from './workflow.ts';
+import { checkSchema, PULSE_ID, RUNS_PER_PULSE } from './workflow.ts';
 
 const text = (max: number) =>
   z.string().trim().min(1, 'must say something').max(max).refine(isStorable, NOT_STORABLE);
@@ -32,6 +32,14 @@ export const planSchema = z
     }
   });
 export type Plan = z.infer<typeof planSchema>;
+
+/** A draft's pulses are not known yet, nor is what reviews will ask for. */
+const FEWEST_PULSES = 10;
+
+/** So many runs a plan may take, and preflight. */
+export function iterationsFor({ pulses }: Plan): number {
+  return Math.max(pulses.length, FEWEST_PULSES) * RUNS_PER_PULSE + 1;
+}
 
 /** Throws `invalid_plan` with every violation. `value` is what YAML or JSON gave. */
 export function parsePlan(value: unknown): Plan {

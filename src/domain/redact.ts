@@ -1,3 +1,17 @@
+import {
+  ADDRESS_PASSWORD,
+  ADDRESS_TOKEN,
+  isSecretArgument,
+  isWeakSecret,
+  NAMED_BEFORE,
+  NAMED_BY_PLACE,
+  NO_SECRET,
+  SECRET_NAME,
+  TOKENS,
+  VALUE,
+  WEAK_NAME,
+} from './secret-shapes.ts';
+
 /**
  * Takes secrets out of what agents and commands print, before it is stored, shown or sent. The readable part stays:
  * `GITHUB_TOKEN=[redacted]`, `https://user:[redacted]@host`. Linear in the text's length; redacting twice changes
@@ -58,34 +72,19 @@ const KEY_LINE = /^[A-Za-z0-9+/=]{1,128}$/;
 /** A key that is never closed does not hide what follows it for ever. */
 const MAX_KEY_LINES = 300;
 
-/** Tokens that say what they are. Each starts where no word runs on into it, and no pattern can backtrack far. */
-const TOKENS: readonly RegExp[] = [
-  /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:[\w+/=\s\\,:]|-(?!-)){0,16384}(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g,
-  /(?<![A-Za-z0-9])sk-ant-[\w-]{8,4096}/g,
-  /(?<![A-Za-z0-9])sk-(?:proj|svcacct|admin|or-v1)-[\w-]{8,4096}/g,
-  /(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{16,4096}|github_pat_\w{16,4096}|glpat-[\w-]{16,4096}|xox[abeoprs]-[\w-]{8,4096}|xapp-[\w-]{16,4096})/g,
-  /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g,
-  /(?<![A-Za-z0-9])(?:AIza[\w-]{30,4096}|ya29\.[\w-]{20,4096}|npm_[A-Za-z0-9]{30,4096}|hf_[A-Za-z0-9]{30,4096}|gsk_[A-Za-z0-9]{30,4096})/g,
-  /(?<![A-Za-z0-9])(?:[sr]k|pk|whsec)_(?:live|test)_[A-Za-z0-9]{10,4096}/g,
-  /(?<![\w-])eyJ[\w-]{8,4096}\.[\w-]{8,4096}(?:\.[\w-]{0,4096})?/g,
-  /(?<![\w-])\d{8,10}:[\w-]{35}(?![\w-])/g,
-];
-
-const SECRET_NAME =
-  'pass(?:word|wd|phrase)|pwd|secret|token|credentials?|api[_-]?key|access[_-]?key|auth[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key';
-const VALUE = `\\\\?"[^"\\\\\\n]{1,4096}|\\\\?'[^'\\\\\\n]{1,4096}|[^\\s"'\`,;&(){}<>[\\]|=$\\\\][^\\s"'\`,;&(){}<>[\\]|\\\\]{0,4095}`;
+const GLUE = '\\\\?["\']?[ \\t]{0,4}(?::=|[:=])[ \\t]{0,4}';
 const ASSIGNMENT = new RegExp(
-  `(${SECRET_NAME})((?:_[A-Za-z0-9_]{1,30})?\\\\?["']?[ \\t]{0,4}(?::=|[:=])[ \\t]{0,4})(${VALUE})(?![\\w.]{0,40}\\()`,
+  `(${SECRET_NAME})((?:_[A-Za-z0-9_]{1,30})?${GLUE})(${VALUE})(?![\\w.]{0,40}\\()`,
   'gi',
 );
+const WEAK_ASSIGNMENT = new RegExp(`(${WEAK_NAME})(${GLUE})(${VALUE})(?![\\w.]{0,40}\\()`, 'g');
 const SECRET_KEY = new RegExp(`(?:${SECRET_NAME}|authorization|cookie)$`, 'i');
-/** What stands after a secret's name in code and documents without being a secret. */
-const NO_SECRET =
-  /^(?:string|number|boolean|object|any|unknown|never|void|null|nil|none|undefined|true|false|await|new|required|optional|missing|empty|invalid|expired|process\.env\S*|os\.environ\S*|import\.meta\S*|env\.\S*|\*+|x+|\.+|-+)$/i;
+const WEAK_KEY = new RegExp(`(?:${WEAK_NAME})$`);
 
 function redactPiece(piece: string, known: RegExp | null): string {
   let text = known ? piece.replace(known, REDACTED) : piece;
   for (const token of TOKENS) text = text.replace(token, REDACTED);
+  for (const place of NAMED_BY_PLACE) text = text.replace(place, `$1${REDACTED}`);
   return withoutKeyEnds(text)
     .replace(/(?<![A-Za-z0-9])sk-[\w-]{20,4096}/g, (found) => (/\d/.test(found) ? REDACTED : found))
     .replace(
@@ -95,8 +94,11 @@ function redactPiece(piece: string, known: RegExp | null): string {
     .replace(/(\bbearer[ \t]{1,4})([\w.~+/=-]{8,4096})/gi, (found, name, value) =>
       /\d/.test(value) || value.length > 31 ? name + REDACTED : found,
     )
-    .replace(/(?<=:\/\/[^\s/:@"'<>[\]]{0,128}:)[^\s/"'<>[\]]{1,256}(?=@)/g, REDACTED)
-    .replace(ASSIGNMENT, redactAssignment);
+    .replace(ADDRESS_PASSWORD, REDACTED)
+    .replace(ADDRESS_TOKEN, REDACTED)
+    .replace(NAMED_BEFORE, redactArgument)
+    .replace(ASSIGNMENT, redactAssignment)
+    .replace(WEAK_ASSIGNMENT, redactWeakAssignment);
 }
 
 /** The end of a private key whose beginning was cut off, with the lines before it that are written as keys are. */
@@ -124,13 +126,27 @@ function keyStart(text: string, from: number, end: number): number {
 }
 
 function redactAssignment(found: string, name: string, glue: string, value: string): string {
-  const quote = /^\\?["']/.exec(value)?.[0] ?? '';
-  const bare = value.slice(quote.length);
+  const { quote, bare } = unquoted(value);
   if (NO_SECRET.test(bare)) return found;
   const isPassword = /^(?:pass|pwd)/i.test(name);
   if (!isPassword && /^\d{1,12}$/.test(bare)) return found;
   if (!isPassword && quote === '' && /:[ \t]*$/.test(glue) && /^[A-Za-z.]{1,15}$/.test(bare)) return found;
   return `${name}${glue}${quote}${REDACTED}`;
+}
+
+function redactWeakAssignment(found: string, name: string, glue: string, value: string): string {
+  const { quote, bare } = unquoted(value);
+  return isWeakSecret(name, bare) ? `${name}${glue}${quote}${REDACTED}` : found;
+}
+
+function redactArgument(found: string, name: string, value: string): string {
+  const { quote, bare } = unquoted(value);
+  return isSecretArgument(name, bare, { isQuoted: quote !== '' }) ? `${name}${quote}${REDACTED}` : found;
+}
+
+function unquoted(value: string): { quote: string; bare: string } {
+  const quote = /^\\?["']/.exec(value)?.[0] ?? '';
+  return { quote, bare: value.slice(quote.length) };
 }
 
 function knownSecrets(secrets: readonly string[]): RegExp | null {
@@ -170,11 +186,17 @@ function redactValue(value: unknown, redactText: (text: string) => string, above
     : Object.fromEntries(
         Object.entries(value).map(([key, item]) => [
           redactText(key),
-          typeof item === 'string' && item !== '' && SECRET_KEY.test(key)
+          typeof item === 'string' && isSecretUnder(key, item)
             ? REDACTED
             : redactValue(item, redactText, above),
         ]),
       );
   above.delete(value);
   return copy;
+}
+
+function isSecretUnder(key: string, value: string): boolean {
+  if (value !== '' && SECRET_KEY.test(key)) return true;
+  const weakName = WEAK_KEY.exec(key)?.[0];
+  return weakName !== undefined && isWeakSecret(weakName, value);
 }

@@ -55,6 +55,8 @@ export type ToolCall = z.infer<typeof toolCallSchema>;
 export const CALLS_REMEMBERED = 20;
 export const REJECTIONS_BEFORE_HATCH = 2;
 export const RUNS_PER_PULSE = 10;
+/** Named in a preflight's iteration, in place of a pulse's id. */
+export const PREFLIGHT_UNIT = 'preflight';
 export const AUTOMATIC_EXTENSIONS = 5;
 
 export const unresolvedIssueSchema = z.object({
@@ -89,6 +91,18 @@ export const SUMMARY_LENGTH = 100;
 export const setupStepSchema = z.object({ command: z.string(), cwd: z.string() });
 export type SetupStep = z.infer<typeof setupStepSchema>;
 
+/** Steps as the setup mechanism takes them: commands of the worktree's root. */
+export function setupCommands(steps: readonly SetupStep[]): string[] {
+  return steps.map(({ command, cwd }) =>
+    cwd === '' || cwd === '.' ? command : `cd '${cwd.replaceAll("'", "'\\''")}' && ${command}`,
+  );
+}
+
+/** Commands as a plan or the config gives them. */
+export function setupSteps(commands: readonly string[]): SetupStep[] {
+  return commands.map((command) => ({ command, cwd: '.' }));
+}
+
 /** What an attempt of a workflow holds beyond a goal's. */
 export const workSchema = z.discriminatedUnion('kind', [
   z.object({
@@ -97,6 +111,8 @@ export const workSchema = z.discriminatedUnion('kind', [
     isByAgent: z.boolean().default(false),
     checks: z.array(checkSchema),
     limitMs: z.number(),
+    /** What an earlier preflight left: kept when it is done again. */
+    artifacts: z.array(z.string()).default([]),
   }),
   z.object({
     kind: z.literal('pulse'),

@@ -66,14 +66,13 @@ async function runAgent(
   { attempt, listener, signal }: { attempt: HeldAttempt; listener: RunListener; signal: AbortSignal },
 ): Promise<RunReport> {
   const { spec, task } = attempt;
-  const own = protocol?.({ attempt, listener, signal }) ?? null;
   const began = performance.now();
   const adapter = findAdapter(spec.agent);
   const { model: wantedModel = null, resume = null, prices = {} } = spec;
   const parser = adapter.createParser({
     model: wantedModel,
     prices,
-    earlier: spec.resumeUsage ?? null,
+    earlier: resume === null ? null : (spec.resumeUsage ?? null),
     nowMs: Date.now,
   });
   const meter = createUsageMeter();
@@ -90,6 +89,7 @@ async function runAgent(
   const refusals = createRefusals();
   const done = Promise.withResolvers<void>();
   const ending = new AbortController();
+  const own = protocol?.({ attempt, listener, signal: AbortSignal.any([signal, ending.signal]) }) ?? null;
   const tell = createEventTeller(listener.event, (event) => hiding.redactJson(event));
 
   function stop(stopCause: RunStop): void {
@@ -115,16 +115,20 @@ async function runAgent(
     if (event.type === 'tool_end') openCalls.delete(event.id);
     if (event.type === 'denied' && refusals.take(event)) return;
     if (event.type === 'denied' && denied.size < DENIED_TOOLS_TOLD) denied.add(event.tool);
-    if (event.type === 'usage') onUsage(event);
+    if (event.type === 'usage') spend(() => meter.add(event));
     if (event.type === 'done') done.resolve();
     tell(event);
   }
 
-  function onUsage(usage: Parameters<typeof meter.add>[0]): void {
-    meter.add(usage);
+  function spend(count: () => void): void {
+    count();
     const total = meter.total();
     listener.spent({ costUsd: total.costUsd, tokens: budgetTokens(total) });
     watchdog.spent(total);
+  }
+
+  function seenAlive(): void {
+    watchdog.active(openCalls.size + (parser.isAtWork?.() ? 1 : 0));
   }
 
   using wrapUp = createWrapUp(spec.limits);
@@ -142,7 +146,7 @@ async function runAgent(
       toolSignal = { signal: said, reason: reason && hiding.redact(reason) };
     }),
     reportUsageTool((usage) => {
-      onUsage({ ...usage, scope: 'call' });
+      spend(() => meter.report(usage));
       listener.event({ type: 'agent.usage', data: { ...usage, scope: 'call' } });
     }),
     ...(work?.tools ?? []),
@@ -156,7 +160,7 @@ async function runAgent(
     environment: agentEnvironment({ base: environment, own: [], pass: [], add: {} }),
     onRefusal: refusals.add,
   });
-  using access = await endpoint.admit(tools, () => watchdog.active(openCalls.size), guarded);
+  using access = await endpoint.admit(tools, seenAlive, guarded);
   hiding = redactor.adding([access.token]);
 
   await using folder = openRunFolder();
@@ -215,7 +219,7 @@ async function runAgent(
       } else {
         for (const event of parser.parse(line)) onEvent(event);
       }
-      watchdog.active(openCalls.size);
+      seenAlive();
     },
   });
   using log = adapter.logFile
@@ -227,6 +231,9 @@ async function runAgent(
   const exit = await exitOf(running, done.promise);
   log?.look();
   const end = parser.finish(exit);
+  // Nobody is silent while an answer is awaited; the run's length and budget bind still.
+  watchdog.active(1);
+  await own?.settled?.({ isClean: end.ok && cause === null });
   recorder?.finish(end);
   const failure = failureOf({ end, exit, cause, stderr: hiding.redact(stderr) });
   const isDenied = !failure && denied.size > 0 && (await isUntouched(attempt, environment));
@@ -236,7 +243,7 @@ async function runAgent(
     finalMessage: end.finalMessage,
     toolSignal,
     usage: meter.total(),
-    model: model ?? wantedModel,
+    model: model ?? (adapter.modelOf ? adapter.modelOf(wantedModel, environment) : wantedModel),
     agentSessionId,
     ...own?.report(),
     durationMs: performance.now() - began,

@@ -12,8 +12,10 @@ import { addRunningTime } from '../store/sessions.ts';
 import { act } from './actions.ts';
 import { createAgentLog } from './agent-log.ts';
 import type { Engine } from './engine.ts';
-import { type MeasureReport, NOTHING_MEASURED } from './measure.ts';
+import { type MeasureReport, measureRequestSchema, NOTHING_MEASURED } from './measure.ts';
 import type { HeldAttempt, UnitCommit } from './ports.ts';
+import { preflightProgress } from './preflight-progress.ts';
+import { triedBefore } from './tried-idea.ts';
 
 /**
  * Returns once the result is stored, or once the attempt was interrupted (`signal`): then nothing of it runs any
@@ -52,7 +54,7 @@ export async function executeAttempt(
   const commit = kept?.commit;
   const measured =
     commit && spec.work?.kind === 'experiment'
-      ? await unlessAborted(signal, () => measure(engine, { attempt, commit, signal }))
+      ? await unlessAborted(signal, () => measure(engine, { attempt, commit, run: result.run, signal }))
       : undefined;
   if (measured === null) return 'interrupted';
   const verification = kept ? await verifyIfAsked(engine, attempt, { result, unit: kept, signal }) : [];
@@ -82,9 +84,12 @@ async function executePreflight(
   // Of all of it: setup, an agent (which has it as its own limit too) and the checks.
   const limit = AbortSignal.timeout(limitMs);
   const limited = AbortSignal.any([signal, limit]);
+  const progress = preflightProgress(engine, attempt);
   let result = attempt.task.result;
   if (!result) {
-    const setupFailure = await act(trace, 'setup', { perform: () => workspace.setup(attempt, limited) });
+    const setupFailure = await act(trace, 'setup', {
+      perform: () => workspace.setup(attempt, limited, progress('setup')),
+    });
     const isByAgent = work?.kind === 'preflight' && work.isByAgent && !setupFailure;
     const run = isByAgent ? await runAgent(engine, attempt, control) : null;
     if (signal.aborted) return 'interrupted';
@@ -92,7 +97,7 @@ async function executePreflight(
   }
   const isReady = !result.setupFailure && !result.run?.failure;
   const found = isReady
-    ? await act(trace, 'baseline', { perform: () => pulses.baseline(attempt, limited) })
+    ? await act(trace, 'baseline', { perform: () => pulses.baseline(attempt, limited, progress('check')) })
     : null;
   if (signal.aborted) return 'interrupted';
   await report(engine, attempt, {
@@ -156,7 +161,7 @@ async function executeOutdated(
   const commit = unit?.commit ?? null;
   if (commit) await act(trace, 'publish', { perform: () => workspace.publish(attempt, commit) });
   const measured = commit
-    ? await unlessAborted(signal, () => measure(engine, { attempt, commit, signal }))
+    ? await unlessAborted(signal, () => measure(engine, { attempt, commit, run: null, signal }))
     : { ...NOTHING_MEASURED, isInConflict: unit === null };
   if (measured === null) return 'interrupted';
   const { tree = null, files = [] } = unit ?? {};
@@ -164,19 +169,33 @@ async function executeOutdated(
   return 'reported';
 }
 
-function measure(
-  { trace, measurer, store }: Engine,
-  { attempt, commit, signal }: { attempt: HeldAttempt; commit: string; signal: AbortSignal },
+async function measure(
+  engine: Engine,
+  {
+    attempt,
+    commit,
+    run,
+    signal,
+  }: { attempt: HeldAttempt; commit: string; run: RunReport | null; signal: AbortSignal },
 ): Promise<MeasureReport> {
-  const { work } = attempt.spec;
-  const isOutdated = async (): Promise<boolean> => {
-    if (work?.kind !== 'experiment' || work.leadId === null) return false;
-    const research = await store.read((db) => findResearch(db, work.leadId!));
-    return research?.best_sha != null && research.best_sha !== work.baseSha;
-  };
+  const { trace, measurer, store } = engine;
+  const tried = await triedBefore(store, attempt, run);
+  if (tried) return tried;
+  const isOutdated = () => isOvertaken(engine, attempt);
   return act(trace, 'measure', {
     perform: () => measurer.experiment(attempt, { commit, isOutdated }, signal),
   });
+}
+
+/** Something else was kept since the attempt began, or the best was read on a host that is not this one. */
+async function isOvertaken({ store, host }: Engine, { spec: { work } }: HeldAttempt): Promise<boolean> {
+  if (work?.kind !== 'experiment') return false;
+  const { host: readOn } = measureRequestSchema.parse(work.request);
+  if (readOn !== null && readOn !== host) return true;
+  const { leadId, baseSha } = work;
+  if (leadId === null) return false;
+  const research = await store.read((db) => findResearch(db, leadId));
+  return research?.best_sha != null && research.best_sha !== baseSha;
 }
 
 /** `null` when it was told to stop meanwhile: then whatever it threw was that. */
@@ -247,7 +266,8 @@ function runEnded(attempt: HeldAttempt, run: RunReport, isInterrupted: boolean) 
 /** An attempt that ended keeps its work, a timeout too; one that will be retried starts over. */
 function keepsWork({ run }: AttemptResult): boolean {
   if (!run) return false;
-  if (!run.failure) return true;
+  // What was accepted stays accepted, however the agent ended after that.
+  if (!run.failure || run.completion) return true;
   return run.failure.class === 'timeout_idle' || run.failure.class === 'timeout_hard';
 }
 

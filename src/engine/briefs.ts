@@ -10,10 +10,9 @@ import { formatFigure } from '../research/figures.ts';
 import { ANTI_PATTERNS, PRIORITIES, triesVariantsOnly } from '../research/ideation.ts';
 import { resultsFile } from '../research/results.ts';
 import { scopeMatcher } from '../research/scope.ts';
-import { triedStrategies } from '../research/strategy.ts';
-import { STUCK_STEPS, stuckAfter } from '../research/stuck.ts';
+import { type RowStatus, STUCK_STEPS, stuckAfter } from '../research/stuck.ts';
 import type { IterationHead } from '../store/iterations.ts';
-import { listExperimentHeads } from '../store/research.ts';
+import { endsSinceBest, newestDecided } from '../store/research.ts';
 import type { Store } from '../store/store.ts';
 import { findTurn, newestTurn } from '../store/turns.ts';
 import { listVerifications } from '../store/verifications.ts';
@@ -21,6 +20,7 @@ import { plainBrief } from './brief-again.ts';
 import { stagnantInARow } from './governor.ts';
 import type { BriefInput, Briefs, ExperimentBriefInput, Workspace } from './ports.ts';
 import { rowsOf } from './research-rows.ts';
+import { createStrategyMarks, type StrategyMarks } from './strategy-marks.ts';
 import { turnOf } from './turns.ts';
 
 export interface BriefsOptions {
@@ -30,6 +30,7 @@ export interface BriefsOptions {
 
 export function createBriefs(options: BriefsOptions): Briefs {
   const { store } = options;
+  const marks = createStrategyMarks(store);
   let counter: Promise<TokenCounter> | null = null;
   return {
     async compose(input) {
@@ -101,7 +102,7 @@ export function createBriefs(options: BriefsOptions): Briefs {
 
     async experiment(input) {
       counter ??= loadTokenCounter();
-      const text = await composeExperiment(options, input);
+      const text = await composeExperiment({ ...options, marks }, input);
       return { ...plainBrief(text), tokens: (await counter)(text) };
     },
   };
@@ -110,29 +111,27 @@ export function createBriefs(options: BriefsOptions): Briefs {
 /** The rest of the brief, beside the in-scope files. */
 const FILE_BYTES = 48 * 1024;
 const ROWS_SHOWN = 20;
-/** Of each line of the strategy: a brief must not grow with the session. */
-const TRIES_SHOWN = 10;
 
 async function composeExperiment(
-  { store, workspace }: BriefsOptions,
+  { store, workspace, marks }: BriefsOptions & { marks: StrategyMarks },
   { state, number, experiment }: ExperimentBriefInput,
 ): Promise<string> {
   const { control } = state;
   const { research, file, lead: session, bestSha } = state.research!;
-  const all = await store.read((db) => listExperimentHeads(db, session.id));
-  const rows = rowsOf(session, research, all);
+  const { newest, ends } = await store.read(async (db) => ({
+    newest: await newestDecided(db, research, ROWS_SHOWN),
+    ends: await endsSinceBest(db, research),
+  }));
+  const rows = rowsOf(session, research, newest);
   const sha = experiment?.start_sha ?? bestSha;
   const review = await workspace.review(session, {
     sha,
     isWanted: scopeMatcher(file.scope),
     maxBytes: FILE_BYTES,
   });
-  const stuck = stuckAfter(rows.slice(1).map(({ status }) => status));
-  const last = all.find(({ status }) => status !== 'running');
+  const stuck = stuckAfter(ends as RowStatus[]);
+  const last = newest[0];
   const crashed = last?.status === 'crash' ? (last.crashes.at(-1) as CrashKind | undefined) : undefined;
-  const described = all.flatMap(({ number: iteration, description, status }) =>
-    status === 'running' ? [] : [{ iteration, description }],
-  );
   const { metric } = file;
   return buildResearchBrief({
     goal: file.goal,
@@ -151,10 +150,7 @@ async function composeExperiment(
     log: review.log,
     files: review.files,
     moreFiles: review.more,
-    strategy: triedStrategies(file.strategy, described.toReversed()).map(({ text, iterations }) => ({
-      text,
-      iterations: iterations.slice(-TRIES_SHOWN),
-    })),
+    strategy: await marks.of(session.id, file.strategy),
     priorities: PRIORITIES,
     antiPatterns: ANTI_PATTERNS,
     onlyVariants: triesVariantsOnly(number, research.iterations),

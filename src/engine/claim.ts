@@ -3,9 +3,16 @@ import { isByPulse } from '../domain/workflow.ts';
 import { type Breaker, passBreaker } from '../store/breakers.ts';
 import { appendEvents } from '../store/events.ts';
 import { claimTask, postponeTask, setTaskReservation, type Task, unclaimTask } from '../store/inbox.ts';
-import { moveIteration, recentIterations } from '../store/iterations.ts';
-import { findSession, purseOf, reserveSpending, updateSession, withPurse } from '../store/sessions.ts';
-import { type Db, storeNow } from '../store/store.ts';
+import { recentCosts, startIteration } from '../store/iterations.ts';
+import {
+  findSession,
+  purseOf,
+  reserveSpending,
+  type Session,
+  updateSession,
+  withPurse,
+} from '../store/sessions.ts';
+import type { Db } from '../store/store.ts';
 import { reservationUsd } from './governor.ts';
 
 export interface Claim {
@@ -27,17 +34,13 @@ export async function claimAttempt(db: Db, { sessionId, owner, leaseMs }: Claim)
     await waitForService(db, task, breaker);
     return null;
   }
-  const recent = await recentIterations(db, sessionId, 11);
-  const reserved = isByAgent ? reservationUsd(session, recent) : 0;
+  const reserved = isByAgent && session.budget_usd !== null ? await reservation(db, session) : 0;
   if (reserved > 0 && !(await reserveSpending(db, purseOf(session), reserved))) {
     await unclaimTask(db, task);
     return null;
   }
   await setTaskReservation(db, task, reserved);
-  const iteration = recent.find((it) => it.inbox_task_id === task.id)!;
-  await moveIteration(db, iteration, 'running', {
-    ...(iteration.started_at === null ? { started_at: storeNow() } : {}),
-  });
+  await startIteration(db, { sessionId, number: task.iteration_number });
   if (session.resume_at !== null) await updateSession(db, sessionId, { resume_at: null });
   await appendEvents(db, sessionId, [
     {
@@ -57,6 +60,11 @@ export async function claimAttempt(db: Db, { sessionId, owner, leaseMs }: Claim)
 /** An agent that has run already asks and spends nothing more, and some attempts have none. */
 function usesService({ result, spec }: Task): boolean {
   return result === null && !isByPulse(spec.work);
+}
+
+/** By what the last ten cost; the one that begins now has cost nothing yet. */
+async function reservation(db: Db, session: Session): Promise<number> {
+  return reservationUsd(session, await recentCosts(db, session.id, 11));
 }
 
 /** As a back-off is: durable, and a pause takes effect at once. */

@@ -6,7 +6,7 @@ import { probeBreakerNow } from '../store/breakers.ts';
 import { appendEvents } from '../store/events.ts';
 import { amendTask, closeTask, findTask } from '../store/inbox.ts';
 import { amendIteration, isLive, moveIteration, recentIterations } from '../store/iterations.ts';
-import { updateResearch } from '../store/research.ts';
+import { findResearch, updateResearch } from '../store/research.ts';
 import {
   getControl,
   getSession,
@@ -22,6 +22,7 @@ import {
 } from '../store/sessions.ts';
 import { type Db, storeNow } from '../store/store.ts';
 import { insertTurn, type NewTurn } from '../store/turns.ts';
+import { findWorkflow, listPulses, movePulse } from '../store/workflows.ts';
 import { PAUSED } from './decide.ts';
 import { runLimits } from './governor.ts';
 import { type LimitChange, raisedLimits } from './limits.ts';
@@ -78,10 +79,22 @@ export async function abortSession(db: Db, id: string, actor: string): Promise<S
     }
     await moveIteration(db, newest, 'failed', { failure_class: 'cancelled', ended_at: storeNow() });
   }
+  if (session.kind === 'workflow') await stopPulseOf(db, session.id);
   for (const child of await listChildren(db, session.id)) {
     if (!TERMINAL_STATUSES.includes(child.status)) await abortSession(db, child.id, actor);
   }
   return session;
+}
+
+/** The pulse in hand ends with its workflow; whoever runs it keeps what it had and clears its refs up. */
+async function stopPulseOf(db: Db, sessionId: string): Promise<void> {
+  const { id } = (await findWorkflow(db, sessionId))!;
+  const pulse = (await listPulses(db, id)).find(({ status }) => status === 'running');
+  if (!pulse) return;
+  const reason = 'aborted by a person';
+  await movePulse(db, pulse, 'stopped', { failure_reason: reason, extension: null, ended_at: storeNow() });
+  const data = { pulseId: pulse.id, plannedPulseId: pulse.planned_pulse_id, reason };
+  await appendEvents(db, sessionId, [{ type: 'pulse.stopped', data }]);
 }
 
 export interface Resume extends LimitChange {
@@ -146,29 +159,47 @@ export async function resumeSession(db: Db, id: string, resume: Resume): Promise
       data: { actor, from: session.status, answer: answer ?? control.answer, ...limits },
     },
   ]);
-  await resumeChildren(db, session, { actor, branchHead });
+  if (session.kind === 'research') await resumeResearch(db, session, { actor, answer, branchHead });
   return getSession(db, session.id);
 }
 
-/** Those that work for it go on with it, from where the branch is now. */
-async function resumeChildren(
+/** Those that work for it go on with it. What a person has committed meanwhile is the best, and has yet to be read. */
+async function resumeResearch(
   db: Db,
-  { id }: Session,
-  { actor, branchHead }: { actor: string; branchHead: string | null },
+  { id, base_sha }: Session,
+  { actor, answer, branchHead }: { actor: string; answer?: string; branchHead: string | null },
 ): Promise<void> {
+  const { time_limit_ms } = await getSession(db, id);
   const children = await listChildren(db, id);
-  if (children.length > 0 && branchHead) await updateResearch(db, id, { best_sha: branchHead });
+  const known = (await findResearch(db, id))?.best_sha ?? base_sha;
+  const own = await reportedCommits(db, [id, ...children.map((child) => child.id)]);
+  if (branchHead && branchHead !== known && !own.includes(branchHead))
+    await updateResearch(db, id, { best_sha: branchHead, reference: null });
   for (const child of children) {
     if (!RESUMABLE_STATUSES.includes(child.status)) continue;
     await moveSession(db, child, 'running');
+    await updateSession(db, child.id, { time_limit_ms });
     await updateControl(db, child.id, {
       request: null,
       request_actor: null,
       window_from: child.current_iteration,
+      ...(answer && child.status === 'blocked' ? { answer } : {}),
     });
-    await restart(db, await withPurse(db, child), { branchHead: null, brief: null });
+    await restart(db, await withPurse(db, await getSession(db, child.id)), { branchHead: null, brief: null });
     await appendEvents(db, child.id, [{ type: 'session.resumed', data: { actor, from: child.status } }]);
   }
+}
+
+/** Of attempts that are not settled: one may have landed before a crash, and then the branch is where it put it. */
+async function reportedCommits(db: Db, sessionIds: readonly string[]): Promise<string[]> {
+  const commits: string[] = [];
+  for (const id of sessionIds) {
+    const [newest] = await recentIterations(db, id, 1);
+    const task =
+      newest && isLive(newest) && newest.inbox_task_id ? await findTask(db, newest.inbox_task_id) : null;
+    if (task?.result?.commit) commits.push(task.result.commit);
+  }
+  return commits;
 }
 
 /**
@@ -184,8 +215,9 @@ async function restart(
   if (!newest || !isLive(newest)) return;
   const task = newest.inbox_task_id ? await findTask(db, newest.inbox_task_id) : null;
   if (!task || task.result) return;
-  // A pulse goes on with its work in progress; its commit has the pulse's start for a parent all the same.
-  const startSha = task.spec.work?.kind === 'pulse' ? newest.start_sha : (branchHead ?? newest.start_sha);
+  // A pulse or an experiment goes on with its work in progress; its commit has the unit's start for a parent.
+  const isUnit = task.spec.work?.kind === 'pulse' || task.spec.work?.kind === 'experiment';
+  const startSha = isUnit ? newest.start_sha : (branchHead ?? newest.start_sha);
   await amendIteration(db, newest.id, {
     start_sha: startSha,
     ...(brief ? { task_content: brief.text, context_tokens: brief.tokens } : {}),

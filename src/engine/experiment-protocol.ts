@@ -1,18 +1,14 @@
 /** What happens inside an experiment's run: the idea is told first, and refused if it was discarded before. */
 import type { ExperimentWork } from '../domain/workflow.ts';
-import { CRASH_KINDS, CRASH_POLICIES } from '../research/crash.ts';
-import { ideaFingerprint } from '../research/fingerprint.ts';
 import { appendEvents } from '../store/events.ts';
 import { fencedTask, holdsTask } from '../store/inbox.ts';
-import { isTriedIdea } from '../store/research.ts';
 import { getControl, getSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { experimentTools } from '../tools/experiment-tools.ts';
 import { tellIdea } from './commander.ts';
 import type { HeldAttempt, RunListener } from './ports.ts';
 import type { RunProtocol } from './pulse-protocol.ts';
-
-const BANNING = CRASH_KINDS.filter((kind) => CRASH_POLICIES[kind].isBanned);
+import { isTried } from './tried-idea.ts';
 
 export interface ExperimentProtocolOptions {
   attempt: HeldAttempt;
@@ -53,9 +49,7 @@ export function createExperimentProtocol({
 
   const tools = experimentTools({
     async describe(description) {
-      const fingerprint = ideaFingerprint(description);
-      const asked = { fingerprint, bannedBy: BANNING };
-      if (await store.read((db) => isTriedIdea(db, leadId, asked))) {
+      if (await isTried(store, leadId, description)) {
         return {
           ok: false,
           output: 'That was tried before and did not work out. Choose another idea.',

@@ -1,5 +1,6 @@
 /** The sessions that work for another are driven by the process that drives that one. */
 import type { Session } from '../store/sessions.ts';
+import type { RunnerEnd } from './runner.ts';
 
 export interface Family extends AsyncDisposable {
   /** Sees to it that each of these that is not over is driven. */
@@ -9,7 +10,7 @@ export interface Family extends AsyncDisposable {
 }
 
 export interface FamilyOptions {
-  run(sessionId: string): Promise<unknown>;
+  run(sessionId: string): Promise<RunnerEnd>;
   /** Told when one has come to its end, or to a stop. */
   onEnd(): void;
 }
@@ -32,13 +33,9 @@ export function createFamily({ run, onEnd }: FamilyOptions): Family {
   };
 
   async function follow(id: string): Promise<void> {
-    try {
-      await run(id);
-    } catch (error) {
-      failure.reject(error);
-    } finally {
-      driven.delete(id);
-      onEnd();
-    }
+    const end = await run(id).catch(failure.reject);
+    driven.delete(id);
+    // One that somebody else still holds is tried again in a while, not at once.
+    if (end !== 'held_elsewhere') onEnd();
   }
 }

@@ -2,6 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AttemptSpec } from '../domain/attempt.ts';
+import { isPulseError } from '../domain/errors.ts';
 import { TERMINAL_STATUSES } from '../domain/status.ts';
 import {
   announceDaemon,
@@ -10,12 +11,15 @@ import {
   setDaemonHost,
   withdrawDaemon,
 } from '../store/daemons.ts';
-import { endedTasks, holdsTask, type Task } from '../store/inbox.ts';
-import { findSession } from '../store/sessions.ts';
+import { endedTasks, findTask, holdsTask, type Task } from '../store/inbox.ts';
+import { recentIterations } from '../store/iterations.ts';
+import { findSession, getControl } from '../store/sessions.ts';
+import type { Db } from '../store/store.ts';
 import { act } from './actions.ts';
 import { claimAttempt } from './claim.ts';
 import type { Engine } from './engine.ts';
 import { holdAttempt } from './held-attempt.ts';
+import type { LastAttempt } from './ports.ts';
 
 /** What is rung when an attempt with labels waits. */
 export const INBOX = 'inbox';
@@ -38,14 +42,14 @@ export async function runFleetDaemon(
 ): Promise<void> {
   const { host, labels, concurrency, say } = options;
   const self: DaemonIdentity = { owner: engine.owner, host, labels };
-  const held = new Map<string, { control: AbortController; done: Promise<void> }>();
+  const held = new Map<string, { sessionId: string; control: AbortController; done: Promise<void> }>();
   using listener = engine.bell.listen(INBOX);
   const announcing = announce(engine, self, signal);
   try {
     while (!signal.aborted) {
       const task = held.size < concurrency ? await claimNext(engine, self) : null;
       if (!task) {
-        await tidy(engine, options);
+        await tidy(engine, options, new Set([...held.values()].map(({ sessionId }) => sessionId)));
         await listener.wait(engine.timing.pollMs, signal);
         continue;
       }
@@ -57,7 +61,7 @@ export async function runFleetDaemon(
           engine.bell.ring(task.session_id);
           engine.bell.ring(INBOX);
         });
-      held.set(task.id, { control, done });
+      held.set(task.id, { sessionId: task.session_id, control, done });
     }
   } finally {
     for (const { control } of held.values()) control.abort('shutdown');
@@ -89,19 +93,33 @@ function localSpec({ spec, session_id: sessionId }: Task, { clones, worktrees }:
 }
 
 /** Worktrees here whose session has ended go; those that can be resumed stay. */
-async function tidy({ store, workspace }: Engine, { worktrees, clones }: FleetOptions): Promise<void> {
+async function tidy(
+  { store, workspace }: Engine,
+  { worktrees, clones, host }: FleetOptions,
+  busy: ReadonlySet<string>,
+): Promise<void> {
   const endedOf = (ids: string[]) => store.read((db) => endedTasks(db, ids));
   for (const project of await namesIn(worktrees)) {
     for (const sessionId of await namesIn(join(worktrees, project))) {
       const session = await store.read((db) => findSession(db, sessionId));
-      if (!session || !TERMINAL_STATUSES.includes(session.status)) continue;
+      if (!session || !TERMINAL_STATUSES.includes(session.status) || busy.has(sessionId)) continue;
       const here = {
         project_path: join(clones, project),
         worktree_path: join(worktrees, project, sessionId),
       };
-      await workspace.close({ ...session, ...here }, { last: null, endedOf });
+      const last = await store.read((db) => lastHere(db, sessionId, host));
+      await workspace.close({ ...session, ...here }, { last, endedOf });
     }
   }
+}
+
+/** What lies in a worktree here belongs to the newest attempt only if that was this host's. */
+async function lastHere(db: Db, sessionId: string, host: string): Promise<LastAttempt | null> {
+  const { daemon_host } = await getControl(db, sessionId);
+  const [iteration] = daemon_host === host ? await recentIterations(db, sessionId, 1) : [];
+  if (!iteration) return null;
+  const { inbox_task_id: taskId } = iteration;
+  return { iteration, task: taskId ? await findTask(db, taskId) : null };
 }
 
 async function namesIn(directory: string): Promise<string[]> {
@@ -113,21 +131,26 @@ async function claimNext(engine: Engine, self: DaemonIdentity): Promise<Task | n
   const { owner, host } = self;
   const waiting = await store.read((db) => findLabelledWork(db, self));
   for (const session of waiting) {
-    const task = await act(trace, 'claim', {
-      perform: () =>
-        store.tx(
-          'claim',
-          async (db) => {
-            const claimed = await claimAttempt(db, { sessionId: session, owner, leaseMs: timing.leaseMs });
-            if (claimed) await setDaemonHost(db, session, host);
-            return claimed;
-          },
-          { session },
-        ),
-    });
+    const claim = (): Promise<Task | null> =>
+      store.tx(
+        'claim',
+        async (db) => {
+          const claimed = await claimAttempt(db, { sessionId: session, owner, leaseMs: timing.leaseMs });
+          if (claimed) await setDaemonHost(db, session, host);
+          return claimed;
+        },
+        { session, isImpatient: true },
+      );
+    const task = await act(trace, 'claim', { perform: () => claim().catch(nullIfBusy) });
     if (task) return task;
   }
   return null;
+}
+
+/** Whoever is at work on the session in this moment claims it, or rings when it is done. */
+function nullIfBusy(error: unknown): null {
+  if (isPulseError(error, 'store_busy')) return null;
+  throw error;
 }
 
 /** An abort or a pause takes the attempt away: whoever rings for the session makes this daemon look. */

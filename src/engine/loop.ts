@@ -130,7 +130,7 @@ export type Step =
   | { do: 'preflight' }
   | { do: 'pulse'; pulse: PulseRow }
   | { do: 'abandon'; live: LiveIteration; pulse: PulseRow }
-  | { do: 'fail_pulse'; change: PulseChange; stop: Stop }
+  | { do: 'give_up'; change: PulseChange; stop: Stop }
   | { do: 'wait' }
   | { do: 'requeue'; live: LiveIteration }
   | { do: 'settle'; live: LiveIteration; result: AttemptResult; verdict: Verdict }

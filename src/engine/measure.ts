@@ -15,6 +15,8 @@ export const measureRequestSchema = z.object({
   reference: referenceSchema.nullable(),
   bestSha: z.string(),
   goodRunsMs: z.array(z.number()),
+  /** Where the reference was read. */
+  host: z.string().nullable().default(null),
 });
 export type MeasureRequest = z.infer<typeof measureRequestSchema>;
 
@@ -39,6 +41,9 @@ export const measureReportSchema = z.object({
   durationMs: z.number().default(0),
 });
 export type MeasureReport = z.infer<typeof measureReportSchema>;
+
+/** The unit of the iteration that reads the metric as it is. */
+export const BASELINE_UNIT = 'baseline';
 
 export interface Measurer {
   /** Waits for the host's measuring slot; may be done again after a crash. */

@@ -5,8 +5,6 @@ import { join } from 'node:path';
 import { PulseError } from '../domain/errors.ts';
 import type { Redactor } from '../domain/redact.ts';
 import type { Git } from '../git/exec.ts';
-import { resetWorktree } from '../git/recovery.ts';
-import { checkoutState, ensureWorktree, removeWorktree } from '../git/worktree.ts';
 import { agentEnvironment } from '../process/environment.ts';
 import { type RunResult, runProcess } from '../process/run.ts';
 import { type Findings, firstCaught } from '../research/caught.ts';
@@ -21,10 +19,11 @@ import { mean } from '../research/statistics.ts';
 import { timeLimitMs } from '../research/time-limit.ts';
 import type { MeasureReport, MeasureRequest, Measurer } from './measure.ts';
 import { measureRequestSchema, NOTHING_MEASURED, researchFileOf } from './measure.ts';
+import { createMeasuringCheckouts, type MeasuringCheckout } from './measuring-checkout.ts';
 import type { MeasuringSlot } from './measuring-slot.ts';
 import type { HeldAttempt } from './ports.ts';
 import type { Sandboxes } from './run-sandbox.ts';
-import { setUpOnce } from './setup-once.ts';
+import { setUpOnce, setupMark } from './setup-once.ts';
 
 const OUTPUT_KEPT = 4 * 1024 * 1024;
 const TAIL_KEPT = 4_000;
@@ -49,51 +48,51 @@ interface Read {
   durationMs: number;
 }
 
-interface Checkout {
-  path: string;
-  sha: string;
-  /** Ignored paths that setup made. */
-  prepared: ReadonlySet<string>;
-}
-
 export function createMeasurer(options: MeasurerOptions): Measurer {
   const { git, environment, redactor, slot, sandboxes } = options;
+  const checkouts = createMeasuringCheckouts(git);
 
   async function openCheckout(
     { attempt, file, signal }: Measurement,
     { sha, name }: { sha: string; name: 'candidate' | 'best' },
-  ): Promise<Checkout> {
+  ): Promise<MeasuringCheckout> {
     const { projectPath: root, worktreePath, environmentPass } = attempt.spec;
     const path = `${worktreePath}.${name}`;
-    await ensureWorktree(git, { root, path, sha });
-    await resetWorktree(git, { worktree: path, sha });
-    const failing = await setUpOnce({
-      commands: file.setup ?? attempt.spec.setup,
-      cwd: path,
-      env: agentEnvironment({ base: environment, own: [], pass: environmentPass, add: {} }),
-      sandbox: await sandboxes.plan({ spec: attempt.spec, cwd: path }),
-      base: environment,
-      runId: `${attempt.runId}.setup`,
-      timeoutMs: SETUP_TIMEOUT_MS,
-      signal,
-      redactor,
+    const commands = file.setup ?? attempt.spec.setup;
+    return checkouts.open({
+      root,
+      path,
+      sha,
+      setupMark: () => setupMark({ commands, cwd: path }),
+      async setUp() {
+        const failing = await setUpOnce({
+          commands,
+          cwd: path,
+          env: agentEnvironment({ base: environment, own: [], pass: environmentPass, add: {} }),
+          sandbox: await sandboxes.plan({ spec: attempt.spec, cwd: path }),
+          base: environment,
+          runId: `${attempt.runId}.setup`,
+          timeoutMs: SETUP_TIMEOUT_MS,
+          signal,
+          redactor,
+        });
+        signal.throwIfAborted();
+        if (!failing) return;
+        throw new PulseError('tool_failed', `${failing.command} failed in a checkout for measuring.`, {
+          hint: failing.outputTail.slice(-500),
+        });
+      },
     });
-    if (failing) {
-      throw new PulseError('tool_failed', `${failing.command} failed in a checkout for measuring.`, {
-        hint: failing.outputTail.slice(-500),
-      });
-    }
-    const { ignored } = await checkoutState(git, path);
-    return { path, sha, prepared: new Set(ignored) };
   }
 
   /** In folders of its own; whatever it leaves in the checkout is told and goes. */
   async function run(
     measurement: Measurement,
-    { path, sha, prepared }: Checkout,
+    checkout: MeasuringCheckout,
     { command, limitMs }: { command: string; limitMs: number },
   ): Promise<RunResult & { stateLeft: string[] }> {
     const { attempt, file, signal } = measurement;
+    const { path } = checkout;
     const folder = await mkdtemp(join(tmpdir(), 'pulse-measure-'));
     try {
       const places = { TMPDIR: 'tmp', XDG_CACHE_HOME: 'cache', XDG_STATE_HOME: 'state' };
@@ -103,31 +102,28 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
         ...agentEnvironment({ base: environment, own: [], pass: attempt.spec.environmentPass, add: {} }),
         ...Object.fromEntries(own.map(([variable, name]) => [variable, join(folder, name)])),
       };
-      const result = await runProcess({
-        runId: `${attempt.runId}.measure`,
-        file: '/bin/sh',
-        args: ['-c', command],
-        cwd: path,
-        env,
-        sandbox: await sandboxes.plan({ spec: attempt.spec, cwd: path, folders: [folder] }),
-        timeoutMs: limitMs,
-        signal,
-        maxOutputBytes: OUTPUT_KEPT,
-      });
+      const sandbox = await sandboxes.plan({ spec: attempt.spec, cwd: path, folders: [folder] });
+      const { result, left } = await checkout.use(() =>
+        runProcess({
+          runId: `${attempt.runId}.measure`,
+          file: '/bin/sh',
+          args: ['-c', command],
+          cwd: path,
+          env,
+          sandbox,
+          timeoutMs: limitMs,
+          signal,
+          maxOutputBytes: OUTPUT_KEPT,
+        }),
+      );
       measurement.tookMs += result.durationMs;
-      const state = await checkoutState(git, path);
-      const stateLeft = [...state.changed, ...state.untracked];
-      for (const name of state.ignored) {
-        if (!prepared.has(name)) await rm(join(path, name), { recursive: true, force: true });
-      }
-      if (stateLeft.length > 0) await resetWorktree(git, { worktree: path, sha });
-      return { ...result, stateLeft };
+      return { ...result, stateLeft: left };
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   }
 
-  async function read(measurement: Measurement, checkout: Checkout): Promise<Read> {
+  async function read(measurement: Measurement, checkout: MeasuringCheckout): Promise<Read> {
     const { metric, timeout } = measurement.file;
     const limitMs = timeLimitMs(measurement.goodRunsMs, timeout);
     const result = await run(measurement, checkout, { command: metric.verifyCommand, limitMs });
@@ -156,7 +152,11 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
     };
   }
 
-  async function passes(measurement: Measurement, checkout: Checkout, command: string): Promise<boolean> {
+  async function passes(
+    measurement: Measurement,
+    checkout: MeasuringCheckout,
+    command: string,
+  ): Promise<boolean> {
     const result = await run(measurement, checkout, { command, limitMs: measurement.file.timeout });
     measurement.signal.throwIfAborted();
     return result.code === 0 && !result.timedOut;
@@ -203,7 +203,7 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
       return { ...NOTHING_MEASURED, caught: caughtBefore, reference, goodRunsMs: request.goodRunsMs };
 
     const candidate = await openCheckout(measurement, { sha: commit, name: 'candidate' });
-    let best: Checkout | null = null;
+    let best: MeasuringCheckout | null = null;
     const question = {
       direction: file.metric.direction,
       minDelta: file.metric.min_delta ?? null,
@@ -228,7 +228,8 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
         step.what === 'best' ? await openCheckout(measurement, { sha: request.bestSha, name: 'best' }) : null;
       const seen = await read(measurement, step.what === 'best' ? best! : candidate);
       if (step.what === 'candidate') {
-        if (seen.crash && readings.length === 0) {
+        // Were there enough good readings to decide by, it would not have been read again.
+        if (seen.crash) {
           return { ...NOTHING_MEASURED, crash: seen.crash, reference, goodRunsMs: measurement.goodRunsMs };
         }
         findings.stateLeft = [...findings.stateLeft, ...seen.stateLeft];
@@ -242,7 +243,7 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
   }
 
   /** A keep is near: the guard and the held-out command are asked. */
-  async function lastWord(measurement: Measurement, candidate: Checkout, findings: Findings) {
+  async function lastWord(measurement: Measurement, candidate: MeasuringCheckout, findings: Findings) {
     const { guard, confirm } = measurement.file;
     const isGuardPassed = guard === undefined ? null : await passes(measurement, candidate, guard);
     const asksMore = isGuardPassed !== false && confirm !== undefined;
@@ -288,7 +289,7 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
         return timed(measurementOf(attempt, signal), (measurement) => measureExperiment(measurement, commit));
       }, signal),
     async close({ project_path: root, worktree_path: path }) {
-      for (const name of ['candidate', 'best']) await removeWorktree(git, { root, path: `${path}.${name}` });
+      for (const name of ['candidate', 'best']) await checkouts.close({ root, path: `${path}.${name}` });
     },
   };
 }

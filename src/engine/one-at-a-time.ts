@@ -1,11 +1,9 @@
-import type { Engine } from './engine.ts';
+const queues = new WeakMap<object, Map<string, Promise<unknown>>>();
 
-const queues = new WeakMap<Engine, Map<string, Promise<unknown>>>();
-
-/** Runs `work` once everything that this engine was asked to do under the same key before has ended. */
-export function oneAtATime<T>(engine: Engine, key: string, work: () => Promise<T>): Promise<T> {
-  const last = queues.get(engine) ?? new Map<string, Promise<unknown>>();
-  queues.set(engine, last);
+/** Runs `work` once everything that was asked of the same owner under the same key before has ended. */
+export function oneAtATime<T>(owner: object, key: string, work: () => Promise<T>): Promise<T> {
+  const last = queues.get(owner) ?? new Map<string, Promise<unknown>>();
+  queues.set(owner, last);
   const turn = (last.get(key) ?? Promise.resolve()).then(work, work);
   last.set(key, turn);
   const forget = (): void => void (last.get(key) === turn && last.delete(key));

@@ -4,12 +4,17 @@ import { type Plan, parsePlan } from '../domain/plan.ts';
 import { planTools } from '../tools/plan-tools.ts';
 import type { RunProtocol } from './pulse-protocol.ts';
 
+const GIVEN = 'base and branch were given with the start: leave them out';
+
 export function createPlanProtocol(): RunProtocol {
   let plan: Plan | null = null;
   const tools = planTools({
     propose(value) {
       try {
-        plan = parsePlan(value);
+        const proposed = parsePlan(value);
+        if (proposed.base !== undefined || proposed.branch !== undefined)
+          return { ok: false, output: 'Not accepted yet.', reasons: [GIVEN] };
+        plan = proposed;
         return {
           ok: true,
           output: `Noted: ${plan.pulses.length} pulses. A person approves it; end your run now.`,

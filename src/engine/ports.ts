@@ -53,7 +53,7 @@ export interface Workspace {
    */
   prepare(attempt: HeldAttempt, options: { keepWork: boolean }): Promise<void>;
   /** Runs the setup commands once per worktree and lockfile. Returns the failing record, or `null`. */
-  setup(attempt: HeldAttempt, signal: AbortSignal): Promise<VerificationRecord | null>;
+  setup(attempt: HeldAttempt, signal: AbortSignal, onCommand?: OnCommand): Promise<VerificationRecord | null>;
   findCommit(attempt: HeldAttempt): Promise<UnitCommit | null>;
   commit(attempt: HeldAttempt, message: UnitMessage): Promise<UnitCommit>;
   /** The change as a commit on the attempt's start. `null` where it does not fit there. */
@@ -78,6 +78,9 @@ export interface Workspace {
   close(session: Session, ending: Ending): Promise<void>;
 }
 
+/** Awaited before each command. */
+export type OnCommand = (command: string) => Promise<void>;
+
 /** A pulse's branch and refs, and what is judged of its worktree. Every method may be called again after a crash. */
 export interface PulseWorkspace {
   /** Makes the pulse's branch at its start. */
@@ -89,10 +92,10 @@ export interface PulseWorkspace {
   /** Puts what the pulse has onto its own branch as a recovery checkpoint. `null` where it has nothing. */
   giveUp(
     session: Session,
-    landing: PulseLanding & { work: string | null; reason: string },
+    landing: PulseLanding & { work: string | null; reason: string; isOver: boolean },
   ): Promise<string | null>;
   /** Runs the checks on an untouched tree and says what was there before: issues, and untracked files. */
-  baseline(attempt: HeldAttempt, signal: AbortSignal): Promise<PreflightReport>;
+  baseline(attempt: HeldAttempt, signal: AbortSignal, onCommand?: OnCommand): Promise<PreflightReport>;
   /** The worktree as it is now, without what preflight left. */
   stage(attempt: HeldAttempt): Promise<StagedWork>;
   /** The repository's pre-commit and commit-msg hooks. What each that failed printed. */

@@ -25,6 +25,11 @@ export interface RunProtocol {
   saw(event: RunEvent): void;
   /** One of Pulse's own tools was called. */
   called(call: { name: string; input: unknown; reply: ToolReply }): void;
+  /**
+   * The agent is gone, before `report`: what it asked for last is answered still if it ended cleanly, else broken off.
+   * Nothing of it runs afterwards.
+   */
+  settled?(end: { isClean: boolean }): Promise<void>;
   report(): Pick<
     RunReport,
     'completion' | 'extension' | 'calls' | 'checks' | 'description' | 'preflight' | 'plan'
@@ -48,6 +53,9 @@ export function createPulseProtocol(options: PulseProtocolOptions): RunProtocol 
   let checks: VerificationRecord[] | undefined;
   let rejections = work.rejections;
   const judgements = new Map<string, Promise<ToolReply>>();
+  const over = new AbortController();
+  const signal = AbortSignal.any([options.signal, over.signal]);
+  let isAlone = false;
   let turn: Promise<unknown> = Promise.resolve();
 
   /** One after the other: two answers about one worktree at a time would see each other's half. */
@@ -58,13 +66,18 @@ export function createPulseProtocol(options: PulseProtocolOptions): RunProtocol 
   }
 
   async function judgeNow(input: DoneInput): Promise<ToolReply> {
-    const judged = await judgeCompletion(options, { input, rejections, log });
+    signal.throwIfAborted();
+    const judged = await judgeCompletion({ ...options, signal }, { input, rejections, log });
+    // What was broken off says nothing, neither yes nor no.
+    signal.throwIfAborted();
     checks = judged.checks;
     if (judged.reasons.length === 0) {
       completion = judged.completion;
       extension = null;
       return { ok: true, output: 'The pulse is accepted. Do not change anything more; end your run now.' };
     }
+    // A refusal that nobody hears any more is not held against the pulse.
+    if (isAlone) return { ok: false, output: 'The run is over.', reasons: judged.reasons };
     const { pulseId, plannedPulseId } = work;
     rejections = await options.listener.rejected({ pulseId, plannedPulseId, reasons: judged.reasons });
     log.forgive(judged.forgiven);
@@ -115,7 +128,12 @@ export function createPulseProtocol(options: PulseProtocolOptions): RunProtocol 
     // The native agent's tools are Pulse's own: they are counted where they are called.
     saw: options.attempt.spec.agent === 'native' ? () => undefined : log.saw,
     called({ name, input, reply }) {
-      log.ended({ name, target: targetOf(input), ok: reply.ok || isKnown(work, { name, input, reply }) });
+      log.ended({ name, target: targetOf(input), ok: reply.ok || isKnown(options, { name, input, reply }) });
+    },
+    async settled({ isClean }) {
+      isAlone = true;
+      if (!isClean) over.abort('over');
+      await turn;
     },
     report: () => ({
       completion,
@@ -132,21 +150,26 @@ function targetOf(input: unknown): string {
   return String(command ?? path ?? '');
 }
 
-/** A failed command that shows only what was there before is no failure. */
+/**
+ * A failed command that shows only what was there before is no failure. What can be read is known whichever command
+ * shows it; a bare `exit N` says nothing of another command's.
+ */
 function isKnown(
-  { baseline }: PulseWork,
+  { attempt, work: { baseline } }: PulseProtocolOptions,
   { name, input, reply }: { name: string; input: unknown; reply: ToolReply },
 ): boolean {
   const exit = /^exit (\d+)$/.exec(reply.reasons?.[0] ?? '');
   if (name !== 'shell' || exit === null) return false;
   const command = targetOf(input);
-  const issues = baseline.map((issue) => ({ ...issue, command }));
+  const issues = baseline
+    .filter((issue) => issue.command === command || !/^exit \d+$/.test(issue.pattern))
+    .map((issue) => ({ ...issue, command: issue.command && command }));
   const seen = {
     command,
     source: 'Build' as const,
     output: String(reply.output),
     exit: Number(exit[1]),
-    root: '/',
+    root: attempt.spec.worktreePath,
   };
   const { findings } = compareRuns(issues, [seen]);
   return issues.length > 0 && !findings.some(({ category }) => category === 'error');

@@ -1,8 +1,9 @@
 /** The steps of a workflow: preflight, a pulse's run, where its commit goes, and giving it up. */
 import { preflightBrief } from '../context/kickoff.ts';
 import { turnFromGoal } from '../context/turns.ts';
+import { isPulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
-import type { PulseWork, SetupStep } from '../domain/workflow.ts';
+import { PREFLIGHT_UNIT, type PulseWork, setupCommands } from '../domain/workflow.ts';
 import { recoveryRef } from '../git/refs.ts';
 import { appendEvents } from '../store/events.ts';
 import { closeTask } from '../store/inbox.ts';
@@ -10,13 +11,21 @@ import { moveIteration } from '../store/iterations.ts';
 import { assertStatus, purseOf, releaseSpending, updateControl, updateSession } from '../store/sessions.ts';
 import { type Db, storeNow } from '../store/store.ts';
 import { insertTurn } from '../store/turns.ts';
-import { insertPreflight, insertPulse, listBaseline, movePulse, type PulseRow } from '../store/workflows.ts';
+import {
+  insertPreflight,
+  insertPulse,
+  listBaseline,
+  movePulse,
+  type PulsePatch,
+  type PulseRow,
+} from '../store/workflows.ts';
 import { WORK_TOOLS } from '../tools/work/work-tools.ts';
 import { act } from './actions.ts';
 import { plainBrief } from './brief-again.ts';
 import { PAUSED } from './decide.ts';
-import { type AttemptPart, dispatchIteration, headSha } from './dispatch.ts';
+import { type AttemptPart, dispatchIteration } from './dispatch.ts';
 import type { Engine } from './engine.ts';
+import { firstRun } from './first-run.ts';
 import { runLimits } from './governor.ts';
 import { runIdOf } from './held-attempt.ts';
 import type { LiveIteration, PulseChange, SessionState, Stop, WorkflowState } from './loop.ts';
@@ -24,8 +33,6 @@ import { endSession, stopEvent, stopSession } from './settle.ts';
 import { storedTurn } from './turns.ts';
 
 const PREFLIGHT_LIMIT_MS = 15 * 60 * 1000;
-/** Named in a preflight's iteration, in place of a pulse's id. */
-const PREFLIGHT_UNIT = 'preflight';
 const PREFLIGHT_TOOLS = ['shell', 'record_baseline', 'preflight_done', 'report_usage'];
 const PULSE_TOOLS = [
   ...WORK_TOOLS,
@@ -44,7 +51,7 @@ interface PulseStep {
 export async function dispatchPreflight(engine: Engine, { state, token }: PulseStep): Promise<void> {
   const { store, trace, ids } = engine;
   const { session, workflow } = state;
-  const { id, setup_steps: steps, checks } = workflow!.workflow;
+  const { id, setup_steps: steps, checks, artifacts } = workflow!.workflow;
   const isByAgent = steps === null;
   const limitMs = engine.timing.preflightLimitMs ?? PREFLIGHT_LIMIT_MS;
   const limits = runLimits(session);
@@ -53,7 +60,7 @@ export async function dispatchPreflight(engine: Engine, { state, token }: PulseS
     tools: isByAgent ? PREFLIGHT_TOOLS : [],
     verifyOn: 'never',
     setup: steps ? setupCommands(steps) : [],
-    work: { kind: 'preflight', isByAgent, checks, limitMs },
+    work: { kind: 'preflight', isByAgent, checks, limitMs, artifacts },
     limits: { ...limits, hardMs: Math.min(limits.hardMs, limitMs) },
   };
   const text = isByAgent
@@ -78,17 +85,6 @@ export async function dispatchPreflight(engine: Engine, { state, token }: PulseS
         { session: session.id },
       ),
   });
-}
-
-/** Steps as the setup mechanism takes them: commands of the worktree's root. */
-function setupCommands(steps: readonly SetupStep[]): string[] {
-  return steps.map(({ command, cwd }) =>
-    cwd === '' || cwd === '.' ? command : `cd ${quote(cwd)} && ${command}`,
-  );
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** A pulse's next run. Its first makes the branch; one that failed or was stopped is begun anew, in a row of its own. */
@@ -131,7 +127,7 @@ export async function dispatchPulse(
   };
   const turnId = uuidv7(ids);
   const { id: pulseId, planned_pulse_id: plannedPulseId } = row;
-  await act(trace, 'dispatch', {
+  const dispatched = act(trace, 'dispatch', {
     perform: () =>
       store.tx(
         'dispatch',
@@ -156,49 +152,12 @@ export async function dispatchPulse(
         { session: session.id },
       ),
   });
-}
-
-function firstRun(
-  { ids }: Engine,
-  { state, flow, pulse }: { state: SessionState; flow: WorkflowState; pulse: PulseRow },
-): PulseRow {
-  const earlier = flow.pulses.filter(
-    ({ planned_pulse_id: id, status }) => id === pulse.planned_pulse_id && status !== 'proposed',
-  ).length;
-  const suffix = earlier === 0 ? '' : `-${earlier + 1}`;
-  const fresh: PulseRow =
-    pulse.status === 'proposed'
-      ? pulse
-      : {
-          ...pulse,
-          id: `pul_${uuidv7(ids)}`,
-          status: 'proposed',
-          position: Math.max(...flow.pulses.map(({ position }) => position)) + 1,
-          comments: recoveryNote(pulse),
-          wip_sha: null,
-          rejections: 0,
-          extensions: 0,
-          extension: null,
-          calls: [],
-          agent_session_id: null,
-          agent_usage: null,
-        };
-  return {
-    ...fresh,
-    runs: 1,
-    start_sha: headSha(state),
-    pulse_branch: `${state.session.branch_name}--${pulse.planned_pulse_id}${suffix}`,
-    worktree_path: state.session.worktree_path,
-  };
-}
-
-function recoveryNote({
-  pulse_branch: branch,
-  failure_reason: reason,
-  is_recovery_checkpoint: kept,
-}: PulseRow): string {
-  const where = kept ? ` What it had is on the branch ${branch}.` : '';
-  return `An earlier try of this pulse ended: ${reason ?? 'no reason was given'}.${where}`;
+  await dispatched.catch(async (error: unknown) => {
+    // An edited plan may not have the pulse any more.
+    if (isFirst && isPulseError(error, 'invalid_transition'))
+      await git.giveUp(session, { taskId: null, pulse: namesOf(row), work: null, reason: '', isOver: true });
+    throw error;
+  });
 }
 
 async function beginPulse(
@@ -293,10 +252,14 @@ async function giveUp(
 ) {
   const reason = String(change.patch.failure_reason ?? '');
   const checkpoint = await act(trace, 'give_up_pulse', {
-    perform: () => pulses.giveUp(state.session, { ...landing, work, reason }),
+    perform: () => pulses.giveUp(state.session, { ...landing, work, reason, isOver: false }),
   });
   if (checkpoint === null) return null;
-  return { checkpoint_commit_sha: checkpoint, is_recovery_checkpoint: 1, wip_sha: null };
+  return checkpointed(checkpoint);
+}
+
+function checkpointed(commit: string): PulsePatch {
+  return { checkpoint_commit_sha: commit, is_recovery_checkpoint: 1, wip_sha: null };
 }
 
 /** `workflow stop`: the agent has been ended; what it left is put onto the pulse's branch, and the session is paused. */
@@ -352,8 +315,8 @@ export async function abandonPulse(
   });
 }
 
-/** Between two runs: a person refused to go on with the pulse. */
-export async function failPulse(
+/** Between two runs: a person refused to go on with the pulse, or stopped it. */
+export async function giveUpPulse(
   engine: Engine,
   { state, step, token }: PulseStep & { step: { change: PulseChange; stop: Stop } },
 ): Promise<void> {
@@ -373,5 +336,27 @@ export async function failPulse(
         },
         { session: session.id },
       ),
+  });
+}
+
+/** An aborted workflow's pulse, whose row says so already: what it had is kept, and its branch goes where it had none. */
+export async function clearAbortedPulse(
+  { store, trace, pulses, workspace }: Engine,
+  { session, recent, workflow }: SessionState,
+): Promise<void> {
+  const [last] = recent;
+  const pulse = last && workflow?.pulses.findLast(({ planned_pulse_id: id }) => id === last.unit);
+  if (pulse?.status !== 'stopped' || pulse.is_recovery_checkpoint) return;
+  const ref = recoveryRef(session.id, last!.iteration_number, last!.attempt);
+  const leftovers = await workspace.readRef(session, ref);
+  const landing = { taskId: last!.inbox_task_id, pulse: namesOf(pulse) };
+  const work = leftovers ?? pulse.wip_sha;
+  const reason = pulse.failure_reason ?? '';
+  const checkpoint = await act(trace, 'give_up_pulse', {
+    perform: () => pulses.giveUp(session, { ...landing, work, reason, isOver: true }),
+  });
+  if (checkpoint === null) return;
+  await store.tx('end', (db) => movePulse(db, pulse, 'stopped', checkpointed(checkpoint)), {
+    session: session.id,
   });
 }

@@ -9,16 +9,16 @@ import type { VerificationRecord } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
 import type { Redactor } from '../domain/redact.ts';
 import type { BaselineIssue, Check, PreflightReport } from '../domain/workflow.ts';
+import { readArtifacts } from '../git/artifacts.ts';
 import { disarmWorktree } from '../git/disarm.ts';
 import type { Git } from '../git/exec.ts';
-import { readGitDir } from '../git/layout.ts';
+import { readGitDir, readHeadFile, worktreeHead } from '../git/layout.ts';
 import { sortedPaths } from '../git/path-bytes.ts';
 import { openPrivateIndex } from '../git/private-index.ts';
 import { giveUpPulse, keepWip, landPulse } from '../git/pulse-refs.ts';
 import { resetWorktree } from '../git/recovery.ts';
 import { advanceBranch } from '../git/refs.ts';
 import { stageAll } from '../git/stage.ts';
-import { checkoutState } from '../git/worktree.ts';
 import { agentEnvironment } from '../process/environment.ts';
 import { runProcess } from '../process/run.ts';
 import type { Session } from '../store/sessions.ts';
@@ -103,15 +103,21 @@ export function createPulseWorkspace({
     keepWip: (session, landing) => keepWip(git, { ...refsOf(session, landing), to: landing.to }),
 
     giveUp: (session, landing) =>
-      giveUpPulse(git, { ...refsOf(session, landing), work: landing.work, reason: landing.reason }),
+      giveUpPulse(git, {
+        ...refsOf(session, landing),
+        work: landing.work,
+        reason: landing.reason,
+        isOver: landing.isOver,
+      }),
 
-    async baseline(attempt, signal) {
+    async baseline(attempt, signal, onCommand) {
       const { worktreePath: worktree, work, setup, startSha } = attempt.spec;
       const { checks } = preflightWork(work);
       const issues: BaselineIssue[] = [];
       let isBuilt = true;
       for (const { command, source } of checks) {
         if (signal.aborted) break;
+        await onCommand?.(command);
         const found = await checkTwice(attempt, { command, source }, signal).catch((error: unknown) => {
           if (signal.aborted) return [];
           throw error;
@@ -119,13 +125,14 @@ export function createPulseWorkspace({
         issues.push(...found);
         if (source === 'Build' && found.some(({ issueType }) => issueType === 'Error')) isBuilt = false;
       }
-      const { changed, untracked: artifacts } = await checkoutState(git, worktree);
-      const error = signal.aborted
-        ? 'interrupted'
-        : changed.length > 0
+      const { changed, artifacts } = await readArtifacts(git, worktree);
+      const impurity = (await isHeadAt(worktree, startSha))
+        ? changed.length > 0
           ? `tracked files were changed, which preflight must not do: ${changed.slice(0, 10).join(', ')}`
-          : null;
-      if (changed.length > 0) await resetWorktree(git, { worktree, sha: startSha, keep: artifacts });
+          : null
+        : 'HEAD was moved by a commit or to a branch, which preflight must not do';
+      const error = signal.aborted ? 'interrupted' : impurity;
+      if (impurity !== null) await resetWorktree(git, { worktree, sha: startSha, keep: artifacts });
       const commands = setup ?? [];
       const report: PreflightReport = {
         error,
@@ -191,6 +198,12 @@ export function createPulseWorkspace({
       return results;
     },
   };
+
+  /** Detached there: on a branch the next commit would move it. */
+  async function isHeadAt(worktree: string, sha: string): Promise<boolean> {
+    const { ref } = await readHeadFile(await readGitDir(worktree));
+    return ref === null && (await worktreeHead(git, worktree)) === sha;
+  }
 
   /** A failing check is asked again: what shows only once is flaky, and no pulse is blamed for it. */
   async function checkTwice(

@@ -4,19 +4,20 @@ import { join } from 'node:path';
 import { ensureExcluded } from '../git/exclude.ts';
 import type { Git } from '../git/exec.ts';
 import { type FindingsInput, findingsOf, nextStepsOf } from '../research/findings.ts';
-import { isStatusDue } from '../research/progress.ts';
 import { type ResultRow, resultLine, resultsFile } from '../research/results.ts';
 import { isSessionFileDue, sessionFile } from '../research/session-file.ts';
 import {
   findResearch,
+  isFollowedByResearch,
   listExperimentHeads,
-  listExperiments,
   listFailureReasons,
+  newestDecided,
   type Research,
 } from '../store/research.ts';
 import { findSession, type Session } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { researchFileOf } from './measure.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import type { ResearchFiles } from './ports.ts';
 import { replace, sessionPath } from './research-paths.ts';
 import { writeReport } from './research-report.ts';
@@ -28,38 +29,51 @@ const REASONS = 200;
 
 export function createResearchFiles({ store, git }: { store: Store; git: Git }): ResearchFiles {
   return {
-    async write(sessionId) {
-      const { session, research, newest } = await store.read(async (db) => ({
-        session: (await findSession(db, sessionId))!,
-        research: (await findResearch(db, sessionId))!,
-        newest: (await listExperiments(db, sessionId, 2)).find(({ status }) => status !== 'running') ?? null,
-      }));
-      if (research.baseline === null) return;
-      const root = session.project_path;
-      await ensureExcluded(root);
-      const last = newest ? rowOf(session, newest) : baselineRow(session, research);
-      const allRows = async () => {
-        const all = await store.read((db) => listExperimentHeads(db, sessionId));
-        return rowsOf(session, research, all);
-      };
-      const { direction } = researchFileOf(research.content).metric;
-      for (const path of [join(root, 'autoresearch-results.tsv'), sessionPath(session, 'tsv')]) {
-        const isNext =
-          research.parallel === 1 && (await lastNumber(path, session, research)) === last.iteration - 1;
-        if (isNext) await append(path, resultLine(last));
-        else await replace(path, resultsFile(direction, await allRows()));
-      }
-      if (newest === null) await writePlan(session, research);
-      const isDue = research.parallel > 1 || isSessionFileDue(last) || isStatusDue(last.iteration);
-      if (isDue || session.ended_at !== null) {
-        const found = await findingsInput(store, { session, research, rows: await allRows() });
-        const file = fileOf(session, research, found);
-        await replace(sessionPath(session, 'json'), `${JSON.stringify(file, null, 2)}\n`);
-      }
-      // Shown when the loop has ended, whether or not anybody asks for it (seed 4, show_report).
-      if (session.status === 'complete') await writeReport({ store, git }, sessionId);
-    },
+    // Several may experiment for one session: what one of them read must not be written over what the next has.
+    write: (sessionId) =>
+      oneAtATime(store, `files of ${sessionId}`, () => writeFiles({ store, git }, sessionId)),
   };
+}
+
+async function writeFiles({ store, git }: { store: Store; git: Git }, sessionId: string): Promise<void> {
+  const { session, research, decided, isFollowed } = await store.read(async (db) => {
+    const found = {
+      session: (await findSession(db, sessionId))!,
+      research: (await findResearch(db, sessionId))!,
+    };
+    return {
+      ...found,
+      decided: await newestDecided(db, found.research, 2),
+      isFollowed: await isFollowedByResearch(db, found.session),
+    };
+  });
+  if (research.baseline === null) return;
+  const root = session.project_path;
+  await ensureExcluded(root);
+  const [newest = null, previous] = decided;
+  const last = newest ? rowOf(session, newest) : baselineRow(session, research);
+  const allRows = async () => {
+    const all = await store.read((db) => listExperimentHeads(db, sessionId));
+    return rowsOf(session, research, all);
+  };
+  const isNext = async (log: string): Promise<boolean> =>
+    newest !== null && (await lastNumber(log, session, research)) === (previous?.number ?? 0);
+
+  if (newest === null) await writePlan(session, research);
+  const own = sessionPath(session, 'tsv');
+  // The session's own log is written last: whatever a crash kept from being written, it lacks its row too.
+  if (!(await isNext(own)) || isSessionFileDue(last) || session.ended_at !== null) {
+    const found = await findingsInput(store, { session, research, rows: await allRows() });
+    const file = fileOf(session, research, found);
+    await replace(sessionPath(session, 'json'), `${JSON.stringify(file, null, 2)}\n`);
+  }
+  const { direction } = researchFileOf(research.content).metric;
+  for (const log of isFollowed ? [own] : [join(root, 'autoresearch-results.tsv'), own]) {
+    if (await isNext(log)) await append(log, resultLine(last));
+    else await replace(log, resultsFile(direction, await allRows()));
+  }
+  // Shown when the loop has ended, whether or not anybody asks for it (seed 4, show_report).
+  if (session.status === 'complete') await writeReport({ store, git }, sessionId);
 }
 
 /** What the findings are read off. */

@@ -3,13 +3,20 @@
 import { isPulseError } from '../domain/errors.ts';
 import { appendEvents } from '../store/events.ts';
 import type { Experiment } from '../store/research.ts';
-import { countExperiments, findResearch, insertExperiment, updateExperiment } from '../store/research.ts';
+import {
+  countExperiments,
+  findResearch,
+  insertExperiment,
+  listExperiments,
+  updateExperiment,
+} from '../store/research.ts';
+import type { Session } from '../store/sessions.ts';
 import { act } from './actions.ts';
 import { plainBrief } from './brief-again.ts';
 import { type AttemptPart, dispatchIteration } from './dispatch.ts';
 import type { Engine } from './engine.ts';
 import type { ExperimentChange, LiveIteration, SessionState } from './loop.ts';
-import type { MeasureRequest } from './measure.ts';
+import { BASELINE_UNIT, type MeasureRequest } from './measure.ts';
 import { hireWorkers } from './workers.ts';
 
 interface ResearchStep {
@@ -26,6 +33,7 @@ function requestOf(state: SessionState): MeasureRequest {
     reference: research.reference as MeasureRequest['reference'],
     bestSha: state.research!.bestSha,
     goodRunsMs: research.good_runs_ms,
+    host: research.host,
   };
 }
 
@@ -43,7 +51,7 @@ export async function dispatchBaseline(engine: Engine, { state, token }: Researc
     perform: () =>
       store.tx(
         'dispatch',
-        (db) => dispatchIteration(db, { state, unit: 'baseline', brief, token, ids, part }),
+        (db) => dispatchIteration(db, { state, unit: BASELINE_UNIT, brief, token, ids, part }),
         {
           session: state.session.id,
         },
@@ -167,6 +175,18 @@ export async function hire(
     perform: () =>
       store.tx('hire', (db) => hireWorkers(db, { state, count, token, ids }), { session: state.session.id }),
   });
+}
+
+/** What nobody went on with stays findable, as what was discarded does. */
+export async function keepDropped({ store, trace, workspace }: Engine, lead: Session): Promise<void> {
+  const experiments = await store.read((db) => listExperiments(db, lead.id));
+  for (const { number, status, start_sha: startSha, wip_sha: commit } of experiments) {
+    if (status !== 'discard' || commit === null) continue;
+    const pulse = { id: `exp-${number}`, branch: null, startSha };
+    await act(trace, 'discard', {
+      perform: () => workspace.discard(lead, { taskId: null, pulse, number, commit }),
+    });
+  }
 }
 
 /** Log and session file say what the rows say; writing them again is no error. */

@@ -3,6 +3,7 @@ import { asPulseError, isPulseError, PulseError } from '../domain/errors.ts';
 import { TERMINAL_STATUSES } from '../domain/status.ts';
 import { endedTasks, findTask } from '../store/inbox.ts';
 import { findSession, getControl, getSession, type SessionSettings } from '../store/sessions.ts';
+import { findWorkflow } from '../store/workflows.ts';
 import { act } from './actions.ts';
 import { type Courier, NO_COURIER, startCourier } from './courier.ts';
 import { absentDaemon, type Daemon, startDaemon } from './daemon.ts';
@@ -10,6 +11,8 @@ import type { Engine } from './engine.ts';
 import { createFamily, type Family } from './family.ts';
 import { INBOX } from './fleet.ts';
 import type { SessionState } from './loop.ts';
+import { clearAbortedPulse } from './pulse-steps.ts';
+import { keepDropped } from './research-steps.ts';
 import { holdSession } from './session-lease.ts';
 import { endSession } from './settle.ts';
 import { loadState } from './state.ts';
@@ -17,11 +20,21 @@ import { performStep } from './steps.ts';
 
 export type RunnerEnd = 'left' | 'held_elsewhere' | 'shutdown';
 
+export interface RunOptions {
+  /** Only decides: no attempt is begun here, and one that needs an agent is waited for. */
+  isWithoutDaemon?: boolean;
+}
+
 /**
  * Drives the session until it stops being running, the signal aborts (`shutdown`: the lease is given back, the
  * session stays running) or somebody else takes it over (throws `fenced`).
  */
-export async function runSession(engine: Engine, sessionId: string, signal: AbortSignal): Promise<RunnerEnd> {
+export async function runSession(
+  engine: Engine,
+  sessionId: string,
+  signal: AbortSignal,
+  { isWithoutDaemon = false }: RunOptions = {},
+): Promise<RunnerEnd> {
   const held = await holdSession(engine, sessionId);
   if (held === null) return 'held_elsewhere';
   const { token, lost } = held;
@@ -29,7 +42,7 @@ export async function runSession(engine: Engine, sessionId: string, signal: Abor
   try {
     const { settings } = await engine.store.read((db) => getControl(db, sessionId));
     const isFleet = settings.labels.length > 0;
-    await using daemon = isFleet ? absentDaemon() : startDaemon(engine, sessionId);
+    await using daemon = isFleet || isWithoutDaemon ? absentDaemon() : startDaemon(engine, sessionId);
     await using courier = await courierOf(engine, { sessionId, token, settings });
     const over = new AbortController();
     await using family = createFamily({
@@ -120,24 +133,32 @@ async function drive(engine: Engine, driven: Drive): Promise<void> {
     }
     engine.bell.ring(sessionId);
     if (lead && lead.id !== sessionId) engine.bell.ring(lead.id);
+    if (step.do === 'end') for (const { id } of workers) engine.bell.ring(id);
     if (step.do === 'agent') await Promise.race([daemon.looked(), failed]);
     if (state.control.settings.labels.length > 0) engine.bell.ring(INBOX);
   }
 }
 
-/** A person was quicker (an abort, a pause): nothing of the step was written, and the next look decides anew. */
-async function isOutrun({ store }: Engine, { session }: SessionState, error: unknown): Promise<boolean> {
+/**
+ * A person was quicker (an abort, a pause, an edited plan): nothing of the step was written, and the next look decides
+ * anew.
+ */
+async function isOutrun(
+  { store }: Engine,
+  { session, workflow }: SessionState,
+  error: unknown,
+): Promise<boolean> {
   if (!isPulseError(error, 'invalid_transition')) return false;
-  const now = await store.read((db) => findSession(db, session.id));
-  return now?.status !== session.status;
+  return store.read(async (db) => {
+    const now = await findSession(db, session.id);
+    const plan = workflow && (await findWorkflow(db, session.id));
+    return now?.status !== session.status || plan?.plan_version !== workflow?.workflow.plan_version;
+  });
 }
 
 /** A session that has ended gives its worktree back; one that can be resumed keeps it. */
-async function leave(
-  engine: Engine,
-  { session, recent, research }: SessionState,
-  { daemon, courier, family }: Drive,
-): Promise<void> {
+async function leave(engine: Engine, state: SessionState, { daemon, courier, family }: Drive): Promise<void> {
+  const { session, recent, research } = state;
   const { store, trace, workspace, measurer, researchFiles } = engine;
   await daemon.interrupt('aborted');
   const { status } = session;
@@ -147,6 +168,7 @@ async function leave(
   if (!TERMINAL_STATUSES.includes(session.status) && !isGivenUp) return;
   await family[Symbol.asyncDispose]();
   for (const { id } of research?.workers ?? []) await runSession(engine, id, new AbortController().signal);
+  if (research && research.workers.length > 0) await keepDropped(engine, session);
   const iteration = recent[0];
   const taskId = iteration?.inbox_task_id;
   const task = taskId ? await store.read((db) => findTask(db, taskId)) : null;
@@ -160,4 +182,6 @@ async function leave(
       await workspace.close(session, { last, endedOf });
     },
   });
+  // Its leftovers have a name by now.
+  if (status === 'aborted') await clearAbortedPulse(engine, state);
 }

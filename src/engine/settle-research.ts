@@ -6,30 +6,42 @@ import { findResearch, updateExperiment, updateResearch } from '../store/researc
 import { addCommit } from '../store/sessions.ts';
 import { type Db, storeNow, toJson } from '../store/store.ts';
 import { tellOutcome } from './commander.ts';
-import type { ExperimentChange, SessionState, Verdict } from './loop.ts';
-import { measureReportSchema } from './measure.ts';
+import type { ExperimentChange, LiveIteration, SessionState, Verdict } from './loop.ts';
+import { BASELINE_UNIT, measureReportSchema, measureRequestSchema } from './measure.ts';
 
 /** In the transaction that settles the iteration; returns the events that are the session's own. */
 export async function settleResearch(
   db: Db,
-  { state, result, verdict }: { state: SessionState; result: AttemptResult; verdict: Verdict },
+  { state, live, result, verdict }: ResearchSettlement,
 ): Promise<NewEvent[]> {
   const { experiment: change } = verdict;
-  if (change) return settleExperiment(db, state, change);
-  if (verdict.status !== 'complete' || result.measured === undefined) return [];
-  const { lead, research } = state.research!;
+  if (change) return settleExperiment(db, { state, live, change });
+  const isRead = live.iteration.unit === BASELINE_UNIT && verdict.status === 'complete';
+  if (!isRead || result.measured === undefined) return [];
+  const { lead, research, bestSha } = state.research!;
   const { reference, goodRunsMs, baseline, host } = measureReportSchema.parse(result.measured);
   await updateResearch(db, lead.id, {
     reference: toJson(reference),
     good_runs_ms: toJson(goodRunsMs),
     baseline: research.baseline ?? baseline,
     best: baseline,
+    best_sha: bestSha,
     host,
   });
   return [];
 }
 
-async function settleExperiment(db: Db, state: SessionState, change: ExperimentChange): Promise<NewEvent[]> {
+export interface ResearchSettlement {
+  state: SessionState;
+  live: LiveIteration;
+  result: AttemptResult;
+  verdict: Verdict;
+}
+
+async function settleExperiment(
+  db: Db,
+  { state, live, change }: Pick<ResearchSettlement, 'state' | 'live'> & { change: ExperimentChange },
+): Promise<NewEvent[]> {
   const { session } = state;
   const { lead } = state.research!;
   const { status, experiment } = change;
@@ -38,9 +50,7 @@ async function settleExperiment(db: Db, state: SessionState, change: ExperimentC
     status,
     ...(status === 'running' ? {} : { ended_at: storeNow() }),
   });
-  // What was read of a best that is none any more says nothing of the next.
-  const best = (await findResearch(db, lead.id))?.best_sha ?? lead.base_sha;
-  const isOfNow = lead.id === session.id || status === 'keep' || best === experiment.start_sha;
+  const isOfNow = lead.id === session.id || status === 'keep' || (await isStillKnown(db, state, live));
   // Whoever goes on with it has not finished it after all.
   await updateResearch(db, lead.id, { ...(isOfNow ? change.research : {}), phase: 'researching' });
   const events = [...change.events, ...(await tellOutcome(db, state, change))];
@@ -52,4 +62,14 @@ async function settleExperiment(db: Db, state: SessionState, change: ExperimentC
     events.map((event) => ({ ...event, data: { ...event.data, worker: session.id } })),
   );
   return [];
+}
+
+/** What was read of a best that is none any more, or beside another worker's readings, says nothing of the next. */
+async function isStillKnown(db: Db, { research }: SessionState, { task }: LiveIteration): Promise<boolean> {
+  const { lead } = research!;
+  const now = await findResearch(db, lead.id);
+  const { work } = task.spec;
+  if (work?.kind !== 'experiment') return false;
+  const { reference } = measureRequestSchema.parse(work.request);
+  return (now?.best_sha ?? lead.base_sha) === work.baseSha && toJson(now?.reference) === toJson(reference);
 }

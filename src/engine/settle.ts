@@ -82,7 +82,7 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
   const more = [
     ...pulseEvents(verdict, state),
     ...preflightEvents(result),
-    ...(state.research ? await settleResearch(db, { state, result, verdict }) : []),
+    ...(state.research ? await settleResearch(db, { state, live, result, verdict }) : []),
   ];
   for (const event of more) events.push({ ...event, iteration: iteration.iteration_number });
   if (verdict.stop) events.push(stopEvent(verdict.stop, isUnverified(verdict, result)));
@@ -119,8 +119,7 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     result.verification,
   );
   if (turn) await insertTurn(db, turn);
-  if (state.workflow)
-    await settleWorkflow(db, { state, result, verdict, ids: settlement.ids, unit: iteration.unit });
+  if (state.workflow) await settleWorkflow(db, { state, result, verdict, ids: settlement.ids, live });
   await updateSession(db, session.id, {
     last_signal: verdict.signal ?? session.last_signal,
     progress_log: toJson([...session.progress_log, entry].slice(-PROGRESS_KEPT)),

@@ -1,5 +1,5 @@
 /** Setup commands run once for each worktree and lockfile (contract 1.5). */
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readWorktree } from '../baselines/detect/worktree.ts';
 import { detectInstalls } from '../baselines/detect.ts';
@@ -19,17 +19,31 @@ export type SetupRun = Omit<CheckRun, 'commands' | 'tree' | 'commit' | 'until' |
 /** Returns the failing record, or `null`. */
 export async function setUpOnce(run: SetupRun): Promise<VerificationRecord | null> {
   const { cwd, signal } = run;
-  const given = run.commands ?? [];
-  if (given.length === 0 && (run.commands !== null || lockfilesIn(cwd).length === 0)) return null;
+  const mark = await setupMark(run);
+  if (mark === null) return null;
   const marker = join(await readGitDir(cwd), PREPARED);
-  const fingerprint = await setupFingerprint(cwd, given);
-  if ((await readFile(marker, 'utf8').catch(() => null)) === fingerprint) return null;
+  if ((await readFile(marker, 'utf8').catch(() => null)) === mark) return null;
   const commands = run.commands ?? (await detectSetup(cwd));
   const records = await runChecks({ ...run, commands, tree: '', commit: null, until: 'first' });
   const failing = records.find((record) => !record.passed);
   if (failing || signal?.aborted) return failing ?? null;
-  await writeFile(marker, await setupFingerprint(cwd, given));
+  await writeFile(marker, await setupFingerprint(cwd, run.commands ?? []));
   return null;
+}
+
+/** Differs where setup would do something else; `null`: there is nothing to do. */
+export async function setupMark({
+  commands,
+  cwd,
+}: Pick<SetupRun, 'commands' | 'cwd'>): Promise<string | null> {
+  const given = commands ?? [];
+  if (given.length === 0 && (commands !== null || lockfilesIn(cwd).length === 0)) return null;
+  return setupFingerprint(cwd, given);
+}
+
+/** The next setup runs, whatever ran before. */
+export async function forgetSetup(worktree: string): Promise<void> {
+  await rm(join(await readGitDir(worktree), PREPARED), { force: true });
 }
 
 /** What the lockfiles in a worktree's root call for. */

@@ -13,7 +13,7 @@ import { evictHolder } from './eviction.ts';
 import type { LiveIteration, Retry, SessionState, Step } from './loop.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { dispatchPlan } from './plan-steps.ts';
-import { abandonPulse, dispatchPreflight, dispatchPulse, failPulse, landPulse } from './pulse-steps.ts';
+import { abandonPulse, dispatchPreflight, dispatchPulse, giveUpPulse, landPulse } from './pulse-steps.ts';
 import {
   dispatchBaseline,
   dispatchExperiment,
@@ -68,11 +68,11 @@ export async function performStep(
       return dispatchPreflight(engine, { state, token });
     case 'pulse':
       return dispatchPulse(engine, { state, pulse: step.pulse, token });
-    case 'fail_pulse':
-      return failPulse(engine, { state, step, token });
+    case 'give_up':
+      return giveUpPulse(engine, { state, step, token });
     case 'abandon':
       await daemon.interrupt('stopped');
-      return abandonPulse(engine, { state, step, token });
+      return abandonAfterStop(engine, { state, token });
     case 'settle': {
       const perform = () => settle(engine, { state, step, token });
       // What several sessions push forward is settled by one after the other.
@@ -93,9 +93,12 @@ export async function performStep(
             'end',
             async (db) => {
               await endSession(db, { session: state.session, stop: step.stop, token });
+              if (
+                state.research?.lead.id === state.session.id &&
+                TERMINAL_STATUSES.includes(step.stop.status)
+              )
+                await dismissWorkers(db, state);
               await tellEnd(db, state, step.stop);
-              if (state.research && TERMINAL_STATUSES.includes(step.stop.status))
-                await dismissWorkers(db, state.session);
             },
             scope,
           ),
@@ -220,6 +223,21 @@ function isReachable({ owner, owners }: Engine, { task }: LiveIteration): boolea
   const ranBy = task.result?.ranBy;
   if (task.labels.length > 0 || ranBy === undefined) return false;
   return ranBy === owner || owners(ranBy) !== 'elsewhere';
+}
+
+/** As below: a result that was reported meanwhile is judged. An accepted pulse is not given up: the resume lands it. */
+async function abandonAfterStop(
+  engine: Engine,
+  { state, token }: { state: SessionState; token: number },
+): Promise<void> {
+  const now = await engine.store.read((db) => loadState(db, state.session.id, engine));
+  const { live, workflow } = now;
+  const pulse = workflow?.pulses.find(({ status }) => status === 'running');
+  if (now.session.status !== 'running' || !live || !pulse || live.task.result?.stage === 'reported') return;
+  if (live.lease === 'lost') await evictHolder(engine, live.task.lease_owner);
+  if (live.task.result?.run?.completion && isReachable(engine, live))
+    return takeBack(engine, { state: now, live, retry: null, token, isPause: true });
+  return abandonPulse(engine, { state: now, step: { live, pulse }, token });
 }
 
 /** Between the request and the daemon's stop the attempt may have come to its own end: then that end stands. */

@@ -1,7 +1,7 @@
 /** An attempt goes back to the inbox: retried after a failure, taken from a dead daemon, or stopped by a person. */
-import type { AttemptSpec } from '../domain/attempt.ts';
+import type { AttemptSpec, RunReport } from '../domain/attempt.ts';
 import { breakerKey } from '../domain/breaker.ts';
-import { isServiceFailure } from '../domain/failures.ts';
+import { type FailureClass, isServiceFailure } from '../domain/failures.ts';
 import { recoveryRef } from '../git/refs.ts';
 import { tellBreaker } from '../store/breakers.ts';
 import { appendEvents } from '../store/events.ts';
@@ -14,6 +14,7 @@ import { type AttemptPart, attemptSpec } from './dispatch.ts';
 import type { LiveIteration, Retry, SessionState } from './loop.ts';
 import type { ComposedBrief } from './ports.ts';
 import { stopEvent, stopSession } from './settle.ts';
+import { addUsage } from './usage-meter.ts';
 
 export interface TakeBack {
   state: SessionState;
@@ -33,11 +34,36 @@ export function leftoversOf({ session }: SessionState, { iteration }: LiveIterat
 
 /** What the attempt has beyond an ordinary one stays; rejections that it has had since are counted. */
 function partAgain({ workflow }: SessionState, spec: AttemptSpec): AttemptPart {
-  const { role, tools, verifyOn, setup, resume, resumeUsage, work } = spec;
-  const part = { role, tools, verifyOn, setup, resume, resumeUsage };
+  const { role, tools, verifyOn, setup, work } = spec;
+  const part = { role, tools, verifyOn, setup };
   if (work?.kind !== 'pulse') return { ...part, work };
   const row = workflow?.pulses.find(({ id }) => id === work.pulseId);
   return { ...part, work: { ...work, rejections: row?.rejections ?? work.rejections } };
+}
+
+/** Its session would not fit again, or may itself be what broke: of one that is gone, agents say no more than that. */
+const BEGUN_ANEW: readonly (FailureClass | undefined)[] = ['context_overflow', 'crashed'];
+
+/**
+ * Which session of its own the agent goes on with. None after an interruption: what it did since is not in the tree any
+ * more, and nobody knows what it spent. One that counts from its session's beginning counts this run too, which has been
+ * charged.
+ */
+function resumeAgain(
+  { resume = null, resumeUsage = null }: AttemptSpec,
+  { run, retry }: { run: RunReport | undefined; retry: Retry | null },
+): Pick<AttemptSpec, 'resume' | 'resumeUsage'> {
+  // Another agent's it is not either.
+  if (!run || resume === null || retry?.agent || BEGUN_ANEW.includes(retry?.failureClass)) {
+    return { resume: null, resumeUsage: null };
+  }
+  if (run.agentSessionId !== resume) return { resume, resumeUsage };
+  return { resume, resumeUsage: resumeUsage ? addUsage(resumeUsage, run.usage) : run.usage };
+}
+
+/** The agent is not run again: whose run it was, and of which session, stays as it is. */
+function asItRan({ agent, command, model, resume, resumeUsage }: AttemptSpec) {
+  return { agent, command, model, resume, resumeUsage };
 }
 
 /** One transaction: the attempt is pending again under a new token, its row says why, its reservation is given back. */
@@ -61,7 +87,8 @@ export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void>
     ],
     { token },
   );
-  const usage = brief ? task.result?.run?.usage : undefined;
+  const run = (brief && task.result?.run) || undefined;
+  const usage = run?.usage;
   await moveIteration(db, iteration, 'dispatched', {
     attempt,
     ...(brief ? { task_content: brief.text, context_tokens: brief.tokens } : {}),
@@ -81,15 +108,15 @@ export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void>
     spec: {
       ...attemptSpec(state, { unit: iteration.unit, startSha: iteration.start_sha, recoverTo }),
       ...partAgain(state, task.spec),
-      // Its own session is not the other agent's to go on with.
-      ...(retry?.agent ? { agent: retry.agent, command: null, model: null, resume: null } : {}),
+      ...(brief ? resumeAgain(task.spec, { run, retry }) : asItRan(task.spec)),
+      ...(retry?.agent ? { agent: retry.agent, command: null, model: null } : {}),
     },
     delayMs,
     result: brief ? null : task.result,
   });
   await releaseSpending(db, purseOf(session), task.reserved_usd);
   await updateSession(db, session.id, {
-    running_ms: session.running_ms + Math.round((brief && task.result?.run?.durationMs) || 0),
+    running_ms: session.running_ms + Math.round(run?.durationMs ?? 0),
     resume_at: retry && delayMs > 0 ? storeNow(delayMs) : null,
   });
   await updateControl(db, session.id, {

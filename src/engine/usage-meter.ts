@@ -3,28 +3,49 @@ import type { Usage } from '../domain/attempt.ts';
 
 type UsageEvent = Extract<RunEvent, { type: 'usage' }>;
 
-/** Adds up what a run spends. A cumulative report replaces what was known; calls and turns add to it. */
+/** Adds up what a run spends, by its stream and by `report_usage`: neither knows of the other. */
 export interface UsageMeter {
+  /** From the stream. A cumulative report replaces what the stream had told, in the fields that it has. */
   add(event: Omit<UsageEvent, 'type'>): void;
+  /** By `report_usage`: always on top. */
+  report(usage: Omit<UsageEvent, 'type' | 'scope'>): void;
   total(): Usage;
 }
 
+const NOTHING: Usage = { costUsd: null, inputTokens: 0, outputTokens: 0, cacheTokens: 0 };
+
 export function createUsageMeter(): UsageMeter {
-  let usage: Usage = { costUsd: null, inputTokens: 0, outputTokens: 0, cacheTokens: 0 };
+  let streamed = NOTHING;
+  let reported = NOTHING;
   return {
-    add({ scope, costUsd, inputTokens = 0, outputTokens = 0, cacheTokens = 0 }) {
-      if (scope === 'cumulative') {
-        usage = { costUsd: costUsd ?? usage.costUsd, inputTokens, outputTokens, cacheTokens };
-        return;
-      }
-      usage = {
-        costUsd: costUsd === undefined ? usage.costUsd : (usage.costUsd ?? 0) + costUsd,
-        inputTokens: usage.inputTokens + inputTokens,
-        outputTokens: usage.outputTokens + outputTokens,
-        cacheTokens: usage.cacheTokens + cacheTokens,
-      };
+    add({ scope, ...told }) {
+      streamed =
+        scope === 'cumulative' ? usageOf(told, streamed) : addUsage(streamed, usageOf(told, NOTHING));
     },
-    total: () => usage,
+    report(told) {
+      reported = addUsage(reported, usageOf(told, NOTHING));
+    },
+    total: () => addUsage(streamed, reported),
+  };
+}
+
+function usageOf(told: Partial<Usage>, otherwise: Usage): Usage {
+  return {
+    costUsd: told.costUsd ?? otherwise.costUsd,
+    inputTokens: told.inputTokens ?? otherwise.inputTokens,
+    outputTokens: told.outputTokens ?? otherwise.outputTokens,
+    cacheTokens: told.cacheTokens ?? otherwise.cacheTokens,
+  };
+}
+
+/** Both together; a cost that nobody knows is left out, unless neither is known. */
+export function addUsage(one: Usage, other: Usage): Usage {
+  const isUnknown = one.costUsd === null && other.costUsd === null;
+  return {
+    costUsd: isUnknown ? null : (one.costUsd ?? 0) + (other.costUsd ?? 0),
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    cacheTokens: one.cacheTokens + other.cacheTokens,
   };
 }
 

@@ -3,9 +3,17 @@ import { dirname, join } from 'node:path';
 import { type IdSource, newSessionId } from '../domain/ids.ts';
 import { TERMINAL_STATUSES } from '../domain/status.ts';
 import { appendEvents } from '../store/events.ts';
-import { dropRunningExperiments } from '../store/research.ts';
-import { getSession, insertSession, listChildren, moveSession, type Session } from '../store/sessions.ts';
-import type { Db } from '../store/store.ts';
+import { runningExperiments, updateExperiment } from '../store/research.ts';
+import {
+  getControl,
+  getSession,
+  insertSession,
+  listChildren,
+  moveSession,
+  type Session,
+} from '../store/sessions.ts';
+import { type Db, storeNow } from '../store/store.ts';
+import { tellOutcome } from './commander.ts';
 import { abortSession } from './control.ts';
 import type { SessionState } from './loop.ts';
 
@@ -14,6 +22,8 @@ export async function hireWorkers(
   db: Db,
   { state: { session: lead, control }, count, token, ids }: HireRequest,
 ): Promise<void> {
+  // Asked to pause meanwhile: those that are made now would not know.
+  if ((await getControl(db, lead.id)).request) return;
   const hired: string[] = [];
   for (let number = 1; number <= count; number++) {
     const id = newSessionId(ids);
@@ -61,10 +71,28 @@ function workerOf(lead: Session, id: string) {
   } as const;
 }
 
-/** The research is over: whatever they still have in hand is not needed any more. */
-export async function dismissWorkers(db: Db, lead: Session): Promise<void> {
+/** The research is over: whatever they still have in hand is not needed any more, and is told as discarded. */
+export async function dismissWorkers(db: Db, state: SessionState): Promise<void> {
+  const { lead } = state.research!;
   for (const worker of await listChildren(db, lead.id)) {
     if (!TERMINAL_STATUSES.includes(worker.status)) await abortSession(db, worker.id, 'pulse');
   }
-  await dropRunningExperiments(db, lead.id, 'The research ended before it was measured.');
+  for (const experiment of await runningExperiments(db, lead.id)) {
+    const description = experiment.description || 'not begun in earnest';
+    const patch = {
+      description,
+      reason: 'The research ended before it was decided.',
+      commit_hash: experiment.wip_sha,
+    };
+    await updateExperiment(db, experiment, { ...patch, status: 'discard', ended_at: storeNow() });
+    const change = {
+      experiment,
+      status: 'discard',
+      landing: 'discarded',
+      patch,
+      research: {},
+      events: [],
+    } as const;
+    await tellOutcome(db, state, change);
+  }
 }

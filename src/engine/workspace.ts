@@ -7,6 +7,7 @@ import { applyCommit } from '../git/apply.ts';
 import { commitUnit, findUnitCommit } from '../git/commit.ts';
 import { disarmWorktree } from '../git/disarm.ts';
 import type { Git } from '../git/exec.ts';
+import { experimentMaterial } from '../git/experiment-material.ts';
 import { collectAttempts } from '../git/gc.ts';
 import { findGitDir } from '../git/layout.ts';
 import { discardExperiment } from '../git/pulse-refs.ts';
@@ -29,7 +30,6 @@ import {
   pushBranch,
 } from '../git/remote.ts';
 import { dirtyPaths } from '../git/repository.ts';
-import { reviewMaterial } from '../git/review.ts';
 import { evidenceTree } from '../git/tree.ts';
 import { ensureWorktree, removeWorktree } from '../git/worktree.ts';
 import { agentEnvironment } from '../process/environment.ts';
@@ -38,7 +38,7 @@ import { runChecks } from '../verify/run-checks.ts';
 import { runIdOf } from './held-attempt.ts';
 import type { HeldAttempt, Workspace } from './ports.ts';
 import type { Sandboxes } from './run-sandbox.ts';
-import { setUpOnce } from './setup-once.ts';
+import { forgetSetup, setUpOnce } from './setup-once.ts';
 
 const CHECK_TIMEOUT_MS = 30 * 60 * 1000;
 
@@ -74,18 +74,23 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
         await fetchCommit(git, { root, remote: spec.remote, branch: spec.branch, sha: startSha });
       }
       const { state, head } = await ensureWorktree(git, { root, path, sha: startSha });
+      const isBegun = state !== 'created' && beginsAnew(spec);
       if (state !== 'created' && recoverTo) await keepLeftovers(attempt, recoverTo);
-      if (isInterrupted || head !== startSha)
+      else if (isBegun) await keepBefore(attempt, head);
+      if (isBegun || isInterrupted || head !== startSha)
         await resetWorktree(git, { worktree: path, sha: startSha, keep: keptOut(spec) });
+      // What setup made there before a preflight was interrupted has just gone with the rest.
+      if (spec.work?.kind === 'preflight' && keptOut(spec).length === 0) await forgetSetup(path);
     },
 
-    setup: async ({ spec, runId }, signal) =>
+    setup: async ({ spec, runId }, signal, onCommand) =>
       setUpOnce({
         ...(await checkBase(spec)),
         commands: spec.setup,
         cwd: spec.worktreePath,
         runId: `${runId}.setup`,
         signal,
+        onCommand,
       }),
 
     findCommit: ({ spec, sessionId, iteration }) =>
@@ -151,7 +156,7 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
     discard: ({ project_path: root, id: sessionId }, discarded) =>
       discardExperiment(git, { root, sessionId, ...discarded }),
 
-    review: ({ project_path: root }, wanted) => reviewMaterial(git, { root, ...wanted }),
+    review: ({ project_path: root }, wanted) => experimentMaterial(git, { root, ...wanted }),
 
     async advance({ project_path: root, branch_name: branch }, { taskId, from, to, remote }) {
       const head = remote ? await readRef(git, root, `refs/heads/${branch}`) : null;
@@ -171,7 +176,8 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
         const startSha = last.task?.result?.commit ?? iteration.commit_hash ?? iteration.start_sha;
         const ref = recoveryRef(id, iteration.iteration_number, iteration.attempt);
         const isEnclosed = Boolean(last.task?.spec.sandbox);
-        await saveIfThere(git, { worktree: path, ref, startSha, isEnclosed });
+        const exclude = last.task ? keptOut(last.task.spec) : [];
+        await saveIfThere(git, { worktree: path, ref, startSha, exclude, isEnclosed });
       }
       await removeWorktree(git, { root, path });
       const remote = last?.task?.spec.remote;
@@ -207,6 +213,17 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
     const { worktreePath: worktree, startSha } = spec;
     const isEnclosed = Boolean(spec.sandbox);
     await saveIfThere(git, { worktree, ref, startSha, exclude: keptOut(spec), isEnclosed });
+  }
+
+  /** What was written beyond the last commit, which is Pulse's own: after an accepted completion, or by its checks. */
+  async function keepBefore({ spec, sessionId, iteration }: HeldAttempt, head: string | null): Promise<void> {
+    const { worktreePath: worktree } = spec;
+    const ref = recoveryRef(sessionId, iteration, 0);
+    const isEnclosed = Boolean(spec.sandbox);
+    const startSha = head ?? spec.startSha;
+    await saveIfThere(git, { worktree, ref, startSha, exclude: keptOut(spec), isEnclosed });
+    // The index was made of a judged tree: without this every file would be written anew, and every build begin anew.
+    await git.attempt(['update-index', '-q', '--refresh'], { cwd: worktree });
   }
 }
 
@@ -256,7 +273,12 @@ function parentOf({ startSha, work }: AttemptSpec): string {
 
 /** What preflight left in the worktree. */
 function keptOut({ work }: AttemptSpec): string[] {
-  return work?.kind === 'pulse' ? work.artifacts : [];
+  return work?.kind === 'pulse' || work?.kind === 'preflight' ? work.artifacts : [];
+}
+
+/** Preflight and a pulse's first run find the worktree as the workflow's branch is (contract 3), whoever was there. */
+function beginsAnew({ work, startSha }: AttemptSpec): boolean {
+  return work?.kind === 'preflight' || (work?.kind === 'pulse' && work.baseSha === startSha);
 }
 
 function trailersOf({

@@ -1,8 +1,9 @@
 /** One commit per unit (contract 1.5): whatever an agent did in its worktree, folded into a single commit. */
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import type { Identity } from '../domain/attempt.ts';
 import { type Git, gitFailure } from './exec.ts';
 import { readCommonDir, readGitDir, readHeadFile, rememberTree, treeOf, worktreeHead } from './layout.ts';
+import { writeLooseCommit } from './loose-object.ts';
 import { formatMessage } from './message.ts';
 import { forgetOperation, healGitDir, readOperation } from './operation.ts';
 import { sortedPaths, splitNul } from './path-bytes.ts';
@@ -60,14 +61,13 @@ export async function commitUnit(git: Git, unit: UnitRequest): Promise<UnitCommi
     : takeTree(git, { ...request, tree: unit.tree }));
   if (tree === startTree && !unit.allowEmpty) return { commit: null, tree, files: [] };
   const content = commitObject({ tree, parent: startSha, identity: unit.identity, message });
-  const commit = await git.writeCommit(root, { content, draft: join(gitDir, DRAFT) });
+  const commit =
+    writeLooseCommit(await readCommonDir(gitDir), { content, idLength: startSha.length }) ??
+    (await git.text(['hash-object', '-t', 'commit', '-w', '--stdin'], { cwd: root, stdin: content }));
   await moveHead(git, root, `option no-deref\nupdate ${head} ${commit} ${startSha}\n`);
   rememberTree(commit, tree);
   return { commit, tree, files: sortedPaths(changes.map((change) => change.path)) };
 }
-
-/** In the worktree's private folder. */
-const DRAFT = 'pulse-commit';
 
 /** The worktree's own HEAD as the whole repository knows it, so that one kept process moves those of all worktrees. */
 async function headRef(gitDir: string): Promise<string> {

@@ -1,6 +1,5 @@
 /** The one door to git: a fixed environment and configuration around an executor that the caller provides. */
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PulseError } from '../domain/errors.ts';
 import type { KeptGit, Question } from './kept.ts';
@@ -42,9 +41,7 @@ export interface Git {
   updateRefs(root: string, lines: string): Promise<GitResult>;
   /** What `diff-tree -r --raw -z --no-renames` says of two trees. */
   diffTrees(root: string, trees: { from: string; to: string }): Promise<Buffer>;
-  /** Stores a commit object and returns its id. `draft` is a file that may be overwritten for it. */
-  writeCommit(root: string, commit: { content: string; draft: string }): Promise<string>;
-  /** Starts the processes that are kept for commits, so that the first one need not wait for them. */
+  /** Starts the process that is kept for commits, so that the first one need not wait for it. */
   keepForCommits(root: string): void;
   /** Leaves the exit code to the caller. */
   attempt(args: string[], options: GitOptions): Promise<GitResult>;
@@ -89,24 +86,9 @@ export function createGit({ exec, kept, onCall, env = process.env }: GitSetup): 
     return (await run([...DIFF, from, to], { cwd: root })).stdout;
   }
 
-  async function writeCommit(
-    root: string,
-    { content, draft }: { content: string; draft: string },
-  ): Promise<string> {
-    if (kept && isWritten(draft, content)) {
-      const call = { args: [...STORE, '--stdin-paths'], cwd: root };
-      const answer = await ask(kept, call, { text: `${draft}\n`, end: '\n' });
-      if (answer.code === 0) return answer.stdout.toString().trim();
-    }
-    return text([...STORE, '--stdin'], { cwd: root, stdin: content });
-  }
-
   function keepForCommits(cwd: string): void {
-    for (const args of [
-      [...DIFF, '--stdin'],
-      [...STORE, '--stdin-paths'],
-    ])
-      kept?.open({ args: [...BASE_CONFIG, ...args], cwd, env: base }, () => onCall?.(args, 'process'));
+    const args = [...DIFF, '--stdin'];
+    kept?.open({ args: [...BASE_CONFIG, ...args], cwd, env: base }, () => onCall?.(args, 'process'));
   }
 
   function ask(keeping: KeptGit, { args, cwd }: GitCall, question: Question): Promise<GitResult> {
@@ -145,22 +127,10 @@ export function createGit({ exec, kept, onCall, env = process.env }: GitSetup): 
     return (await run(args, options)).stdout.toString('utf8').replace(/\n$/, '');
   }
 
-  return { attempt, run, text, updateRefs, diffTrees, writeCommit, keepForCommits };
-}
-
-/** Whether git can be told to read the content there; else it is told the content itself, and says what is wrong. */
-function isWritten(path: string, content: string): boolean {
-  if (path.includes('\n')) return false;
-  try {
-    writeFileSync(path, content);
-    return true;
-  } catch {
-    return false;
-  }
+  return { attempt, run, text, updateRefs, diffTrees, keepForCommits };
 }
 
 const DIFF = ['diff-tree', '-r', '--raw', '-z', '--no-renames', '--ignore-submodules=none'];
-const STORE = ['hash-object', '-t', 'commit', '-w'];
 
 /** Again, for a while, where a neighbour was in the way. */
 async function patiently(work: () => Promise<GitResult>): Promise<GitResult> {

@@ -1,7 +1,17 @@
 /** Where a pulse's commits are: its branch, its work in progress, and what is kept of one that was given up. */
 import { identityEnvironment } from './commit.ts';
-import type { Git } from './exec.ts';
-import { advanceBranch, attemptRef, deleteRefs, discardedRef, readRef, wipRef, writeRefs } from './refs.ts';
+import { type Git, gitFailure } from './exec.ts';
+import { formatMessage } from './message.ts';
+import {
+  advanceBranch,
+  attemptRef,
+  deleteRefs,
+  discardedRef,
+  findCheckout,
+  readRef,
+  wipRef,
+  writeRefs,
+} from './refs.ts';
 
 export interface PulseRefs {
   root: string;
@@ -19,15 +29,25 @@ function attemptRefs({ taskId }: PulseRefs): string[] {
   return taskId === null ? [] : [attemptRef(taskId)];
 }
 
-/** Fast-forwards the workflow's branch to the pulse's commit; the pulse's branch and refs go in the same transaction. */
+/**
+ * Fast-forwards the workflow's branch to the pulse's commit, and drops the pulse's refs with it. Its own branch goes
+ * only where it still stands at the pulse's start: what a person has committed on it stays, and so does a checkout.
+ */
 export async function landPulse(
   git: Git,
   refs: PulseRefs & { branch: string; from: string; to: string },
 ): Promise<void> {
-  const { root, branch, from, to, pulse } = refs;
-  const own = pulse.branch === null ? [] : [`refs/heads/${pulse.branch}`];
-  const dropAlso = [...attemptRefs(refs), wipOf(refs), ...own];
-  await advanceBranch(git, { root, branch, from, to, dropAlso });
+  const { root, branch, from, to } = refs;
+  await advanceBranch(git, { root, branch, from, to, dropAlso: [...attemptRefs(refs), wipOf(refs)] });
+  await dropAtStart(git, refs);
+}
+
+async function dropAtStart(git: Git, { root, pulse: { branch, startSha } }: PulseRefs): Promise<void> {
+  const ref = `refs/heads/${branch}`;
+  if (branch === null || (await findCheckout(git, root, ref)) !== null) return;
+  const dropped = await git.updateRefs(root, `delete ${ref} ${startSha}\n`);
+  if (dropped.code !== 0 && (await readRef(git, root, ref)) === startSha)
+    throw gitFailure(['update-ref', '--stdin'], dropped);
 }
 
 /** The attempt's ref is dropped once the work in progress has a name of its own. */
@@ -39,25 +59,59 @@ export async function keepWip(git: Git, refs: PulseRefs & { to: string }): Promi
 
 /**
  * The recovery checkpoint: `work`'s tree as one marked commit on the pulse's own branch, which stays. `null` where
- * there is no work. A branch that has moved already was moved by this, before a crash.
+ * there is no work. Doing it again is no error: the commit is known by its mark. Where a person has moved the branch,
+ * or works on it, it stays theirs and the checkpoint gets a recovery ref. `isOver`: nobody goes on with the pulse, so a
+ * branch without work goes too.
  */
 export async function giveUpPulse(
   git: Git,
-  refs: PulseRefs & { work: string | null; reason: string },
+  refs: PulseRefs & { work: string | null; reason: string; isOver: boolean },
 ): Promise<string | null> {
-  const { root, pulse, work, reason } = refs;
+  const { root, pulse, work, isOver } = refs;
   const { branch, startSha } = pulse;
   if (branch === null) return null;
   const head = await readRef(git, root, `refs/heads/${branch}`);
-  let kept = head !== null && head !== startSha ? head : null;
+  const isMoved = head !== null && head !== startSha;
+  let kept = isMoved && (await isCheckpoint(git, { ...refs, commit: head })) ? head : null;
   if (kept === null && work !== null && work !== startSha) {
-    const message = `[RECOVERY] ${pulse.id}: ${reason}\n`;
-    const args = ['commit-tree', `${work}^{tree}`, '-p', startSha];
-    kept = await git.text(args, { cwd: root, env: identityEnvironment(null), stdin: message });
-    await advanceBranch(git, { root, branch, from: head, to: kept });
+    kept = await writeCheckpoint(git, { ...refs, work });
+    const isOthers = isMoved || (await findCheckout(git, root, `refs/heads/${branch}`)) !== null;
+    if (isOthers) await writeRefs(git, { root, refs: { [asideOf(refs, branch)]: kept } });
+    else await advanceBranch(git, { root, branch, from: head, to: kept });
   }
+  if (kept === null && isOver) await dropAtStart(git, refs);
   await deleteRefs(git, { root, refs: [wipOf(refs), ...attemptRefs(refs)] });
   return kept;
+}
+
+const MARK = '[RECOVERY]';
+
+function writeCheckpoint(
+  git: Git,
+  { root, sessionId, pulse, work, reason }: PulseRefs & { work: string; reason: string },
+): Promise<string> {
+  const message = formatMessage({
+    subject: `${MARK} ${pulse.id}: ${reason}`,
+    trailers: { 'Pulse-Session': sessionId, 'Pulse-Pulse': pulse.id },
+  });
+  const args = ['commit-tree', `${work}^{tree}`, '-p', pulse.startSha];
+  return git.text(args, { cwd: root, env: identityEnvironment(null), stdin: message });
+}
+
+/** Whether this is what `writeCheckpoint` made of the pulse. */
+async function isCheckpoint(
+  git: Git,
+  { root, sessionId, pulse, commit }: PulseRefs & { commit: string },
+): Promise<boolean> {
+  const format = '--format=%P%n%s%n%(trailers:key=Pulse-Session,valueonly,separator=)';
+  const said = await git.text(['log', '-1', format, commit], { cwd: root });
+  const [parents, subject = '', session] = said.split('\n');
+  return parents === pulse.startSha && subject.startsWith(`${MARK} ${pulse.id}:`) && session === sessionId;
+}
+
+/** A row of a pulse has a branch of its own: its name tells rows apart. */
+function asideOf({ sessionId }: PulseRefs, branch: string): string {
+  return `refs/pulse/recovery/${sessionId}/${Buffer.from(branch).toString('hex')}`;
 }
 
 /** What was not kept stays findable; its other refs go. */

@@ -52,7 +52,7 @@ export interface Advance {
   to: string;
   /** Deleted in the same transaction (the attempt's ref); may be gone already. */
   dropRef?: string;
-  /** More to delete; a branch that is checked out stays. */
+  /** More of Pulse's own refs to delete. */
   dropAlso?: readonly string[];
 }
 
@@ -65,10 +65,7 @@ export async function advanceBranch(git: Git, advance: Advance): Promise<void> {
   const { root, branch, from, to, dropRef } = advance;
   const ref = `refs/heads/${branch}`;
   const holder = await findCheckout(git, root, ref);
-  const dropped = [
-    ...(dropRef === undefined ? [] : [dropRef]),
-    ...(await loose(git, root, advance.dropAlso ?? [])),
-  ];
+  const dropped = [...(dropRef === undefined ? [] : [dropRef]), ...(advance.dropAlso ?? [])];
   const drop = dropped.map((name) => `delete ${name}\n`).join('');
   const move = `update ${ref} ${to} ${from ?? '0'.repeat(to.length)}\n`;
   const moved = holder === null ? await git.updateRefs(root, move + drop) : null;
@@ -95,13 +92,6 @@ export async function advanceBranch(git: Git, advance: Advance): Promise<void> {
     hint: `Switch that checkout to another branch (git switch --detach), then resume.`,
     data: { ...data, checkedOutIn: holder },
   });
-}
-
-async function loose(git: Git, root: string, refs: readonly string[]): Promise<string[]> {
-  const held = await Promise.all(
-    refs.map(async (ref) => ref.startsWith('refs/heads/') && (await findCheckout(git, root, ref)) !== null),
-  );
-  return refs.filter((_, index) => !held[index]);
 }
 
 /** 1 git process. */

@@ -36,8 +36,9 @@ export interface StagedChange {
 
 /**
  * Stages everything but ignored and protected paths and returns what now differs from `against`. A nested repository
- * that is no submodule is staged as the files it holds. 2 git processes; 1 more where the index is missing or
- * protected paths were staged by the agent, up to 5 more per level of nested repositories.
+ * that is no submodule is staged as the files it holds. 2 git processes; 1 more where paths are
+ * excluded, where the index is missing or protected paths were staged by the agent, up to 5 more per level of nested
+ * repositories.
  */
 export async function stageAll(git: Git, request: StageRequest): Promise<StagedChange[]> {
   const stage = await openStage(git, request);
@@ -125,14 +126,29 @@ async function openStage(git: Git, request: StageRequest): Promise<Stage> {
   const stage: Stage = {
     against,
     indexPath: indexFile ?? join(await readGitDir(worktree), 'index'),
-    spared: paths.map((path) => `:(top,exclude,literal)${path}`),
+    spared: PROTECTED_PATHS.map(sparing),
     isSpared: (path) => raw.some((folder) => path === folder || path.startsWith(`${folder}/`)),
     call: (args, stdin) => git.attempt(args, options(stdin)),
     must: (args, stdin) => git.run(args, options(stdin)),
   };
   // Without its index, files that are tracked although ignored would count as deleted.
   if ((await statOrNull(stage.indexPath)) === null) await stage.must(['read-tree', against]);
+  stage.spared.push(...(await withoutIgnored(stage, exclude)).map(sparing));
   return stage;
+}
+
+function sparing(path: string): string {
+  return `:(top,exclude,literal)${path}`;
+}
+
+/** `git add` refuses to leave out by name what is ignored anyway, and an agent may change what is. */
+async function withoutIgnored(stage: Stage, paths: readonly string[]): Promise<string[]> {
+  if (paths.length === 0) return [];
+  const asked = paths.map((path) => `${pathRaw(path)}\0`).join('');
+  // Where it stops at a path that it cannot judge (behind a link), what it has said so far counts.
+  const answer = await stage.call(['check-ignore', '-z', '--stdin'], asked);
+  const ignored = new Set(splitNul(answer.stdout));
+  return paths.filter((path) => !ignored.has(pathRaw(path)));
 }
 
 async function readStaged(stage: Stage): Promise<StagedChange[]> {

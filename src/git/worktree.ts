@@ -157,6 +157,18 @@ export interface CheckoutState {
 
 /** What a checkout holds beyond its commit. 1 git process. */
 export async function checkoutState(git: Git, worktree: string): Promise<CheckoutState> {
+  const entries = await readStatus(git, worktree);
+  const named = (isWanted: (mark: string) => boolean): string[] =>
+    entries.filter(({ mark }) => isWanted(mark)).map(({ path }) => path.replace(/\/$/, ''));
+  return {
+    changed: named((mark) => mark !== '??' && mark !== '!!'),
+    untracked: named((mark) => mark === '??'),
+    ignored: named((mark) => mark === '!!'),
+  };
+}
+
+/** As git marks them: `??` untracked, `!!` ignored. A folder that stands for what is in it ends with a slash. */
+export async function readStatus(git: Git, worktree: string): Promise<{ mark: string; path: string }[]> {
   const options = [
     '--porcelain=v1',
     '-z',
@@ -164,14 +176,14 @@ export async function checkoutState(git: Git, worktree: string): Promise<Checkou
     '--untracked-files=normal',
     '--ignored=traditional',
   ];
-  const entries = splitNul((await git.run(['status', ...options], { cwd: worktree })).stdout);
-  const named = (isWanted: (mark: string) => boolean): string[] =>
-    entries
-      .filter((entry) => isWanted(entry.slice(0, 2)))
-      .map((entry) => pathText(entry.slice(3)).replace(/\/$/, ''));
-  return {
-    changed: named((mark) => mark !== '??' && mark !== '!!'),
-    untracked: named((mark) => mark === '??'),
-    ignored: named((mark) => mark === '!!'),
-  };
+  return splitNul((await git.run(['status', ...options], { cwd: worktree })).stdout).map((entry) => ({
+    mark: entry.slice(0, 2),
+    path: pathText(entry.slice(3)),
+  }));
+}
+
+/** All that is there and not tracked, ignored or not, empty folders too; as `CheckoutState` spells it. 1 git process. */
+export async function untrackedPaths(git: Git, worktree: string): Promise<string[]> {
+  const { stdout } = await git.run(['ls-files', '--others', '--directory', '-z'], { cwd: worktree });
+  return splitNul(stdout).map((path) => pathText(path).replace(/\/$/, ''));
 }

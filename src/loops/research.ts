@@ -13,16 +13,15 @@ import type {
   Stop,
   Verdict,
 } from '../engine/loop.ts';
-import { type MeasureReport, measureReportSchema } from '../engine/measure.ts';
+import { BASELINE_UNIT, type MeasureReport, measureReportSchema } from '../engine/measure.ts';
 import { type CrashKind, mayFix } from '../research/crash.ts';
 import type { Direction } from '../research/decision.ts';
 import { explainDecision } from '../research/decision-words.ts';
+import { describedBy } from '../research/description.ts';
 import { ideaFingerprint } from '../research/fingerprint.ts';
 import { isSurprising } from '../research/surprise.ts';
 import type { Experiment } from '../store/research.ts';
 import { judgeFailure } from './failures.ts';
-
-const BASELINE_UNIT = 'baseline';
 
 export const researchLoop: Loop = {
   kind: 'research',
@@ -81,12 +80,15 @@ function judge(state: SessionState, flow: ResearchState, live: LiveIteration): S
   if (live.iteration.unit === BASELINE_UNIT) return judgeBaseline(state, live, result);
   const experiment = flow.running!;
   const failure = judgeFailure(state, live, result);
-  if (failure) {
-    const isTimeout = failure.do === 'settle' && failure.verdict.status === 'timeout';
-    if (!isTimeout) return failure;
-    const change = discard(experiment, result, { reason: 'The run took too long.', report: null });
+  if (failure?.do === 'settle') {
+    const isTimeout = failure.verdict.status === 'timeout';
+    // Nothing lands that was not measured: what a budget cut short waits for the next run.
+    const change = isTimeout
+      ? discard(experiment, result, { reason: 'The run took too long.', report: null })
+      : wip(experiment, result, {});
     return { ...failure, verdict: { ...failure.verdict, experiment: change } };
   }
+  if (failure) return failure;
   const { finalMessage = '', toolSignal = null } = result.run ?? {};
   const signal = readSignal({ message: finalMessage, toolSignal, succeeded: true });
   if (signal?.signal === 'BLOCKED' && (signal.source === 'explicit' || signal.source === 'tool')) {
@@ -145,9 +147,9 @@ function judgeExperiment(
   if (!result.commit || !report)
     return discard(experiment, result, { reason: 'It changed nothing.', report: null });
   const { crash, caught, decision } = report;
-  const isKeep = !crash && !caught && decision?.verdict === 'keep';
-  if (report.isOutdated || (isKeep && experiment.start_sha !== bestSha))
-    return wip(experiment, result, { is_outdated: 1 });
+  // Whatever was found out of a best that is none any more; one that landed before a crash is the best itself.
+  const isOvertaken = experiment.start_sha !== bestSha && bestSha !== result.commit;
+  if (report.isOutdated || (isOvertaken && !caught)) return wip(experiment, result, { is_outdated: 1 });
   if (crash) {
     const crashes = [...experiment.crashes, crash.kind] as CrashKind[];
     const patch = { crashes: JSON.stringify(crashes), reason: `${crash.kind}: ${crash.tail.slice(-2_000)}` };
@@ -264,15 +266,7 @@ function wip(
 
 /** The first run's words: a fix is still the same idea. */
 function descriptionOf({ description }: Experiment, { run }: AttemptResult): string {
-  return description || describedBy(run);
-}
-
-/** What the agent told before it began, else the first line of its message. */
-function describedBy(run: AttemptResult['run']): string {
-  const first = run?.finalMessage
-    .split('\n')
-    .find((line) => line.trim() !== '' && !line.includes('<signal>'));
-  return (run?.description ?? first ?? 'no description').trim().slice(0, 300);
+  return description || (run && describedBy(run)) || 'no description';
 }
 
 function said(signal: 'CONTINUE' | 'BLOCKED') {

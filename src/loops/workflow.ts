@@ -1,9 +1,9 @@
 /** The workflow (seed 2): preflight once, then pulses one after the other, each ended by a judged completion. */
-import type { AttemptResult, RunReport, Usage } from '../domain/attempt.ts';
+import type { AttemptResult, AttemptSpec, RunReport } from '../domain/attempt.ts';
 import type { NewEvent } from '../domain/events.ts';
 import { parsePlan } from '../domain/plan.ts';
 import { readSignal } from '../domain/signals.ts';
-import { AUTOMATIC_EXTENSIONS, RUNS_PER_PULSE } from '../domain/workflow.ts';
+import { AUTOMATIC_EXTENSIONS, PREFLIGHT_UNIT, RUNS_PER_PULSE } from '../domain/workflow.ts';
 import { commonStep, PAUSED } from '../engine/decide.ts';
 import { budgetStop } from '../engine/governor.ts';
 import type {
@@ -16,10 +16,10 @@ import type {
   Verdict,
   WorkflowState,
 } from '../engine/loop.ts';
+import { addUsage } from '../engine/usage-meter.ts';
 import type { PulseRow } from '../store/workflows.ts';
 import { judgeFailure } from './failures.ts';
 
-const PREFLIGHT_UNIT = 'preflight';
 const PLAN_UNIT = 'plan';
 const DRAFTS_IN_A_ROW = 3;
 
@@ -28,16 +28,23 @@ export const workflowLoop: Loop = {
   decide(state) {
     const flow = state.workflow!;
     const { live } = state;
-    const pulse = live && runningPulse(flow);
-    const isStopped = state.session.status === 'running' && state.control.request === 'stop';
-    if (isStopped && live && pulse && live.task.result?.stage !== 'reported') {
-      return { do: 'abandon', live, pulse };
+    const pulse = runningPulse(flow);
+    if (pulse && isStopped(state) && live?.task.result?.stage !== 'reported') {
+      if (live) return { do: 'abandon', live, pulse };
+      return { do: 'give_up', change: giveUp(pulse, STOPPED), stop: PAUSED };
     }
     const common = commonStep(state);
     if (common) return common;
     return live ? judge(state, flow, live) : next(state, flow);
   },
 };
+
+/** `workflow stop`: at once, and the pulse is not gone on with. A pause leaves it to the resume. */
+function isStopped({ session, control }: SessionState): boolean {
+  return session.status === 'running' && control.request === 'stop';
+}
+
+const STOPPED = { to: 'stopped', reason: 'stopped by a person' } as const;
 
 function runningPulse({ pulses }: Pick<WorkflowState, 'pulses'>): PulseRow | null {
   return pulses.find((pulse) => pulse.status === 'running') ?? null;
@@ -63,7 +70,7 @@ function next({ session }: SessionState, flow: WorkflowState): Step {
 /** A person refused the extension: what the pulse has is kept on its branch. */
 function deny(pulse: PulseRow, reason: string): Step {
   const stop: Stop = { status: 'failed', reason: 'pulse_failed', detail: reason };
-  return { do: 'fail_pulse', change: giveUp(pulse, { to: 'failed', reason }), stop };
+  return { do: 'give_up', change: giveUp(pulse, { to: 'failed', reason }), stop };
 }
 
 function nextPulse({ workflow, pulses }: WorkflowState): Step {
@@ -99,6 +106,18 @@ function judge(state: SessionState, flow: WorkflowState, live: LiveIteration): S
   if (live.iteration.unit === PREFLIGHT_UNIT) return judgePreflight(state, live, result);
   if (live.iteration.unit === PLAN_UNIT) return judgePlan(state, live, result);
   const pulse = runningPulse(flow)!;
+  // What was accepted is done, however the agent ended after that.
+  if (result.run?.completion) return succeed(state, { live, result, pulse });
+  const step = judgeUnfinished(state, flow, { live, result, pulse });
+  if (!isStopped(state) || step.do !== 'settle' || step.verdict.pulse?.to !== 'running') return step;
+  return { ...step, verdict: { ...step.verdict, pulse: giveUp(pulse, STOPPED), stop: PAUSED } };
+}
+
+function judgeUnfinished(
+  state: SessionState,
+  flow: WorkflowState,
+  { live, result, pulse }: { live: LiveIteration; result: AttemptResult; pulse: PulseRow },
+): Step {
   const failure = judgeFailure(state, live, result);
   if (failure) return failure.do === 'settle' ? keptForLater(state, failure, pulse) : failure;
   return judgeRun(state, flow, { live, result, pulse });
@@ -152,9 +171,9 @@ function judgePreflight(state: SessionState, live: LiveIteration, result: Attemp
 
 /** A run that failed or hit a limit has not finished its pulse: its work is kept and the next run goes on with it. */
 function keptForLater(state: SessionState, step: Extract<Step, { do: 'settle' }>, pulse: PulseRow): Step {
-  const { verdict, result } = step;
+  const { verdict } = step;
   if (verdict.status !== 'timeout' || verdict.stop) {
-    return { ...step, verdict: { ...verdict, pulse: wip(pulse, result, []) } };
+    return { ...step, verdict: { ...verdict, pulse: wip(state, { ...step, pulse }) } };
   }
   return afterUnfinishedRun(state, { step, pulse });
 }
@@ -164,20 +183,18 @@ function judgeRun(
   { workflow }: WorkflowState,
   { live, result, pulse }: { live: LiveIteration; result: AttemptResult; pulse: PulseRow },
 ): Step {
-  const { completion, extension, finalMessage, toolSignal } = result.run!;
-  if (completion) return succeed(state, { live, result, pulse });
+  const { extension, finalMessage, toolSignal } = result.run!;
   if (extension) {
     const count = pulse.extensions + 1;
     const isAsked = workflow.extensions === 'ask' || count > AUTOMATIC_EXTENSIONS;
     const stop: Stop | null = isAsked
       ? { status: 'blocked', reason: 'extension_requested', detail: extension.reason }
       : goesOnStop(state);
-    const change = wip(pulse, result, [
-      {
-        type: 'pulse.extended',
-        data: { pulseId: pulse.id, plannedPulseId: pulse.planned_pulse_id, ...extension },
-      },
-    ]);
+    const change = wip(state, { live, result, pulse });
+    const event: NewEvent = {
+      type: 'pulse.extended',
+      data: { pulseId: pulse.id, plannedPulseId: pulse.planned_pulse_id, ...extension },
+    };
     const patch = {
       ...change.patch,
       extensions: count,
@@ -188,7 +205,7 @@ function judgeRun(
       status: 'complete',
       outcome: isAsked ? 'blocked' : 'continued',
       reason: extension.reason,
-      pulse: { ...change, patch },
+      pulse: { ...change, events: [event], patch },
       stop,
     };
     return { do: 'settle', live, result, verdict };
@@ -203,7 +220,7 @@ function judgeRun(
       status: 'complete',
       outcome: 'blocked',
       reason: detail,
-      pulse: wip(pulse, result, []),
+      pulse: wip(state, { live, result, pulse }),
       stop: { status: 'blocked', reason: 'blocked_by_agent', detail },
     };
     return { do: 'settle', live, result, verdict };
@@ -223,10 +240,10 @@ function afterUnfinishedRun(
   state: SessionState,
   { step, pulse }: { step: Extract<Step, { do: 'settle' }>; pulse: PulseRow },
 ): Step {
-  const { verdict, result } = step;
+  const { verdict } = step;
   // A run that asked for an extension does not count.
   if (pulse.runs - pulse.extensions < RUNS_PER_PULSE) {
-    const change = wip(pulse, result, []);
+    const change = wip(state, { ...step, pulse });
     return { ...step, verdict: { ...verdict, pulse: change, stop: verdict.stop ?? goesOnStop(state) } };
   }
   const detail = `${pulse.planned_pulse_id} was not finished within ${RUNS_PER_PULSE} runs.`;
@@ -289,33 +306,37 @@ function succeed(
   return { do: 'settle', live, result, verdict };
 }
 
-function wip(pulse: PulseRow, { commit, run }: AttemptResult, events: readonly NewEvent[]): PulseChange {
+function wip(
+  { session }: SessionState,
+  { live, result, pulse }: { live: LiveIteration; result: AttemptResult; pulse: PulseRow },
+): PulseChange {
+  const { commit, run } = result;
   return {
     pulse,
     to: 'running',
     landing: 'wip',
-    events,
+    events: [],
     patch: {
       wip_sha: commit ?? pulse.wip_sha,
       calls: JSON.stringify(run?.calls ?? pulse.calls),
-      agent_session_id: run?.agentSessionId ?? pulse.agent_session_id,
-      agent_usage: run ? JSON.stringify(addUsage(pulse, run)) : undefined,
+      ...(run ? sessionLeft(session.agent, live.task.spec, run) : {}),
     },
   };
 }
 
-/** A CLI that goes on with its own session counts from that session's beginning. */
-function addUsage({ agent_usage: before, agent_session_id: id }: PulseRow, run: RunReport): Usage {
-  const { usage } = run;
-  if (before === null || run.agentSessionId !== id) return usage;
-  const costUsd =
-    before.costUsd === null && usage.costUsd === null ? null : (before.costUsd ?? 0) + (usage.costUsd ?? 0);
-  return {
-    costUsd,
-    inputTokens: before.inputTokens + usage.inputTokens,
-    outputTokens: before.outputTokens + usage.outputTokens,
-    cacheTokens: before.cacheTokens + usage.cacheTokens,
-  };
+/**
+ * The agent's own session, for the next run to go on with, and what it has spent since its beginning. Another agent that
+ * took over leaves none: the next run is the session's own agent's again.
+ */
+function sessionLeft(
+  agent: string,
+  { agent: ranAs, resume = null, resumeUsage }: AttemptSpec,
+  run: RunReport,
+) {
+  const id = ranAs === agent ? (run.agentSessionId ?? resume) : null;
+  const isSame = id !== null && id === resume && resumeUsage;
+  const usage = isSame ? addUsage(resumeUsage, run.usage) : run.usage;
+  return { agent_session_id: id, agent_usage: id === null ? null : JSON.stringify(usage) };
 }
 
 /** What it has goes onto its own branch, marked; a resume begins it anew. */

@@ -138,7 +138,7 @@ export function noteLines({ notIncluded, isCostUnknown, isUnverified }: StartNot
       : []),
     ...(isCostUnknown
       ? [
-          'note: what this agent costs is not known (it does not say, and no price is known for its model): the cost limit binds only on what report_usage tells; the other limits bind',
+          'note: what this agent costs is not known (it does not say, and no price is known for its model): the limits of cost and tokens bind only on what it or report_usage tells; the others bind',
         ]
       : []),
     ...(isUnverified ? ['note: no verify command: a completion will be unverified'] : []),

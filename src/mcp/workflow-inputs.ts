@@ -7,16 +7,26 @@ const plan = planSchema.describe(
   'The plan: pulses are small, ordered commits; verify commands judge each of them, preflight commands set up.',
 );
 
-export const workflowStartInput = z.strictObject({
-  projectPath,
-  plan,
-  ...startFields,
-  extensions: z
-    .enum(['auto', 'ask'])
-    .optional()
-    .describe('Whether a pulse that asks for another run gets it by itself (auto).'),
-  approve: z.boolean().optional().describe('Approve the plan at once. Only on a person’s word.'),
-});
+export const workflowStartInput = z
+  .strictObject({
+    projectPath,
+    plan: plan.optional(),
+    goal: z
+      .string()
+      .min(1)
+      .max(65_536)
+      .optional()
+      .describe('Instead of a plan: what should be true afterwards. An agent drafts a plan for it.'),
+    ...startFields,
+    extensions: z
+      .enum(['auto', 'ask'])
+      .optional()
+      .describe('Whether a pulse that asks for another run gets it by itself (auto).'),
+    approve: z.boolean().optional().describe('Approve the plan at once. Only on a person’s word.'),
+  })
+  .refine((input) => (input.plan === undefined) !== (input.goal === undefined), {
+    error: 'either a plan, or a goal for which one is drafted',
+  });
 
 export const workflowApproveInput = z.strictObject({
   sessionId,

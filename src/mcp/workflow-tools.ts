@@ -28,7 +28,7 @@ const start = sessionTool({
   name: 'pulse_workflow_start',
   title: 'Start a workflow',
   description:
-    'Start a workflow from a plan: preflight, then one small judged commit ("pulse") after the other, then review. It ' +
+    'Start a workflow from a plan, or from a goal for which an agent drafts one: preflight, then one small judged commit ("pulse") after the other, then review. It ' +
     'waits for a person to approve the plan. Returns at once with the session id.',
   input: workflowStartInput,
   annotations: CHANGES,
@@ -44,8 +44,8 @@ const start = sessionTool({
     } = input;
     if (
       input.command !== undefined ||
-      input.plan.verify !== undefined ||
-      input.plan.preflight !== undefined
+      input.plan?.verify !== undefined ||
+      input.plan?.preflight !== undefined
     ) {
       demandTrust(caller, 'pulse_workflow_start with command, verify or preflight');
     }
@@ -69,7 +69,7 @@ const start = sessionTool({
     const text = [
       `Started ${session.id}: agent ${session.agent} on branch ${session.branch_name}.`,
       ...noteLines({ ...notes, isUnverified: false }),
-      isApproved
+      isApproved || input.goal !== undefined
         ? 'next: pulse_workflow_status, with waitSeconds'
         : 'next: show the person the plan; on their word pulse_workflow_approve',
     ].join('\n');

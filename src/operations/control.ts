@@ -10,7 +10,13 @@ import type { ComposedBrief } from '../engine/ports.ts';
 import { runSession } from '../engine/runner.ts';
 import { loadState } from '../engine/state.ts';
 import { storedTurn, turnOf } from '../engine/turns.ts';
-import { getControl, getSession, listChildren, type Session } from '../store/sessions.ts';
+import {
+  getControl,
+  getSession,
+  listChildren,
+  type Session,
+  type SessionRequest,
+} from '../store/sessions.ts';
 import { newestTurn } from '../store/turns.ts';
 import type { Operations, Within } from './context.ts';
 import { runnerState } from './view.ts';
@@ -41,11 +47,17 @@ export async function pause(
     },
     { session },
   );
-  if ((await runnerState(operations, session)) === 'none') {
-    await store.tx('pause', (db) => pauseWithoutRunner(db, session), { session });
-  }
+  if ((await runnerState(operations, session)) === 'none') await pauseHere(operations, session, request);
   await ringAll(operations, session);
   return store.read((db) => getSession(db, session));
+}
+
+/** A workflow's stop gives its pulse up, which is more than a row: it is driven up to there, without an agent. */
+async function pauseHere({ engine }: Operations, session: string, request: SessionRequest): Promise<void> {
+  const { kind, status } = await engine.store.read((db) => getSession(db, session));
+  if (request === 'stop' && kind === 'workflow' && status === 'running')
+    await runSession(engine, session, new AbortController().signal, { isWithoutDaemon: true });
+  else await engine.store.tx('pause', (db) => pauseWithoutRunner(db, session), { session });
 }
 
 /** Returns when nothing of the run is left, whoever ended it. */

@@ -12,6 +12,7 @@ import type { Operations } from './context.ts';
 import type { Resumed } from './control.ts';
 import { openPullRequest } from './pull-request.ts';
 import { type Decision, decide, isWaitingForReview, viewWorkflow } from './workflow.ts';
+import { reviewPulseId } from './workflow-plan.ts';
 
 export type ReviewMode = MergeMode | 'pr';
 
@@ -135,14 +136,13 @@ export async function rejectReview(
   await using _held = await holdForReview(operations, id);
   const { session, workflow, pulses } = await viewWorkflow(operations, id);
   requireReview(session, { workflow, pulses });
-  const earlier = pulses.filter((pulse) => pulse.planned_pulse_id.startsWith('review-')).length;
   return act(operations.engine.trace, 'review', {
     perform: () =>
       decide(operations, session, decision, async (db) => {
         await insertPulse(db, {
           id: `pul_${uuidv7(operations.engine.ids)}`,
           workflowId: workflow.id,
-          plannedPulseId: `review-${earlier + 1}`,
+          plannedPulseId: reviewPulseId(workflow, pulses),
           position: Math.max(...pulses.map(({ position }) => position)) + 1,
           title: 'What the review asked for',
           comments,

@@ -1,27 +1,22 @@
 /** What a person does with a workflow: start it, approve its plan, extend, stop, review (contract 3). */
-
-import { readWorktree } from '../baselines/detect/worktree.ts';
-import { detectPreflight } from '../baselines/detect.ts';
-import { type Config, loadConfig } from '../config.ts';
+import { loadConfig } from '../config.ts';
 import { PulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
-import { type Plan, parsePlan } from '../domain/plan.ts';
-import type { BaselineIssue, Check, SetupStep } from '../domain/workflow.ts';
-import { openRepository } from '../git/repository.ts';
+import { iterationsFor, type Plan, parsePlan } from '../domain/plan.ts';
+import type { BaselineIssue } from '../domain/workflow.ts';
+import { openRepository, type Repository, resolveBase } from '../git/repository.ts';
 import { appendEvents } from '../store/events.ts';
 import { getSession, type Session } from '../store/sessions.ts';
-import { type Db, storeNow, toJson } from '../store/store.ts';
+import { type Db, storeNow } from '../store/store.ts';
 import {
   findPreflight,
   findWorkflow,
-  insertPulse,
   insertWorkflow,
   listBaseline,
   listPulses,
   movePulse,
   type PreflightSetup,
   type PulseRow,
-  removeProposedPulses,
   restartPreflight,
   updateWorkflow,
   type Workflow,
@@ -29,8 +24,7 @@ import {
 import type { Operations, Within } from './context.ts';
 import { pause, type Resumed, resume } from './control.ts';
 import { type StartInput, type StartNotes, startSession } from './start.ts';
-
-const RUNS_PER_PULSE = 10;
+import { applyEdit, insertPlanned, preparation, readEdit } from './workflow-plan.ts';
 
 export interface WorkflowInput extends Omit<StartInput, 'goal' | 'kind' | 'verify' | 'maxIterations'> {
   /** What YAML or JSON gave. */
@@ -57,7 +51,8 @@ export async function startWorkflow(
       hint: 'Take `labels` out of the config for this repository.',
     });
   }
-  const { checks, steps } = await preparation(repository.root, { plan, values });
+  const { sha: base } = await mergeableBase(operations, repository, input.base ?? plan.base);
+  const { checks, steps } = await preparation(operations, { root: repository.root, base, plan, values });
   const { plan: _, goal, isApproved, actor, extensions, ...start } = input;
   return startSession(
     operations,
@@ -68,8 +63,7 @@ export async function startWorkflow(
       base: input.base ?? plan.base,
       branch: input.branch ?? plan.branch,
       verify: [],
-      // A draft's pulses are not known yet.
-      maxIterations: Math.max(plan.pulses.length, 10) * RUNS_PER_PULSE + 1,
+      maxIterations: iterationsFor(plan),
     },
     async (db, sessionId) => {
       const id = `wfl_${uuidv7(engine.ids)}`;
@@ -90,53 +84,28 @@ export async function startWorkflow(
   );
 }
 
+/** A workflow ends in a merge, so that it must begin at something that can be merged into. */
+async function mergeableBase(
+  { git }: Operations,
+  { root, branch, headSha }: Repository,
+  wanted: string | undefined,
+): Promise<{ sha: string }> {
+  const base = wanted === undefined ? { branch, sha: headSha } : await resolveBase(git, root, wanted);
+  if (base.branch !== null) return base;
+  const what = wanted === undefined ? 'HEAD is detached here' : `"${wanted}" is no local branch`;
+  throw new PulseError(
+    'invalid_input',
+    `${what}: a workflow is merged into its base, which must be a branch.`,
+    {
+      hint: 'Name one with --base BRANCH (`base` in the plan), or switch to one first.',
+    },
+  );
+}
+
 /** No pulses yet: the first thing the session does is to have them drafted. */
 function draftOf(goal: string): Plan {
   if (goal.trim() === '') throw new PulseError('usage', 'The goal is empty.');
   return { title: goal.trim().split('\n')[0]!.slice(0, 200), pulses: [] };
-}
-
-/** What the plan and the config say; else what the files say for certain; else (`steps: null`) an agent finds out. */
-async function preparation(
-  root: string,
-  { plan, values }: { plan: Plan; values: Config['values'] },
-): Promise<{ checks: Check[]; steps: SetupStep[] | null }> {
-  const given = (plan.preflight ?? values.setup)?.map((command): SetupStep => ({ command, cwd: '.' }));
-  const named =
-    plan.verify ??
-    (values.verify.length > 0
-      ? values.verify.map((command): Check => ({ command, source: 'Test' }))
-      : undefined);
-  if (given && named) return { checks: named, steps: given };
-  const found = detectPreflight(await readWorktree(root));
-  const steps = given ?? (found.certain ? found.steps.map(({ command, cwd }) => ({ command, cwd })) : null);
-  return { checks: named ?? found.verify.map(checkOf), steps };
-}
-
-function checkOf({ command, source, scope }: ReturnType<typeof detectPreflight>['verify'][number]): Check {
-  return { command, source, ...(scope === undefined ? {} : { scope }) };
-}
-
-async function insertPlanned(
-  { engine }: Operations,
-  db: Db,
-  {
-    workflowId,
-    plan,
-    from,
-    known = [],
-  }: { workflowId: string; plan: Plan; from: number; known?: readonly string[] },
-): Promise<void> {
-  const fresh = plan.pulses.filter(({ id }) => !known.includes(id));
-  for (const [index, { id, title }] of fresh.entries()) {
-    await insertPulse(db, {
-      id: `pul_${uuidv7(engine.ids)}`,
-      workflowId,
-      plannedPulseId: id,
-      position: from + index,
-      title,
-    });
-  }
 }
 
 async function markApproved(
@@ -192,9 +161,9 @@ export async function approveWorkflow(
   id: string,
   { plan: edited, ...decision }: Decision & { plan?: unknown },
 ): Promise<Resumed> {
-  const { session, workflow, pulses } = await viewWorkflow(operations, id);
-  const plan = edited === undefined ? null : editedPlan(edited, { workflow, pulses });
-  if (!plan && workflow.approved_at !== null) {
+  const { session, workflow: seen, pulses } = await viewWorkflow(operations, id);
+  const edit = edited === undefined ? null : await readEdit(operations, { session, workflow: seen, edited });
+  if (!edit && seen.approved_at !== null) {
     throw new PulseError('invalid_transition', `The plan of ${session.id} is approved already.`, {
       hint: isWaitingForReview(session, pulses)
         ? `pulse workflow review ${session.id} --approve merges it.`
@@ -203,33 +172,19 @@ export async function approveWorkflow(
   }
   const { actor } = decision;
   return decide(operations, session, decision, async (db) => {
-    if (plan) {
-      await removeProposedPulses(db, workflow.id);
-      const started = pulses.filter(({ status }) => status !== 'proposed');
-      await insertPlanned(operations, db, {
-        workflowId: workflow.id,
-        plan,
-        from: Math.max(-1, ...started.map(({ position }) => position)) + 1,
-        known: started.map((pulse) => pulse.planned_pulse_id),
-      });
-      await updateWorkflow(db, workflow.id, {
-        plan: toJson(plan),
-        title: plan.title,
-        ...(plan.verify ? { checks: toJson(plan.verify) } : {}),
-      });
+    const workflow = (await findWorkflow(db, session.id))!;
+    const { plan_version: version } = workflow;
+    if (version !== seen.plan_version) {
+      throw new PulseError(
+        'invalid_transition',
+        `Somebody else has decided about the plan of ${session.id}.`,
+        {
+          hint: `pulse workflow show ${session.id} shows it as it is now.`,
+        },
+      );
     }
-    await markApproved(db, { id: workflow.id, sessionId: session.id, version: workflow.plan_version, actor });
-  });
-}
-
-function editedPlan(value: unknown, { pulses }: { workflow: Workflow; pulses: readonly PulseRow[] }): Plan {
-  const plan = parsePlan(value);
-  const kept = new Set(plan.pulses.map(({ id }) => id));
-  const gone = pulses.filter((pulse) => pulse.status !== 'proposed' && !kept.has(pulse.planned_pulse_id));
-  if (gone.length === 0) return plan;
-  const ids = [...new Set(gone.map((pulse) => pulse.planned_pulse_id))].join(', ');
-  throw new PulseError('invalid_plan', `The edited plan leaves out pulses that have been started: ${ids}.`, {
-    hint: 'Only pulses that are still proposed can be changed or taken out.',
+    if (edit) await applyEdit(operations, db, { session, workflow, edit });
+    await markApproved(db, { id: workflow.id, sessionId: session.id, version, actor });
   });
 }
 
@@ -258,21 +213,25 @@ export async function decideExtension(
   id: string,
   { approve, ...decision }: Decision & { approve: boolean },
 ): Promise<Resumed> {
-  const { session, pulses } = await viewWorkflow(operations, id);
-  const asking = pulses.find((pulse) => pulse.status === 'running' && pulse.extension !== null);
-  if (!asking) {
-    throw new PulseError('invalid_transition', `No pulse of ${session.id} asks for an extension.`, {
-      hint: `pulse status ${session.id} shows what it waits for.`,
-    });
-  }
+  const { session, workflow, pulses: seen } = await viewWorkflow(operations, id);
   const { actor } = decision;
-  const data = { pulseId: asking.id, plannedPulseId: asking.planned_pulse_id, actor };
+  askingPulse(session, seen);
   return decide(operations, session, decision, async (db) => {
+    const asking = askingPulse(session, await listPulses(db, workflow.id));
+    const data = { pulseId: asking.id, plannedPulseId: asking.planned_pulse_id, actor };
     await movePulse(db, asking, 'running', {
       extension: null,
       ...(approve ? {} : { failure_reason: 'the extension was denied' }),
     });
     if (approve) await appendEvents(db, session.id, [{ type: 'ExtensionApproved', data }]);
+  });
+}
+
+function askingPulse(session: Session, pulses: readonly PulseRow[]): PulseRow {
+  const asking = pulses.find((pulse) => pulse.status === 'running' && pulse.extension !== null);
+  if (asking) return asking;
+  throw new PulseError('invalid_transition', `No pulse of ${session.id} asks for an extension.`, {
+    hint: `pulse status ${session.id} shows what it waits for.`,
   });
 }
 

@@ -53,8 +53,9 @@ export interface RunningProcess extends AsyncDisposable {
   /** `null` when it could not be started. */
   readonly pid: number | null;
   /**
-   * Rejects only if the process table cannot be read (no file descriptor left). Resolves after the process itself has exited (an orphan that holds its stdout does not
-   * delay this), all it started has been ended, and its last output has been handed out.
+   * Rejects only if the process table cannot be read (no file descriptor left) or what a sandbox wants done afterwards
+   * failed. Resolves after the process itself has exited (an orphan that holds its stdout does not delay this), all it
+   * started has been ended, and its last output has been handed out.
    */
   readonly exited: Promise<ProcessExit>;
   /** Stop signals with grace, then SIGKILL to the group. Resolves with `exited`; may be called any time. */
@@ -118,13 +119,16 @@ export function startProcess(given: ProcessOptions): RunningProcess {
       );
     }
     descent?.[Symbol.dispose]();
-    await options.sandbox?.afterwards?.();
-    if (cgroup === null) lifeline.release();
-    else {
-      removeEmptied(cgroup, lifeline);
-      prepareSpare();
+    try {
+      await options.sandbox?.afterwards?.();
+    } finally {
+      if (cgroup === null) lifeline.release();
+      else {
+        removeEmptied(cgroup, lifeline);
+        prepareSpare();
+      }
+      await finishOutput();
     }
-    await finishOutput();
     return exit;
   });
 

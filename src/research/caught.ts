@@ -2,6 +2,7 @@
 import type { ScopeBreach } from './scope.ts';
 
 export const CAUGHT_REASONS = [
+  'tried_before',
   'pinned_file_changed',
   'changed_outside_scope',
   'state_left_outside_commit',

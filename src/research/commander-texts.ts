@@ -9,7 +9,7 @@ export function taskDescription(iteration: number, description: string): string 
 /** `bestBefore`: what the metric was before this experiment. */
 export function taskResult(row: ResultRow, bestBefore: number): string {
   const { status, description, delta } = row;
-  return `${status}: ${description}. Metric: ${formatFigure(bestBefore)} → ${metricOf(row)} (delta: ${formatDelta(delta) || '-'})`;
+  return `${status}: ${ended(description)} Metric: ${formatFigure(bestBefore)} → ${metricOf(row)} (delta: ${formatDelta(delta) || '-'})`;
 }
 
 export function taskComment(row: ResultRow): string {
@@ -19,6 +19,11 @@ export function taskComment(row: ResultRow): string {
     `Commit: ${row.commit ?? '-'}`,
     `Description: ${row.description}`,
   ].join('\n');
+}
+
+/** With one mark at its end, not two. */
+function ended(sentence: string): string {
+  return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
 function metricOf({ metric }: ResultRow): string {

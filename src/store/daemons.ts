@@ -25,15 +25,27 @@ export async function withdrawDaemon(db: Db, owner: string): Promise<void> {
   await db.deleteFrom('daemons').where('owner', '=', owner).execute();
 }
 
-/** As many as are looked at for one claim: the first that fit are tried in order. */
-const CANDIDATES = 50;
+/** As many are looked at together; those with labels that nobody has must not hide the others. */
+const PAGE = 50;
 
 /**
  * Sessions whose attempt is due and asks for labels that this daemon has, most urgent first. One whose worktree is
  * prepared on another host is left to that host while a daemon lives there.
  */
 export async function findLabelledWork(db: Db, { host, labels }: DaemonIdentity): Promise<string[]> {
-  const rows = await db
+  const living = await db.selectFrom('daemons').select('host').where('seen_until', '>', storeNow()).execute();
+  const hosts = new Set(living.map((row) => row.host));
+  for (let offset = 0; ; offset += PAGE) {
+    const rows = await dueWork(db, offset);
+    const fitting = rows
+      .filter((row) => fromJson<string[]>(row.labels).every((label) => labels.includes(label)))
+      .filter(({ daemon_host: other }) => other === null || other === host || !hosts.has(other));
+    if (fitting.length > 0 || rows.length < PAGE) return fitting.map((row) => row.session_id);
+  }
+}
+
+function dueWork(db: Db, offset: number) {
+  return db
     .selectFrom('inbox_tasks as task')
     .innerJoin('session_controls as control', 'control.session_id', 'task.session_id')
     .innerJoin('pulse_sessions as session', 'session.id', 'task.session_id')
@@ -45,14 +57,9 @@ export async function findLabelledWork(db: Db, { host, labels }: DaemonIdentity)
     .orderBy('task.priority', 'desc')
     .orderBy('task.run_at')
     .orderBy('task.id')
-    .limit(CANDIDATES)
+    .limit(PAGE)
+    .offset(offset)
     .execute();
-  const living = await db.selectFrom('daemons').select('host').where('seen_until', '>', storeNow()).execute();
-  const hosts = new Set(living.map((row) => row.host));
-  return rows
-    .filter((row) => fromJson<string[]>(row.labels).every((label) => labels.includes(label)))
-    .filter(({ daemon_host: other }) => other === null || other === host || !hosts.has(other))
-    .map((row) => row.session_id);
 }
 
 export async function setDaemonHost(db: Db, sessionId: string, host: string): Promise<void> {

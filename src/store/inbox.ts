@@ -1,5 +1,5 @@
 /** `inbox_tasks`: the attempts (contract 1.4). Every write of a worker carries its token; a stale one is refused. */
-import { type Selectable, sql } from 'kysely';
+import { PostgresAdapter, type Selectable, sql } from 'kysely';
 import {
   type AttemptResult,
   type AttemptSpec,
@@ -90,7 +90,10 @@ export interface ClaimOptions {
   sessionId: string;
 }
 
-/** The next due attempt, leased to `owner` under a new token; `null` when there is none. */
+/**
+ * The next due attempt, leased to `owner` under a new token; `null` when there is none. One that another process is
+ * claiming in this moment is passed over: SQLite has one writer and cannot meet that.
+ */
 export async function claimTask(db: Db, { owner, leaseMs, sessionId }: ClaimOptions): Promise<Task | null> {
   const row = await db
     .updateTable('inbox_tasks')
@@ -111,11 +114,16 @@ export async function claimTask(db: Db, { owner, leaseMs, sessionId }: ClaimOpti
         .orderBy('due.priority', 'desc')
         .orderBy('due.run_at')
         .orderBy('due.id')
-        .limit(1),
+        .limit(1)
+        .$if(isPostgres(db), (due) => due.forUpdate().skipLocked()),
     )
     .returningAll()
     .executeTakeFirst();
   return row ? decodeTask(row) : null;
+}
+
+function isPostgres(db: Db): boolean {
+  return db.getExecutor().adapter instanceof PostgresAdapter;
 }
 
 /** Milliseconds until the session's next attempt is due: 0 when one is, `null` when none is waiting. */

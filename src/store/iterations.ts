@@ -1,7 +1,7 @@
 import type { Insertable, Selectable, UpdateObject } from 'kysely';
 import { type IterationStatus, LIVE_ITERATION_STATUSES, transitionIteration } from '../domain/status.ts';
 import type { IterationsTable, Schema } from './schema.ts';
-import { type Db, fromJson, toJson } from './store.ts';
+import { type Db, fromJson, storeNow, toJson } from './store.ts';
 
 export interface Iteration extends Omit<Selectable<IterationsTable>, 'files_changed'> {
   files_changed: string[];
@@ -87,6 +87,36 @@ export async function recentIterations(db: Db, sessionId: string, count: number)
     .limit(count)
     .execute();
   return rows.map((row) => ({ ...row, files_changed: fromJson<string[]>(row.files_changed) }));
+}
+
+/** What the newest `count` cost, newest first. */
+export async function recentCosts(
+  db: Db,
+  sessionId: string,
+  count: number,
+): Promise<Pick<Iteration, 'cost_usd'>[]> {
+  return db
+    .selectFrom('pulse_iterations')
+    .select('cost_usd')
+    .where('session_id', '=', sessionId)
+    .orderBy('iteration_number', 'desc')
+    .limit(count)
+    .execute();
+}
+
+/** Its attempt begins; an earlier one may have begun it. */
+export async function startIteration(
+  db: Db,
+  { sessionId, number }: { sessionId: string; number: number },
+): Promise<void> {
+  const iteration = await db
+    .selectFrom('pulse_iterations')
+    .select(['id', 'status', 'started_at'])
+    .where('session_id', '=', sessionId)
+    .where('iteration_number', '=', number)
+    .executeTakeFirstOrThrow();
+  const isFirst = iteration.started_at === null;
+  await moveIteration(db, iteration, 'running', isFirst ? { started_at: storeNow() } : {});
 }
 
 export function isLive(iteration: Pick<Iteration, 'status'>): boolean {

@@ -54,11 +54,10 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
       retry(() =>
         db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
       ),
-    async tx(label, work, { session } = {}) {
+    async tx(label, work, { session, isImpatient = false } = {}) {
       const result = await retry(() =>
         db.transaction().execute(async (tx) => {
-          // One writer a session, as SQLite has one a database: what a transaction reads cannot change under it.
-          if (session) await sql`SELECT pg_advisory_xact_lock(hashtextextended(${session}, 0))`.execute(tx);
+          if (session) await lockSession(tx, session, isImpatient);
           return work(tx);
         }),
       );
@@ -67,6 +66,21 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     },
     close: () => db.destroy(),
   };
+}
+
+/**
+ * One writer a session, as SQLite has one a database: what a transaction reads cannot change under it. A session and
+ * those that work for it are one.
+ */
+async function lockSession(tx: Kysely<Schema>, session: string, isImpatient: boolean): Promise<void> {
+  const lead = sql`(SELECT parent_session_id FROM pulse_sessions WHERE id = ${session})`;
+  const key = sql`hashtextextended(coalesce(${lead}, ${session}), 0)`;
+  if (!isImpatient) {
+    await sql`SELECT pg_advisory_xact_lock(${key})`.execute(tx);
+    return;
+  }
+  const { rows } = await sql<{ held: boolean }>`SELECT pg_try_advisory_xact_lock(${key}) AS held`.execute(tx);
+  if (!rows[0]?.held) throw new PulseError('store_busy', `Another process is at work on session ${session}.`);
 }
 
 /** A transaction that the server gave up (a deadlock, a restart before COMMIT) is done again from its beginning. */

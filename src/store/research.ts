@@ -1,6 +1,7 @@
 /** `researches` and `experiments` (contract 5). */
 import type { Insertable, Selectable, UpdateObject } from 'kysely';
 import type { ExperimentsTable, ResearchesTable, Schema } from './schema.ts';
+import type { Session } from './sessions.ts';
 import { type Db, fromJson, storeNow, toJson } from './store.ts';
 
 export interface Research
@@ -125,14 +126,16 @@ export async function runningExperiment(
   return row ? decodeExperiment(row) : null;
 }
 
-/** Those that nobody will go on with. */
-export async function dropRunningExperiments(db: Db, sessionId: string, reason: string): Promise<void> {
-  await db
-    .updateTable('experiments')
-    .set({ status: 'discard', reason, ended_at: storeNow() })
+/** Those that are not decided yet, by whomever. */
+export async function runningExperiments(db: Db, sessionId: string): Promise<Experiment[]> {
+  const rows = await db
+    .selectFrom('experiments')
+    .selectAll()
     .where('session_id', '=', sessionId)
     .where('status', '=', 'running')
+    .orderBy('number')
     .execute();
+  return rows.map(decodeExperiment);
 }
 
 export type ExperimentPatch = Omit<UpdateObject<Schema, 'experiments'>, 'session_id' | 'number'>;
@@ -191,6 +194,92 @@ export async function listExperimentHeads(db: Db, sessionId: string): Promise<Ex
     .orderBy('number', 'desc')
     .execute();
   return rows.map((row) => ({ ...row, crashes: fromJson<string[]>(row.crashes) }));
+}
+
+type Order = Pick<Research, 'session_id' | 'parallel'>;
+
+/**
+ * The newest `count` that are decided, newest first, in the order in which they were: where several experiment at once,
+ * a later one may be decided first.
+ */
+export async function newestDecided(
+  db: Db,
+  { session_id, parallel }: Order,
+  count: number,
+): Promise<ExperimentHead[]> {
+  const query = db
+    .selectFrom('experiments')
+    .select(HEAD)
+    .where('session_id', '=', session_id)
+    .where('status', '!=', 'running');
+  const ordered = parallel > 1 ? query.orderBy('ended_at', 'desc') : query;
+  const rows = await ordered.orderBy('number', 'desc').limit(count).execute();
+  return rows.map((row) => ({ ...row, crashes: fromJson<string[]>(row.crashes) }));
+}
+
+/** How those that were decided since the best was kept ended, in that order. */
+export async function endsSinceBest(
+  db: Db,
+  { session_id, parallel, best_experiment: best }: Order & Pick<Research, 'best_experiment'>,
+): Promise<Experiment['status'][]> {
+  const query = db
+    .selectFrom('experiments')
+    .select('status')
+    .where('session_id', '=', session_id)
+    .where('status', '!=', 'running');
+  const isOneByOne = parallel === 1;
+  const since =
+    best === null
+      ? query
+      : isOneByOne
+        ? query.where('number', '>', best)
+        : query.where('ended_at', '>', (of) =>
+            of
+              .selectFrom('experiments')
+              .select('ended_at')
+              .where('session_id', '=', session_id)
+              .where('number', '=', best),
+          );
+  const rows = await (isOneByOne ? since : since.orderBy('ended_at')).orderBy('number').execute();
+  return rows.map(({ status }) => status);
+}
+
+/** Those after `number`, oldest first. */
+export function listDescriptionsAfter(
+  db: Db,
+  sessionId: string,
+  number: number,
+): Promise<Pick<Experiment, 'number' | 'status' | 'description'>[]> {
+  return db
+    .selectFrom('experiments')
+    .select(['number', 'status', 'description'])
+    .where('session_id', '=', sessionId)
+    .where('number', '>', number)
+    .orderBy('number')
+    .execute();
+}
+
+/** Whether research that was started later in the same folder has something to show. */
+export async function isFollowedByResearch(
+  db: Db,
+  { id, project_path, created_at }: Pick<Session, 'id' | 'project_path' | 'created_at'>,
+): Promise<boolean> {
+  const later = await db
+    .selectFrom('pulse_sessions')
+    .innerJoin('researches', 'researches.session_id', 'pulse_sessions.id')
+    .select('id')
+    .where('project_path', '=', project_path)
+    .where('parent_session_id', 'is', null)
+    .where('baseline', 'is not', null)
+    .where((where) =>
+      where.or([
+        where('pulse_sessions.created_at', '>', created_at),
+        where.and([where('pulse_sessions.created_at', '=', created_at), where('id', '>', id)]),
+      ]),
+    )
+    .limit(1)
+    .executeTakeFirst();
+  return later !== undefined;
 }
 
 /** Why the newest `count` that were not kept were not, by their numbers. */

@@ -6,6 +6,8 @@ export type Db = Kysely<Schema>;
 
 export interface TxScope {
   session?: string;
+  /** Where another process is at work on the session in this moment, `store_busy` is thrown instead of waiting. */
+  isImpatient?: boolean;
 }
 
 export interface Store {

@@ -1,6 +1,7 @@
 /** `workflows`, `pulses` and preflight's rows (contract 3). A pulse's status changes through `movePulse` alone. */
 import type { Selectable, UpdateObject } from 'kysely';
 import type { Usage } from '../domain/attempt.ts';
+import { PulseError } from '../domain/errors.ts';
 import type { Plan } from '../domain/plan.ts';
 import {
   type BaselineIssue,
@@ -160,18 +161,28 @@ export async function listPulses(db: Db, workflowId: string): Promise<PulseRow[]
 
 export type PulsePatch = Omit<UpdateObject<Schema, 'pulses'>, 'id' | 'status' | 'workflow_id'>;
 
-/** A second running pulse of one workflow breaks the unique index: the store's own guard. */
+/**
+ * From the status that the caller has seen; throws `invalid_transition` where the pulse is gone or has moved on
+ * meanwhile, as after an edit of the plan. A second running pulse of one workflow breaks the unique index.
+ */
 export async function movePulse(
   db: Db,
   { id, status }: Pick<PulseRow, 'id' | 'status'>,
   to: PulseStatus,
   patch: PulsePatch = {},
 ): Promise<void> {
-  await db
+  const moved = await db
     .updateTable('pulses')
     .set({ ...patch, status: status === to ? to : transitionPulse(status, to) })
     .where('id', '=', id)
-    .execute();
+    .where('status', '=', status)
+    .returning('id')
+    .executeTakeFirst();
+  if (moved) return;
+  throw new PulseError('invalid_transition', `The pulse ${id} is no longer ${status}.`, {
+    hint: 'Look again: its plan was edited, or somebody else has gone on with it.',
+    data: { pulse: id, from: status, to },
+  });
 }
 
 /** One more, durable before it is told: the count decides when the hatch is revealed. Returns the new count. */
@@ -185,12 +196,10 @@ export async function countRejection(db: Db, pulseId: string): Promise<number> {
   return row.rejections;
 }
 
-export async function removeProposedPulses(db: Db, workflowId: string): Promise<void> {
-  await db
-    .deleteFrom('pulses')
-    .where('workflow_id', '=', workflowId)
-    .where('status', '=', 'proposed')
-    .execute();
+/** Of these only the ones that have not been started. */
+export async function removeProposedPulses(db: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await db.deleteFrom('pulses').where('id', 'in', ids).where('status', '=', 'proposed').execute();
 }
 
 export async function insertPreflight(
@@ -215,8 +224,17 @@ export async function insertPreflight(
     .onConflict((conflict) =>
       conflict
         .column('workflow_id')
-        .doUpdateSet({ status: 'running', error_message: null, completed_at: null }),
+        .doUpdateSet({ status: 'running', progress_message: null, error_message: null, completed_at: null }),
     )
+    .execute();
+}
+
+/** What it does in this moment. */
+export async function tellProgress(db: Db, sessionId: string, message: string): Promise<void> {
+  await db
+    .updateTable('preflight_setups')
+    .set({ progress_message: message })
+    .where('channel_id', '=', sessionId)
     .execute();
 }
 
@@ -244,6 +262,7 @@ export async function endPreflight(
     .updateTable('preflight_setups')
     .set({
       status: end.status,
+      progress_message: null,
       error_message: end.error,
       summary: end.summary,
       setup_commands: toJson(end.commands),

@@ -31,6 +31,8 @@ export interface CheckRun {
   until: 'all' | 'first';
   /** Given each command's output, the last few megabytes of it; a record keeps only its end. */
   onOutput?: (output: string) => void;
+  /** Awaited before each command. */
+  onCommand?: (command: string) => Promise<void>;
 }
 
 /** One record a command, in order. A command that cannot run, hangs or is killed has not passed. */
@@ -38,6 +40,7 @@ export async function runChecks(run: CheckRun): Promise<VerificationRecord[]> {
   const records: VerificationRecord[] = [];
   for (const command of run.commands) {
     if (run.signal?.aborted) return records;
+    await run.onCommand?.(command);
     const record = await runCheck(command, run);
     records.push(record);
     if (!record.passed && run.until === 'first') break;

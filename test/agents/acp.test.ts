@@ -185,6 +185,14 @@ test('what is not told of a cost is worked out from the model’s price', () => 
   ]);
 });
 
+test('a model that was wished for is not asked, and prices nothing', () => {
+  const prices = { wished: { input: 1, output: 10 } };
+  const parser = acpAdapter.createParser({ ...NO_OPTIONS, model: 'wished', prices });
+  const told = '{"type":"usage","scope":"cumulative","inputTokens":1000000,"outputTokens":100000}';
+  expect(parser.parse(told)).toEqual([JSON.parse(told)]);
+  expect(acpAdapter.modelOf?.('wished', {})).toBeNull();
+});
+
 test('needs a command, and is given it as one argument', () => {
   expect(() => acpAdapter.command(makeRun({ command: ' ' }))).toThrow(
     expect.objectContaining({ code: 'usage', hint: expect.stringContaining('gemini --acp') }),

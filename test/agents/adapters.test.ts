@@ -12,6 +12,7 @@ import type { AgentAdapter } from '../../src/agents/contract.ts';
 import { copilotAdapter } from '../../src/agents/copilot.ts';
 import { demoAdapter } from '../../src/agents/demo.ts';
 import { geminiAdapter } from '../../src/agents/gemini.ts';
+import { nativeAdapter } from '../../src/agents/native.ts';
 import { opencodeAdapter } from '../../src/agents/opencode.ts';
 import { ownScript } from '../../src/agents/own-script.ts';
 import { piAdapter } from '../../src/agents/pi.ts';
@@ -57,7 +58,7 @@ const SUBJECTS: Subject[] = [
 const ADAPTERS = [
   ...SUBJECTS.map(({ adapter }) => adapter),
   ...[claudeAdapter, codexAdapter, geminiAdapter, opencodeAdapter, piAdapter, qwenAdapter, copilotAdapter],
-  acpAdapter,
+  ...[acpAdapter, nativeAdapter],
 ];
 
 describe.each(SUBJECTS)('the adapter $adapter.name', ({ adapter, command, slow }) => {

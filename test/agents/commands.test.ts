@@ -45,6 +45,48 @@ test.each([claudeAdapter, qwenAdapter])('$name finds its tools in a file of the 
   expect(pulse.headers).toEqual({ Authorization: `Bearer ${run.tools.token}` });
 });
 
+test('claude is told to be patient for a short time only, to call nobody but its model, and to use Pulse’s tools', () => {
+  const run = makeRun({ directory: '/run/of/this' });
+  const { args, env, files = {} } = claudeAdapter.command(run);
+  expect(args).toEqual([
+    ...['-p', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
+    ...['--dangerously-skip-permissions', '--mcp-config', '/run/of/this/mcp.json', '--strict-mcp-config'],
+    ...['--settings', '/run/of/this/settings.json'],
+  ]);
+  const { IS_SANDBOX: _, ...settings } = env;
+  expect(settings).toEqual({
+    CLAUDE_CODE_MAX_RETRIES: '3',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    DISABLE_AUTOUPDATER: '1',
+  });
+  expect(JSON.parse(files['mcp.json']!).mcpServers.pulse).toMatchObject({ type: 'http', alwaysLoad: true });
+  const hook = { type: 'http', url: `${run.tools.url}/guard/claude`, timeout: 10 };
+  expect(JSON.parse(files['settings.json']!)).toMatchObject({ hooks: { PreToolUse: [{ hooks: [hook] }] } });
+});
+
+test('qwen is told to ask nobody, and where its tools and its guard are', () => {
+  const { args, env } = qwenAdapter.command(makeRun({ directory: '/run/of/this' }));
+  expect(args).toEqual([
+    ...['--output-format', 'stream-json', '--yolo', '--mcp-config', '/run/of/this/mcp.json'],
+  ]);
+  expect(env).toEqual({ QWEN_CODE_SYSTEM_DEFAULTS_PATH: '/run/of/this/defaults.json' });
+});
+
+test('codex is told to ask nobody, to load no plugins and to look for no update', () => {
+  const { args, env } = codexAdapter.command(makeRun({ directory: '/run/of/this' }));
+  const isSetting = (_: string, at: number) => args[at] === '-c' || args[at - 1] === '-c';
+  expect(args.filter((arg, at) => !isSetting(arg, at))).toEqual([
+    ...['exec', '--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', '-'],
+  ]);
+  const settings = args.filter((_, at) => args[at - 1] === '-c');
+  expect(settings.filter((setting) => !setting.startsWith('hooks.'))).toEqual([
+    ...['features.plugins=false', 'check_for_update_on_startup=false'],
+    'mcp_servers.pulse.url="http://127.0.0.1:1/mcp"',
+    'mcp_servers.pulse.bearer_token_env_var="PULSE_TOOLS_TOKEN"',
+  ]);
+  expect(env).toEqual({ PULSE_GUARD: '/run/of/this/guard.sh' });
+});
+
 test('codex finds its tools by flags that name a variable of the run', () => {
   const { args, files, env } = codexAdapter.command(makeRun());
   expect(args).toContain('mcp_servers.pulse.url="http://127.0.0.1:1/mcp"');

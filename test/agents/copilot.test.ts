@@ -113,6 +113,7 @@ test('starts with its tools in a file of the run, and with what it spends in ano
     ...['--additional-mcp-config', '@/run/of/this/mcp.json'],
   ]);
   expect(stdin).toBe('the brief');
+  expect(env).toEqual({ COPILOT_AUTO_UPDATE: 'false' });
   expect([...args, ...Object.values(env)].join(' ')).not.toContain(run.tools.token);
   expect(JSON.parse(files['mcp.json']!).mcpServers.pulse).toMatchObject({
     url: `${run.tools.url}/mcp`,

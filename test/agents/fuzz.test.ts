@@ -13,6 +13,16 @@ const CODEX_LINES = {
     JSON.stringify({ type: 'item.completed', item: { id: 'i', type: 'agent_message', text } }),
   calls: (id: string) =>
     JSON.stringify({ type: 'item.started', item: { id, type: 'command_execution', command: 'x' } }),
+  logs: [
+    { type: 'turn_context', payload: { model: 'gpt-5.5' } },
+    {
+      type: 'event_msg',
+      payload: {
+        type: 'token_count',
+        info: { total_token_usage: { input_tokens: 1000, cached_input_tokens: 0, output_tokens: 50 } },
+      },
+    },
+  ],
 };
 
 function message(part: unknown): string {

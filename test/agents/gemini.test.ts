@@ -23,12 +23,24 @@ describeStreams(geminiAdapter, [
   ['refused', 1, 'network'],
   ['still-refused', 0, 'crashed'],
   ['empty', 0, 'crashed'],
+  // Told on stderr alone.
+  ['unknown-session', 42, 'crashed'],
   ['interrupted', 0, 'crashed'],
 ]);
 
 describeFuzz(geminiAdapter, {
   says: (content) => JSON.stringify({ type: 'message', role: 'assistant', content, delta: true }),
   calls: (tool_id) => JSON.stringify({ type: 'tool_use', tool_name: 'x', tool_id, parameters: {} }),
+  logs: [
+    {
+      type: 'gemini',
+      id: 'call-1',
+      // Of this run, not of one before.
+      timestamp: '2199-01-01T00:00:00.000Z',
+      model: 'gemini-2.5-flash',
+      tokens: { input: 1000, output: 50, cached: 0, total: 1050 },
+    },
+  ],
 });
 
 test('what was spent is told once, at the end: the cache apart, thoughts with the answers', () => {

@@ -5,6 +5,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { commandAdapter } from '../../src/agents/command.ts';
 import type { AgentAdapter, RunEvent } from '../../src/agents/contract.ts';
 import { createEventStreamParser } from '../../src/agents/event-stream.ts';
+import { opencodeAdapter } from '../../src/agents/opencode.ts';
+import type { AttemptSpec } from '../../src/domain/attempt.ts';
 import type { NewEvent } from '../../src/domain/events.ts';
 import { createRedactor } from '../../src/domain/redact.ts';
 import { createAgentHost } from '../../src/engine/agent-host.ts';
@@ -34,7 +36,12 @@ function scripted(script: string, more: Partial<AgentAdapter> = {}): AgentAdapte
   };
 }
 
-async function run(adapter: AgentAdapter, { idleMs = null }: { idleMs?: number | null } = {}) {
+interface RunWish extends Pick<AttemptSpec, 'resume' | 'resumeUsage'> {
+  idleMs?: number | null;
+  hardMs?: number;
+}
+
+async function run(adapter: AgentAdapter, { idleMs = null, hardMs = 5_000, ...spec }: RunWish = {}) {
   const { root, head, env } = makeRepo();
   await using endpoint = createToolEndpoint();
   const events: NewEvent[] = [];
@@ -46,15 +53,16 @@ async function run(adapter: AgentAdapter, { idleMs = null }: { idleMs?: number |
     redactor: createRedactor([]),
     sandboxes: { plan: async () => null },
   });
-  const limits = { hardMs: 5_000, idleMs, usd: null, tokens: null, timeMs: null };
-  const attempt = heldAttempt({ worktreePath: root, startSha: head, limits });
+  const spent: { tokens: number }[] = [];
+  const limits = { hardMs, idleMs, usd: null, tokens: null, timeMs: null };
+  const attempt = heldAttempt({ worktreePath: root, startSha: head, limits, ...spec });
   const listener: RunListener = {
     event: (event) => void events.push(event),
     rejected: async () => 0,
-    spent: () => undefined,
+    spent: (total) => void spent.push(total),
   };
   const report = await host.run(attempt, listener, new AbortController().signal);
-  return { report, events, root };
+  return { report, events, spent, root };
 }
 
 const DONE = `echo '{"type":"text","text":"Fine."}'; echo '{"type":"done","ok":true}'`;
@@ -84,6 +92,65 @@ test('what the agent calls its session is in the report, and the model that it n
     scripted(`echo '{"type":"started","sessionId":"its-own","model":"m-1"}'; ${DONE}`),
   );
   expect(report).toMatchObject({ agentSessionId: 'its-own', model: 'm-1', failure: null });
+});
+
+test('the last lines of stderr are in the failure’s message, and no earlier ones', async () => {
+  const { report } = await run(
+    scripted('for line in 1 2 3 4 5 6 7; do echo "trouble $line" >&2; done; exit 3'),
+  );
+  expect(report.failure).toMatchObject({
+    class: 'crashed',
+    message: expect.stringContaining('trouble 3\ntrouble 4\ntrouble 5\ntrouble 6\ntrouble 7'),
+  });
+  expect(report.failure?.message).toContain('code 3');
+  expect(report.failure?.message).not.toContain('trouble 2');
+});
+
+test('what a session had spent before matters only to a run that goes on with it', async () => {
+  const resumeUsage = { costUsd: 1, inputTokens: 100, outputTokens: 10, cacheTokens: 0 };
+  for (const resume of ['its-own', null]) {
+    const createParser = vi.fn(createEventStreamParser);
+    await run(scripted(DONE, { createParser }), { resume, resumeUsage });
+    const earlier = resume === null ? null : resumeUsage;
+    expect(createParser).toHaveBeenCalledWith(expect.objectContaining({ earlier }));
+  }
+});
+
+test('what is reported by a tool is on top of what the stream tells: what was spent never falls', async () => {
+  const usage = (tokens: number) =>
+    `echo '{"type":"usage","scope":"cumulative","inputTokens":${tokens},"outputTokens":0}'`;
+  const call = `fetch(process.env.PULSE_TOOLS_URL + "/tools/report_usage", {
+    method: "POST",
+    headers: { authorization: "Bearer " + process.env.PULSE_TOOLS_TOKEN, "content-type": "application/json" },
+    body: JSON.stringify({ inputTokens: 7 }),
+  })`;
+  const script = `${usage(10)}; '${process.execPath}' -e '${call}'; ${usage(12)}; ${DONE}`;
+  const { report, spent } = await run(scripted(script));
+  expect(report.usage).toMatchObject({ inputTokens: 19 });
+  const tokens = spent.map((total) => total.tokens);
+  expect(tokens).toEqual([...tokens].sort((a, b) => a - b));
+});
+
+describe('a silence longer than the idle limit', () => {
+  const start = `echo '{"type":"step_start","sessionID":"s"}'`;
+  const call = `echo '{"type":"tool_use","sessionID":"s","part":{"tool":"bash","callID":"c","state":{"status":"completed"}}}'`;
+  const finish = (reason: string) =>
+    `echo '{"type":"step_finish","sessionID":"s","part":{"reason":"${reason}"}}'`;
+  const opencode = (script: string) => scripted(script, { createParser: opencodeAdapter.createParser });
+
+  test('is a tool at work, where the agent tells of calls when they are over', async () => {
+    const { report } = await run(opencode(`${start}; sleep 2; ${call}; ${finish('stop')}`), { idleMs: 500 });
+    expect(report.failure).toBeNull();
+  });
+
+  test('is none after the step, and none that outlasts the run’s limit', async () => {
+    const after = await run(opencode(`${start}; ${call}; ${finish('tool-calls')}; sleep 60`), {
+      idleMs: 500,
+    });
+    expect(after.report.failure?.class).toBe('timeout_idle');
+    const endless = await run(opencode(`${start}; sleep 60`), { idleMs: 500, hardMs: 1_500 });
+    expect(endless.report.failure?.class).toBe('timeout_hard');
+  });
 });
 
 describe('denied tools', () => {
@@ -124,6 +191,8 @@ describe('retries', () => {
   test.each([
     [undefined, 'network'],
     [401, 'auth'],
+    [402, 'auth'],
+    [408, 'network'],
     [429, 'rate_limit'],
     [529, 'overloaded'],
   ])('with status %s are %s', (status, failure) => {

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { AgentParser } from '../../src/agents/contract.ts';
 import { opencodeAdapter } from '../../src/agents/opencode.ts';
 import { makeRun, NO_OPTIONS } from './fixture.ts';
 import { all, describeStreams, last, play } from './stream-cases.ts';
@@ -18,6 +19,8 @@ describeStreams(opencodeAdapter, [
   ['overloaded', 'SIGINT', 'crashed'],
   ['refused', 'SIGINT', 'crashed'],
   ['interrupted', 'SIGINT', 'crashed'],
+  // Told on stderr alone.
+  ['unknown-session', 1, 'crashed'],
 ]);
 
 describeFuzz(opencodeAdapter, {
@@ -82,6 +85,39 @@ test('it is done when its own loop ends: not at a step’s end, nor with a subag
   expect(parser.parseStderr?.(log('"exiting loop"', 'session.id=ses_1'))).toEqual([]);
 });
 
+describe('a step', () => {
+  const startedAt = (timestamp: string) =>
+    JSON.stringify({ type: 'step_start', sessionID: 'ses_1', timestamp: Date.parse(timestamp) });
+  const start = startedAt('2025-12-31T23:59:59.000Z');
+  const error = JSON.stringify({ type: 'error', sessionID: 'ses_1', error: { name: 'UnknownError' } });
+
+  test.each<[string, (parser: AgentParser) => void, boolean]>([
+    ['that has begun', () => undefined, true],
+    ['that has ended', (parser) => parser.parse(step({ reason: 'tool-calls' })), false],
+    ['that broke', (parser) => parser.parse(error), false],
+    ['that is asked for again', (parser) => parser.parseStderr?.(log('stream', 'session.id=ses_1')), false],
+    [
+      'whose answer broke off',
+      (parser) => parser.parseStderr?.(log('"stream error"', 'session.id=ses_1')),
+      false,
+    ],
+    ['in which a subagent asks', (parser) => parser.parseStderr?.(log('stream', 'session.id=ses_2')), true],
+  ])('%s: its calls are told when they end, and till then it may be silent', (_, then, isAtWork) => {
+    const parser = opencodeAdapter.createParser(NO_OPTIONS);
+    expect(parser.isAtWork?.()).toBe(false);
+    parser.parse(start);
+    then(parser);
+    expect(parser.isAtWork?.()).toBe(isAtWork);
+  });
+
+  test('that has begun goes on when the log of what was before it comes late', () => {
+    const parser = opencodeAdapter.createParser(NO_OPTIONS);
+    parser.parse(startedAt('2026-01-01T00:00:00.030Z'));
+    parser.parseStderr?.(log('stream', 'session.id=ses_1'));
+    expect(parser.isAtWork?.()).toBe(true);
+  });
+});
+
 test('a step that began after a good one and did not end is no success', () => {
   const parser = opencodeAdapter.createParser(NO_OPTIONS);
   parser.parse(step({ reason: 'stop' }));
@@ -127,6 +163,7 @@ test('starts with its tools in a variable that names another, so that no argumen
   expect(stdin).toBe('the brief');
   expect(files).toBeUndefined();
   expect([...args, ...Object.values(env)].join(' ')).not.toContain(run.tools.token);
+  expect(env).toEqual({ OPENCODE_CONFIG_CONTENT: expect.any(String), OPENCODE_DISABLE_AUTOUPDATE: '1' });
   expect(JSON.parse(env.OPENCODE_CONFIG_CONTENT!)).toEqual({
     mcp: {
       pulse: {

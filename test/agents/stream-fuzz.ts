@@ -16,6 +16,8 @@ export interface FuzzLines {
   says(text: string): string;
   /** Left out where a call is told of when it is over: there is nothing to remember. */
   calls?(id: string): string;
+  /** Lines of its own log, where that is read (`parseLog`). */
+  logs?: readonly unknown[];
 }
 
 export function describeFuzz(adapter: AgentAdapter, lines: FuzzLines): void {
@@ -57,10 +59,37 @@ export function describeFuzz(adapter: AgentAdapter, lines: FuzzLines): void {
             expectEvents(parser.parse(line));
             expectEvents(parser.parse(`{"type":"${line}`));
             expectEvents(parser.parseStderr?.(line) ?? []);
+            expectEvents(parser.parseLog?.(line) ?? []);
+            expectEvents(parser.parseLog?.(`{"type":"${line}`) ?? []);
           }
           expect(expectEnd(parser).ok).toBe(false);
         }),
       );
+    });
+
+    const { logs } = lines;
+    test('has a log to be fuzzed if it reads one', () => {
+      expect(logs !== undefined).toBe(adapter.createParser(NO_OPTIONS).parseLog !== undefined);
+    });
+
+    test.skipIf(!logs)('takes lines of its log with any field bent, among those of its stream', () => {
+      const logged = (logs ?? []).map((line) => JSON.stringify(line));
+      const either = fc.record({ log: bentLine(logged), line: bentLine(printed) });
+      let told = 0;
+      fc.assert(
+        fc.property(fc.array(either, { maxLength: 10 }), (stream) => {
+          const parser = adapter.createParser(NO_OPTIONS);
+          for (const { log, line } of stream) {
+            const events = parser.parseLog?.(log) ?? [];
+            told += events.length;
+            expectEvents(events);
+            expectEvents(parser.parse(line));
+          }
+          expectEnd(parser);
+        }),
+        { numRuns: 300 },
+      );
+      expect(told).toBeGreaterThan(0);
     });
 
     test('keeps the end of a text of ten megabytes, and of many', () => {

@@ -86,6 +86,7 @@ const ENDS: [AgentAdapter, End[]][] = [
       ['cut', 0, null],
       ['limit-words', 0, null],
       ['denied', 0, null],
+      ['unknown-model', 0, null],
       ['rate-limit', 1, 'rate_limit'],
       ['usage-limit', 1, 'usage_limit'],
       ['overloaded', 1, 'overloaded'],
@@ -109,6 +110,8 @@ const ENDS: [AgentAdapter, End[]][] = [
       ['overflow', 0, 'context_overflow'],
       ['refused', 0, 'network'],
       ['cut', 0, 'network'],
+      // It retries in silence, until somebody ends it.
+      ['rate-limit', 'SIGKILL', 'crashed'],
     ],
   ],
 ];
@@ -259,6 +262,46 @@ describe('claude', () => {
     expect(parser.finish({ code: 1, signal: null })).toMatchObject({ failure: 'usage_limit', resetAt: null });
   });
 
+  test.each([
+    ['billing_error', 400, 'auth'],
+    ['oauth_org_not_allowed', null, 'auth'],
+    ['server_error', 402, 'auth'],
+    ['server_error', 408, 'network'],
+    ['server_error', null, 'network'],
+    ['invalid_request', 400, 'crashed'],
+  ])('a refusal as %s with status %s is %s', (error, api_error_status, failure) => {
+    const parser = claudeAdapter.createParser(NO_OPTIONS);
+    const message = { id: 'm', model: '<synthetic>', content: [] };
+    parser.parse(JSON.stringify({ type: 'assistant', error, message }));
+    parser.parse(JSON.stringify({ type: 'result', is_error: true, subtype: 'success', api_error_status }));
+    expect(parser.finish({ code: 1, signal: null })).toMatchObject({ ok: false, failure });
+  });
+
+  test('a second result’s cost holds the first’s: it is not counted twice', () => {
+    const parser = claudeAdapter.createParser(NO_OPTIONS);
+    const result = (turns: number, text: string) =>
+      parser.parse(
+        JSON.stringify({
+          type: 'result',
+          is_error: false,
+          result: text,
+          total_cost_usd: turns * 0.027,
+          // By turn, whereas the sums by model are the process's.
+          usage: { input_tokens: 100, output_tokens: 10 },
+          modelUsage: { 'claude-sonnet-4-5': { inputTokens: turns * 100, outputTokens: turns * 10 } },
+        }),
+      );
+    const events = [...result(1, 'First.'), ...result(2, 'Second.')];
+    expect(events.filter(({ type }) => type === 'done')).toHaveLength(1);
+    expect(events.findLast(({ type }) => type === 'usage')).toMatchObject({
+      scope: 'cumulative',
+      costUsd: 0.054,
+      inputTokens: 200,
+      outputTokens: 20,
+    });
+    expect(parser.finish({ code: 0, signal: null })).toMatchObject({ ok: true, finalMessage: 'Second.' });
+  });
+
   test('reads the result wherever its fields stand', () => {
     const result = { zzz: 1, result: 'Done.', is_error: false, subtype: 'success', type: 'result' };
     const parser = claudeAdapter.createParser(NO_OPTIONS);
@@ -328,6 +371,35 @@ describe('codex', () => {
     expect(resetAt).toBe(new Date(2026, 11, 3, 0, 6).toISOString());
   });
 
+  test('a call that was declined is a denied tool', () => {
+    const parser = codexAdapter.createParser(NO_OPTIONS);
+    const item = { id: 'i', type: 'command_execution', command: 'touch z', status: 'declined' };
+    const events = parser.parse(JSON.stringify({ type: 'item.completed', item }));
+    expect(events).toMatchObject([
+      { type: 'tool_start', id: 'i' },
+      { type: 'tool_end', id: 'i', ok: false },
+      { type: 'denied', tool: 'command_execution' },
+    ]);
+  });
+
+  test('a warning about a model that it does not know is neither a call nor an end', () => {
+    const played = play(codexAdapter, 'unknown-model');
+    expect(all(played, 'tool_start')).toEqual([]);
+    expect(all(played, 'text')).toEqual([{ type: 'text', text: 'Done.' }]);
+    expect(all(played, 'done')).toEqual([{ type: 'done', ok: true }]);
+  });
+
+  test('a session that is not there is told on stderr alone: crashed', () => {
+    const parser = codexAdapter.createParser(NO_OPTIONS);
+    const said =
+      'Error: thread/resume: thread/resume failed: no rollout found for thread id 0197f3a2-1111-7abc-8def-0123456789ab (code -32600)';
+    expect(parser.parseStderr?.(said)).toEqual([]);
+    expect(parser.finish({ code: 1, signal: null })).toMatchObject({
+      failure: 'crashed',
+      message: 'The agent exited with code 1 without saying how it went.',
+    });
+  });
+
   test('sees in the log which tool its own rules forbid', () => {
     const stderr =
       '2026-11-15T13:28:25.821575Z ERROR codex_core::tools::router: error=exec_command failed: CreateProcess { message: "Rejected(\\"`/bin/bash -lc \'touch z\'` rejected: no\\")" }';
@@ -339,6 +411,11 @@ describe('codex', () => {
 });
 
 describe('qwen', () => {
+  test('tells nothing of its retries', () => {
+    const { events } = play(qwenAdapter, 'rate-limit', { exit: 'SIGKILL' });
+    expect(events.map(({ type }) => type)).toEqual(['started']);
+  });
+
   test('a refusal counts as one only if no model was paid for it', () => {
     const parser = qwenAdapter.createParser(NO_OPTIONS);
     const text = '[API Error: 401 Unauthorized]';

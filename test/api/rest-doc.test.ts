@@ -23,7 +23,7 @@ it('the examples of docs/rest.md work as printed', async () => {
   expect(output).toContain('"description":"feat: say hello"');
   expect(output).toContain('+hello');
   expect(output).toContain('"merged":{"base":"main","sha":"');
-  expect(output).toContain('keep: Empty it.. Metric: 2 → 0 (delta: -2)');
+  expect(output).toContain('keep: Empty it. Metric: 2 → 0 (delta: -2)');
   expect(output).toContain('"phase":"complete"');
   expect(output).toContain('pulse_sessions{status="complete"} 3');
   server.child.kill('SIGTERM');

@@ -117,6 +117,22 @@ describe('a workflow over HTTP', () => {
     expect(resolved.map(({ data }) => data)).toMatchObject([{ resolution: 'approved', actor: 'api' }]);
   });
 
+  it('begins with a goal too: an agent drafts the plan, which waits for approval', async () => {
+    const scene = await makeApiScene();
+    const drafts = `cat > /dev/null; [ "$PULSE_UNIT" = plan ] && pulse tool propose_plan '${JSON.stringify({ plan: ONE })}'`;
+    const goal = { plan: undefined, goal: 'Greet people properly', command: drafts };
+    const { status, json } = await start(scene, goal);
+    expect([status, json.session?.goal, json.pulses]).toEqual([201, goal.goal, []]);
+    expect((await scene.run({ id: json.sessionId })).stop_reason).toBe('approval_required');
+    const { json: view } = await scene.ask('GET', `/api/workflows/${json.sessionId}`);
+    expect(view.workflow).toMatchObject({ title: ONE.title, approvedAt: null });
+    expect(view.pulses).toMatchObject([{ plannedPulseId: 'one', status: 'proposed' }]);
+    for (const neither of [{ plan: undefined }, { goal: 'both' }, { plan: undefined, goal: ' ' }])
+      expect((await start(scene, neither)).status).toBe(422);
+    const untrusted = { body: { goal: 'G', projectPath: scene.root, agent: 'demo', approve: true } };
+    expect((await scene.ask('POST', '/api/workflows', untrusted)).status).toBe(401);
+  });
+
   it('shows its diffs: the whole, and each pulse by its id or the plan’s', async () => {
     const scene = await makeApiScene();
     const id = await driven(scene);

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readWorktree, viewOf } from '../../src/baselines/detect/worktree.ts';
+import { isSeen, readWorktree, viewOf } from '../../src/baselines/detect/worktree.ts';
 import { detectPreflight, type Preflight } from '../../src/baselines/detect.ts';
 
 const DEPENDENT = JSON.stringify({ dependencies: { left: '1.0.0' } });
@@ -317,6 +317,23 @@ describe('a real worktree', () => {
       ['sub', 'uv sync --frozen'],
     ]);
     expect(preflight.verify.map(({ command }) => command)).toContain('cd sub && uv run --frozen pytest');
+  });
+
+  it('is seen by the paths of its files as it is on the disk', async () => {
+    const paths = [
+      'a/b/c/d/package.json',
+      'a/b/c/d/e/package.json',
+      'a/node_modules/x/package.json',
+      'a/vendor/modules.txt',
+      'vendor/x/vendor/modules.txt',
+      '.github/package.json',
+      '.tool-versions',
+      'go.mod',
+    ];
+    using folder = createFolder(Object.fromEntries(paths.map((path) => [path, ''])));
+    const { paths: found } = await readWorktree(folder.path);
+    expect(paths.filter(isSeen).sort()).toEqual([...found].sort());
+    expect(found).toContain('a/vendor/modules.txt');
   });
 
   it('of this repository is certain about npm', async () => {

@@ -59,6 +59,17 @@ describe('the live view', () => {
     expect(second).toBe('  Edit src/a.ts');
   });
 
+  it('shows which command of preflight is in hand', () => {
+    const progress = folded(
+      event('iteration.planned', { unit: 'preflight' }, 1),
+      event('iteration.started', { attempt: 1, byPulse: true }, 1),
+      event('preflight.progress', { message: 'setup: npm ci' }, 1),
+    );
+    const [first, second] = draw(progress);
+    expect(first).toContain('preflight: setup and checks');
+    expect(second).toBe('  setup: npm ci');
+  });
+
   it('does not speak of an agent where Pulse prepares the worktree itself', () => {
     const started = (data: object, unit: string) =>
       draw(

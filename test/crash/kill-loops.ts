@@ -1,5 +1,5 @@
 /** Real SIGKILL at the crash points that only workflows and research pass (contract 3 and 5). */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CrashPoint } from '../../src/engine/actions.ts';
@@ -90,7 +90,7 @@ export function killLoops(store: string, prepare: (scratch: Scratch) => Promise<
       async (where) => {
         using scratch = createScratch();
         await prepare(scratch);
-        const id = await startWorkflow(scratch, ['three'], 'three) echo x > three; sleep 60 ;;');
+        const id = await startWorkflow(scratch, ['three'], { instead: 'three) echo x > three; sleep 60 ;;' });
         expect(await runner(scratch, id, { where, count: 1 })).toBe('SIGKILL');
         await runner(scratch, id);
         await using pulse = await createPulse({ environment: scratch.environment });
@@ -102,6 +102,51 @@ export function killLoops(store: string, prepare: (scratch: Scratch) => Promise<
         expect(processesOf(scratch)).toEqual([]);
       },
     );
+
+    it.each(['check', 'hook'] as const)(
+      'a workflow killed while the %s of a completion runs is judged again, and makes one commit',
+      async (what) => {
+        using scratch = createScratch();
+        await prepare(scratch);
+        const judging = judgeThatKills(scratch);
+        if (what === 'hook') {
+          const hook = join(scratch.repository, '.git', 'hooks', 'pre-commit');
+          writeFileSync(hook, `#!/bin/sh\n${judging}\n`, { mode: 0o755 });
+        }
+        const verify = what === 'check' ? [{ command: judging, source: 'Build' }] : [];
+        const id = await startWorkflow(scratch, ['two'], { plan: { verify } });
+        expect(await runner(scratch, id, { where: 'judging', count: 1 })).toBe('SIGKILL');
+        expect(await runner(scratch, id)).toBe(0);
+        await using pulse = await createPulse({ environment: scratch.environment });
+        const { session, pulses } = await pulse.workflows.view(id);
+        expect(session).toMatchObject({ stop_reason: 'approval_required', total_commits: 1 });
+        expect(pulses).toMatchObject([{ status: 'succeeded', runs: 1, rejections: 0 }]);
+        expect(readFileSync(join(scratch.path, 'judged'), 'utf8')).toBe('judged\njudged\n');
+        expect(scratch.git('log', '--format=%s', `main..${session.branch_name}`)).toBe('feat: two');
+        expect(scratch.git('show', `refs/pulse/recovery/${id}/2.1:two`)).toBe('2');
+        expect(scratch.git('for-each-ref', '--format=%(refname)', 'refs/heads')).toBe(
+          `refs/heads/main\nrefs/heads/${session.branch_name}`,
+        );
+        expect(scratch.git('for-each-ref', 'refs/pulse/attempts', 'refs/pulse/wip')).toBe('');
+        expect(processesOf(scratch)).toEqual([]);
+      },
+    );
+
+    it('a workflow killed after its setup sets up again what the next preflight clears away', async () => {
+      using scratch = createScratch();
+      await prepare(scratch);
+      const plan = {
+        preflight: ['mkdir vendor && echo v > vendor/lib'],
+        verify: [{ command: 'test -f vendor/lib', source: 'Build' }],
+      };
+      const id = await startWorkflow(scratch, ['two'], { plan });
+      expect(await runner(scratch, id, { where: 'baseline:before', count: 1 })).toBe('SIGKILL');
+      expect(await runner(scratch, id)).toBe(0);
+      await using pulse = await createPulse({ environment: scratch.environment });
+      const { session, baseline } = await pulse.workflows.view(id);
+      expect(session).toMatchObject({ stop_reason: 'approval_required', total_commits: 1 });
+      expect(baseline).toEqual([]);
+    });
 
     it.each(RESEARCH_POINTS)('research killed at %s: log, branch and best agree', async (where) => {
       using scratch = createScratch();
@@ -124,6 +169,7 @@ export function killLoops(store: string, prepare: (scratch: Scratch) => Promise<
         ['2', 'discard'],
         ['3', 'keep'],
       ]);
+      expectFileLike(scratch, id, tsv);
       expect(scratch.git('for-each-ref', '--format=%(refname)', 'refs/pulse')).toBe(
         `refs/pulse/discarded/${id}/2`,
       );
@@ -152,13 +198,28 @@ export function killLoops(store: string, prepare: (scratch: Scratch) => Promise<
       const keeps = readTsv(scratch).filter((row) => row[4] === 'keep');
       expect(keeps.map((row) => row[2])).toEqual(['90', '80'].slice(-keeps.length));
       expect(readTsv(scratch)).toHaveLength(4);
-      expect(scratch.git('for-each-ref', '--format=%(refname)', 'refs/pulse')).toBe(
+      expectFileLike(scratch, id, readTsv(scratch));
+      // Beside what the other worker was in the middle of, under a recovery ref.
+      const named = ['attempts', 'wip', 'discarded'].map((name) => `refs/pulse/${name}`);
+      expect(scratch.git('for-each-ref', '--format=%(refname)', ...named)).toBe(
         `refs/pulse/discarded/${id}/3`,
       );
       expect(scratch.git('worktree', 'list').split('\n')).toHaveLength(1);
       expect(processesOf(scratch)).toEqual([]);
     });
   });
+}
+
+/** The session's file says what the log says. */
+function expectFileLike(scratch: Scratch, id: string, tsv: readonly string[][]): void {
+  const file = JSON.parse(scratch.read(`.context/research-sessions/${id}.json`)) as {
+    iterations: { iteration: number; status: string; metric: number | null }[];
+  };
+  expect(file).toMatchObject({ id, status: 'researching', metric: { baseline: 100, final: 80 } });
+  const told = file.iterations.map(({ iteration, status, metric }) =>
+    [iteration, status, metric ?? ''].join(),
+  );
+  expect(told).toEqual(tsv.map((row) => [row[0], row[4], row[2]].join()));
 }
 
 function readTsv(scratch: Scratch): string[][] {
@@ -170,11 +231,29 @@ function readTsv(scratch: Scratch): string[][] {
     .map((line) => line.split('\t'));
 }
 
-async function startWorkflow(scratch: Scratch, ids: string[], instead?: string): Promise<string> {
+/** Kills the runner that asks it, the first time. Before there is anything to judge it is content. */
+function judgeThatKills({ path }: Scratch): string {
+  const kill = `if mkdir '${path}/killed' 2> /dev/null; then kill -9 "$(cat '${path}/runner.pid')"; sleep 60; fi`;
+  return `if [ -f two ]; then echo judged >> '${path}/judged'; ${kill}; fi`;
+}
+
+interface WorkflowOptions {
+  /** Of the third pulse. */
+  instead?: string;
+  /** More of the plan. */
+  plan?: object;
+}
+
+async function startWorkflow(
+  scratch: Scratch,
+  ids: string[],
+  { instead, plan }: WorkflowOptions = {},
+): Promise<string> {
   await using pulse = await createPulse({ environment: scratch.environment });
   const script = instead ? PULSES.replace(/^three\).*$/m, instead) : PULSES;
+  const pulses = ids.map((id) => ({ id, title: id, description: `Do ${id}.` }));
   const { session } = await pulse.workflows.start({
-    plan: { title: 'Count', pulses: ids.map((id) => ({ id, title: id, description: `Do ${id}.` })) },
+    plan: { title: 'Count', pulses, ...plan },
     path: scratch.repository,
     command: `sh '${scratch.file('agent.sh', script)}'`,
     createdBy: 'cli',

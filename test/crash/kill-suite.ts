@@ -33,7 +33,7 @@ const VERIFY = `test "$(wc -l < log.txt)" -ge ${ITERATIONS}`;
 const ELSEWHERE =
   /^(retry|requeue|interrupt|end|open_pulse|baseline|measure|land_pulse|keep_wip|give_up_pulse|discard|abandon|write_files|deliver|merge|review|hire):/;
 const ORDINARY = CRASH_POINTS.filter((point) => !ELSEWHERE.test(point));
-const GIT = ['worktree', 'add', 'write-tree', 'diff-tree', 'hash-object', 'update-ref', 'status'];
+const GIT = ['worktree', 'add', 'write-tree', 'diff-tree', 'update-ref', 'status'];
 
 interface Case {
   where: string;
@@ -47,7 +47,6 @@ const cases: Case[] = [
   ...GIT.map((command) => ({ where: `git ${command}`, count: 1 })),
   // Those that stay are asked again and again: for the first commit and the second, and between its two steps.
   ...[2, 3].map((count) => ({ where: 'git diff-tree', count })),
-  ...[2, 3].map((count) => ({ where: 'git hash-object', count })),
   ...[2, 3, 4, 5, 6].map((count) => ({ where: 'git update-ref', count })),
   { where: 'agent running', count: 450 },
   { where: 'agent running', count: 700 },

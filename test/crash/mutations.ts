@@ -115,8 +115,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'the reset of an interrupted worktree',
     file: 'src/engine/workspace.ts',
-    from: `if (isInterrupted || head !== startSha)`,
-    to: `if (head !== startSha)`,
+    from: `if (isBegun || isInterrupted || head !== startSha)`,
+    to: `if (isBegun || head !== startSha)`,
     suite: 'test/crash/sweep.test.ts',
     tests: '',
   },
@@ -163,8 +163,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'what is known of noise belongs to a best',
     file: 'src/engine/settle-research.ts',
-    from: `const isOfNow = lead.id === session.id || status === 'keep' || best === experiment.start_sha;`,
-    to: 'const isOfNow = true;',
+    from: `(await isStillKnown(db, state, live));`,
+    to: '(await isStillKnown(db, state, live)) || true;',
     suite: 'test/crash/parallel-simulation.test.ts',
     tests: 'survives random',
   },

@@ -9,7 +9,8 @@ import { type AgentScript, attemptsOf } from '../fakes/world.ts';
 import { surviveSuite } from './loop-suite.ts';
 
 const WORKERS = 2;
-const script: AgentScript = (iteration) => ({ finalMessage: `Idea ${iteration}.` });
+/** Each worker counts its own iterations; the idea is the experiment's. */
+const script: AgentScript = (_iteration, _attempt, unit) => ({ finalMessage: `Idea of ${unit}.` });
 
 async function run(fate: (point: string, index: number) => Fate | null) {
   const session = { kind: 'research', budget_usd: 100 };

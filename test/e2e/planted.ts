@@ -28,6 +28,13 @@ export function plantSecrets(scratch: Scratch): Planted {
     AWS_SECRET_ACCESS_KEY: letters('aws', 40),
     DEPLOY_SIGNING_KEY: environmentKey.join('\n'),
     QUOTED_PASSWORD: `say "${letters('quoted', 14)}\\" twice`,
+    DB_PASS: letters('db pass', 14),
+    OPENAI_KEY: letters('openai key', 24),
+    GITHUB_PAT: letters('github pat', 24),
+    NPM_AUTH: letters('npm auth', 24),
+    SSH_KEY: letters('ssh key', 40),
+    GOOGLE_API_KEY_2: letters('second key', 24),
+    SENTRY_DSN: `https://${letters('dsn', 32)}@sentry.example/1`,
     DATABASE_URL: `postgres://app:${letters('database', 20)}@db.example:5432/app`,
   };
   const shapes = {
@@ -42,6 +49,29 @@ export function plantSecrets(scratch: Scratch): Planted {
     jwt: `eyJhbGciOiJIUzI1NiJ9.${letters('claims', 30)}.${letters('signature', 40)}`,
     telegram: `123456789:${letters('telegram', 35)}`,
   };
+  const others = {
+    sendgrid: `SG.${letters('sendgrid', 22)}.${letters('sendgrid too', 43)}`,
+    pypi: `pypi-AgEIcHlwaS5vcmc${letters('pypi', 40)}`,
+    digitalocean: `dop_v1_${letters('digitalocean', 64)}`,
+  };
+  /** Known by where they stand, each by another word or sign. */
+  const placed = {
+    'SMTP_PASS: ': letters('smtp', 16),
+    'STRIPE_KEY=': letters('stripe key', 24),
+    'AccountName=x;AccountKey=': letters('account', 44),
+    'git clone https://': letters('userinfo', 24),
+    'https://hooks.slack.com/services/T01/B01/': letters('slack hook', 24),
+    'https://discord.com/api/webhooks/123456789/': letters('discord hook', 40),
+    'https://api.telegram.org/bot': `123456789:${letters('bot', 35)}`,
+    'https://files.example/x?se=1&sig=': letters('sig', 32),
+    'Cookie: theme=dark; sid=': letters('cookie', 24),
+    'Set-Cookie: sid=': letters('set cookie', 24),
+    'deploy --password ': letters('password', 16),
+    'deploy --token ': letters('argument', 24),
+    'curl -s -u deploy:': letters('curl', 16),
+    'machine git.example login deploy password ': letters('netrc', 16),
+  };
+  const ends: Record<string, string> = { 'git clone https://': '@git.example/x.git' };
   const address = letters('address', 16);
   const assigned = letters('assigned', 16);
   const bearer = letters('bearer', 24);
@@ -53,15 +83,20 @@ export function plantSecrets(scratch: Scratch): Planted {
     '-----BEGIN OPENSSH PRIVATE KEY-----',
     ...keyLines,
     '-----END OPENSSH PRIVATE KEY-----',
+    ...Object.values(others).map((secret) => `the key is ${secret}, keep it`),
+    ...Object.entries(placed).map(([before, secret]) => `${before}${secret}${ends[before] ?? ''}`),
     ...Object.values(environment),
     environment.DATABASE_URL.slice('postgres://app:'.length, -'@db.example:5432/app'.length),
   ].join('\n');
   scratch.file('secrets.txt', `${text}\n`);
   scratch.file('run-tokens', '');
   const secrets = [
-    ...Object.values(shapes).flatMap((secret) => secret.split('.').slice(-2)),
+    ...Object.values({ ...shapes, ...others }).flatMap((secret) => secret.split('.').slice(-2)),
+    ...Object.values(placed),
     ...[address, assigned, bearer, ...keyLines],
     ...[environmentKey[1]!, environment.MY_SERVICE_TOKEN, environment.AWS_SECRET_ACCESS_KEY],
+    ...[environment.DB_PASS, environment.OPENAI_KEY, environment.GITHUB_PAT, environment.NPM_AUTH],
+    ...[environment.SSH_KEY, environment.GOOGLE_API_KEY_2, letters('dsn', 32)],
     ...[letters('database', 20), letters('quoted', 14)],
   ];
   return {

@@ -198,7 +198,10 @@ describe('research from the command line', () => {
     const reported = await research('report', id, '--json', '--output', 'r.html');
     expect(reported.json).toEqual([{ path: join(scene.repository, 'r.html') }]);
     const both = await research('finish', id, '--done', '--pause');
-    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('one of --done, --pause')]);
+    expect([both.code, both.stderr]).toEqual([
+      2,
+      expect.stringContaining('needs one of --implement, --pause, --done'),
+    ]);
   }, 60_000);
 });
 

@@ -15,10 +15,49 @@ describe('the usage meter', () => {
     meter.add({ scope: 'call', costUsd: 0.5, inputTokens: 10, outputTokens: 5 });
     meter.add({ scope: 'turn', costUsd: 0.25, inputTokens: 1, cacheTokens: 100 });
     expect(meter.total()).toEqual({ costUsd: 0.75, inputTokens: 11, outputTokens: 5, cacheTokens: 100 });
-    meter.add({ scope: 'cumulative', costUsd: 2, inputTokens: 50, outputTokens: 20 });
+    meter.add({ scope: 'cumulative', costUsd: 2, inputTokens: 50, outputTokens: 20, cacheTokens: 0 });
     expect(meter.total()).toEqual({ costUsd: 2, inputTokens: 50, outputTokens: 20, cacheTokens: 0 });
     meter.add({ scope: 'call', inputTokens: 1 });
     expect(meter.total()).toEqual({ costUsd: 2, inputTokens: 51, outputTokens: 20, cacheTokens: 0 });
+  });
+
+  it('keeps what a cumulative report does not speak of', () => {
+    const meter = createUsageMeter();
+    meter.add({ scope: 'cumulative', inputTokens: 50, outputTokens: 20, cacheTokens: 7 });
+    meter.add({ scope: 'cumulative', costUsd: 2, contextTokens: 70 });
+    expect(meter.total()).toEqual({ costUsd: 2, inputTokens: 50, outputTokens: 20, cacheTokens: 7 });
+  });
+
+  it('has what was reported on top of the stream, whatever replaces that', () => {
+    const meter = createUsageMeter();
+    meter.add({ scope: 'cumulative', costUsd: 1, inputTokens: 50 });
+    meter.report({ costUsd: 0.5, inputTokens: 10 });
+    meter.report({ inputTokens: 1, outputTokens: 3 });
+    meter.add({ scope: 'cumulative', costUsd: 2, inputTokens: 60 });
+    expect(meter.total()).toEqual({ costUsd: 2.5, inputTokens: 71, outputTokens: 3, cacheTokens: 0 });
+  });
+
+  it('never falls, if no single report of the stream does', () => {
+    const tokens = fc.nat(1000);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.constantFrom('call', 'cumulative', 'report'), tokens)), (told) => {
+        const meter = createUsageMeter();
+        let streamed = 0;
+        for (const [how, inputTokens] of told) {
+          const before = budgetTokens(meter.total());
+          if (how === 'report') meter.report({ inputTokens });
+          else {
+            streamed += inputTokens;
+            meter.add(
+              how === 'call'
+                ? { scope: how, inputTokens }
+                : { scope: 'cumulative', inputTokens: streamed, outputTokens: 0 },
+            );
+          }
+          expect(budgetTokens(meter.total())).toBe(before + inputTokens);
+        }
+      }),
+    );
   });
 
   it('knows no cost until somebody states one', () => {

@@ -95,7 +95,7 @@ describe('a session with labels', () => {
     using scratch = createScratch();
     await using fleet = await prepare(scratch, server);
     const marker = join(scratch.path, 'alive');
-    const command = `echo $$ > ${marker}; sleep 60; true`;
+    const command = `echo half > made; echo $$ > ${marker}; sleep 60; true`;
     const { session } = await fleet.runner.start({
       goal: 'Go',
       path: scratch.repository,
@@ -112,6 +112,13 @@ describe('a session with labels', () => {
     await running;
     await until(() => worktreesIn(scratch, 'one').length === 0);
     await daemon.stop();
+    // What it had made is kept where it was made.
+    const clone = join(scratch.path, 'one/clones', projectOf(session.worktree_path));
+    const kept = execFileSync('git', ['for-each-ref', '--format=%(refname)', 'refs/pulse/recovery'], {
+      cwd: clone,
+      encoding: 'utf8',
+    }).trim();
+    expect(execFileSync('git', ['show', `${kept}:made`], { cwd: clone, encoding: 'utf8' })).toBe('half\n');
   }, 60_000);
 
   it('loses the refs of its attempts once they are over, whoever left them published', async () => {

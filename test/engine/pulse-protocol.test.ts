@@ -5,6 +5,7 @@ import type { CheckResult, PulseWorkspace } from '../../src/engine/ports.ts';
 import { createPulseProtocol } from '../../src/engine/pulse-protocol.ts';
 import type { ToolReply } from '../../src/tools/contract.ts';
 import { heldAttempt } from '../agents/held-attempt.ts';
+import { SPEC } from '../store/rows.ts';
 
 const TYPES = 'tsc --noEmit';
 const DONE = { summary: 'feat: a', filesChanged: ['a.ts'] };
@@ -21,6 +22,7 @@ const KNOWN: BaselineIssue = {
 
 interface Options {
   agent?: string;
+  baseline?: BaselineIssue[];
   /** What the check shows beyond the baseline; `null`: nothing. */
   news?: () => string | null;
   message?: (given: string) => string;
@@ -28,14 +30,21 @@ interface Options {
   isReady?: Promise<void>;
 }
 
-function judged({ agent = 'claude', news = () => null, message, answerWithinMs, isReady }: Options = {}) {
+function judged({
+  agent = 'claude',
+  baseline = [KNOWN],
+  news = () => null,
+  message,
+  answerWithinMs,
+  isReady,
+}: Options = {}) {
   const work: PulseWork = {
     kind: 'pulse',
     pulseId: 'pul_1',
     plannedPulseId: 'one',
     baseSha: 'base',
     checks: [{ command: TYPES, source: 'Build' }],
-    baseline: [KNOWN],
+    baseline,
     artifacts: [],
     rejections: 0,
     calls: [],
@@ -67,6 +76,7 @@ function judged({ agent = 'claude', news = () => null, message, answerWithinMs, 
   let ids = 0;
   return {
     protocol,
+    rejections: () => rejections,
     call: (name: string, input: object): Promise<ToolReply> =>
       protocol.tools.find((tool) => tool.name === name)!.call(input),
     /** A call of a tool of the agent's own, as its stream tells of it. */
@@ -113,6 +123,29 @@ describe('a failed call', () => {
     news = null;
     expect((await call('pulse_done', DONE)).reasons).toEqual([expect.stringContaining('make lint')]);
     expect(await call('pulse_done', DONE)).toMatchObject({ ok: true });
+  });
+
+  it('of a command of its own is none where all it shows was there before, told by absolute paths too', async () => {
+    const { call, protocol } = judged({ agent: 'native' });
+    const output = `${SPEC.worktreePath}/src/old.ts(3,1): error TS2322: old\n`;
+    const failed = { ok: false, output, reasons: ['exit 2'] };
+    protocol.called({ name: 'shell', input: { command: 'npx tsc -p .' }, reply: failed });
+    expect(await call('pulse_done', DONE)).toMatchObject({ ok: true });
+  });
+
+  it('that nobody can read is not excused by the exit code of another command', async () => {
+    const known: BaselineIssue = {
+      ...KNOWN,
+      command: 'make lint',
+      pattern: 'exit 1',
+      filePath: null,
+      description: 'exit 1',
+    };
+    const { call, protocol } = judged({ agent: 'native', baseline: [known] });
+    const failed = { ok: false, output: 'oh\n', reasons: ['exit 1'] };
+    protocol.called({ name: 'shell', input: { command: 'make lint' }, reply: failed });
+    protocol.called({ name: 'shell', input: { command: './deploy' }, reply: failed });
+    expect((await call('pulse_done', DONE)).reasons).toEqual([expect.stringContaining('./deploy')]);
   });
 
   it("of the native agent's counts as it was answered, not as its stream tells it", async () => {
@@ -174,5 +207,32 @@ describe('an answer', () => {
     expect(protocol.report().completion?.summary).toBe('feat: a\n\nChange-Id: 1');
     const { call: other } = judged({ message: () => 'WIP' });
     expect((await other('pulse_done', DONE)).reasons).toEqual([expect.stringContaining('hook left it')]);
+  });
+});
+
+describe('a judgement whose agent is gone', () => {
+  const gone = async ({ isClean, news }: { isClean: boolean; news?: () => string }) => {
+    const ready = Promise.withResolvers<void>();
+    const { call, protocol, rejections } = judged({ answerWithinMs: 20, isReady: ready.promise, news });
+    expect(await call('pulse_done', DONE)).toMatchObject({ pending: 'check-1' });
+    const settled = protocol.settled!({ isClean });
+    ready.resolve();
+    await settled;
+    return { completion: protocol.report().completion, rejections: rejections() };
+  };
+
+  it('is waited for where the agent ended cleanly, and its acceptance counts', async () => {
+    expect(await gone({ isClean: true })).toMatchObject({ completion: { summary: 'feat: a' } });
+  });
+
+  it('says nothing where the agent ended badly', async () => {
+    expect(await gone({ isClean: false })).toEqual({ completion: null, rejections: 0 });
+  });
+
+  it('is not held against the pulse where it refuses', async () => {
+    expect(await gone({ isClean: true, news: () => 'a new error' })).toEqual({
+      completion: null,
+      rejections: 0,
+    });
   });
 });

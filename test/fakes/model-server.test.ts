@@ -145,6 +145,7 @@ for (const client of Object.keys(CLIENTS)) {
             { kind: 'overflow' },
             { kind: 'reset' },
             { kind: 'cut' },
+            { kind: 'stream_error' },
           ],
         },
       ]);
@@ -157,6 +158,8 @@ for (const client of Object.keys(CLIENTS)) {
       expect((await ask(url, { client })).status).toBe(400);
       await expect(ask(url, { client })).rejects.toThrow();
       await expect(ask(url, { client, stream: true }).then((each) => each.text())).rejects.toThrow();
+      const broken = await (await ask(url, { client, stream: true })).text();
+      expect(broken).toMatch(/event: error\ndata: .*a scripted 529.*\n\n$/);
       expect(await (await ask(url, { client })).text()).toContain('at last');
     }));
 }

@@ -66,7 +66,11 @@ export interface WorldAccess {
 }
 
 /** What the scripted agent does in an iteration. */
-export type AgentScript = (iteration: number, attempt: number) => Partial<RunReport> & { verifies?: boolean };
+export type AgentScript = (
+  iteration: number,
+  attempt: number,
+  unit?: string | null,
+) => Partial<RunReport> & { verifies?: boolean };
 
 export function createFakeWorkspace({ world, gate, host, script }: WorldAccess): Workspace {
   const at = (attempt: HeldAttempt) => `${host}:${attempt.spec.worktreePath}`;
@@ -145,7 +149,7 @@ export function createFakeWorkspace({ world, gate, host, script }: WorldAccess):
     },
     async verify(attempt, unit) {
       await gate('verify');
-      const passed = script(attempt.iteration, attempt.task.attempt).verifies ?? true;
+      const passed = script(attempt.iteration, attempt.task.attempt, attempt.spec.unit).verifies ?? true;
       return [record(passed, unit)];
     },
     async saveLeftovers({ spec, sessionId, iteration, task }) {
@@ -205,7 +209,7 @@ export function createFakeAgents({ world, gate, host, sleep, script }: WorldAcce
       await gate('agent-started');
       listener.event({ type: 'agent.text', data: { text: `working on ${attempt.iteration}` } });
       await sleep(5_000, signal);
-      const { verifies: _, ...scripted } = script(attempt.iteration, attempt.task.attempt);
+      const { verifies: _, ...scripted } = script(attempt.iteration, attempt.task.attempt, attempt.spec.unit);
       if (agent.isAlive && !signal.aborted) worktree.content = `${before}${attempt.iteration},`;
       agent.isAlive = false;
       await gate('agent-ended');

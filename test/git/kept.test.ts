@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createGit } from '../../src/git/exec.ts';
@@ -96,33 +95,22 @@ describe('git processes that stay', () => {
     expect(scratch.git('rev-parse', 'work')).toBe(first);
   });
 
-  it('compares trees and stores commits, and goes on when one of them was killed or does not know a tree', async () => {
-    const { git, root, calls, first, second } = open();
+  it('compares trees, and goes on when it was killed or does not know a tree', async () => {
+    const { git, root, calls } = open();
     scratch.git('commit', '-q', '--allow-empty', '-m', 'third');
     const empty = scratch.git('hash-object', '-t', 'tree', '-w', '/dev/null');
     const tree = scratch.git('rev-parse', 'HEAD^{tree}');
-    const draft = join(scratch.path, 'draft');
-    const who = 'A <a@b> 1700000000 +0000';
-    const content = `tree ${tree}\nparent ${first}\nauthor ${who}\ncommitter ${who}\n\nü\n`;
-    const commits = new Set<string>();
     for (let n = 0; n < 3; n++) {
       expect((await git.diffTrees(root, { from: empty, to: tree })).toString()).toMatch(
         /^:000000 100644 0+ [0-9a-f]+ A\0README\.md\0$/,
       );
       expect((await git.diffTrees(root, { from: tree, to: tree })).length).toBe(0);
-      commits.add(await git.writeCommit(root, { content, draft }));
     }
-    expect(commits.size).toBe(1);
-    expect(`${scratch.git('cat-file', 'commit', [...commits][0]!)}\n`).toBe(content);
-    expect(calls.map(([command]) => command)).toEqual(['diff-tree', 'hash-object']);
+    expect(calls.map(([command]) => command)).toEqual(['diff-tree']);
     await expect(git.diffTrees(root, { from: '1'.repeat(40), to: tree })).rejects.toMatchObject({
       code: 'git_failed',
     });
     for (const talk of talks) talk.close();
     expect((await git.diffTrees(root, { from: empty, to: tree })).length).toBeGreaterThan(0);
-    expect(await git.writeCommit(root, { content: content.replace('ü', 'v'), draft })).not.toBe(second);
-    await expect(git.writeCommit(root, { content: 'no commit', draft })).rejects.toMatchObject({
-      code: 'git_failed',
-    });
   });
 });

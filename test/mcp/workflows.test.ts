@@ -94,6 +94,21 @@ describe('workflows over MCP', { timeout: 90_000 }, () => {
     expect(scene.scratch.git('ls-tree', '--name-only', 'main')).toBe('README.md\nhello.txt\nmore.txt');
   });
 
+  it('begins with a goal too: an agent drafts the plan, which waits for approval', async () => {
+    const client = await connect();
+    const drafts = `cat > /dev/null; [ "$PULSE_UNIT" = plan ] && pulse tool propose_plan '${JSON.stringify({
+      plan: { title: 'Drafted', pulses: [{ id: 'one', title: 'Hello', description: 'Say hello.' }] },
+    })}'`;
+    const { sessionId } = await start(client, { plan: null, goal: 'Greet people', command: drafts });
+    const shown = await atStop(client, sessionId);
+    expect(shown.workflow).toMatchObject({ title: 'Drafted', approvedAt: null });
+    expect(shown.pulses).toMatchObject([{ plannedPulseId: 'one', status: 'proposed' }]);
+    for (const input of [{ plan: PLAN, goal: 'both' }, {}]) {
+      const given = { projectPath: scene.scratch.repository, ...input };
+      expect((await failedCall(client, 'pulse_workflow_start', given)).code).toBe('invalid_input');
+    }
+  });
+
   it('gives a pulse another run, records the baseline again, and stops', async () => {
     const client = await connect();
     const { sessionId } = await start(client, { command: EXTENDS, extensions: 'ask', approve: true });

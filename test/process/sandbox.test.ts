@@ -88,6 +88,13 @@ describe.skipIf(!state.works)('a process in the sandbox', () => {
     expect(order).toEqual(['afterwards', 'told']);
   });
 
+  test('whose afterwards fails says so, and is cleared up all the same', async () => {
+    const afterwards = () => Promise.reject(new Error('it cannot be cleared'));
+    const script = `(setsid sleep ${scene.forever} &)`;
+    const { exited } = startProcess(scene.shell(script, { sandbox: sandbox({ afterwards }) }));
+    await expect(exited).rejects.toThrow('it cannot be cleared');
+  });
+
   test('is not started without bubblewrap', async () => {
     const env = { PATH: scene.directory };
     const result = await runProcess(scene.shell('touch started', { sandbox: sandbox(), env }));

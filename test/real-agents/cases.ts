@@ -16,6 +16,9 @@ export function describeAgent(subject: Subject): void {
   const server = useModelServer();
   const stage = (options?: Parameters<typeof makeStage>[2]) => makeStage(subject, server(), options);
   const cost = (count: number) => (costOfCall === null ? null : expect.closeTo(count * costOfCall, 6));
+  const spent = (count: number) => cost(count) ?? 0;
+  /** Of a call whose tool was broken off. */
+  const spentOnCut = subject.tellsCostAfterTools === 'always' ? 0 : spent(1);
   const signalled = (text: string): Step[] => [{ calls: [calls.signal('COMPLETE')] }, { text }];
 
   if (!subject.hasNoGuard) describeGuard(subject);
@@ -39,7 +42,7 @@ export function describeAgent(subject: Subject): void {
         stop_reason: 'completed',
         last_signal: 'COMPLETE',
       });
-      expect(session.spent_usd).toEqual(cost(6) ?? 0);
+      expect(session.spent_usd).toEqual(spent(6));
       const { iteration } = await scene.pulse.iteration(session.id, 1);
       expect(iteration).toMatchObject({
         outcome: 'completed',
@@ -110,6 +113,28 @@ export function describeAgent(subject: Subject): void {
       expect(second.usage.inputTokens).toBeGreaterThan(0);
     });
 
+    test('cannot go on with a session that is gone: crashed, so that the retry begins a new one', async () => {
+      const made = await stage();
+      const { agentSessionId } = await runAlone(made, subject, { steps: [{ text: 'Here.' }] });
+      const resume = agentSessionId!.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+      const { failure } = await runAlone(made, subject, { steps: [{ text: 'Still here.' }], resume });
+      expect(failure).toMatchObject({ class: 'crashed' });
+      expect(made.asked()).toEqual([]);
+    });
+
+    test('may be silent for longer than the idle limit while a tool works', async () => {
+      const { scene, play } = await stage();
+      // Not `sleep`: some refuse it.
+      const works = `timeout ${quietMs / 1000 + 2} tail -f /dev/null; echo over > over.txt`;
+      const session = await play(
+        [{ calls: [calls.shell(works)] }, { text: 'Done.\n\n<signal>COMPLETE</signal>' }],
+        { idleTimeoutMs: quietMs },
+      );
+      expect(session).toMatchObject({ status: 'complete', stop_reason: 'completed' });
+      const { iteration } = await scene.pulse.iteration(session.id, 1);
+      expect(iteration.files_changed).toEqual(['over.txt']);
+    });
+
     test('a limit that a file or a tool speaks of is none', async () => {
       const { play } = await stage();
       const session = await play([
@@ -122,7 +147,11 @@ export function describeAgent(subject: Subject): void {
         },
         { text: 'rate_limit 429 usage_limit_reached\n\n<signal>COMPLETE</signal>' },
       ]);
-      expect(session).toMatchObject({ status: 'complete', stop_reason: 'completed' });
+      expect(session).toMatchObject({
+        status: 'complete',
+        stop_reason: 'completed',
+        spent_usd: spent(2),
+      });
     });
 
     test('429 once: it tries again by itself, and Pulse sees it where it is told', async () => {
@@ -133,7 +162,7 @@ export function describeAgent(subject: Subject): void {
           text: 'Done.\n\n<signal>COMPLETE</signal>',
         },
       ]);
-      expect(session).toMatchObject({ status: 'complete' });
+      expect(session).toMatchObject({ status: 'complete', spent_usd: spent(1) });
       const retries = (await scene.events(session)).filter(({ type }) => type === 'agent.retry');
       if (subject.tellsRetries) expect(retries).toMatchObject([{ data: { attempt: 1, status: 429 } }]);
     });
@@ -141,20 +170,31 @@ export function describeAgent(subject: Subject): void {
     test('401: a person must act', async () => {
       const { scene, play } = await stage();
       const session = await play([{ faults: [{ kind: 'status', status: 401, times: 'always' }] }]);
-      expect(session).toMatchObject({ status: 'blocked', stop_reason: 'agent_auth' });
+      expect(session).toMatchObject({ status: 'blocked', stop_reason: 'agent_auth', spent_usd: 0 });
       expect((await scene.pulse.iteration(session.id, 1)).iteration.failure_class).toBe('auth');
+    });
+
+    test('429 without end: a limit of the service, to be retried', async () => {
+      const { playOneAttempt } = await stage();
+      const fault = { kind: 'status', status: 429, times: 'always' } as const;
+      const { data, session } = await playOneAttempt([{ faults: [fault] }], { idleTimeoutMs: quietMs });
+      expect(data).toMatchObject({ ok: false, failureClass: subject.classOf429 ?? 'rate_limit' });
+      expect(session.spent_usd).toBe(0);
     });
 
     test('connection refused: a failure of the network, to be retried', async () => {
       const { playOneAttempt } = await stage({ url: 'http://127.0.0.1:9' });
-      const { data } = await playOneAttempt([], { idleTimeoutMs: quietMs });
+      const { data, session } = await playOneAttempt([], { idleTimeoutMs: quietMs });
       expect(data).toMatchObject({ ok: false, failureClass: 'network' });
+      expect(session.spent_usd).toBe(0);
     });
 
     test('a context that is too small: one fresh run', async () => {
       const { playOneAttempt } = await stage();
-      const { data } = await playOneAttempt([{ faults: [{ kind: 'overflow', times: 'always' }] }]);
+      const { data, session } = await playOneAttempt([{ faults: [{ kind: 'overflow', times: 'always' }] }]);
       expect(data).toMatchObject({ ok: false, failureClass: 'context_overflow' });
+      // At most what its own attempt to shorten the talk has cost.
+      expect(session.spent_usd).toBeCloseTo(0, 3);
     });
 
     test('a model that never answers: the idle watchdog ends the iteration and keeps the work', async () => {
@@ -163,7 +203,11 @@ export function describeAgent(subject: Subject): void {
         [{ calls: [calls.shell('echo kept > kept.txt')] }, { faults: [{ kind: 'hang', times: 'always' }] }],
         { idleTimeoutMs: quietMs },
       );
-      expect(session).toMatchObject({ status: 'blocked', stop_reason: 'iteration_limit' });
+      expect(session).toMatchObject({
+        status: 'blocked',
+        stop_reason: 'iteration_limit',
+        spent_usd: spent(1),
+      });
       const { iteration } = await scene.pulse.iteration(session.id, 1);
       expect(iteration).toMatchObject({
         status: 'timeout',
@@ -182,7 +226,11 @@ export function describeAgent(subject: Subject): void {
         await startedIn(session.worktree_path);
         const began = performance.now();
         await scene.pulse.abort(session.id, { actor: 'test' });
-        expect(await running).toMatchObject({ status: 'aborted', stop_reason: 'aborted_by_user' });
+        expect(await running).toMatchObject({
+          status: 'aborted',
+          stop_reason: 'aborted_by_user',
+          spent_usd: spentOnCut,
+        });
         expect(performance.now() - began).toBeLessThan(10_000);
         expect(processesOf(session.worktree_path)).toEqual([]);
       },
@@ -195,7 +243,10 @@ export function describeAgent(subject: Subject): void {
       await startedIn(session.worktree_path);
       rewrite([{ text: 'Done.\n\n<signal>COMPLETE</signal>' }]);
       process.kill(agentIn(session.worktree_path), 'SIGTERM');
-      expect(await running).toMatchObject({ status: 'complete' });
+      const ended = await running;
+      expect(ended).toMatchObject({ status: 'complete' });
+      // What the attempt that was killed had spent is counted too, where it had told.
+      expect(ended.spent_usd).toEqual(subject.tellsCostAfterTools ? spent(1) : spent(2));
       const ends = (await scene.events(session)).filter(({ type }) => type === 'iteration.ended');
       expect(ends).toMatchObject([{ data: { failureClass: 'crashed' } }, { data: { ok: true, attempt: 2 } }]);
     });
@@ -206,7 +257,7 @@ export function describeAgent(subject: Subject): void {
         { calls: [calls.shell('echo late > late.txt')] },
         { text: 'Done.\n\n<signal>COMPLETE</signal>' },
       ]);
-      expect(session).toMatchObject({ status: 'complete', spent_usd: cost(2) ?? 0 });
+      expect(session).toMatchObject({ status: 'complete', spent_usd: spent(2) });
       expect(scene.sh(scene.root, 'show', `${session.branch_name}:late.txt`)).toBe('late');
     });
 
@@ -218,7 +269,7 @@ export function describeAgent(subject: Subject): void {
         { calls: [calls.shell('touch forbidden.txt')] },
         { text: 'I may not.\n\n<signal>COMPLETE</signal>' },
       ]);
-      expect(session).toMatchObject({ status: 'blocked', stop_reason: 'agent_auth' });
+      expect(session).toMatchObject({ status: 'blocked', stop_reason: 'agent_auth', spent_usd: spent(2) });
       expect((await scene.pulse.iteration(session.id, 1)).iteration.failure_class).toBe('denied');
     });
   });

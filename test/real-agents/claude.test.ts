@@ -1,9 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Fault } from '../fakes/model-server/index.ts';
 import { describeAgent, describeUsageLimit } from './cases.ts';
 import { makeStage, type Subject, useModelServer } from './stage.ts';
-import { describeWorkflow } from './workflow-cases.ts';
+import { describeLongCheck, describeWorkflow } from './workflow-cases.ts';
 
 const claude: Subject = {
   name: 'claude',
@@ -36,8 +37,26 @@ const claude: Subject = {
 describeAgent(claude);
 describeUsageLimit(claude);
 describeWorkflow(claude);
+describeLongCheck(claude);
 
 const server = useModelServer();
+
+test.each<[string, Fault, (number | undefined)[]]>([
+  ['a connection that is reset', { kind: 'reset' }, [undefined]],
+  ['two answers of 529', { kind: 'status', status: 529, times: 2 }, [529, 529]],
+  // It asks again without a word on it.
+  ['an error in the middle of an answer', { kind: 'stream_error' }, []],
+])('a real claude gets over %s, and is charged for one call', async (_, fault, statuses) => {
+  const { scene, play } = await makeStage(claude, server());
+  const session = await play([{ faults: [fault], text: 'Done.\n\n<signal>COMPLETE</signal>' }]);
+  expect(session).toMatchObject({
+    status: 'complete',
+    stop_reason: 'completed',
+    spent_usd: expect.closeTo(0.00375, 6),
+  });
+  const retries = (await scene.events(session)).filter(({ type }) => type === 'agent.retry');
+  expect(retries.map(({ data }) => data.status ?? undefined)).toEqual(statuses);
+});
 
 test('a budget ends a real claude while it runs, to within one call', async () => {
   const { play } = await makeStage(claude, server());

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeAgent, describeUsageLimit } from './cases.ts';
 import { makeStage, type Subject, useModelServer } from './stage.ts';
-import { describeWorkflow } from './workflow-cases.ts';
+import { describeLongCheck, describeWorkflow } from './workflow-cases.ts';
 
 const codex: Subject = {
   name: 'codex',
@@ -42,6 +42,7 @@ const codex: Subject = {
   costOfCall: 0.0065, // 1000 tokens in and 50 out; the log names the model
   quietMs: 10_000,
   tellsRetries: true,
+  tellsCostAfterTools: 'unless_interrupted',
 };
 
 function patch(...lines: string[]) {
@@ -51,6 +52,7 @@ function patch(...lines: string[]) {
 describeAgent(codex);
 describeUsageLimit(codex);
 describeWorkflow(codex);
+describeLongCheck(codex);
 
 const server = useModelServer();
 

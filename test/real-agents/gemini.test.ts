@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { describeAgent } from './cases.ts';
+import { describeAgent, describeUsageLimit } from './cases.ts';
 import { makeStage, type Subject, useModelServer } from './stage.ts';
 
 const gemini: Subject = {
@@ -13,7 +13,7 @@ const gemini: Subject = {
       privacy: { usageStatisticsEnabled: false },
     };
     writeFileSync(join(home, '.gemini/settings.json'), JSON.stringify(settings));
-    return { GEMINI_API_KEY: 'dummy', GOOGLE_GEMINI_BASE_URL: url, GEMINI_MODEL: 'gemini-2.5-pro' };
+    return { GEMINI_API_KEY: 'dummy', GOOGLE_GEMINI_BASE_URL: url, GEMINI_MODEL: 'gemini-2.5-flash' };
   },
   forbid(home) {
     mkdirSync(join(home, '.gemini/policies'), { recursive: true });
@@ -33,13 +33,14 @@ const gemini: Subject = {
     shell: (command) => ({ tool: 'run_shell_command', input: { command } }),
     signal: (signal) => ({ tool: 'mcp_pulse_pulse_signal', input: { signal } }),
   },
-  costOfCall: null, // no price is known for its model
+  costOfCall: 0.000425, // 1000 tokens in and 50 out, by the list of prices
   quietMs: 10_000,
   refusesOutside: 'Path not in workspace',
   tellsRetries: true,
 };
 
 describeAgent(gemini);
+describeUsageLimit(gemini);
 
 const server = useModelServer();
 

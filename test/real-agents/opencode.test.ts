@@ -1,10 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect, test } from 'vitest';
 import { describeAgent } from './cases.ts';
+import { makeStage, type Subject, useModelServer } from './stage.ts';
 
 const CONFIG = '.config/opencode/opencode.json';
 
-describeAgent({
+const opencode: Subject = {
   name: 'opencode',
   user(url, home) {
     mkdirSync(join(home, '.config/opencode'), { recursive: true });
@@ -52,4 +54,19 @@ describeAgent({
   quietMs: 10_000,
   hasNoGuard: true,
   tellsRetries: false, // without their status
+  tellsCostAfterTools: 'always',
+  classOf429: 'network', // ended in the middle of its retries
+};
+
+describeAgent(opencode);
+
+const server = useModelServer();
+
+test('a real opencode at a usage limit retries without saying why: a failure of the network', async () => {
+  const { playOneAttempt } = await makeStage(opencode, server());
+  const resetAt = new Date(Date.now() + 60 * 60_000);
+  const { data } = await playOneAttempt([{ faults: [{ kind: 'usage_limit', resetAt, times: 'always' }] }], {
+    idleTimeoutMs: opencode.quietMs,
+  });
+  expect(data).toMatchObject({ ok: false, failureClass: 'network' });
 });

@@ -22,6 +22,7 @@ describeAgent({
   costOfCall: null, // no price is known for its models
   quietMs: 25_000,
   tellsRetries: false,
+  classOf429: 'timeout_idle', // it retries in silence
 });
 
 function writeSettings(home: string, more: Record<string, unknown>): void {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { findAdapter } from '../../src/agents/registry.ts';
 import type { AttemptSpec, RunReport } from '../../src/domain/attempt.ts';
 import type { PulseEvent } from '../../src/domain/events.ts';
+import type { FailureClass } from '../../src/domain/failures.ts';
 import { createRedactor } from '../../src/domain/redact.ts';
 import type { Trace } from '../../src/engine/actions.ts';
 import { createAgentHost } from '../../src/engine/agent-host.ts';
@@ -48,6 +49,10 @@ export interface Subject {
   refusesOutside?: string;
   /** It has no hook that a run could be given. */
   hasNoGuard?: true;
+  /** It tells what a call cost when the call's tools are over, or when it is asked to stop in the middle of one. */
+  tellsCostAfterTools?: 'always' | 'unless_interrupted';
+  /** What a service that answers 429 for ever looks like, where its retries do not tell the status. */
+  classOf429?: FailureClass;
   /** Whether the stream tells of retries. */
   tellsRetries: boolean;
 }
@@ -59,7 +64,7 @@ export interface Stage {
   start(steps: StepsOf, input?: Partial<StartInput>): Promise<Session>;
   play(steps: StepsOf, input?: Partial<StartInput>): Promise<Session>;
   /** Runs it and, once an attempt has ended, aborts it: what comes after would only be waited for. */
-  playOneAttempt(steps: StepsOf, input?: Partial<StartInput>): Promise<PulseEvent>;
+  playOneAttempt(steps: StepsOf, input?: Partial<StartInput>): Promise<PulseEvent & { session: Session }>;
   rewrite(steps: readonly Step[]): void;
   /** What the model was asked since the script was last written. */
   asked(): readonly SeenRequest[];
@@ -132,8 +137,9 @@ export async function makeStage(
       const running = scene.run(session);
       const ended = await firstEnd(scene, session);
       await scene.pulse.abort(session.id, { actor: 'test' });
-      expect((await running).status).toBe('aborted');
-      return ended;
+      const stopped = await running;
+      expect(stopped.status).toBe('aborted');
+      return { ...ended, session: stopped };
     },
     rewrite: (steps) => void server.script(script, steps),
     asked: () => server.requests(script),

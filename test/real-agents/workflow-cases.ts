@@ -128,6 +128,47 @@ export function describeWorkflow(subject: Subject): void {
   });
 }
 
+/** Longer than Pulse waits with its answer, which must come before the agent gives up on the call. */
+const LONG_CHECK = 'test ! -f hello.txt || sleep 53';
+
+/** A check that outlasts a tool call: the agent is told to ask again before it gives up, and gets the outcome. */
+export function describeLongCheck(subject: Subject): void {
+  const { calls } = subject;
+  const server = useModelServer();
+  test(`a real ${subject.name} waits for a check of a minute`, { timeout: 240_000 }, async () => {
+    const { scene, rewrite, asked } = await makeStage(subject, server());
+    const { session } = await scene.pulse.workflows.start({
+      plan: {
+        title: 'Greet',
+        pulses: [{ id: 'hello', title: 'Say hello', description: 'Write hello.txt' }],
+        verify: [{ command: LONG_CHECK, source: 'Test' }],
+        preflight: [],
+      },
+      path: scene.root,
+      agent: subject.name,
+      createdBy: 'cli',
+      actor: 'test',
+      isApproved: true,
+    });
+    const { tool } = calls.signal('COMPLETE');
+    const call = (name: string, input: Record<string, unknown>) =>
+      calls.pulse?.(name, input) ?? { tool: tool.replace('pulse_signal', name), input };
+    rewrite([
+      { calls: [calls.shell('echo hello > hello.txt')] },
+      { calls: [call('pulse_done', { summary: 'feat: say hello', filesChanged: ['hello.txt'] })] },
+      { calls: [call('pulse_done_result', { id: 'check-1' })] },
+      { text: 'Done.' },
+    ]);
+    const stopped = await scene.run(session);
+    expect(stopped, stopped.blocked_reason ?? '').toMatchObject({ stop_reason: 'approval_required' });
+    const { pulses } = await scene.pulse.workflows.view(session.id);
+    expect(pulses).toMatchObject([{ status: 'succeeded', rejections: 0 }]);
+    const told = (step: number): string => talk(asked().find((request) => request.step === step)?.body);
+    expect(told(2)).toContain('Still checking. Call pulse_done_result with');
+    expect(told(3)).toContain('The pulse is accepted.');
+  });
+}
+
 /** The conversation of a request, without the tools that are offered in it. */
 function talk(body: Record<string, unknown> | undefined): string {
   return JSON.stringify(body?.messages ?? body?.input ?? body?.contents ?? '');

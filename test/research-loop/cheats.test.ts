@@ -1,4 +1,5 @@
 /** Each cheat that contract 5 names is discarded and named; what leaves no trace is not seen by the next reading. */
+import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createPulse } from '../../src/pulse.ts';
 import { createScratch } from '../fakes/scratch.ts';
@@ -128,6 +129,71 @@ describe('a cheat', () => {
       },
     });
     expect(experiments.map(({ metric }) => metric)).toEqual([100, 100]);
+  }, 60_000);
+
+  it('gains nothing by what it writes to, changes in or takes from what setup made', async () => {
+    using scratch = createScratch();
+    prepareLab(scratch, { '.gitignore': 'deps/\nempty/\n' });
+    const old = '2001-01-01T00:00:00';
+    const use = [
+      'test -d empty || { echo 1; exit 0; }',
+      'test ! -e deps/answer || { echo 2; exit 0; }',
+      'test ! -e empty/answer || { echo 3; exit 0; }',
+      'test "$(cat deps/lib/code)" = one || { echo 4; exit 0; }',
+      'test -x deps/tool || { echo 5; exit 0; }',
+      'test "$(readlink deps/link)" = lib || { echo 6; exit 0; }',
+    ].join('\n');
+    const spoil = [
+      'mkdir -p deps/new; echo 1 > deps/answer; echo 1 > empty/answer; echo 1 > deps/new/file',
+      // As long as before, and with its time put back.
+      `echo two > deps/lib/code; touch -d ${old} deps/lib/code`,
+      'rm -f deps/tool; ln -sfn new deps/link; rmdir empty || rm -rf empty',
+    ].join('; ');
+    await using pulse = await createPulse({ environment: scratch.environment });
+    const { session, experiments } = await research(pulse, scratch, {
+      iterations: 3,
+      content: {
+        setup: [
+          'mkdir -p deps/lib empty && echo one > deps/lib/code',
+          `echo tool > deps/tool && chmod +x deps/tool && ln -s lib deps/link && touch -d ${old} deps/lib/code`,
+        ],
+      },
+      scripts: {
+        'exp-1': idea('spoil what is there', `${use}\n${spoil}\necho 100`),
+        'exp-2': idea('be cheap where it is spoilt', `${use}\necho 100`),
+        'exp-3': idea('an honest one', `${use}\necho 90`),
+      },
+    });
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    expect(experiments.map(({ status, metric, reason }) => [status, metric, reason])).toEqual([
+      ['discard', 100, expect.stringContaining('No improvement')],
+      ['discard', 100, expect.stringContaining('No improvement')],
+      ['keep', 90, expect.any(String)],
+    ]);
+    // Of the two checkouts for measuring none, nor what was kept of them, is left.
+    expect(scratch.git('worktree', 'list').trim().split('\n')).toHaveLength(1);
+    const left = readdirSync(scratch.path, { recursive: true, encoding: 'utf8' });
+    expect(left.filter((path) => /\.(?:candidate|best)(?:\.prepared)?$/.test(path))).toEqual([]);
+  }, 60_000);
+
+  it('gains nothing by what a lockfile of its own brought', async () => {
+    using scratch = createScratch();
+    prepareLab(scratch, { '.gitignore': 'deps/\n', 'go.sum': 'slow\n' });
+    await using pulse = await createPulse({ environment: scratch.environment });
+    const use = 'if test -e deps/quick; then echo 1; else echo 100; fi';
+    const { experiments } = await research(pulse, scratch, {
+      iterations: 2,
+      content: {
+        setup: ['mkdir -p deps && touch "deps/$(cat go.sum)"'],
+        guard: 'false',
+        scope: { inScope: ['src/**', 'go.sum'] },
+      },
+      scripts: {
+        'exp-1': `${idea('bring something quick', use)}\necho quick > go.sum`,
+        'exp-2': idea('use what was brought', use),
+      },
+    });
+    expect(experiments.map(({ metric }) => metric)).toEqual([1, 100]);
   }, 60_000);
 
   it('gains nothing by what the agent leaves in its own worktree beside the commit', async () => {

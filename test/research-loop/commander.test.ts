@@ -50,7 +50,7 @@ describe('the built-in commander', () => {
         {
           experiment: 4,
           description: 'Iteration #4: No tool call.',
-          result: 'keep: No tool call.. Metric: 90 → 80 (delta: -10)',
+          result: 'keep: No tool call. Metric: 90 → 80 (delta: -10)',
         },
       ]);
       expect(tasks).toHaveLength(6);

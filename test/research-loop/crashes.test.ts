@@ -102,3 +102,35 @@ esac`,
     expect(experiments).toMatchObject([{ status: 'crash', runs: 11, metric: null }]);
   }, 60_000);
 });
+
+describe('a measurement that breaks after good readings', () => {
+  it('is a crash of its kind, not a number that is missing', async () => {
+    using scratch = createScratch();
+    // A metric with noise, so that a candidate is read more than once.
+    const count = join(scratch.path, 'readings');
+    prepareLab(scratch, {
+      'measure.sh': `#!/bin/sh
+echo x >> '${count}'; n=$(wc -l < '${count}')
+cost=$(sh src/cost) || exit $?
+echo "cost: $((cost + n % 3))"
+`,
+    });
+    const second = (what: string) => {
+      const own = join(scratch.path, what);
+      return `echo x >> '${own}'; test "$(wc -l < '${own}')" -lt 2 || { ${what}; exit 1; }; echo 50`;
+    };
+    await using pulse = await createPulse({ environment: scratch.environment });
+    const { session, experiments } = await research(pulse, scratch, {
+      iterations: 2,
+      scripts: {
+        'exp-1': idea('out of memory at the second', second('echo MemoryError >&2')),
+        'exp-2': idea('hang at the second', second('sleep 1000')),
+      },
+    });
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    expect(experiments.map(({ status, crashes, metric }) => [status, crashes, metric])).toEqual([
+      ['crash', ['oom'], null],
+      ['crash', ['hang'], null],
+    ]);
+  }, 120_000);
+});

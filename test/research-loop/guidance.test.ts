@@ -1,8 +1,10 @@
 /** What an experiment's brief says when it matters, and what a person is told at once. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createPulse } from '../../src/pulse.ts';
 import { createScratch } from '../fakes/scratch.ts';
-import { brief, idea, prepareLab, research } from './lab.ts';
+import { brief, idea, prepareLab, research, tell } from './lab.ts';
 
 const STUCK = 'Nothing has helped for a while.';
 const VARIANTS = 'try variants of changes that were kept, nothing else';
@@ -57,4 +59,42 @@ describe('the brief of an experiment', () => {
       { number: 9, reason: expect.stringContaining('Better by +50') },
     ]);
   }, 120_000);
+});
+
+describe('an idea that was discarded', () => {
+  it('is not measured again, whether or not the agent asked first', async () => {
+    using scratch = createScratch();
+    // What is read is noted: a measurement that is refused leaves nothing there.
+    const readings = join(scratch.path, 'readings');
+    prepareLab(scratch);
+    const cost = (what: number) => `echo "echo ${what} >> '${readings}'; echo ${what}" > src/cost`;
+    await using pulse = await createPulse({ environment: scratch.environment });
+    const { session, experiments } = await research(pulse, scratch, {
+      iterations: 6,
+      scripts: {
+        'exp-1': `${cost(110)}\necho 'Unroll the loop.'`,
+        // In other words of the same kind, with a result that would be kept.
+        'exp-2': `${cost(91)}\necho 'unroll the LOOP'`,
+        // Refused by the tool, and made all the same.
+        'exp-3': `${tell('Unroll the loop')}\n${cost(92)}\necho 'Unroll the loop!'`,
+        // Those who say nothing cannot be told apart.
+        'exp-4': cost(111),
+        'exp-5': cost(93),
+        'exp-6': `${cost(80)}\necho 'Unroll two loops.'`,
+      },
+    });
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    const tried = 'The idea was tried before and did not work out.';
+    expect(experiments.map(({ status, metric, reason }) => [status, metric, reason === tried])).toEqual([
+      ['discard', 110, false],
+      ['discard', null, true],
+      ['discard', null, true],
+      ['discard', 111, false],
+      ['keep', 93, false],
+      ['keep', 80, false],
+    ]);
+    expect(readFileSync(readings, 'utf8').match(/^9[12]$/gm)).toBeNull();
+    const refs = scratch.git('for-each-ref', '--format=%(refname)', 'refs/pulse/discarded');
+    expect(refs.split('\n')).toEqual([1, 2, 3, 4].map((n) => `refs/pulse/discarded/${session.id}/${n}`));
+  }, 60_000);
 });

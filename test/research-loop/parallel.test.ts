@@ -3,8 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createPulse } from '../../src/pulse.ts';
+import type { Experiment } from '../../src/store/research.ts';
 import { createScratch } from '../fakes/scratch.ts';
-import { prepareLab, research, startResearch, tell } from './lab.ts';
+import { prepareLab, RESEARCH, research, startResearch, tell } from './lab.ts';
 
 /** The cost is the sum of two parts, in files of their own, so that two good ideas fit together. */
 const PARTS = {
@@ -124,6 +125,92 @@ describe('research by several sessions at once', () => {
       null,
     ]);
     expect(experiments.map(({ status }) => status)).toEqual(['keep', 'keep']);
+  });
+
+  it('decides nothing against a best that is none any more', async () => {
+    using scratch = createScratch();
+    prepareLab(scratch, { ...PARTS, 'measure.sh': '#!/bin/sh\nsleep 0.3\necho "cost: $(sh src/cost)"\n' });
+    await using pulse = await createPulse({ environment: scratch.environment });
+    const together = meet(join(scratch.path, 'begun'), 2);
+    const view = await research(pulse, scratch, {
+      iterations: 2,
+      parallel: 2,
+      scripts: {
+        'exp-1': `${tell('a cheaper a')}\n${together}\necho 10 > src/a`,
+        'exp-2': `${tell('a dearer b')}\n${together}\necho 41 > src/b`,
+      },
+    });
+    const [first, second] = view.experiments as [Experiment, Experiment];
+    expect([first.status, second.status]).toEqual(['keep', 'discard']);
+    // What is judged last is judged against what the other left.
+    const judgedOn = second.ended_at! < first.ended_at! ? view.session.base_sha : first.commit_hash;
+    expect(second.start_sha).toBe(judgedOn);
+  });
+
+  it('ends all of them when the target is reached, and tells of what they had in hand', async () => {
+    using scratch = createScratch();
+    prepareLab(scratch, PARTS);
+    await using pulse = await createPulse({ environment: scratch.environment });
+    const together = meet(join(scratch.path, 'begun'), 2);
+    const view = await research(pulse, scratch, {
+      content: { metric: { ...RESEARCH.metric, target: 60 } },
+      iterations: 8,
+      parallel: 2,
+      scripts: {
+        'exp-1': `${tell('a free a')}\n${together}\necho 0 > src/a`,
+        'exp-2': `${tell('a slow b')}\n${together}\nsleep 60`,
+      },
+    });
+    expect([view.session.status, view.session.stop_reason]).toEqual(['complete', 'completed']);
+    expect(view.experiments.map(({ status }) => status)).toEqual(['keep', 'discard']);
+    expect(view.experiments[1]?.reason).toBe('The research ended before it was decided.');
+    const tasks = await pulse.commander.tasks({ group_id: view.session.id });
+    expect(tasks.map(({ status }) => status)).toEqual(['completed', 'completed']);
+    expect(scratch.git('worktree', 'list').trim().split('\n')).toHaveLength(1);
+  });
+
+  it('aborts all of them', async () => {
+    using scratch = createScratch();
+    prepareLab(scratch, PARTS);
+    await using pulse = await createPulse({ environment: scratch.environment });
+    const folder = join(scratch.path, 'begun');
+    const wait = `mkdir -p "${folder}" && touch "${folder}/$PULSE_UNIT"\nsleep 60`;
+    const id = await startResearch(pulse, scratch, {
+      iterations: 2,
+      parallel: 2,
+      scripts: { 'exp-1': wait, 'exp-2': wait },
+    });
+    const running = pulse.run(id, new AbortController().signal);
+    const both = () => ['exp-1', 'exp-2'].every((unit) => existsSync(join(folder, unit)));
+    await expect.poll(both, { timeout: 20_000 }).toBe(true);
+    await pulse.abort(id, { actor: 'test' });
+    expect(await running).toBe('left');
+    const { session, experiments } = await pulse.research.view(id);
+    expect(session.status).toBe('aborted');
+    for (const { worker_id } of experiments) expect((await pulse.session(worker_id)).status).toBe('aborted');
+    expect(scratch.git('worktree', 'list').trim().split('\n')).toHaveLength(1);
+  });
+
+  it('stops for the question of one, and gives that one the answer', async () => {
+    using scratch = createScratch();
+    prepareLab(scratch, PARTS);
+    await using pulse = await createPulse({ environment: scratch.environment });
+    const id = await startResearch(pulse, scratch, {
+      iterations: 2,
+      parallel: 2,
+      scripts: {
+        'exp-1': `if grep -q 'use ten' "${scratch.path}/brief-exp-1-$PULSE_ITERATION"; then echo 10 > src/a; else echo '<signal>BLOCKED: which a?</signal>'; fi`,
+        'exp-2': `${tell('a cheaper b')}\necho 30 > src/b`,
+      },
+    });
+    await pulse.run(id, new AbortController().signal);
+    expect(await pulse.session(id)).toMatchObject({ status: 'blocked', stop_reason: 'blocked_by_agent' });
+    await pulse.resume(id, { actor: 'test', answer: 'use ten', timeLimitMs: 3_600_000 });
+    await pulse.run(id, new AbortController().signal);
+    const { session, experiments, research: row } = await pulse.research.view(id);
+    expect([session.status, session.stop_reason]).toEqual(['complete', 'iteration_limit']);
+    expect(experiments.map(({ status }) => status)).toEqual(['keep', 'keep']);
+    expect(row.best).toBe(40);
   });
 
   it('refuses to be more than sixteen, and to command one of them alone', async () => {

@@ -1,10 +1,20 @@
 /** The host's one measuring slot, with real processes. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
-import { createMeasuringSlot } from '../../src/engine/measuring-slot.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createMeasuringSlot, measuringSlotPath } from '../../src/engine/measuring-slot.ts';
 import { currentOwner, formatOwner } from '../../src/process/owner.ts';
 import { createPulse } from '../../src/pulse.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
@@ -81,7 +91,7 @@ describe('the measuring slot', () => {
   it('is taken over by one only when many find its holder dead at the same moment', async () => {
     using scratch = createScratch();
     const room = roomIn(scratch);
-    const slots = Array.from({ length: 8 }, () => createMeasuringSlot(room.path));
+    const slots = Array.from({ length: 8 }, () => createMeasuringSlot(() => room.path));
     const { signal } = new AbortController();
     let held = 0;
     let most = 0;
@@ -100,8 +110,8 @@ describe('the measuring slot', () => {
   it('is not waited for any longer than the caller wants to', async () => {
     using scratch = createScratch();
     const room = roomIn(scratch);
-    const slot = createMeasuringSlot(room.path);
-    const other = createMeasuringSlot(room.path);
+    const slot = createMeasuringSlot(() => room.path);
+    const other = createMeasuringSlot(() => room.path);
     const stop = new AbortController();
     const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
     const first = slot.hold(() => isOver, new AbortController().signal);
@@ -115,9 +125,79 @@ describe('the measuring slot', () => {
     expect(readdirSync(scratch.path).filter((name) => name.startsWith('slot.lock'))).toEqual([]);
   });
 
+  it('is not waited for any longer inside one process either, and those behind still wait for who has it', async () => {
+    using scratch = createScratch();
+    const room = roomIn(scratch);
+    const slot = createMeasuringSlot(() => room.path);
+    const stop = new AbortController();
+    const { signal } = new AbortController();
+    const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+    const first = slot.hold(async () => {
+      await isOver;
+      appendFileSync(room.log, 'first\n');
+    }, signal);
+    const second = slot.hold(async () => appendFileSync(room.log, 'never\n'), stop.signal);
+    const third = slot.hold(async () => appendFileSync(room.log, 'third\n'), signal);
+    stop.abort(new Error('no longer'));
+    await expect(second).rejects.toThrow('no longer');
+    expect(room.lines()).toEqual([]);
+    end();
+    await Promise.all([first, third]);
+    expect(room.lines()).toEqual(['first', 'third']);
+    await expect(slot.hold(async () => 'never', stop.signal)).rejects.toThrow('no longer');
+  }, 30_000);
+
+  it('lies in one place of the host, where every user can see its holder and bury a dead one', async () => {
+    using scratch = createScratch();
+    vi.stubEnv('TMPDIR', join(scratch.path, 'elsewhere'));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(measuringSlotPath()).toBe('/tmp/pulse-measuring/slot.lock');
+
+    const umask = process.umask(0o077);
+    onTestFinished(() => void process.umask(umask));
+    const path = measuringSlotPath(scratch.path);
+    // Not sticky: there only who made a file may remove it.
+    expect(statSync(dirname(path)).mode & 0o7777).toBe(0o777);
+    const slot = createMeasuringSlot(() => path);
+    const { signal } = new AbortController();
+    expect(await slot.hold(async () => statSync(path).mode & 0o777, signal)).toBe(0o644);
+  });
+
+  it('is each user’s own where somebody keeps that place for himself', () => {
+    using scratch = createScratch();
+    const own = join(scratch.path, `pulse-measuring-${process.getuid?.()}.lock`);
+    const taken = scratch.file('pulse-measuring', '');
+    expect(measuringSlotPath(scratch.path)).toBe(own);
+    rmSync(taken);
+    // A link would lead elsewhere.
+    symlinkSync(scratch.repository, taken);
+    expect(measuringSlotPath(scratch.path)).toBe(own);
+    rmSync(taken);
+    expect(measuringSlotPath(scratch.path)).toBe(join(taken, 'slot.lock'));
+  });
+
+  it('is not kept by what names nobody: a broken file, a pipe, a link, a folder', async () => {
+    using scratch = createScratch();
+    const room = roomIn(scratch);
+    const slot = createMeasuringSlot(() => room.path);
+    const signal = AbortSignal.timeout(20_000);
+    const leave = [
+      () => writeFileSync(room.path, 'somebody'),
+      () => void execFileSync('/bin/sh', ['-c', 'mkfifo "$0"', room.path]),
+      () => symlinkSync(scratch.repository, room.path),
+      () => mkdirSync(room.path),
+    ];
+    for (const [index, left] of leave.entries()) {
+      left();
+      expect(await slot.hold(async () => index, signal)).toBe(index);
+    }
+    expect(existsSync(join(scratch.repository, 'README.md'))).toBe(true);
+  }, 30_000);
+
   it('gives the slot back when the work fails', async () => {
     using scratch = createScratch();
-    const slot = createMeasuringSlot(roomIn(scratch).path);
+    const room = roomIn(scratch);
+    const slot = createMeasuringSlot(() => room.path);
     const { signal } = new AbortController();
     await expect(slot.hold(() => Promise.reject(new Error('broken')), signal)).rejects.toThrow('broken');
     expect(await slot.hold(async () => 'next', signal)).toBe('next');

@@ -134,6 +134,9 @@ describe('what a session says', () => {
     expect(taskResult(ROWS[3]!, 0.9821)).toBe(
       'crash: double batch size (OOM). Metric: 0.9821 → - (delta: -)',
     );
+    // An agent's sentence may bring its own end.
+    expect(taskResult(row({ description: 'Use a cache.' }), 1)).toContain('discard: Use a cache. Metric: ');
+    expect(taskResult(row({ description: 'Why not?' }), 1)).toContain('discard: Why not? Metric: ');
     expect(taskComment(ROWS[3]!)).toBe(
       'Status: crash\nMetric: - (delta: -)\nCommit: -\nDescription: double batch size (OOM)',
     );

@@ -1,6 +1,7 @@
 /** The part of the store's contract that workers rely on: attempts, leases, money. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { announceDaemon, findLabelledWork, setDaemonHost, withdrawDaemon } from '../../src/store/daemons.ts';
 import {
   claimTask,
   closeTask,
@@ -254,6 +255,28 @@ export function attemptsContract(open: () => Promise<Store>): void {
         spent_usd: 10,
         total_tokens_used: 120,
       });
+    });
+  });
+
+  describe('work for a fleet', () => {
+    it('is found behind any amount that asks for other labels, and left to a host that lives', async () => {
+      const store = await open();
+      const ids = Array.from({ length: 61 }, (_, index) => sessionId(index + 1));
+      for (const [index, id] of ids.entries()) {
+        await admit(store, { id, status: 'running' });
+        const labels = index < 60 ? ['windows'] : ['linux'];
+        await store.tx('dispatch', (db) => insertTask(db, newTask(id, 1, { labels })));
+      }
+      const self = { owner: 'me', host: 'here', labels: ['linux', 'fast'] };
+      const find = () => store.read((db) => findLabelledWork(db, self));
+      expect(await find()).toEqual([ids[60]]);
+      await store.tx('claim', async (db) => {
+        await announceDaemon(db, { ...self, owner: 'other', host: 'there' }, 60_000);
+        await setDaemonHost(db, ids[60]!, 'there');
+      });
+      expect(await find()).toEqual([]);
+      await store.tx('withdraw', (db) => withdrawDaemon(db, 'other'));
+      expect(await find()).toEqual([ids[60]]);
     });
   });
 }

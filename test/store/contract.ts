@@ -19,6 +19,8 @@ import { insertVerifications, listVerifications } from '../../src/store/verifica
 import { admit } from '../fakes/admit.ts';
 import { attemptsContract } from './contract-attempts.ts';
 import { breakersContract } from './contract-breakers.ts';
+import { researchContract } from './contract-research.ts';
+import { workflowsContract } from './contract-workflows.ts';
 import { newIteration, sessionId, verification } from './rows.ts';
 
 /** Each call of `open` gives a handle on the current test's own database, which was empty before the test. */
@@ -273,6 +275,8 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
 
     attemptsContract(open);
     breakersContract(open);
+    researchContract(open);
+    workflowsContract(open);
 
     it('writes evidence once, however often it is written', async () => {
       const store = await admitted();

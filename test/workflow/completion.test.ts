@@ -1,5 +1,5 @@
 /** The completion protocol on a real TypeScript repository that has type errors and a failing test of its own. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { badModule, FAULTY_CHECKS, goodModule, writeFaultyFiles } from '../fakes/old-faults.ts';
@@ -171,6 +171,24 @@ describe('completion', () => {
     expect(scene.scratch.git('worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1);
   });
 
+  it('tells which command of preflight is in hand', async () => {
+    await using scene = await createWorkflowScene();
+    const { scratch, pulse } = scene;
+    const wait = `touch ${scratch.path}/began; while [ ! -f ${scratch.path}/go ]; do sleep 0.05; done`;
+    const id = await scene.start(
+      { ...plan('one'), preflight: [wait], verify: [{ command: 'true', source: 'Build' }] },
+      { scripts: { one: done('chore: nothing', []) } },
+    );
+    const running = scene.drive(id);
+    await expect.poll(() => existsSync(join(scratch.path, 'began')), { timeout: 20_000 }).toBe(true);
+    expect((await pulse.workflows.view(id)).preflight!.progress_message).toBe(`setup: ${wait}`);
+    scratch.file('go', '');
+    expect((await running).preflight!.progress_message).toBe(null);
+    const { events } = await pulse.export(id);
+    const told = events.filter(({ type }) => type === 'preflight.progress').map(({ data }) => data.message);
+    expect(told).toEqual([`setup: ${wait}`, 'check: true']);
+  });
+
   it('keeps what preflight left out of commits and between pulses', async () => {
     await using scene = await createWorkflowScene();
     const script = (name: string): string =>
@@ -180,10 +198,31 @@ describe('completion', () => {
       { scripts: { one: script('one'), two: script('two') } },
     );
     const { session, workflow } = await scene.drive(id);
-    expect(workflow.artifacts).toEqual(['build']);
+    expect(workflow.artifacts).toEqual(['build/out']);
     expect(scene.scratch.git('ls-tree', '-r', '--name-only', session.branch_name)).toBe(
       'README.md\none\ntwo',
     );
+  });
+
+  it('commits what a pulse adds beside what preflight left, and never what was ignored then', async () => {
+    await using scene = await createWorkflowScene();
+    const { scratch } = scene;
+    writeFileSync(join(scratch.repository, '.gitignore'), 'dist/\n');
+    scratch.git('add', '-A');
+    scratch.git('commit', '-q', '-m', 'chore: ignore what is built');
+    const one = `echo own > gen/own; echo made/ > .gitignore\n${done('feat: own', ['.gitignore', 'gen/own'])}`;
+    const two = `test -f dist/app && test -f gen/made && test -f made/it || exit 1\necho 2 > two\n${done('feat: two', ['two'])}`;
+    const preflight = ['mkdir dist gen made && echo 1 | tee dist/app gen/made > made/it'];
+    const id = await scene.start({ ...plan('one', 'two'), preflight }, { scripts: { one, two } });
+    const { session, workflow } = await scene.drive(id);
+    expect(workflow.artifacts).toEqual(['gen/made', 'made/it', 'dist']);
+    expect(await scene.subjects(id)).toEqual(['feat: own', 'feat: two']);
+    expect(scratch.git('ls-tree', '-r', '--name-only', session.branch_name).split('\n')).toEqual([
+      '.gitignore',
+      'README.md',
+      'gen/own',
+      'two',
+    ]);
   });
 
   it('has an agent do what the files do not say, checks what it tells, and keeps what it recorded', async () => {
@@ -210,7 +249,7 @@ describe('completion', () => {
     expect(scene.reply('3.json').ok).toBe(true);
     expect(setup).toMatchObject({ status: 'completed', summary: 'made it ready', build_success: 0 });
     expect(baseline).toMatchObject([{ command: null, pattern: 'C1234' }]);
-    expect(workflow.artifacts).toEqual(['build']);
+    expect(workflow.artifacts).toEqual(['build/out']);
     expect(session.stop_reason).toBe('approval_required');
   });
 

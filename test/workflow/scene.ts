@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createPulse, type Pulse } from '../../src/pulse.ts';
+import { createPulse, type Pulse, type PulseOptions } from '../../src/pulse.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 
 export const ACTOR = 'test';
@@ -9,6 +9,8 @@ const BIN = join(import.meta.dirname, '../../node_modules/.bin');
 export interface WorkflowScene extends AsyncDisposable {
   scratch: Scratch;
   pulse: Pulse;
+  /** Pulse reads this very object. */
+  environment: NodeJS.ProcessEnv;
   /** A shell agent with a script for each pulse. `$OUT` is a folder beside the repository. */
   agent(scripts: Record<string, string>): string;
   /** What a script wrote to `$OUT/<name>`, as JSON. */
@@ -23,17 +25,20 @@ export interface WorkflowScene extends AsyncDisposable {
 }
 
 /** A real repository, a real session, a shell agent that speaks by `pulse tool`. */
-export async function createWorkflowScene(): Promise<WorkflowScene> {
+export async function createWorkflowScene({
+  trace,
+}: Pick<PulseOptions, 'trace'> = {}): Promise<WorkflowScene> {
   const scratch = createScratch();
-  const environment = {
+  const environment: NodeJS.ProcessEnv = {
     ...scratch.environment,
     PATH: `${dirname(process.execPath)}:${BIN}:${process.env.PATH}`,
   };
-  const pulse = await createPulse({ environment });
+  const pulse = await createPulse({ environment, trace });
   let scripts = 0;
   const scene: WorkflowScene = {
     scratch,
     pulse,
+    environment,
     agent(bodies) {
       const cases = Object.entries(bodies).map(([id, body]) => `${id})\n${body}\n;;`);
       const head = `#!/bin/sh\ncat > /dev/null\nOUT='${scratch.path}'\n`;

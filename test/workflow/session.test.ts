@@ -223,6 +223,44 @@ describe('a workflow', () => {
     expect(scratch.git('ls-tree', '-r', '--name-only', session.branch_name)).toBe('README.md\ngood.txt');
     expect(scratch.git('show', `${session.branch_name}:good.txt`)).toBe('good');
   });
+
+  it('begins each pulse on the head of the workflow, and keeps what was written after the ok', async () => {
+    await using scene = await createWorkflowScene();
+    const { scratch } = scene;
+    const id = await scene.start(
+      {
+        ...plan('one', 'two'),
+        preflight: ['mkdir vendor && echo v > vendor/lib'],
+        verify: [{ command: 'if [ -f hello.txt ]; then echo x > checked.out; fi', source: 'Build' }],
+      },
+      {
+        scripts: {
+          one: `${TWO.one}\necho late > late.txt; echo bad > hello.txt`,
+          two: `ls > "$OUT/seen"; cat hello.txt >> "$OUT/seen"; ${TWO.two}`,
+        },
+      },
+    );
+    const { session } = await scene.drive(id);
+    expect(readFileSync(`${scratch.path}/seen`, 'utf8')).toBe('README.md\nhello.txt\nvendor\nhello\n');
+    expect(scratch.git('ls-tree', '-r', '--name-only', session.branch_name)).toBe(
+      'README.md\nbye.txt\nhello.txt',
+    );
+    const kept = scratch.git('for-each-ref', '--format=%(refname)', 'refs/pulse');
+    expect(kept).toBe(`refs/pulse/recovery/${id}/3.0`);
+    const names = scratch.git('diff', '--name-only', `${session.branch_name}~1`, kept);
+    expect(names).toBe('checked.out\nhello.txt\nlate.txt');
+  });
+
+  it.each([
+    ['commits', 'git -c user.name=X -c user.email=x@localhost commit -q --allow-empty -m sly'],
+    ['switches to a branch', 'git switch -q -c sly'],
+  ])('fails a preflight that %s', async (_, command) => {
+    await using scene = await createWorkflowScene();
+    const id = await scene.start({ ...plan('one'), preflight: [command] }, { scripts: TWO });
+    const { session, preflight } = await scene.drive(id);
+    expect(session).toMatchObject({ status: 'failed', stop_reason: 'preflight_failed' });
+    expect(preflight!.error_message).toContain('HEAD was moved');
+  });
 });
 
 function readable(path: string): boolean {

@@ -53,6 +53,32 @@ export function isMaterial(path: string): boolean {
   return path.split('/').some((part) => MATERIAL.has(part));
 }
 
+/** Whether detection looks at a file of this path: not into what is installed or generated, nor too deep. */
+export function isSeen(path: string): boolean {
+  const folders = path.split('/').slice(0, -1);
+  const isVendored = path.endsWith('modules.txt') && folders.at(-1) === 'vendor';
+  return folders.length <= MAX_DEPTH && !(isVendored ? folders.slice(0, -1) : folders).some(isSkipped);
+}
+
+/** Whether it is told by what stands in the file, too. */
+export function isRead(path: string): boolean {
+  return READ.test(path);
+}
+
+function isSkipped(folder: string): boolean {
+  return folder.startsWith('.') || SKIPPED.has(folder);
+}
+
+/** Of files that were read elsewhere, such as a commit's: all that are seen, and the texts of those that are read. */
+export function viewOfTexts(paths: readonly string[], texts: ReadonlyMap<string, string>): WorktreeView {
+  const known = new Set(paths);
+  return {
+    paths,
+    exists: (path) => known.has(path),
+    read: (path) => texts.get(path)?.slice(0, MAX_BYTES) ?? null,
+  };
+}
+
 /** Reads the real worktree. Follows no symbolic link, and looks no deeper than packages usually stand, or than told. */
 export async function readWorktree(root: string, { maxDepth = MAX_DEPTH } = {}): Promise<WorktreeView> {
   const paths: string[] = [];
@@ -62,20 +88,18 @@ export async function readWorktree(root: string, { maxDepth = MAX_DEPTH } = {}):
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (entry.isDirectory()) {
-        const isHidden = entry.name.startsWith('.') || SKIPPED.has(entry.name);
-        if (depth < maxDepth && !isHidden) await walk(path, depth + 1);
+        if (depth < maxDepth && !isSkipped(entry.name)) await walk(path, depth + 1);
         else if (entry.name === 'vendor' && (await isFile(join(root, path, 'modules.txt')))) {
           paths.push(`${path}/modules.txt`); // how Go says that nothing has to be fetched
         }
       } else if (entry.isFile()) {
         paths.push(path);
-        if (READ.test(path)) texts.set(path, (await readFile(join(root, path), 'utf8')).slice(0, MAX_BYTES));
+        if (isRead(path)) texts.set(path, await readFile(join(root, path), 'utf8'));
       }
     }
   };
   await walk('', 0);
-  const known = new Set(paths);
-  return { paths, exists: (path) => known.has(path), read: (path) => texts.get(path) ?? null };
+  return viewOfTexts(paths, texts);
 }
 
 async function isFile(path: string): Promise<boolean> {

@@ -48,7 +48,7 @@ function noteLines(
   }
   if (isCostUnknown && session.budget_usd !== null) {
     lines.push(
-      `note: what ${session.agent} costs is not known (it does not say, and no price is known for its model): the cost limit binds only on what report_usage tells; the other limits bind`,
+      `note: what ${session.agent} costs is not known (it does not say, and no price is known for its model): the limits of cost and tokens bind only on what it or report_usage tells; the others bind`,
     );
   }
   if (sandbox.wish)

@@ -1,4 +1,5 @@
 import { formatDuration } from '../../domain/durations.ts';
+import { PREFLIGHT_UNIT } from '../../domain/workflow.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Side } from '../output.ts';
 import { createLiveRegion } from '../terminal/live-region.ts';
@@ -95,7 +96,7 @@ function stepLabel(progress: Progress, session: Session, nowMs: number): string 
       return 'planning';
     case 'preparing':
       if (progress.isByPulse)
-        return progress.unit === 'preflight' ? 'preflight: setup and checks' : 'measuring';
+        return progress.unit === PREFLIGHT_UNIT ? 'preflight: setup and checks' : 'measuring';
       return nowMs - stepSinceMs < 2_000 ? 'starting the agent' : 'agent working';
     case 'agent':
       return 'agent working';

@@ -109,6 +109,8 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
       return enter('agent', {
         activity: shownLine(String(data.message ?? 'the model service is asked again')),
       });
+    case 'preflight.progress':
+      return { ...progress, activity: shownLine(String(data.message ?? '')) };
     case 'iteration.ended':
       return enter('saving', { activity: null });
     case 'iteration.verified':

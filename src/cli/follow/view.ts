@@ -1,6 +1,7 @@
 /** What a followed session looks like: a live view on a terminal, plain lines elsewhere, JSON when asked. */
 import { formatDuration } from '../../domain/durations.ts';
 import type { PulseEvent } from '../../domain/events.ts';
+import { PREFLIGHT_UNIT } from '../../domain/workflow.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Output } from '../output.ts';
 import { shownLine } from '../terminal/text.ts';
@@ -38,7 +39,7 @@ function jsonView(output: Output): View {
 
 function startOf({ isByPulse, unit }: Progress): string {
   if (!isByPulse) return 'agent started';
-  return unit === 'preflight' ? 'preflight: the worktree is set up, checks are run' : 'is measured';
+  return unit === PREFLIGHT_UNIT ? 'preflight: the worktree is set up, checks are run' : 'is measured';
 }
 
 /** One line for each event that means something to a person reading a log. */
@@ -67,6 +68,8 @@ function plainView(output: Output, session: Session): View {
         return [`▸ ${shownLine(String(data.goal))}`, `  ${session.id} · ${data.agent} on ${data.branch}`];
       case 'iteration.started':
         return [`  ${place(iteration)} ${startOf(progress)}`];
+      case 'preflight.progress':
+        return [`  ${place(iteration)} preflight ${shownLine(String(data.message))}`];
       case 'iteration.ended':
         return [`  ${place(iteration)} agent ended after ${formatDuration(Number(data.durationMs))}`];
       case 'iteration.verified':

@@ -106,14 +106,11 @@ function refuse(fault: Extract<Fault, { kind: 'status' | 'usage_limit' | 'overfl
     );
   }
   if (fault.kind === 'usage_limit') {
+    // Of a quota per day the time it ends is not told.
     const quota = {
-      '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
-      violations: [
-        {
-          quotaMetric: 'generativelanguage.googleapis.com/generate_content_free_tier_requests',
-          quotaId: 'GenerateRequestsPerDayPerProjectPerModel-FreeTier',
-        },
-      ],
+      '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+      reason: 'QUOTA_EXHAUSTED',
+      domain: 'cloudcode-pa.googleapis.com',
     };
     const retry = {
       '@type': 'type.googleapis.com/google.rpc.RetryInfo',

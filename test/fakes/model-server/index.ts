@@ -149,10 +149,15 @@ async function reply(
       : sendJson(response, { status: 200, body: protocol.plain(whole, request) });
   }
   const events = protocol.stream(whole, request);
-  const sent = fault ? events.slice(0, fault.kind === 'cut' ? Math.ceil(events.length / 2) : 1) : events;
+  const isHalf = fault?.kind === 'cut' || fault?.kind === 'stream_error';
+  const sent = fault ? events.slice(0, isHalf ? Math.ceil(events.length / 2) : 1) : events;
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
   for (const event of sent) response.write(formatEvent(event));
   if (fault?.kind === 'hang') return;
+  if (fault?.kind === 'stream_error') {
+    const { body } = protocol.refuse({ kind: 'status', status: 529 });
+    return void response.end(formatEvent({ event: 'error', data: body }));
+  }
   if (fault) {
     await delay(20); // the first half is to arrive before the end does
     return void response.socket?.resetAndDestroy();

@@ -37,6 +37,8 @@ export type Fault = { times?: number | 'always' } & (
   | { kind: 'reset' }
   /** A stream that breaks in the middle. */
   | { kind: 'cut' }
+  /** A stream that ends in the middle with a refusal (529), as those that stream are refused. */
+  | { kind: 'stream_error' }
   /** No answer at all, or none after the first event. */
   | { kind: 'hang'; after?: 'request' | 'first_event' }
 );

@@ -6,7 +6,7 @@ const COMMITS = 20;
 const MOST_FILES = 200;
 
 /** 2 git processes, and 1 for each file that is shown. */
-export async function reviewMaterial(
+export async function experimentMaterial(
   git: Git,
   {
     root,

@@ -1,0 +1,33 @@
+/** An idea that did not work out is not tried again in the same research (contract 5), whoever has it. */
+import type { RunReport } from '../domain/attempt.ts';
+import { CRASH_KINDS, CRASH_POLICIES } from '../research/crash.ts';
+import { describedBy } from '../research/description.ts';
+import { ideaFingerprint } from '../research/fingerprint.ts';
+import { isTriedIdea } from '../store/research.ts';
+import type { Store } from '../store/store.ts';
+import { type MeasureReport, NOTHING_MEASURED } from './measure.ts';
+import type { HeldAttempt } from './ports.ts';
+
+const BANNING = CRASH_KINDS.filter((kind) => CRASH_POLICIES[kind].isBanned);
+
+/** In the research of `leadId`. */
+export function isTried(store: Store, leadId: string, description: string): Promise<boolean> {
+  const asked = { fingerprint: ideaFingerprint(description), bannedBy: BANNING };
+  return store.read((db) => isTriedIdea(db, leadId, asked));
+}
+
+/**
+ * In place of measuring, `null` where that must be done: an agent that did not ask, or did not listen, gains nothing by
+ * it. One that said nothing of its idea cannot be told apart from another.
+ */
+export async function triedBefore(
+  store: Store,
+  { sessionId, spec: { work } }: Pick<HeldAttempt, 'sessionId' | 'spec'>,
+  run: RunReport | null,
+): Promise<MeasureReport | null> {
+  if (work?.kind !== 'experiment') return null;
+  const description = work.description ?? (run && describedBy(run));
+  if (!description || !(await isTried(store, work.leadId ?? sessionId, description))) return null;
+  const text = 'The idea was tried before and did not work out.';
+  return { ...NOTHING_MEASURED, caught: { reason: 'tried_before', text } };
+}

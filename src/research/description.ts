@@ -1,0 +1,15 @@
+/** The words of an experiment (contract 5): what the agent told before it began, else the first line of its message. */
+
+const LONGEST = 300;
+
+export interface Told {
+  /** By the tool. */
+  description?: string | null;
+  finalMessage: string;
+}
+
+/** `null`: the agent said nothing. */
+export function describedBy({ description, finalMessage }: Told): string | null {
+  const first = finalMessage.split('\n').find((line) => line.trim() !== '' && !line.includes('<signal>'));
+  return (description ?? first ?? '').trim().slice(0, LONGEST) || null;
+}

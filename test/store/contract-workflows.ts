@@ -1,0 +1,74 @@
+/** The part of the store's contract that keeps a plan's editor and a runner apart (contract 3). */
+import { describe, expect, it } from 'vitest';
+import type { Plan } from '../../src/domain/plan.ts';
+import type { Store } from '../../src/store/store.ts';
+import {
+  findPreflight,
+  findWorkflow,
+  insertPreflight,
+  insertPulse,
+  insertWorkflow,
+  listPulses,
+  movePulse,
+  removeProposedPulses,
+  tellProgress,
+} from '../../src/store/workflows.ts';
+import { admit } from '../fakes/admit.ts';
+import { sessionId } from './rows.ts';
+
+const PLAN: Plan = { title: 'Greet', pulses: [{ id: 'one', title: 'One', description: 'Do it.' }] };
+
+export function workflowsContract(open: () => Promise<Store>): void {
+  const ID = sessionId(1);
+  const WORKFLOW = 'wfl_1';
+
+  async function workflow(): Promise<Store> {
+    const store = await open();
+    await admit(store, { id: ID, kind: 'workflow' });
+    await store.tx('begin', async (db) => {
+      const rows = { checks: [], setupSteps: null, extensions: 'auto' } as const;
+      await insertWorkflow(db, { id: WORKFLOW, sessionId: ID, plan: PLAN, ...rows });
+      for (const [position, id] of ['pul_1', 'pul_2'].entries())
+        await insertPulse(db, { id, workflowId: WORKFLOW, plannedPulseId: id, position, title: id });
+    });
+    return store;
+  }
+  const statuses = async (store: Store) =>
+    (await store.read((db) => listPulses(db, WORKFLOW))).map(({ id, status }) => [id, status]);
+
+  describe('a pulse', () => {
+    it('moves only from the status that was seen, and not where it is gone', async () => {
+      const store = await workflow();
+      const move = (id: string) =>
+        store.tx('move', (db) => movePulse(db, { id, status: 'proposed' }, 'running', { runs: 1 }));
+      await move('pul_1');
+      await expect(move('pul_1')).rejects.toMatchObject({ code: 'invalid_transition' });
+      await expect(move('pul_9')).rejects.toMatchObject({ code: 'invalid_transition' });
+      expect(await statuses(store)).toEqual([
+        ['pul_1', 'running'],
+        ['pul_2', 'proposed'],
+      ]);
+    });
+
+    it('is taken out only before it was started', async () => {
+      const store = await workflow();
+      await store.tx('move', (db) => movePulse(db, { id: 'pul_1', status: 'proposed' }, 'running'));
+      await store.tx('remove', (db) => removeProposedPulses(db, []));
+      await store.tx('remove', (db) => removeProposedPulses(db, ['pul_1', 'pul_2']));
+      expect(await statuses(store)).toEqual([['pul_1', 'running']]);
+    });
+  });
+
+  it('a plan comes back as it was, and preflight tells what it does', async () => {
+    const store = await workflow();
+    expect(await store.read((db) => findWorkflow(db, ID))).toMatchObject({ plan: PLAN, setup_steps: null });
+    const begin = () =>
+      store.tx('begin', (db) => insertPreflight(db, { id: 'pre_1', workflowId: WORKFLOW, channelId: ID }));
+    const told = async () => (await store.read((db) => findPreflight(db, WORKFLOW)))!.progress_message;
+    await begin();
+    await store.tx('tell', (db) => tellProgress(db, ID, 'setup: npm ci'));
+    expect(await told()).toBe('setup: npm ci');
+    await begin();
+    expect(await told()).toBe(null);
+  });
+}
