@@ -71,7 +71,7 @@ describe('a failure of a model call', () => {
   it.each([
     [answer(401), 'auth', false],
     [answer(403), 'auth', false],
-    [answer(402), 'usage_limit', false],
+    [answer(402), 'auth', false],
     [answer(429), 'rate_limit', true],
     [answer(429, { code: 'insufficient_quota' }), 'usage_limit', false],
     [answer(429, { message: 'insufficient_quota usage limit' }), 'rate_limit', true],

@@ -139,7 +139,7 @@ describe('the native agent', () => {
     ],
     ['a key that is not accepted', { kind: 'status', status: 401 }, 'auth', 1],
     ['a model that is not there', { kind: 'status', status: 404 }, 'crashed', 1],
-    ['a bill that is not paid', { kind: 'status', status: 402 }, 'usage_limit', 1],
+    ['a bill that is not paid', { kind: 'status', status: 402 }, 'auth', 1],
   ] as const)('ends with the right class at %s', async (_, fault, failure, requests) => {
     const scene = await createNativeScene();
     const run = await scene.run({ steps: [{ text: 'Done.', faults: [{ ...fault, times: 'always' }] }] });

@@ -60,7 +60,8 @@ describe('starting a session', () => {
     ],
     ['native with one that has none', true, { agent: 'native', model: 'ollama/qwen3' }, {}],
     ['native with one that the config prices', false, { agent: 'native', model: 'ollama/mine' }, {}],
-    ['acp with a model that has a price', false, { agent: 'acp', model: 'gpt-5.1', command: 'x' }, {}],
+    // It is not told the model: what it uses is known when it says so.
+    ['acp, whatever model is named', true, { agent: 'acp', model: 'gpt-5.1', command: 'x' }, {}],
     ['acp with a model of its own choice', true, { agent: 'acp', command: 'x' }, {}],
   ])('of %s it says whether the cost is unknown: %s', async (_, isCostUnknown, input, environment) => {
     const { pulse, root } = await makeScene({ environment });

@@ -34,7 +34,7 @@ export function classifyFailure(thrown: unknown, now: () => number = Date.now): 
   const limit = usageLimitOf(answer);
   if (limit) return { ...failure('usage_limit', false), ...limit };
   if (isOverflow(answer)) return failure('context_overflow', false);
-  if (status === 401 || status === 403) return failure('auth', false);
+  if (status === 401 || status === 402 || status === 403) return failure('auth', false);
   if (status === 429 || answer.error.type === 'rate_limit_error') return failure('rate_limit', true);
   if (answer.error.type === 'overloaded_error' || answer.error.type === 'api_error')
     return failure('overloaded', true);
@@ -45,11 +45,11 @@ export function classifyFailure(thrown: unknown, now: () => number = Date.now): 
 }
 
 /** Rate limits pass in seconds; these are the vendor's word that the account has none left. */
-function usageLimitOf({ status, headers, error }: ServerAnswer): { resetAt?: string } | null {
+function usageLimitOf({ headers, error }: ServerAnswer): { resetAt?: string } | null {
   const reset = headers['anthropic-ratelimit-unified-reset'];
   if (headers['anthropic-ratelimit-unified-status'] === 'rejected') return { resetAt: fromSeconds(reset) };
   const isQuota = error.code === 'insufficient_quota' || error.type === 'usage_limit_reached';
-  if (status === 402 || isQuota) return { resetAt: fromSeconds(error.resets_at) };
+  if (isQuota) return { resetAt: fromSeconds(error.resets_at) };
   return null;
 }
 
