@@ -160,12 +160,4 @@ export const MUTATIONS: readonly Mutation[] = [
     suite: 'test/engine/courier.test.ts',
     tests: 'of a runner that was replaced',
   },
-  {
-    guard: 'what is known of noise belongs to a best',
-    file: 'src/engine/settle-research.ts',
-    from: `(await isStillKnown(db, state, live));`,
-    to: '(await isStillKnown(db, state, live)) || true;',
-    suite: 'test/crash/parallel-simulation.test.ts',
-    tests: 'survives random',
-  },
 ];
