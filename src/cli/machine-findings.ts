@@ -43,16 +43,26 @@ export async function* findings(examination: Examination): AsyncGenerator<Findin
 }
 
 const OLDEST_GIT = [2, 30];
+/** `git hook run`, and merging without a checkout. */
+const OLDEST_FOR_WORKFLOWS = [2, 38];
 
 async function git({ environment, cwd }: Examination): Promise<Finding> {
   const subject = 'git';
   try {
     const text = await createCliGit(environment).text(['--version'], { cwd });
     const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(text) ?? []).slice(1).map(Number);
-    const isOld = major < OLDEST_GIT[0]! || (major === OLDEST_GIT[0] && minor < OLDEST_GIT[1]!);
+    const isOlder = ([wantedMajor, wantedMinor]: number[]): boolean =>
+      major < wantedMajor! || (major === wantedMajor && minor < wantedMinor!);
     const version = text.replace('git version ', '');
-    if (isOld)
+    if (isOlder(OLDEST_GIT))
       return { level: 'bad', subject, text: version, hint: `Install git ${OLDEST_GIT.join('.')} or newer.` };
+    if (isOlder(OLDEST_FOR_WORKFLOWS))
+      return {
+        level: 'warn',
+        subject,
+        text: version,
+        hint: `Workflows need git ${OLDEST_FOR_WORKFLOWS.join('.')} or newer.`,
+      };
     return { level: 'ok', subject, text: version };
   } catch (error) {
     return {

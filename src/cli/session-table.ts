@@ -44,10 +44,14 @@ export function sessionTable(
   ].join('\n');
 }
 
+/** It should be running, and nobody runs it. */
+export function isOrphan({ status }: Session, runner: RunnerState): boolean {
+  return runner === 'none' && (status === 'running' || status === 'pending');
+}
+
 /** The status, and what it hides: no runner, nothing verified, why it is blocked. */
 export function statusText(session: Session, runner: RunnerState): string {
-  const isLive = session.status === 'running' || session.status === 'pending';
-  if (isLive && runner === 'none') return `${session.status} (no runner)`;
+  if (isOrphan(session, runner)) return `${session.status} (no runner)`;
   if (session.status === 'running' && session.resume_at) return 'running (waiting)';
   if (isUnverified(session)) return 'complete (unverified)';
   return session.status;

@@ -7,7 +7,7 @@ import { outputSummary } from '../domain/summary.ts';
 import type { PreflightReport } from '../domain/workflow.ts';
 import { appendEvents } from '../store/events.ts';
 import { holdsTask, saveResult } from '../store/inbox.ts';
-import { findResearch } from '../store/research.ts';
+import { isOvertaken } from '../store/research.ts';
 import { addRunningTime } from '../store/sessions.ts';
 import { act } from './actions.ts';
 import { createAgentLog } from './agent-log.ts';
@@ -181,21 +181,19 @@ async function measure(
   const { trace, measurer, store } = engine;
   const tried = await triedBefore(store, attempt, run);
   if (tried) return tried;
-  const isOutdated = () => isOvertaken(engine, attempt);
   return act(trace, 'measure', {
-    perform: () => measurer.experiment(attempt, { commit, isOutdated }, signal),
+    perform: () =>
+      measurer.experiment(attempt, { commit, isOutdated: () => isOutdated(engine, attempt) }, signal),
   });
 }
 
 /** Something else was kept since the attempt began, or the best was read on a host that is not this one. */
-async function isOvertaken({ store, host }: Engine, { spec: { work } }: HeldAttempt): Promise<boolean> {
+async function isOutdated({ store, host }: Engine, { spec: { work } }: HeldAttempt): Promise<boolean> {
   if (work?.kind !== 'experiment') return false;
   const { host: readOn } = measureRequestSchema.parse(work.request);
   if (readOn !== null && readOn !== host) return true;
   const { leadId, baseSha } = work;
-  if (leadId === null) return false;
-  const research = await store.read((db) => findResearch(db, leadId));
-  return research?.best_sha != null && research.best_sha !== baseSha;
+  return leadId !== null && (await store.read((db) => isOvertaken(db, leadId, baseSha)));
 }
 
 /** `null` when it was told to stop meanwhile: then whatever it threw was that. */

@@ -2,11 +2,11 @@
 
 import { isPulseError } from '../domain/errors.ts';
 import { appendEvents } from '../store/events.ts';
-import type { Experiment } from '../store/research.ts';
 import {
   countExperiments,
-  findResearch,
+  type Experiment,
   insertExperiment,
+  isOvertaken,
   listExperiments,
   updateExperiment,
 } from '../store/research.ts';
@@ -128,7 +128,7 @@ export async function dispatchExperiment(
  * the next look decides anew.
  */
 export async function landExperiment(
-  engine: Engine,
+  { store, trace, workspace, pulses }: Engine,
   {
     state,
     live,
@@ -136,7 +136,6 @@ export async function landExperiment(
     commit,
   }: { state: SessionState; live: LiveIteration; change: ExperimentChange; commit: string | null },
 ): Promise<boolean> {
-  const { trace, workspace, pulses } = engine;
   const { lead } = state.research!;
   const { number, start_sha: startSha, wip_sha: wip } = change.experiment;
   const made = commit ?? (change.landing === 'discarded' ? wip : null);
@@ -154,16 +153,12 @@ export async function landExperiment(
         perform: () => pulses.land(lead, { ...landing, from: startSha, to: made }),
       });
     } catch (error) {
-      if (isPulseError(error, 'ref_moved') && (await isOvertaken(engine, lead.id, startSha))) return false;
+      if (!isPulseError(error, 'ref_moved')) throw error;
+      if (await store.read((db) => isOvertaken(db, lead.id, startSha))) return false;
       throw error;
     }
   }
   return true;
-}
-
-async function isOvertaken({ store }: Engine, leadId: string, startSha: string): Promise<boolean> {
-  const research = await store.read((db) => findResearch(db, leadId));
-  return research?.best_sha != null && research.best_sha !== startSha;
 }
 
 /** The sessions that experiment at the same time, all or none of them. */

@@ -96,19 +96,24 @@ export async function insertExperiment(
     .execute();
 }
 
-/** How many have been begun, asked under the research's lock: whoever numbers the next one is alone. */
+/** How many have been begun, by whomever. */
 export async function countExperiments(db: Db, sessionId: string): Promise<number> {
-  await db
-    .updateTable('researches')
-    .set({ session_id: sessionId })
-    .where('session_id', '=', sessionId)
-    .execute();
   const row = await db
     .selectFrom('experiments')
     .select(({ fn }) => fn.max('number').as('newest'))
     .where('session_id', '=', sessionId)
     .executeTakeFirst();
   return row?.newest ?? 0;
+}
+
+/** Whether another commit than this one has become the best. */
+export async function isOvertaken(db: Db, sessionId: string, commit: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('researches')
+    .select('best_sha')
+    .where('session_id', '=', sessionId)
+    .executeTakeFirst();
+  return row?.best_sha != null && row.best_sha !== commit;
 }
 
 /** The one that this session edits. */

@@ -123,6 +123,10 @@ describe('a killed runner', () => {
     expect(listed.stdout).toContain('running (no runner)');
     expect(listed.stderr).toContain(`pulse resume ${id}`);
     expect((await scene.pulse(['list', '--json'])).code).toBe(0);
+    const shown = await scene.pulse(['status', id]);
+    expect(shown.stdout).toContain('running (no runner)');
+    expect(shown.stdout).toContain(`pulse resume ${id}`);
+    expect(shown.stdout).not.toContain('pulse watch');
     expect((await status(id)).session.status).toBe('running');
     const resumed = await scene.pulse(['resume', id, '--json']);
     expect(resumed.code, resumed.stderr).toBe(0);

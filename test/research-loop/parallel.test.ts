@@ -69,7 +69,7 @@ describe('research by several sessions at once', () => {
     expect(scratch.git('for-each-ref', 'refs/pulse/attempts', 'refs/pulse/wip')).toBe('');
     expect(await pulse.list({})).toHaveLength(1);
     const types = [];
-    for await (const { type } of pulse.follow(session.id, { until: 'end' } as never)) types.push(type);
+    for await (const { type } of pulse.follow(session.id)) types.push(type);
     expect(types.filter((type) => type === 'experiment.started')).toHaveLength(4);
   });
 

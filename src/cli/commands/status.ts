@@ -4,7 +4,7 @@ import type { Iteration } from '../../store/iterations.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { formatUsd, resultBlock } from '../follow/result.ts';
 import type { Output } from '../output.ts';
-import { type ListedSession, sessionTable, statusText } from '../session-table.ts';
+import { isOrphan, type ListedSession, sessionTable } from '../session-table.ts';
 import { shorten, shownLine } from '../terminal/text.ts';
 
 export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
@@ -18,8 +18,7 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
   }
   const { session, iterations } = view;
   const { style } = output.stdout;
-  const runner = await pulse.runner(session.id);
-  const status = statusText(session, runner);
+  const isLost = isOrphan(session, await pulse.runner(session.id));
   output.data(style.bold(shownLine(session.goal)));
   output.data(
     style.dim(
@@ -28,14 +27,14 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
   );
   if (iterations.length > 0)
     output.data(`\n${iterations.map((row) => iterationLine(row, output)).join('\n')}`);
-  output.data(`\n${resultBlock(session, { style, cwd })}`);
+  output.data(`\n${resultBlock(session, { style, cwd, isOrphan: isLost })}`);
   if (session.status === 'running' && session.resume_at) {
     const { resume_at: until, agent } = session;
     output.talk(
       `\nWaits until ${until.slice(11, 19)} UTC, then tries ${agent} again; pulse log ${session.id} says why.`,
     );
   }
-  if (status.includes('no runner')) output.talk(`\nhint: nobody runs it: pulse resume ${session.id}`);
+  if (isLost) output.talk(`\nhint: nobody runs it: pulse resume ${session.id}`);
   return 0;
 }
 

@@ -23,12 +23,18 @@ export interface ResultOptions {
   cwd: string;
   /** Without the commands and places at the end. */
   isBrief?: boolean;
+  /** It should be running, and nobody runs it. */
+  isOrphan?: boolean;
 }
 
-export function resultBlock(session: Session, { style, cwd, isBrief }: ResultOptions): string {
+export function resultBlock(
+  session: Session,
+  { style, cwd, isBrief, isOrphan = false }: ResultOptions,
+): string {
   const { mark, color } = STATUS_MARKS[session.status];
+  const status = isOrphan ? `${session.status} (no runner)` : session.status;
   const lines = [
-    `${style[color](style.bold(`${mark} ${session.status}`))}  ${headline(session)}`,
+    `${style[color](style.bold(`${mark} ${status}`))}  ${headline(session)}`.trimEnd(),
     `  ${style.dim(numbers(session))}`,
   ];
   if (session.blocked_reason) {
@@ -41,7 +47,7 @@ export function resultBlock(session: Session, { style, cwd, isBrief }: ResultOpt
       '',
     );
   }
-  for (const [label, text] of isBrief ? [] : pointers(session, cwd))
+  for (const [label, text] of isBrief ? [] : pointers(session, { cwd, isOrphan }))
     lines.push(`  ${style.dim(label.padEnd(9))} ${text}`);
   return lines.join('\n').trimEnd();
 }
@@ -112,11 +118,14 @@ export function formatCount(count: number): string {
   return count < 1_000_000 ? `${(count / 1_000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`;
 }
 
-function pointers(session: Session, cwd: string): [string, string][] {
+function pointers(
+  session: Session,
+  { cwd, isOrphan }: { cwd: string; isOrphan: boolean },
+): [string, string][] {
   const { id, branch_name: branch, base_branch: base, base_sha: sha, project_path: path } = session;
   const git = path === cwd ? 'git' : `git -C ${quoted(path)}`;
   const rows: [string, string][] = [];
-  const next = nextCommand(session);
+  const next = nextCommand(session, isOrphan);
   if (next) rows.push(next);
   if (session.total_commits > 0) {
     rows.push(['branch', branch], ['diff', `${git} diff ${base ?? sha.slice(0, 10)}...${branch}`]);
@@ -134,10 +143,10 @@ function pointers(session: Session, cwd: string): [string, string][] {
 }
 
 /** The exact command that goes on from here. */
-function nextCommand(session: Session): [string, string] | null {
+function nextCommand(session: Session, isOrphan: boolean): [string, string] | null {
   const isLive = session.status === 'running' || session.status === 'pending';
-  if (isLive) return ['follow', `pulse watch ${session.id}`];
   const resume = `pulse resume ${session.id}`;
+  if (isLive) return isOrphan ? ['go on', resume] : ['follow', `pulse watch ${session.id}`];
   switch (session.stop_reason) {
     case 'blocked_by_agent':
     case 'no_signal':
