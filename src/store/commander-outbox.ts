@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely';
 import { PulseError } from '../domain/errors.ts';
 import type { CommanderOutboxTable } from './commander-schema.ts';
-import { type Db, fromJson, storeNow, toJson } from './store.ts';
+import { type Db, fromJson, storeNow, toJson, WAITING } from './store.ts';
 
 export interface OutboxCall extends Omit<Selectable<CommanderOutboxTable>, 'arguments'> {
   arguments: Record<string, unknown>;
@@ -65,7 +65,7 @@ export async function nextCall(db: Db, sessionId: string): Promise<OutboxCall | 
     .selectFrom('commander_outbox')
     .selectAll()
     .where('session_id', '=', sessionId)
-    .where('status', '=', 'pending')
+    .where('status', '=', WAITING)
     .orderBy('seq')
     .limit(1)
     .executeTakeFirst();

@@ -1,5 +1,5 @@
 /** Which daemons live, and which waiting attempts they may take (contract 1.4). */
-import { type Db, fromJson, storeNow, toJson } from './store.ts';
+import { type Db, fromJson, storeNow, toJson, WAITING } from './store.ts';
 
 export interface DaemonIdentity {
   owner: string;
@@ -50,7 +50,7 @@ function dueWork(db: Db, offset: number) {
     .innerJoin('session_controls as control', 'control.session_id', 'task.session_id')
     .innerJoin('pulse_sessions as session', 'session.id', 'task.session_id')
     .select(['task.session_id', 'task.labels', 'control.daemon_host'])
-    .where('task.status', '=', 'pending')
+    .where('task.status', '=', WAITING)
     .where('task.run_at', '<=', storeNow())
     .where('session.status', '=', 'running')
     .where('task.labels', '!=', '[]')

@@ -8,7 +8,7 @@ import {
 } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
 import type { InboxTasksTable } from './schema.ts';
-import { type Db, fromJson, storeNow, toJson } from './store.ts';
+import { type Db, fromJson, storeNow, toJson, WAITING } from './store.ts';
 
 export interface MediaContext {
   pulseSessionId: string;
@@ -103,12 +103,12 @@ export async function claimTask(db: Db, { owner, leaseMs, sessionId }: ClaimOpti
       lease_until: storeNow(leaseMs),
       token: sql<number>`token + 1`,
     })
-    .where('status', '=', 'pending')
+    .where('status', '=', WAITING)
     .where('id', '=', (eb) =>
       eb
         .selectFrom('inbox_tasks as due')
         .select('due.id')
-        .where('due.status', '=', 'pending')
+        .where('due.status', '=', WAITING)
         .where('due.session_id', '=', sessionId)
         .where('due.run_at', '<=', storeNow())
         .orderBy('due.priority', 'desc')
@@ -131,7 +131,7 @@ export async function nextDueMs(db: Db, sessionId: string, nowMs: number): Promi
   const row = await db
     .selectFrom('inbox_tasks')
     .select(['run_at', storeNow().as('now')])
-    .where('status', '=', 'pending')
+    .where('status', '=', WAITING)
     .where('session_id', '=', sessionId)
     .orderBy('run_at')
     .limit(1)

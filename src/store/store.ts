@@ -26,6 +26,9 @@ export function storeNow(offsetMs = 0): RawBuilder<string> {
   return sql<string>`pulse_now(${offsetMs})`;
 }
 
+/** As a literal: a database finds no partial index by a parameter's value. */
+export const WAITING = sql.lit('pending' as const);
+
 /** JSON columns arrive as text from SQLite and as values from PostgreSQL. */
 export function fromJson<T>(value: unknown): T {
   return (typeof value === 'string' ? JSON.parse(value) : value) as T;

@@ -6,6 +6,7 @@ import { researchMigration } from './005-research.ts';
 import { commanderMigration } from './006-commander.ts';
 import { breakersMigration } from './007-breakers.ts';
 import { parallelResearchMigration } from './008-parallel-research.ts';
+import { waitingWorkMigration } from './009-waiting-work.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
@@ -18,4 +19,5 @@ export const MIGRATIONS: readonly Migration[] = [
   commanderMigration,
   breakersMigration,
   parallelResearchMigration,
+  waitingWorkMigration,
 ];
