@@ -54,6 +54,7 @@ tell([
         trailers: {},
         identity: null,
         again: (mode) => mode,
+        isAtWork: () => false,
       }),
     plain() {
       const tree = plain(root, ['merge-tree', '--write-tree', 'base', 'work']).trim();

@@ -13,6 +13,8 @@ const SEEDS = Array.from({ length: 200 }, (_, index) => index + 1);
 const PROPOSALS = 200;
 const SIGMA = 0.03;
 const WORSE = 0.03;
+const STRAYS = 0.02;
+const STRAY = 1.5;
 /** Contract 5: the test alone decides; twelve readings of the new best follow. */
 const CONTRACT: Rule = {
   ...RULE,
@@ -27,6 +29,8 @@ interface Scenario {
   drift: number;
   /** Lines added minus lines removed by every proposal. */
   netLines: number;
+  /** The share of readings that are half as much again, as where another process was at work. */
+  strays: number;
   pick: (chance: number) => Proposal;
 }
 type Proposal = 'better' | 'nothing' | 'worse';
@@ -53,7 +57,7 @@ interface Reader {
 type StrategyMaker = (readBest: () => number, scenario: Scenario) => Strategy;
 
 const mixed = (chance: number): Proposal => (chance < 0.1 ? 'better' : chance < 0.55 ? 'nothing' : 'worse');
-const five: Scenario = { delta: 0.05, drift: 0, netLines: 5, pick: mixed };
+const five: Scenario = { delta: 0.05, drift: 0, netLines: 5, strays: 0, pick: mixed };
 const three: Scenario = { ...five, delta: 0.03 };
 const drifting: Scenario = { ...five, drift: 0.01, pick: () => 'nothing' };
 
@@ -62,7 +66,9 @@ tell([
   mixedRow('(h) research, proposals better by 3 %', three, { false: 1.5, recall: 80, measurements: 12 }),
   driftRow('(h) research, drift of 0.01 σ, δ 5 %', drifting),
   driftRow('(h) research, drift of 0.01 σ, δ 3 %', { ...drifting, delta: 0.03 }),
-  simplerRow(),
+  simplerRow({ ...five, netLines: -5 }),
+  strayRow(),
+  simplerRow({ ...five, netLines: -5, strays: STRAYS }),
 ]);
 
 function mixedRow(
@@ -102,15 +108,28 @@ function driftRow(what: string, scenario: Scenario): Row {
 }
 
 /** Proposals that remove lines: those that cost nothing should be kept, those that cost 3 % should not. */
-function simplerRow(): Row {
-  const scenario = { ...five, netLines: -5 };
+function simplerRow(scenario: Scenario): Row {
   const seen = simulate(scenario, withRule(RULE));
   const share = (kind: Proposal): string => percent(seen.kept[kind], seen.proposals[kind]).toFixed(1);
+  const strays = scenario.strays === 0 ? '' : `, ${100 * scenario.strays} % of the readings stray`;
   return {
-    what: '(h) research, proposals that remove lines, δ 5 %',
+    what: `(h) research, proposals that remove lines, δ 5 %${strays}`,
     measured: `kept: ${share('nothing')} % of the harmless, ${share('worse')} % of those worse by 3 %, ${share('better')} % of the better`,
     beside: '',
     result: `${(seen.measurements / PROPOSALS / SEEDS.length).toFixed(1)} measurements an experiment`,
+    target: '',
+    isMet: null,
+  };
+}
+
+/** No machine is always alone: what a few readings that are far off cost. */
+function strayRow(): Row {
+  const { pulse, naive } = sideBySide({ ...five, strays: STRAYS });
+  return {
+    what: `(h) research, proposals better by 5 %, ${100 * STRAYS} % of the readings stray`,
+    measured: inWords(pulse),
+    beside: `naive: ${inWords(naive)}`,
+    result: `a stray reads half as much again; ${runs()}`,
     target: '',
     isMet: null,
   };
@@ -189,8 +208,11 @@ function simulateSession(
 ): void {
   const random = createRandom(seed);
   let [level, measurements] = [100, 0];
-  const read = (truth: number): number =>
-    truth * (1 + SIGMA * random.normal()) * Math.exp(-scenario.drift * SIGMA * measurements++);
+  const read = (truth: number): number => {
+    const stray = scenario.strays > 0 && random.uniform() < scenario.strays ? STRAY : 1;
+    const drift = Math.exp(-scenario.drift * SIGMA * measurements++);
+    return truth * (1 + SIGMA * random.normal()) * stray * drift;
+  };
   const strategy = makeStrategy(() => read(level), scenario);
   let final = strategy.baseline;
   for (let index = 0; index < PROPOSALS; index++) {

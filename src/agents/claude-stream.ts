@@ -9,7 +9,7 @@ import type { AgentEnd, AgentExit, AgentParser, ParserOptions, RunEvent } from '
 import { describeExit } from './exit.ts';
 import { readJsonObject } from './json-line.ts';
 import { keepEnd, keepStart } from './kept-text.ts';
-import { createOpenCalls } from './open-calls.ts';
+import { createOpenCalls, type FailedCommand } from './open-calls.ts';
 import { aboutCall } from './tool-summary.ts';
 
 const MAX_MESSAGE_LENGTH = 2000;
@@ -81,7 +81,7 @@ export function createClaudeParser(options: ParserOptions, dialect: Dialect = CL
   function onUser({ message }: Line<'user'>): RunEvent[] {
     return message.content.flatMap((part) => {
       if (part.type !== 'tool_result') return [];
-      const ended = calls.close(part.tool_use_id, part.is_error !== true);
+      const ended = calls.close(part.tool_use_id, part.is_error !== true, failedCommand(part.content));
       const name = ended.find((event) => event.type === 'tool_end')?.name;
       return [...ended, ...(name && isTakenAway(name, part.content) ? [deniedTool(name)] : [])];
     });
@@ -169,6 +169,13 @@ function started(sessionId: string | null | undefined, model: string | null | un
 
 function deniedTool(tool: string, id?: string | null): RunEvent {
   return { type: 'denied', tool: keepStart(tool, 200), ...(id ? { id } : {}) };
+}
+
+/** Only where all that it printed is told: what was cut may be what matters. */
+function failedCommand(content: unknown): FailedCommand | undefined {
+  const told = typeof content === 'string' ? /^Exit code (\d+)\n([\s\S]+)$/.exec(content) : null;
+  if (told === null || /\btruncated\b.{0,20}\]|<persisted-output>/.test(content as string)) return undefined;
+  return { exit: Number(told[1]), output: told[2]! };
 }
 
 /** Seconds since 1970, as a time; `null` for a number that is none. */

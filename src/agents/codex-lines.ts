@@ -13,6 +13,7 @@ const item = z.object({
   /** command_execution */
   command: text,
   exit_code: z.number().nullish().catch(null),
+  aggregated_output: text,
   /** mcp_tool_call */
   server: text,
   tool: text,

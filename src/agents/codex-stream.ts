@@ -9,7 +9,7 @@ import type { AgentEnd, AgentExit, AgentParser, ParserOptions, RunEvent } from '
 import { describeExit } from './exit.ts';
 import { readJsonObject } from './json-line.ts';
 import { keepEnd, keepStart } from './kept-text.ts';
-import { createOpenCalls } from './open-calls.ts';
+import { createOpenCalls, type FailedCommand } from './open-calls.ts';
 import { costOf } from './prices.ts';
 import { aboutCall } from './tool-summary.ts';
 
@@ -40,7 +40,7 @@ export function createCodexParser(options: ParserOptions): AgentParser {
     const opened = calls.open({ id: item.id, name: toolName(item), ...aboutItem(item) });
     if (type !== 'item.completed') return opened;
     const isRefused = item.status === 'declined';
-    const ended = calls.close(item.id, item.status !== 'failed' && !isRefused);
+    const ended = calls.close(item.id, item.status !== 'failed' && !isRefused, failedCommand(item));
     return [...opened, ...ended, ...(isRefused ? [deniedTool(toolName(item))] : [])];
   }
 
@@ -151,6 +151,10 @@ function toolName({ type, server, tool }: CodexItem): string {
 function aboutItem({ command, changes, query }: CodexItem): ReturnType<typeof aboutCall> {
   const path = changes?.map((change) => change.path).join(', ');
   return aboutCall({ path, command, query });
+}
+
+function failedCommand({ exit_code: exit, aggregated_output: output }: CodexItem): FailedCommand | undefined {
+  return exit && output ? { exit, output } : undefined;
 }
 
 function deniedTool(tool: string): RunEvent {

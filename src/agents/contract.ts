@@ -24,7 +24,15 @@ export type RunEvent =
       /** The exact path or command, where the summary is not all of it. Not stored. */
       target?: string;
     }
-  | { type: 'tool_end'; id: string; name?: string; ok: boolean }
+  | {
+      type: 'tool_end';
+      id: string;
+      name?: string;
+      ok: boolean;
+      /** Of a command that failed, where the agent tells all of it: its exit code and what it printed. Not stored. */
+      exit?: number;
+      output?: string;
+    }
   | {
       type: 'usage';
       scope: UsageScope;

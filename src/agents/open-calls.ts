@@ -4,10 +4,16 @@ import { keepStart } from './kept-text.ts';
 /** More than these are told of, but not remembered: a stream may open calls for ever. */
 const MAX_OPEN = 1_000;
 
+/** How a command ended that failed. */
+export interface FailedCommand {
+  exit: number;
+  output: string;
+}
+
 /** Which tool calls of a stream wait for their answer, and what they are called. */
 export interface OpenCalls {
   open(call: { id: string; name: string; summary?: string; target?: string }): RunEvent[];
-  close(id: string, ok: boolean): RunEvent[];
+  close(id: string, ok: boolean, failed?: FailedCommand): RunEvent[];
   /** Ends whatever is still open. */
   closeAll(): RunEvent[];
 }
@@ -15,10 +21,10 @@ export interface OpenCalls {
 export function createOpenCalls(): OpenCalls {
   const names = new Map<string, string>();
 
-  function close(id: string, ok: boolean): RunEvent[] {
+  function close(id: string, ok: boolean, failed?: FailedCommand): RunEvent[] {
     const name = names.get(id);
     names.delete(id);
-    return [{ type: 'tool_end', id, name, ok }];
+    return [{ type: 'tool_end', id, name, ok, ...failed }];
   }
 
   return {

@@ -23,33 +23,42 @@ export interface ResearchBriefInput {
   strategy: readonly { text: string; iterations: readonly number[] }[];
   priorities: readonly string[];
   antiPatterns: readonly string[];
+  /** Few experiments are left. */
   onlyVariants: boolean;
+  hasKept: boolean;
   /** The steps to take when nothing has helped for long; the last is the approach to try now. */
   stuck: readonly string[] | null;
   /** What the last experiment's crash asks for. */
   advice: string | null;
   /** The experiment goes on: it broke, and this is what was printed. */
   crash: { description: string; output: string } | null;
+  /** It goes on for another reason: this idea was begun, and what was made of it is in the tree. */
+  begun: string | null;
+  /** The attempt before this one broke off; what became of what it left. */
+  interruption: string | null;
   answer: string | null;
 }
 
 export function buildResearchBrief(input: ResearchBriefInput): string {
-  const { number, iterations, crash, answer } = input;
+  const { number, iterations, crash, begun, interruption, answer } = input;
+  const goesOn = crash !== null || begun !== null;
   const sections = [
     `# Goal
 
 ${fenced(input.goal)}
 
 This is experiment ${number}${iterations === null ? '' : ` of ${iterations}`} of a research loop run by Pulse. You have one idea, make one small change, and stop. Pulse commits it, measures it itself and decides by statistics; what does not help is taken back.`,
+    interruption,
     crash === null ? null : fixing(crash),
+    begun === null ? null : goingOn(begun),
     answer === null ? null : `# Answer from the person\n\n${fenced(answer)}`,
     metric(input),
     scope(input),
     `# Results so far\n\n${fenced(input.results)}\n\nRecent commits:\n\n${fenced(input.log)}`,
     strategy(input),
-    crash === null ? ideas(input) : null,
+    goesOn ? null : ideas(input),
     files(input),
-    ending(crash !== null),
+    ending(goesOn),
   ];
   return `${sections.filter((section) => section !== null).join('\n\n')}\n`;
 }
@@ -60,6 +69,12 @@ function fixing({ description, output }: NonNullable<ResearchBriefInput['crash']
 The change "${description}" is in the tree, but the measurement broke. Mend it without changing the idea.
 
 ${fenced(output)}`;
+}
+
+function goingOn(description: string): string {
+  return `# Go on with this experiment
+
+The change "${description}" was begun by a run that did not come to its end. What it did is in the tree: finish that idea, and nothing else.`;
 }
 
 function metric({
@@ -92,13 +107,15 @@ function strategy({ strategy: lines }: ResearchBriefInput): string | null {
   return `# Strategy of the plan\n\n${marked.join('\n')}`;
 }
 
-function ideas({ priorities, antiPatterns, onlyVariants, stuck, advice }: ResearchBriefInput): string {
+function ideas(input: ResearchBriefInput): string {
+  const { priorities, antiPatterns, onlyVariants, hasKept, stuck, advice } = input;
+  const order = priorities.map((text, index) => `${index + 1}. ${text}`);
+  const few = 'Only few experiments are left: try variants of changes that were kept';
   const lines = [
     '# Choose the next change, in this order',
     '',
-    ...(onlyVariants
-      ? ['Only few experiments are left: try variants of changes that were kept, nothing else.']
-      : priorities.map((text, index) => `${index + 1}. ${text}`)),
+    ...(onlyVariants && !hasKept ? [`${few}. None was yet, so choose by this order:`, ''] : []),
+    ...(onlyVariants && hasKept ? [`${few}, nothing else.`] : order),
     '',
     ...antiPatterns.map((text) => `- ${text}`),
   ];
@@ -122,8 +139,8 @@ function files({ files: shown, moreFiles }: ResearchBriefInput): string | null {
   return ['# Files in scope', ...blocks, ...rest].join('\n\n');
 }
 
-function ending(isFix: boolean): string {
-  const describe = isFix
+function ending(goesOn: boolean): string {
+  const describe = goesOn
     ? ''
     : 'Say what you will try BEFORE you change anything, in one sentence: the tool `experiment_describe {description}`, or in a shell `pulse tool experiment_describe \'{"description":"…"}\'`. It tells you if that idea was discarded before; then choose another. Without the call the first line of your final message is the description. ';
   return `# How to end this run

@@ -49,7 +49,11 @@ export const baselineIssueSchema = z.object({
 export type BaselineIssue = z.infer<typeof baselineIssueSchema>;
 
 /** A tool call of a pulse, as the completion protocol remembers it: the last call of each key counts. */
-export const toolCallSchema = z.object({ key: z.string(), ok: z.boolean(), isShell: z.boolean() });
+export const toolCallSchema = z.object({
+  key: z.string(),
+  ok: z.boolean(),
+  isShell: z.boolean(),
+});
 export type ToolCall = z.infer<typeof toolCallSchema>;
 
 export const CALLS_REMEMBERED = 20;

@@ -51,10 +51,10 @@ export async function executeAttempt(
     return 'reported';
   }
   const kept = await keepWork(engine, attempt, result);
-  const commit = kept?.commit;
+  const { commit, tree = null } = kept ?? {};
   const measured =
     commit && spec.work?.kind === 'experiment'
-      ? await unlessAborted(signal, () => measure(engine, { attempt, commit, run: result.run, signal }))
+      ? await unlessAborted(signal, () => measure(engine, { attempt, commit, tree, run: result.run, signal }))
       : undefined;
   if (measured === null) return 'interrupted';
   const verification = kept ? await verifyIfAsked(engine, attempt, { result, unit: kept, signal }) : [];
@@ -62,8 +62,8 @@ export async function executeAttempt(
   await report(engine, attempt, {
     ...result,
     stage: 'reported',
-    commit: kept?.commit ?? null,
-    tree: kept?.tree ?? null,
+    commit: commit ?? null,
+    tree,
     files: kept?.files ?? [],
     verification,
     ...(measured ? { measured } : {}),
@@ -158,13 +158,12 @@ async function executeOutdated(
   const unit = setupFailure
     ? null
     : await act(trace, 'commit', { perform: () => workspace.commitAgain(attempt, change) });
-  const commit = unit?.commit ?? null;
+  const { commit = null, tree = null, files = [] } = unit ?? {};
   if (commit) await act(trace, 'publish', { perform: () => workspace.publish(attempt, commit) });
   const measured = commit
-    ? await unlessAborted(signal, () => measure(engine, { attempt, commit, run: null, signal }))
+    ? await unlessAborted(signal, () => measure(engine, { attempt, commit, tree, run: null, signal }))
     : { ...NOTHING_MEASURED, isInConflict: unit === null };
   if (measured === null) return 'interrupted';
-  const { tree = null, files = [] } = unit ?? {};
   await report(engine, attempt, { ...result, stage: 'reported', commit, tree, files, measured });
   return 'reported';
 }
@@ -174,12 +173,19 @@ async function measure(
   {
     attempt,
     commit,
+    tree,
     run,
     signal,
-  }: { attempt: HeldAttempt; commit: string; run: RunReport | null; signal: AbortSignal },
+  }: {
+    attempt: HeldAttempt;
+    commit: string;
+    tree: string | null;
+    run: RunReport | null;
+    signal: AbortSignal;
+  },
 ): Promise<MeasureReport> {
   const { trace, measurer, store } = engine;
-  const tried = await triedBefore(store, attempt, run);
+  const tried = await triedBefore(store, attempt, { run, tree });
   if (tried) return tried;
   return act(trace, 'measure', {
     perform: () =>

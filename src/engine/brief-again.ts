@@ -18,11 +18,11 @@ export async function composeAgain(
   const { work } = live.task.spec;
   const pulse =
     work?.kind === 'pulse' ? state.workflow?.pulses.find(({ id }) => id === work.pulseId) : undefined;
-  if (pulse)
-    return briefs.kickoff({ state, pulse, isFirst: false, interruption: interrupted(reason, recoveryRef) });
-  if (work?.kind === 'experiment') {
+  if (pulse) return briefs.kickoff({ state, pulse, interruption: interrupted(reason, recoveryRef) });
+  if (work?.kind === 'experiment' && work.outdated === null) {
     const experiment = state.research?.running ?? null;
-    return briefs.experiment({ state, number: work.number, experiment });
+    const interruption = interrupted(reason, recoveryRef);
+    return briefs.experiment({ state, number: work.number, experiment, interruption });
   }
   if (work) return plainBrief(live.task.task_content);
   const { session, control, recent } = state;

@@ -20,6 +20,7 @@ import { plainBrief } from './brief-again.ts';
 import { stagnantInARow } from './governor.ts';
 import type { BriefInput, Briefs, ExperimentBriefInput, Workspace } from './ports.ts';
 import { rowsOf } from './research-rows.ts';
+import { runBefore } from './run-before.ts';
 import { createStrategyMarks, type StrategyMarks } from './strategy-marks.ts';
 import { turnOf } from './turns.ts';
 
@@ -68,9 +69,10 @@ export function createBriefs(options: BriefsOptions): Briefs {
       };
     },
 
-    async kickoff({ state, pulse, isFirst, interruption = null }) {
+    async kickoff({ state, pulse, interruption = null }) {
       counter ??= loadTokenCounter();
-      const { session, control, recent } = state;
+      const { session, control } = state;
+      const earlier = await runBefore(store, { state, pulse });
       const { workflow, pulses } = state.workflow!;
       const planned = workflow.plan.pulses.find(({ id }) => id === pulse.planned_pulse_id);
       const text = buildKickoff({
@@ -95,7 +97,7 @@ export function createBriefs(options: BriefsOptions): Briefs {
         run: pulse.runs,
         checks: workflow.checks.map(({ command }) => command),
         answer: control.answer,
-        before: interruption ?? (isFirst ? null : unfinished(recent[0], pulse.extension !== null)),
+        before: [earlier, interruption].filter((text) => text !== null).join('\n\n') || null,
       });
       return { ...plainBrief(text), tokens: (await counter)(text) };
     },
@@ -114,7 +116,7 @@ const ROWS_SHOWN = 20;
 
 async function composeExperiment(
   { store, workspace, marks }: BriefsOptions & { marks: StrategyMarks },
-  { state, number, experiment }: ExperimentBriefInput,
+  { state, number, experiment, interruption = null }: ExperimentBriefInput,
 ): Promise<string> {
   const { control } = state;
   const { research, file, lead: session, bestSha } = state.research!;
@@ -133,6 +135,7 @@ async function composeExperiment(
   const last = newest[0];
   const crashed = last?.status === 'crash' ? (last.crashes.at(-1) as CrashKind | undefined) : undefined;
   const { metric } = file;
+  const isBroken = experiment !== null && experiment.crashes.length > 0;
   return buildResearchBrief({
     goal: file.goal,
     number,
@@ -154,24 +157,14 @@ async function composeExperiment(
     priorities: PRIORITIES,
     antiPatterns: ANTI_PATTERNS,
     onlyVariants: triesVariantsOnly(number, research.iterations),
+    hasKept: research.best_experiment !== null,
     stuck: stuck && [...STUCK_STEPS.slice(0, 3), STUCK_STEPS[stuck.approach]!],
     advice: crashed ? CRASH_POLICIES[crashed].advice : null,
-    crash:
-      experiment && experiment.crashes.length > 0
-        ? { description: experiment.description, output: experiment.reason ?? '' }
-        : null,
+    crash: isBroken ? { description: experiment.description, output: experiment.reason ?? '' } : null,
+    begun: !isBroken && experiment?.wip_sha ? experiment.description : null,
+    interruption,
     answer: control.answer,
   });
-}
-
-function unfinished(last: IterationHead | undefined, isExtended: boolean): string | null {
-  if (!last) return null;
-  if (isExtended) return 'You asked for this extension. Go on with what remained.';
-  if (last.outcome === 'timeout')
-    return 'The run before this one was ended by a time limit. Its work is in the tree.';
-  if (last.outcome === 'blocked') return 'The run before this one asked a person; the answer stands above.';
-  if (last.outcome === 'crashed') return 'The run before this one broke off. Look at what is in the tree.';
-  return 'The run before this one ended without pulse_done or request_extension. Its work is in the tree.';
 }
 
 function anchorOf(store: Store, { session, control, recent }: BriefInput): Promise<Anchor> {

@@ -23,7 +23,7 @@ import {
   insertCommanderTask,
 } from '../store/commander.ts';
 import { amendCall, enqueueCall } from '../store/commander-outbox.ts';
-import { type ExperimentHead, listExperimentHeads } from '../store/research.ts';
+import { type ExperimentHead, listExperimentHeads, type Research } from '../store/research.ts';
 import type { Session, SessionControl } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import type { ExperimentChange, SessionState, Stop } from './loop.ts';
@@ -35,6 +35,12 @@ const MAILBOX = 'commander_mailbox';
 interface Teller {
   session: Session;
   control: SessionControl;
+}
+
+/** What is needed of a session's state to tell of its experiments. */
+export interface ResearchTeller {
+  control: SessionControl;
+  research: { lead: Session; research: Research } | null;
 }
 
 /** Create and claim, once the idea is known. Told again with other words, the task is described anew. */
@@ -67,13 +73,15 @@ export async function tellIdea(
 /** Complete, whatever came of it, and the comment; every five experiments the status. Returns what events tell of it. */
 export async function tellOutcome(
   db: Db,
-  state: SessionState,
-  change: ExperimentChange,
+  state: ResearchTeller,
+  change: Pick<ExperimentChange, 'experiment' | 'status' | 'patch'>,
 ): Promise<NewEvent[]> {
   const { lead: session, research } = state.research!;
   const teller = { session, control: state.control };
   const { number } = change.experiment;
   const head = { ...change.experiment, ...change.patch, status: change.status } as ExperimentHead;
+  // It has had no idea yet: its run stopped to ask.
+  if (head.description === '') return [];
   await tellIdea(db, teller, { number, description: head.description });
   if (change.status === 'running') return [];
   const row = rowOf(session, head);
@@ -102,7 +110,7 @@ export async function tellEnd(db: Db, state: SessionState, stop: Stop): Promise<
 
 async function progressNow(
   db: Db,
-  { research }: SessionState,
+  { research }: ResearchTeller,
   { isGoalReached }: { isGoalReached: boolean },
 ): Promise<Progress> {
   const { lead, research: flow } = research!;

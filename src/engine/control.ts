@@ -24,6 +24,7 @@ import { type Db, storeNow } from '../store/store.ts';
 import { insertTurn, type NewTurn } from '../store/turns.ts';
 import { findWorkflow, listPulses, movePulse } from '../store/workflows.ts';
 import { PAUSED } from './decide.ts';
+import { dropExperiments } from './dropped-experiments.ts';
 import { runLimits } from './governor.ts';
 import { type LimitChange, raisedLimits } from './limits.ts';
 import type { ComposedBrief } from './ports.ts';
@@ -68,6 +69,7 @@ export async function abortSession(db: Db, id: string, actor: string): Promise<S
   const [newest] = await recentIterations(db, session.id, 1);
   const stop = { status: 'aborted', reason: 'aborted_by_user', detail: null } as const;
   await moveSession(db, session, 'aborted', { reason: stop.reason, detail: null });
+  if (session.kind === 'research') await dropExperimentsOf(db, session);
   const event = stopEvent(stop, false);
   await appendEvents(db, session.id, [{ ...event, data: { ...event.data, actor } }]);
   await updateControl(db, session.id, { request: null, request_actor: null });
@@ -84,6 +86,14 @@ export async function abortSession(db: Db, id: string, actor: string): Promise<S
     if (!TERMINAL_STATUSES.includes(child.status)) await abortSession(db, child.id, actor);
   }
   return session;
+}
+
+/** What was in hand is not left open, at the commander neither. A worker's experiments are its lead's. */
+async function dropExperimentsOf(db: Db, lead: Session): Promise<void> {
+  const research = await findResearch(db, lead.id);
+  if (!research) return;
+  const control = await getControl(db, lead.id);
+  await dropExperiments(db, { control, research: { lead, research } }, 'The research was aborted.');
 }
 
 /** The pulse in hand ends with its workflow; whoever runs it keeps what it had and clears its refs up. */

@@ -15,6 +15,8 @@ const MAX_TRIES = 3;
 const PAUSE_MS = 1_000;
 /** What may still be told when the session stops, and how long that may take. */
 const LAST_MS = 10_000;
+/** Somebody waits for an abort: time to say that a task is over, not to wait for one who does not answer. */
+const LAST_ABORTED_MS = 2_000;
 
 export interface CommanderCall {
   tool: string;
@@ -43,8 +45,8 @@ export interface Commanders {
 
 export interface Courier extends AsyncDisposable {
   /**
-   * The session has stopped: tells what is left, within a bounded time. `isOver`: the rest is given up; `isAborted`: all
-   * of it, for somebody waits.
+   * The session has stopped: tells what is left, within a bounded time. `isOver`: the rest is given up; `isAborted`: soon,
+   * for somebody waits.
    */
   finish(options: { isOver: boolean; isAborted?: boolean }): Promise<void>;
 }
@@ -130,7 +132,8 @@ export function startCourier(engine: Engine, { sessionId, token, target, where }
     async finish({ isOver, isAborted = false }) {
       hurry.abort();
       const enough = new AbortController();
-      if (!isAborted) await Promise.race([working, clock.sleep(LAST_MS, enough.signal)]);
+      const lastMs = isAborted ? LAST_ABORTED_MS : LAST_MS;
+      await Promise.race([working, clock.sleep(lastMs, enough.signal)]);
       enough.abort();
       await end();
       if (isOver) await store.tx('deliver', (db) => skipCalls(db, sessionId, 'the session is over'), scope);

@@ -9,10 +9,6 @@ export function firstRun(
   { ids }: Engine,
   { state, flow, pulse }: { state: SessionState; flow: WorkflowState; pulse: PulseRow },
 ): PulseRow {
-  const earlier = flow.pulses.filter(
-    ({ planned_pulse_id: id, status }) => id === pulse.planned_pulse_id && status !== 'proposed',
-  ).length;
-  const suffix = earlier === 0 ? '' : `-${earlier + 1}`;
   // What a review asked for is asked for in every try.
   const said = flow.pulses.find(({ planned_pulse_id: id }) => id === pulse.planned_pulse_id);
   const fresh: PulseRow =
@@ -36,9 +32,35 @@ export function firstRun(
     ...fresh,
     runs: 1,
     start_sha: headSha(state),
-    pulse_branch: `${state.session.branch_name}--${pulse.planned_pulse_id}${suffix}`,
+    pulse_branch: branchFor(`${state.session.branch_name}--`, { flow, id: pulse.planned_pulse_id }),
     worktree_path: state.session.worktree_path,
   };
+}
+
+/**
+ * `…--<id>`, of a second try `…--<id>-2`, past what belongs to another pulse: one may be called `<id>-2` itself. The same
+ * rows give the same name, so that a branch which a crash left behind is met again.
+ */
+function branchFor(prefix: string, { flow, id }: { flow: WorkflowState; id: string }): string {
+  const { pulses, workflow } = flow;
+  const ids = [
+    ...workflow.plan.pulses.map((planned) => planned.id),
+    ...pulses.map((p) => p.planned_pulse_id),
+  ];
+  const taken = new Set([
+    ...ids.filter((other) => other !== id).map((other) => prefix + asRefPart(other)),
+    ...pulses.flatMap((row) => row.pulse_branch ?? []),
+  ]);
+  const tries = pulses.filter((row) => row.planned_pulse_id === id && row.status !== 'proposed').length;
+  for (let number = tries + 1; ; number++) {
+    const name = prefix + asRefPart(id) + (number === 1 ? '' : `-${number}`);
+    if (!taken.has(name)) return name;
+  }
+}
+
+/** An id may hold what no branch may: two dots in a row, one at the end, `.lock` there. */
+function asRefPart(id: string): string {
+  return id.replace(/\.(?=\.|$|lock$)/g, '-');
 }
 
 function recoveryNote({

@@ -130,7 +130,8 @@ export type Step =
   | { do: 'preflight' }
   | { do: 'pulse'; pulse: PulseRow }
   | { do: 'abandon'; live: LiveIteration; pulse: PulseRow }
-  | { do: 'give_up'; change: PulseChange; stop: Stop }
+  /** Without a stop the session goes on: the pulse is begun anew. */
+  | { do: 'give_up'; change: PulseChange; stop: Stop | null }
   | { do: 'wait' }
   | { do: 'requeue'; live: LiveIteration }
   | { do: 'settle'; live: LiveIteration; result: AttemptResult; verdict: Verdict }

@@ -12,10 +12,9 @@ import { crashKind } from '../research/crash.ts';
 import { nextStep } from '../research/decide.ts';
 import type { Reading } from '../research/decision.ts';
 import { readMetric } from '../research/metric.ts';
-import { nextBaselineStep } from '../research/reference.ts';
+import { levelOf, nextBaselineStep } from '../research/reference.ts';
 import type { ResearchFile } from '../research/research-file.ts';
 import { pinnedFiles, scopeBreaches, scopeMatcher } from '../research/scope.ts';
-import { mean } from '../research/statistics.ts';
 import { timeLimitMs } from '../research/time-limit.ts';
 import type { MeasureReport, MeasureRequest, Measurer } from './measure.ts';
 import { measureRequestSchema, NOTHING_MEASURED, researchFileOf } from './measure.ts';
@@ -26,6 +25,7 @@ import type { Sandboxes } from './run-sandbox.ts';
 import { setUpOnce, setupMark } from './setup-once.ts';
 
 const OUTPUT_KEPT = 4 * 1024 * 1024;
+const TOO_MUCH = 'It printed more than 4 MiB on standard output: how often the pattern matches is not known.';
 const TAIL_KEPT = 4_000;
 const SETUP_TIMEOUT_MS = 30 * 60 * 1000;
 const RUNS_REMEMBERED = 20;
@@ -78,9 +78,7 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
         });
         signal.throwIfAborted();
         if (!failing) return;
-        throw new PulseError('tool_failed', `${failing.command} failed in a checkout for measuring.`, {
-          hint: failing.outputTail.slice(-500),
-        });
+        throw new SetupFailed(failing.command, failing.outputTail);
       },
     });
   }
@@ -90,7 +88,7 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
     measurement: Measurement,
     checkout: MeasuringCheckout,
     { command, limitMs }: { command: string; limitMs: number },
-  ): Promise<RunResult & { stateLeft: string[] }> {
+  ): Promise<RunResult & { stateLeft: string[]; printedBytes: number }> {
     const { attempt, file, signal } = measurement;
     const { path } = checkout;
     const folder = await mkdtemp(join(tmpdir(), 'pulse-measure-'));
@@ -103,6 +101,7 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
         ...Object.fromEntries(own.map(([variable, name]) => [variable, join(folder, name)])),
       };
       const sandbox = await sandboxes.plan({ spec: attempt.spec, cwd: path, folders: [folder] });
+      let printedBytes = 0;
       const { result, left } = await checkout.use(() =>
         runProcess({
           runId: `${attempt.runId}.measure`,
@@ -114,10 +113,13 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
           timeoutMs: limitMs,
           signal,
           maxOutputBytes: OUTPUT_KEPT,
+          onData(stream, chunk) {
+            if (stream === 'stdout') printedBytes += chunk.length;
+          },
         }),
       );
       measurement.tookMs += result.durationMs;
-      return { ...result, stateLeft: left };
+      return { ...result, stateLeft: left, printedBytes };
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -137,8 +139,11 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
       isOverTime: result.timedOut,
       outputTail: tail,
     });
-    if (kind !== null)
-      return { value: null, crash: { kind, tail }, patternMatches: null, stateLeft, durationMs };
+    // A better figure after a flood would be the only one that is left.
+    const isFlooded = metric.pattern !== undefined && result.printedBytes > OUTPUT_KEPT;
+    const crash =
+      kind !== null ? { kind, tail } : isFlooded ? { kind: 'runtime' as const, tail: TOO_MUCH } : null;
+    if (crash) return { value: null, crash, patternMatches: null, stateLeft, durationMs };
     const reading = readMetric(result.stdout, metric.pattern ?? null);
     const patternMatches =
       metric.pattern === undefined ? null : reading.kind === 'not_once' ? reading.matches : 1;
@@ -169,7 +174,7 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
       const step = nextBaselineStep(values);
       const { goodRunsMs } = measurement;
       if (step.do === 'begin') {
-        const baseline = mean(step.reference.window);
+        const baseline = levelOf(step.reference);
         return { ...NOTHING_MEASURED, reference: step.reference, goodRunsMs, baseline };
       }
       if (step.do === 'give_up') {
@@ -317,6 +322,22 @@ async function timed(
   measurement: Measurement,
   work: (measurement: Measurement) => Promise<MeasureReport>,
 ): Promise<MeasureReport> {
-  const report = await work(measurement);
+  const report = await work(measurement).catch(brokenOff);
   return { ...report, durationMs: measurement.tookMs };
+}
+
+/** A change may break the setup as well as the metric, and a network may be gone: neither is the session's end. */
+class SetupFailed extends Error {
+  readonly tail: string;
+
+  constructor(command: string, outputTail: string) {
+    super(`Setup failed: ${command}`);
+    this.tail = `${this.message}\n${outputTail}`;
+  }
+}
+
+function brokenOff(error: unknown): MeasureReport {
+  if (!(error instanceof SetupFailed)) throw error;
+  // Not to be mended in the same experiment: its next run would need the same setup.
+  return { ...NOTHING_MEASURED, crash: { kind: 'external', tail: error.tail.slice(-TAIL_KEPT) } };
 }

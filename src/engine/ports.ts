@@ -109,6 +109,8 @@ export interface PulseWorkspace {
     request: { checks: readonly Check[]; tree: string },
     signal: AbortSignal,
   ): Promise<CheckResult[]>;
+  /** The files of a staged tree that are not as they were in it; what has been added since is not told. */
+  changedSince(attempt: HeldAttempt, tree: string): Promise<string[]>;
 }
 
 export interface PulseLanding {
@@ -213,8 +215,8 @@ export interface ComposedBrief {
 
 export interface KickoffInput {
   state: SessionState;
+  /** As it is in this run. */
   pulse: PulseRow;
-  isFirst: boolean;
   /** Set when the attempt before this one broke off. */
   interruption?: string | null;
 }
@@ -224,6 +226,8 @@ export interface ExperimentBriefInput {
   number: number;
   /** Set when it goes on. */
   experiment: Experiment | null;
+  /** Set when the attempt before this one broke off. */
+  interruption?: string | null;
 }
 
 export interface Briefs {

@@ -14,7 +14,7 @@ import { type DoneInput, pulseTools } from '../tools/pulse-tools.ts';
 import { compareRuns } from './check-issues.ts';
 import type { HeldAttempt, PulseWorkspace, RunListener } from './ports.ts';
 import { checksFor } from './pulse-workspace.ts';
-import { type CallLog, createCallLog, keyOf } from './tool-calls.ts';
+import { type CallLog, createCallLog, type FailedCommand, keyOf } from './tool-calls.ts';
 
 /** Clients give up on a tool call after a minute: before that they are told to ask again. */
 const ANSWER_WITHIN_MS = 50_000;
@@ -47,7 +47,9 @@ export interface PulseProtocolOptions {
 
 export function createPulseProtocol(options: PulseProtocolOptions): RunProtocol & { log: CallLog } {
   const { work, answerWithinMs = ANSWER_WITHIN_MS } = options;
-  const log = createCallLog(work.calls);
+  const log = createCallLog(work.calls, {
+    isKnown: (failed) => isKnown(options, failed),
+  });
   let completion: Completion | null = null;
   let extension: Extension | null = null;
   let checks: VerificationRecord[] | undefined;
@@ -128,7 +130,9 @@ export function createPulseProtocol(options: PulseProtocolOptions): RunProtocol 
     // The native agent's tools are Pulse's own: they are counted where they are called.
     saw: options.attempt.spec.agent === 'native' ? () => undefined : log.saw,
     called({ name, input, reply }) {
-      log.ended({ name, target: targetOf(input), ok: reply.ok || isKnown(options, { name, input, reply }) });
+      const exit = /^exit (\d+)$/.exec(reply.reasons?.[0] ?? '')?.[1];
+      const told = exit === undefined ? {} : { exit: Number(exit), output: String(reply.output) };
+      log.ended({ name, target: targetOf(input), ok: reply.ok, ...told });
     },
     async settled({ isClean }) {
       isAlone = true;
@@ -156,21 +160,13 @@ function targetOf(input: unknown): string {
  */
 function isKnown(
   { attempt, work: { baseline } }: PulseProtocolOptions,
-  { name, input, reply }: { name: string; input: unknown; reply: ToolReply },
+  { command, exit, output }: FailedCommand,
 ): boolean {
-  const exit = /^exit (\d+)$/.exec(reply.reasons?.[0] ?? '');
-  if (name !== 'shell' || exit === null) return false;
-  const command = targetOf(input);
   const issues = baseline
     .filter((issue) => issue.command === command || !/^exit \d+$/.test(issue.pattern))
     .map((issue) => ({ ...issue, command: issue.command && command }));
-  const seen = {
-    command,
-    source: 'Build' as const,
-    output: String(reply.output),
-    exit: Number(exit[1]),
-    root: attempt.spec.worktreePath,
-  };
+  const root = attempt.spec.worktreePath;
+  const seen = { command, source: 'Build' as const, output, exit, root };
   const { findings } = compareRuns(issues, [seen]);
   return issues.length > 0 && !findings.some(({ category }) => category === 'error');
 }
@@ -179,7 +175,7 @@ interface Judgement {
   reasons: string[];
   completion: Completion;
   checks: VerificationRecord[];
-  /** Failed shell calls that have now been held against the pulse once. */
+  /** Failed calls that have now been held against the pulse once, and will not be again. */
   forgiven: ReturnType<CallLog['failed']>;
 }
 
@@ -204,7 +200,9 @@ async function judgeCompletion(
 
   const asked = checksFor(work.checks, done.files);
   const results = await pulses.runChecks(attempt, { checks: asked, tree: done.tree }, signal);
-  const news = results.flatMap((result) => result.news);
+  // An agent that was told to wait may have gone on: then the checks saw another tree than the one that would be committed.
+  const moved = asked.length === 0 ? [] : await pulses.changedSince(attempt, done.tree);
+  const news = [...results.flatMap((result) => result.news), ...movedReasons(moved)];
   // What Pulse has just run itself, and found content, did not fail because of this pulse.
   const content = new Set(
     results.flatMap(({ record, news: found }) =>
@@ -248,6 +246,12 @@ function summaryReasons(summary: string): string[] {
     );
   }
   return reasons;
+}
+
+function movedReasons(files: readonly string[]): string[] {
+  if (files.length === 0) return [];
+  const named = `${files.slice(0, 10).join(', ')}${files.length > 10 ? ', …' : ''}`;
+  return [`Files changed while they were checked: ${named}. Wait for the answer before you go on.`];
 }
 
 function fileReasons(told: readonly string[], actual: readonly string[]): string[] {

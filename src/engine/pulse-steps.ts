@@ -1,7 +1,7 @@
 /** The steps of a workflow: preflight, a pulse's run, where its commit goes, and giving it up. */
 import { preflightBrief } from '../context/kickoff.ts';
 import { turnFromGoal } from '../context/turns.ts';
-import { isPulseError } from '../domain/errors.ts';
+import { isPulseError, PulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
 import { PREFLIGHT_UNIT, type PulseWork, setupCommands } from '../domain/workflow.ts';
 import { recoveryRef } from '../git/refs.ts';
@@ -104,7 +104,7 @@ export async function dispatchPulse(
     });
   }
   const baseline = await store.read((db) => listBaseline(db, flow.workflow.id));
-  const brief = await briefs.kickoff({ state, pulse: row, isFirst });
+  const brief = await briefs.kickoff({ state, pulse: row });
   const work: PulseWork = {
     kind: 'pulse',
     pulseId: row.id,
@@ -219,9 +219,8 @@ export async function landPulse(
   const landing = { taskId: live.task.id, pulse: namesOf(change.pulse) };
   const { startSha } = landing.pulse;
   if (change.landing === 'branch') {
-    await act(trace, 'land_pulse', {
-      perform: () => pulses.land(session, { ...landing, from: startSha, to: commit! }),
-    });
+    const land = () => pulses.land(session, { ...landing, from: startSha, to: commit! });
+    await act(trace, 'land_pulse', { perform: () => land().catch(tellMoved(session)) });
   } else if (change.landing === 'wip' && commit) {
     await act(trace, 'keep_wip', { perform: () => pulses.keepWip(session, { ...landing, to: commit }) });
   } else if (change.landing === 'recovery') {
@@ -230,6 +229,18 @@ export async function landPulse(
     return { ...change, patch: { ...change.patch, ...kept } };
   }
   return change;
+}
+
+/** Not to be put back: what a person has committed there is built on. */
+function tellMoved({ id, branch_name: branch }: SessionState['session']) {
+  return (error: unknown): never => {
+    if (!isPulseError(error, 'ref_moved') || error.data?.checkedOutIn) throw error;
+    throw new PulseError('ref_moved', `${branch} was moved while a pulse worked on top of what it was.`, {
+      hint: `pulse resume ${id} begins the pulse anew on it, and keeps what it had on a branch of its own.`,
+      cause: error,
+      data: error.data,
+    });
+  };
 }
 
 function namesOf({ planned_pulse_id: id, pulse_branch: branch, start_sha: startSha }: PulseRow) {
@@ -315,10 +326,10 @@ export async function abandonPulse(
   });
 }
 
-/** Between two runs: a person refused to go on with the pulse, or stopped it. */
+/** Between two runs: a person refused to go on with the pulse, stopped it, or has moved the workflow's branch. */
 export async function giveUpPulse(
   engine: Engine,
-  { state, step, token }: PulseStep & { step: { change: PulseChange; stop: Stop } },
+  { state, step, token }: PulseStep & { step: { change: PulseChange; stop: Stop | null } },
 ): Promise<void> {
   const { store, trace } = engine;
   const { session } = state;
@@ -330,9 +341,10 @@ export async function giveUpPulse(
       store.tx(
         'end',
         async (db) => {
-          await appendEvents(db, session.id, change.events);
+          await assertStatus(db, session);
+          await appendEvents(db, session.id, change.events, { token });
           await movePulse(db, change.pulse, change.to, { ...change.patch, ...kept, ended_at: storeNow() });
-          await endSession(db, { session, stop, token });
+          if (stop) await endSession(db, { session, stop, token });
         },
         { session: session.id },
       ),

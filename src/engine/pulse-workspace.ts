@@ -1,7 +1,7 @@
 /** A pulse's side of git and of the worktree, on the real ones (contract 3). */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, matchesGlob } from 'node:path';
+import { join } from 'node:path';
 import { isInDoubt } from '../baselines/compare.ts';
 import type { CommandOutput } from '../baselines/parse.ts';
 import { renderNewIssues } from '../baselines/report.ts';
@@ -13,7 +13,7 @@ import { readArtifacts } from '../git/artifacts.ts';
 import { disarmWorktree } from '../git/disarm.ts';
 import type { Git } from '../git/exec.ts';
 import { readGitDir, readHeadFile, worktreeHead } from '../git/layout.ts';
-import { sortedPaths } from '../git/path-bytes.ts';
+import { sortedPaths, splitNul } from '../git/path-bytes.ts';
 import { openPrivateIndex } from '../git/private-index.ts';
 import { giveUpPulse, keepWip, landPulse } from '../git/pulse-refs.ts';
 import { resetWorktree } from '../git/recovery.ts';
@@ -21,6 +21,7 @@ import { advanceBranch } from '../git/refs.ts';
 import { stageAll } from '../git/stage.ts';
 import { agentEnvironment } from '../process/environment.ts';
 import { runProcess } from '../process/run.ts';
+import { globMatcher } from '../research/glob.ts';
 import type { Session } from '../store/sessions.ts';
 import { runChecks } from '../verify/run-checks.ts';
 import { baselineOf, beyondOf, compareRuns } from './check-issues.ts';
@@ -150,6 +151,16 @@ export function createPulseWorkspace({
       return await stage(attempt, index.path);
     },
 
+    async changedSince(attempt, tree) {
+      const cwd = attempt.spec.worktreePath;
+      await using index = await openPrivateIndex(await readGitDir(cwd));
+      const now = await stage(attempt, index.path);
+      if (now.tree === tree) return [];
+      const options = ['-r', '-z', '--no-renames', '--name-only', '--diff-filter=MDT'];
+      const { stdout } = await git.run(['diff-tree', ...options, tree, now.tree], { cwd });
+      return sortedPaths(splitNul(stdout));
+    },
+
     async runHooks(attempt, { message, ...before }, signal) {
       const cwd = attempt.spec.worktreePath;
       await using index = await openPrivateIndex(await readGitDir(cwd));
@@ -218,13 +229,11 @@ export function createPulseWorkspace({
   }
 }
 
-/** Asked only when a changed file matches the check's scope, or when it has none. */
+/** Asked only when a changed file matches the check's scope, hidden or not, or when it has none. */
 export function checksFor(checks: readonly Check[], files: readonly string[]): Check[] {
   return checks.filter(({ scope }) => {
     const patterns = scope === undefined ? [] : [scope].flat();
-    return (
-      patterns.length === 0 || files.some((file) => patterns.some((pattern) => matchesGlob(file, pattern)))
-    );
+    return patterns.length === 0 || files.some(globMatcher(patterns));
   });
 }
 

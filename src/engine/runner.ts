@@ -168,7 +168,7 @@ async function leave(engine: Engine, state: SessionState, { daemon, courier, fam
   if (!TERMINAL_STATUSES.includes(session.status) && !isGivenUp) return;
   await family[Symbol.asyncDispose]();
   for (const { id } of research?.workers ?? []) await runSession(engine, id, new AbortController().signal);
-  if (research && research.workers.length > 0) await keepDropped(engine, session);
+  if (research?.lead.id === session.id) await keepDropped(engine, session);
   const iteration = recent[0];
   const taskId = iteration?.inbox_task_id;
   const task = taskId ? await store.read((db) => findTask(db, taskId)) : null;

@@ -1,4 +1,5 @@
 /** What settling an iteration of research writes beyond a goal's: the experiment, the best, what is known of noise. */
+import { isDeepStrictEqual } from 'node:util';
 import type { AttemptResult } from '../domain/attempt.ts';
 import type { NewEvent } from '../domain/events.ts';
 import { appendEvents } from '../store/events.ts';
@@ -71,5 +72,7 @@ async function isStillKnown(db: Db, { research }: SessionState, { task }: LiveIt
   const { work } = task.spec;
   if (work?.kind !== 'experiment') return false;
   const { reference } = measureRequestSchema.parse(work.request);
-  return (now?.best_sha ?? lead.base_sha) === work.baseSha && toJson(now?.reference) === toJson(reference);
+  const isSameBest = (now?.best_sha ?? lead.base_sha) === work.baseSha;
+  // By value: a database may give the fields back in another order.
+  return isSameBest && isDeepStrictEqual(now?.reference, reference);
 }

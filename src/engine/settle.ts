@@ -132,7 +132,7 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     ...(landed ? { head_sha: landed } : {}),
     ...(verdict.stop ? { request: null, request_actor: null } : {}),
     // Whoever did not get to read a person's answer leaves it to the next.
-    ...(verdict.status === 'failed' ? {} : { answer: null }),
+    ...(verdict.status === 'failed' || result.run === null ? {} : { answer: null }),
   });
   await settleBreaker(db, live, result);
   if (verdict.stop) await stopSession(db, session, verdict.stop);

@@ -92,12 +92,12 @@ export async function performStep(
           store.tx(
             'end',
             async (db) => {
-              await endSession(db, { session: state.session, stop: step.stop, token });
               if (
                 state.research?.lead.id === state.session.id &&
                 TERMINAL_STATUSES.includes(step.stop.status)
               )
                 await dismissWorkers(db, state);
+              await endSession(db, { session: state.session, stop: step.stop, token });
               await tellEnd(db, state, step.stop);
             },
             scope,

@@ -9,9 +9,30 @@ const SHELLS = new Set(['shell', 'bash', 'run_shell_command', 'command_execution
 const NOT_COUNTED =
   /^(?:pulse_.*|report_usage|request_extension|record_baseline|preflight_done|semantic_search|glob_search|grep|glob|search.*|list_directory|ls|todo.*)$/;
 
+/** How a command ended that failed, and all that it printed. */
+export interface FailedCommand {
+  command: string;
+  exit: number;
+  output: string;
+}
+
+export interface CallLogOptions {
+  /** Whether a failed command shows only what was there before the first pulse. */
+  isKnown(failed: FailedCommand): boolean;
+}
+
+interface EndedCall {
+  name: string;
+  target: string;
+  ok: boolean;
+  /** Of a failed command, where they are told. */
+  exit?: number;
+  output?: string;
+}
+
 export interface CallLog {
   /** One call that has ended. */
-  ended(call: { name: string; target: string; ok: boolean }): void;
+  ended(call: EndedCall): void;
   /** Follows the agent's own tools by what its stream says. */
   saw(event: RunEvent): void;
   /** The keys whose last call failed, oldest first. */
@@ -21,15 +42,20 @@ export interface CallLog {
   calls(): ToolCall[];
 }
 
-export function createCallLog(earlier: readonly ToolCall[]): CallLog {
+export function createCallLog(
+  earlier: readonly ToolCall[],
+  { isKnown }: CallLogOptions = { isKnown: () => false },
+): CallLog {
   let kept = [...earlier];
   const open = new Map<string, { name: string; target: string }>();
 
-  function ended({ name, target, ok }: { name: string; target: string; ok: boolean }): void {
+  function ended({ name, target, ok: isOk, exit, output = '' }: EndedCall): void {
     const tool = plainName(name);
     const isShell = SHELLS.has(tool);
     if (NOT_COUNTED.test(tool) || (isShell && OWN_CALL.test(target))) return;
-    const key = isShell ? keyOf('shell', bareCommand(target)) : keyOf(tool, target);
+    const command = bareCommand(target);
+    const ok = isOk || (isShell && exit !== undefined && isKnown({ command, exit, output }));
+    const key = isShell ? keyOf('shell', command) : keyOf(tool, target);
     kept = [...kept, { key, ok, isShell }].slice(-CALLS_REMEMBERED);
   }
 
@@ -41,10 +67,11 @@ export function createCallLog(earlier: readonly ToolCall[]): CallLog {
         open.set(id, { name, target });
       }
       if (event.type !== 'tool_end') return;
-      const begun = open.get(event.id);
-      open.delete(event.id);
+      const { id, ok, exit, output } = event;
+      const begun = open.get(id);
+      open.delete(id);
       const isOwn = begun && OWN_TOOL.test(begun.name);
-      if (begun && !isOwn) ended({ ...begun, ok: event.ok });
+      if (begun && !isOwn) ended({ ...begun, ok, exit, output });
     },
     failed() {
       const last = new Map(kept.map((call) => [call.key, call]));

@@ -3,7 +3,7 @@ import type { RunReport } from '../domain/attempt.ts';
 import { CRASH_KINDS, CRASH_POLICIES } from '../research/crash.ts';
 import { describedBy } from '../research/description.ts';
 import { ideaFingerprint } from '../research/fingerprint.ts';
-import { isTriedIdea } from '../store/research.ts';
+import { findTriedChange, isTriedIdea } from '../store/research.ts';
 import type { Store } from '../store/store.ts';
 import { type MeasureReport, NOTHING_MEASURED } from './measure.ts';
 import type { HeldAttempt } from './ports.ts';
@@ -18,16 +18,25 @@ export function isTried(store: Store, leadId: string, description: string): Prom
 
 /**
  * In place of measuring, `null` where that must be done: an agent that did not ask, or did not listen, gains nothing by
- * it. One that said nothing of its idea cannot be told apart from another.
+ * it. One that said nothing of its idea cannot be told apart from another by its words; the very same change can, in
+ * whatever words: measured often enough, chance would keep it.
  */
 export async function triedBefore(
   store: Store,
   { sessionId, spec: { work } }: Pick<HeldAttempt, 'sessionId' | 'spec'>,
-  run: RunReport | null,
+  { run, tree }: { run: RunReport | null; tree: string | null },
 ): Promise<MeasureReport | null> {
   if (work?.kind !== 'experiment') return null;
+  const leadId = work.leadId ?? sessionId;
   const description = work.description ?? (run && describedBy(run));
-  if (!description || !(await isTried(store, work.leadId ?? sessionId, description))) return null;
-  const text = 'The idea was tried before and did not work out.';
+  if (description && (await isTried(store, leadId, description)))
+    return refused('The idea was tried before and did not work out.');
+  const unit = tree === null ? null : await store.read((db) => findTriedChange(db, leadId, tree));
+  return unit === null
+    ? null
+    : refused(`It is the same change as experiment ${unit.replace('exp-', '')}, which was discarded.`);
+}
+
+function refused(text: string): MeasureReport {
   return { ...NOTHING_MEASURED, caught: { reason: 'tried_before', text } };
 }

@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { type IdSource, newSessionId } from '../domain/ids.ts';
 import { TERMINAL_STATUSES } from '../domain/status.ts';
 import { appendEvents } from '../store/events.ts';
-import { runningExperiments, updateExperiment } from '../store/research.ts';
 import {
   getControl,
   getSession,
@@ -12,9 +11,9 @@ import {
   moveSession,
   type Session,
 } from '../store/sessions.ts';
-import { type Db, storeNow } from '../store/store.ts';
-import { tellOutcome } from './commander.ts';
+import type { Db } from '../store/store.ts';
 import { abortSession } from './control.ts';
+import { dropExperiments } from './dropped-experiments.ts';
 import type { SessionState } from './loop.ts';
 
 /** Each has a worktree of its own; branch and budget are the lead's. */
@@ -73,26 +72,8 @@ function workerOf(lead: Session, id: string) {
 
 /** The research is over: whatever they still have in hand is not needed any more, and is told as discarded. */
 export async function dismissWorkers(db: Db, state: SessionState): Promise<void> {
-  const { lead } = state.research!;
-  for (const worker of await listChildren(db, lead.id)) {
+  for (const worker of await listChildren(db, state.research!.lead.id)) {
     if (!TERMINAL_STATUSES.includes(worker.status)) await abortSession(db, worker.id, 'pulse');
   }
-  for (const experiment of await runningExperiments(db, lead.id)) {
-    const description = experiment.description || 'not begun in earnest';
-    const patch = {
-      description,
-      reason: 'The research ended before it was decided.',
-      commit_hash: experiment.wip_sha,
-    };
-    await updateExperiment(db, experiment, { ...patch, status: 'discard', ended_at: storeNow() });
-    const change = {
-      experiment,
-      status: 'discard',
-      landing: 'discarded',
-      patch,
-      research: {},
-      events: [],
-    } as const;
-    await tellOutcome(db, state, change);
-  }
+  await dropExperiments(db, state, 'The research ended before it was decided.');
 }

@@ -1,8 +1,10 @@
 /** Bringing a finished branch into its base (contract 3, Review): never by moving a branch that somebody has checked out. */
 import type { Identity } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
+import { bringForward, filesInTheWay, isHalfForward, takeBackForward } from './bring-forward.ts';
 import { identityEnvironment } from './commit.ts';
 import type { Git } from './exec.ts';
+import { findGitDir } from './layout.ts';
 import { formatMessage } from './message.ts';
 import { findCheckout, readRef } from './refs.ts';
 import { checkoutState } from './worktree.ts';
@@ -21,6 +23,8 @@ export interface MergeRequest {
   identity: Identity | null;
   /** What the person types to try once more, in this mode or another. */
   again(mode: MergeMode): string;
+  /** Whether a git of this machine is at work in a checkout. */
+  isAtWork(checkout: string): boolean;
 }
 
 export interface Merged {
@@ -32,8 +36,8 @@ export interface Merged {
 
 /**
  * Doing it again is no error: a base that holds the branch already, or our commit of this very head, is recognised.
- * Whoever dies in the middle leaves the base where it was: a ref moves all at once, and git goes on by itself with a
- * checkout that it has begun to bring forward.
+ * Whoever dies in the middle leaves the base where it was: a ref moves all at once. With a checkout that git has begun
+ * to bring forward it goes on by itself; where it died too, what it had written is taken back first.
  */
 export async function mergeBranch(git: Git, request: MergeRequest): Promise<Merged> {
   const { root, base, branch, mode } = request;
@@ -47,6 +51,7 @@ export async function mergeBranch(git: Git, request: MergeRequest): Promise<Merg
     });
   }
   const checkout = await findCheckout(git, root, ref);
+  if (checkout !== null) await mendCheckout(git, { checkout, from, request });
   if (await isMerged(git, { root, from, head, request })) return { sha: from, checkout };
   if (checkout !== null && (await checkoutState(git, checkout)).changed.length > 0) {
     throw refused(request, `${base} is checked out in ${checkout} with changes that are not committed.`, {
@@ -62,7 +67,7 @@ export async function mergeBranch(git: Git, request: MergeRequest): Promise<Merg
       command: request.again(mode),
     });
   }
-  if (checkout !== null) await bringIn(git, { checkout, to, request });
+  if (checkout !== null) await bringIn(git, { checkout, from, to, request });
   else await swap(git, { root, ref, from, to, request });
   return { sha: to, checkout };
 }
@@ -111,8 +116,9 @@ async function combine(git: Git, { root, from, head, request }: Sides): Promise<
   );
   const [tree = '', ...files] = merged.stdout.toString('utf8').trim().split('\n');
   if (merged.code !== 0) {
-    const named = files.filter(Boolean).slice(0, 10).join(', ');
-    throw refused(request, `${request.branch} and ${request.base} conflict${named ? ` in ${named}` : ''}.`, {
+    const which = files.filter(Boolean);
+    const where = which.length > 0 ? ` in ${named(which)}` : '';
+    throw refused(request, `${request.branch} and ${request.base} conflict${where}.`, {
       command: `git switch ${request.base} && git merge ${request.branch}`,
     });
   }
@@ -126,17 +132,51 @@ async function combine(git: Git, { root, from, head, request }: Sides): Promise<
   });
 }
 
-/** git itself looks after untracked files that would be overwritten. */
+/** What an earlier try left in the middle; what a person has changed since is theirs. */
+async function mendCheckout(
+  git: Git,
+  { checkout, from, request }: { checkout: string; from: string; request: MergeRequest },
+): Promise<void> {
+  const { base, mode } = request;
+  if ((await findGitDir(checkout)) === null) {
+    throw refused(request, `${base} is checked out in ${checkout}, which is not there.`, {
+      command: `git worktree prune, if it is gone for good, then ${request.again(mode)}`,
+    });
+  }
+  if (!(await isHalfForward(checkout))) return;
+  if (request.isAtWork(checkout)) {
+    throw refused(request, `git is at work in ${checkout}: it may be bringing ${base} forward still.`, {
+      command: `${request.again(mode)}, once it has ended`,
+    });
+  }
+  const changed = await takeBackForward(git, { checkout, head: from });
+  if (changed.length === 0) return;
+  const what = `${base} was half brought forward in ${checkout} when git ended, and since then these were changed: ${named(changed)}.`;
+  throw refused(request, what, { command: `git -C ${checkout} stash -u, then ${request.again(mode)}` });
+}
+
 async function bringIn(
   git: Git,
-  { checkout, to, request }: { checkout: string; to: string; request: MergeRequest },
+  { checkout, from, to, request }: { checkout: string; from: string; to: string; request: MergeRequest },
 ): Promise<void> {
-  const merged = await git.attempt(['merge', '-q', '--ff-only', to], { cwd: checkout });
+  const { base, mode } = request;
+  const strangers = await filesInTheWay(git, { checkout, from, to });
+  if (strangers.length > 0) {
+    const what = `${base} in ${checkout} could not be brought forward: it has files that git does not know, where ${request.branch} has some: ${named(strangers)}.`;
+    throw refused(request, what, {
+      command: `git -C ${checkout} status --ignored, move them away, then ${request.again(mode)}`,
+    });
+  }
+  const merged = await bringForward(git, { checkout, from, to });
   if (merged.code === 0) return;
   const said = merged.stderr.trim().split('\n').slice(0, 5).join(' ');
-  throw refused(request, `${request.base} in ${checkout} could not be brought forward: ${said}`, {
-    command: `git -C ${checkout} status, then ${request.again(request.mode)}`,
+  throw refused(request, `${base} in ${checkout} could not be brought forward: ${said}`, {
+    command: `git -C ${checkout} status, then ${request.again(mode)}`,
   });
+}
+
+function named(paths: readonly string[]): string {
+  return `${paths.slice(0, 10).join(', ')}${paths.length > 10 ? ` and ${paths.length - 10} more` : ''}`;
 }
 
 async function swap(

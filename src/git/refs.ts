@@ -143,9 +143,15 @@ export async function findCheckout(git: Git, root: string, ref: string): Promise
     );
     if (head.ref !== ref && !rebased.some((name) => name?.trim() === ref)) continue;
     const link = await readOrNull(join(gitDir, 'gitdir'));
+    if (link === null && (await isBare(gitDir))) continue;
     return link === null ? gitDir.replace(/\/\.git$/, '') : link.trim().replace(/\/\.git$/, '');
   }
   return null;
+}
+
+/** Then its HEAD only says which branch a clone begins with. */
+async function isBare(gitDir: string): Promise<boolean> {
+  return /^\s*bare\s*=\s*true\s*$/m.test((await readOrNull(join(gitDir, 'config'))) ?? '');
 }
 
 async function findByGit(git: Git, root: string, ref: string): Promise<string | null> {

@@ -32,6 +32,7 @@ export interface StagedChange {
   oldMode: string;
   oldId: string;
   newMode: string;
+  newId: string;
 }
 
 /**
@@ -101,7 +102,9 @@ function tooManyNested({ worktree }: StageRequest): PulseError {
 }
 
 const MAX_ROUNDS = 12;
-const GITLINK = '160000';
+/** Modes of what is a repository of its own, and of what is not there. */
+export const GITLINK = '160000';
+export const NO_FILE = '000000';
 const ADD = ['-c', 'core.safecrlf=false', '-c', 'advice.addEmbeddedRepo=false', 'add', '-A'];
 
 interface Stage {
@@ -160,8 +163,9 @@ async function readStaged(stage: Stage): Promise<StagedChange[]> {
 export function parseRaw(fields: string[]): StagedChange[] {
   const changes: StagedChange[] = [];
   for (let at = 0; at + 1 < fields.length; at += 2) {
-    const [oldMode, newMode, oldId] = fields[at]!.slice(1).split(' ') as [string, string, string];
-    changes.push({ path: fields[at + 1]!, oldMode, newMode, oldId });
+    const about = fields[at]!.slice(1).split(' ') as [string, string, string, string];
+    const [oldMode, newMode, oldId, newId] = about;
+    changes.push({ path: fields[at + 1]!, oldMode, newMode, oldId, newId });
   }
   return changes;
 }
@@ -206,7 +210,7 @@ async function openUp(stage: Stage, nested: string[]): Promise<void> {
 
 async function restore(stage: Stage, changes: StagedChange[]): Promise<void> {
   const lines = changes.map(({ path, oldMode, oldId }) =>
-    oldMode === '000000' ? remove(path, oldId) : `${oldMode} ${oldId}\t${path}\0`,
+    oldMode === NO_FILE ? remove(path, oldId) : `${oldMode} ${oldId}\t${path}\0`,
   );
   if (lines.length > 0) await updateIndex(stage, lines);
 }

@@ -79,14 +79,20 @@ function judge(state: SessionState, flow: ResearchState, live: LiveIteration): S
   const result = live.task.result!;
   if (live.iteration.unit === BASELINE_UNIT) return judgeBaseline(state, live, result);
   const experiment = flow.running!;
+  // Set up was what its own change made of the best: the next idea starts from the best again.
+  if (result.setupFailure && experiment.wip_sha !== null)
+    return settleWith(state, live, { result, change: brokenSetup(experiment, result) });
   const failure = judgeFailure(state, live, result);
   if (failure?.do === 'settle') {
     const isTimeout = failure.verdict.status === 'timeout';
     // Nothing lands that was not measured: what a budget cut short waits for the next run.
     const change = isTimeout
       ? discard(experiment, result, { reason: 'The run took too long.', report: null })
-      : wip(experiment, result, {});
-    return { ...failure, verdict: { ...failure.verdict, experiment: change } };
+      : wip(experiment, result, { description: ideaSoFar(experiment, result) });
+    const { verdict } = failure;
+    // N counts experiments, not the runs that mend them: the next look has both.
+    const stop = verdict.stop?.reason === 'iteration_limit' ? null : verdict.stop;
+    return { ...failure, verdict: { ...verdict, experiment: change, stop } };
   }
   if (failure) return failure;
   const { finalMessage = '', toolSignal = null } = result.run ?? {};
@@ -98,12 +104,19 @@ function judge(state: SessionState, flow: ResearchState, live: LiveIteration): S
       ...said('BLOCKED'),
       outcome: 'blocked',
       reason: detail,
-      experiment: wip(experiment, result, {}),
+      experiment: wip(experiment, result, { description: ideaSoFar(experiment, result) }),
       stop,
     };
     return { do: 'settle', live, result, verdict };
   }
-  const change = judgeExperiment(flow, { experiment, result });
+  return settleWith(state, live, { result, change: judgeExperiment(flow, { experiment, result }) });
+}
+
+function settleWith(
+  state: SessionState,
+  live: LiveIteration,
+  { result, change }: { result: AttemptResult; change: ExperimentChange },
+): Step {
   const outcome = { keep: 'kept', discard: 'discarded', crash: 'crashed', running: 'continued' } as const;
   const verdict: Verdict = {
     ...said('CONTINUE'),
@@ -187,6 +200,14 @@ function judgeExperiment(
   };
 }
 
+/** What it did to the setup cannot be mended either: an agent needs a worktree that is set up. */
+function brokenSetup(experiment: Experiment, result: AttemptResult): ExperimentChange {
+  const { command, outputTail } = result.setupFailure!;
+  const crashes = JSON.stringify([...experiment.crashes, 'external' satisfies CrashKind]);
+  const reason = `external: Setup failed: ${command}\n${outputTail.slice(-2_000)}`;
+  return ended(experiment, result, { status: 'crash', report: null, patch: { crashes, reason } });
+}
+
 function reportOf({ measured }: AttemptResult): MeasureReport | null {
   return measured === undefined || measured === null ? null : measureReportSchema.parse(measured);
 }
@@ -247,7 +268,7 @@ function wip(
   result: AttemptResult,
   patch: ExperimentChange['patch'],
 ): ExperimentChange {
-  const description = descriptionOf(experiment, result);
+  const { description = descriptionOf(experiment, result) } = patch;
   return {
     experiment,
     status: 'running',
@@ -255,7 +276,7 @@ function wip(
     patch: {
       ...patch,
       description,
-      fingerprint: ideaFingerprint(description),
+      fingerprint: ideaFingerprint(String(description)),
       wip_sha: result.commit ?? experiment.wip_sha,
       duration_ms: experiment.duration_ms + Math.round(result.run?.durationMs ?? 0),
     },
@@ -267,6 +288,12 @@ function wip(
 /** The first run's words: a fix is still the same idea. */
 function descriptionOf({ description }: Experiment, { run }: AttemptResult): string {
   return description || (run && describedBy(run)) || 'no description';
+}
+
+/** The last words of a run that asks are its question: an idea is what was told, or what was begun. */
+function ideaSoFar(experiment: Experiment, result: AttemptResult): string {
+  if (result.commit) return descriptionOf(experiment, result);
+  return experiment.description || result.run?.description || '';
 }
 
 function said(signal: 'CONTINUE' | 'BLOCKED') {

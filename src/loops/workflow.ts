@@ -51,7 +51,8 @@ function runningPulse({ pulses }: Pick<WorkflowState, 'pulses'>): PulseRow | nul
 }
 
 /** Nothing is in hand: whoever's turn it is, a person's or the next run's. */
-function next({ session }: SessionState, flow: WorkflowState): Step {
+function next(state: SessionState, flow: WorkflowState): Step {
+  const { session } = state;
   const { workflow, preflight } = flow;
   if (workflow.merged_sha !== null) return end('complete', 'completed', null);
   const budget = budgetStop(session);
@@ -63,9 +64,22 @@ function next({ session }: SessionState, flow: WorkflowState): Step {
   const running = runningPulse(flow);
   if (running?.failure_reason) return deny(running, running.failure_reason);
   if (running?.extension) return end('blocked', 'extension_requested', running.extension.reason);
+  if (running && isMoved(state, running, null))
+    return { do: 'give_up', change: giveUp(running, MOVED), stop: null };
   if (running) return { do: 'pulse', pulse: running };
   return nextPulse(flow);
 }
+
+/**
+ * A person has committed on the workflow's branch since the pulse began (a resume notes where it is), so that the
+ * pulse cannot be landed on it. Where the pulse's own commit is there, it has landed.
+ */
+function isMoved({ control }: SessionState, { start_sha: start }: PulseRow, commit: string | null): boolean {
+  const head = control.head_sha;
+  return head !== null && head !== start && head !== commit;
+}
+
+const MOVED = { to: 'stopped', reason: 'the branch of the workflow was moved meanwhile' } as const;
 
 /** A person refused the extension: what the pulse has is kept on its branch. */
 function deny(pulse: PulseRow, reason: string): Step {
@@ -107,6 +121,8 @@ function judge(state: SessionState, flow: WorkflowState, live: LiveIteration): S
   if (live.iteration.unit === PLAN_UNIT) return judgePlan(state, live, result);
   const pulse = runningPulse(flow)!;
   // What was accepted is done, however the agent ended after that.
+  if (result.run?.completion && isMoved(state, pulse, result.commit))
+    return beginAnew(state, { live, result, pulse });
   if (result.run?.completion) return succeed(state, { live, result, pulse });
   const step = judgeUnfinished(state, flow, { live, result, pulse });
   if (!isStopped(state) || step.do !== 'settle' || step.verdict.pulse?.to !== 'running') return step;
@@ -302,6 +318,22 @@ function succeed(
     reason: summary,
     pulse: change,
     stop: isHalted ? { status: 'blocked', reason: 'unresolved_issues', detail } : goesOnStop(state),
+  };
+  return { do: 'settle', live, result, verdict };
+}
+
+/** Accepted, but on top of what the workflow's branch no longer is. */
+function beginAnew(
+  state: SessionState,
+  { live, result, pulse }: { live: LiveIteration; result: AttemptResult; pulse: PulseRow },
+): Step {
+  const verdict: Verdict = {
+    ...said('CONTINUE'),
+    status: 'complete',
+    outcome: 'continued',
+    reason: MOVED.reason,
+    pulse: giveUp(pulse, MOVED),
+    stop: goesOnStop(state),
   };
   return { do: 'settle', live, result, verdict };
 }

@@ -5,6 +5,7 @@ import { uuidv7 } from '../domain/ids.ts';
 import { act } from '../engine/actions.ts';
 import { type HeldSession, holdSession } from '../engine/session-lease.ts';
 import { type MergeMode, mergeBranch } from '../git/merge.ts';
+import { isGitAtWork } from '../process/at-work.ts';
 import { getControl, type Session } from '../store/sessions.ts';
 import { storeNow } from '../store/store.ts';
 import { insertPulse, type PulseRow, updateWorkflow, type Workflow } from '../store/workflows.ts';
@@ -121,6 +122,7 @@ async function bringIn(
     trailers: { 'Pulse-Session': session.id },
     identity: settings.identity,
     again: (way) => `pulse workflow review ${session.id} --approve --merge ${way}`,
+    isAtWork: isGitAtWork,
   });
   return { base, ...merged, said: `${base} is at ${merged.sha.slice(0, 10)} now.` };
 }

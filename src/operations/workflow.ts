@@ -4,6 +4,7 @@ import { PulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
 import { iterationsFor, type Plan, parsePlan } from '../domain/plan.ts';
 import type { BaselineIssue } from '../domain/workflow.ts';
+import { listRefs } from '../git/refs.ts';
 import { openRepository, type Repository, resolveBase } from '../git/repository.ts';
 import { appendEvents } from '../store/events.ts';
 import { getSession, type Session } from '../store/sessions.ts';
@@ -52,6 +53,7 @@ export async function startWorkflow(
     });
   }
   const { sha: base } = await mergeableBase(operations, repository, input.base ?? plan.base);
+  await refuseTakenBranches(operations, repository, input.branch ?? plan.branch);
   const { checks, steps } = await preparation(operations, { root: repository.root, base, plan, values });
   const { plan: _, goal, isApproved, actor, extensions, ...start } = input;
   return startSession(
@@ -99,6 +101,24 @@ async function mergeableBase(
     {
       hint: 'Name one with --base BRANCH (`base` in the plan), or switch to one first.',
     },
+  );
+}
+
+/** What an earlier workflow of this name kept would stop the first pulse that needs the name, hours later. */
+async function refuseTakenBranches(
+  { git }: Operations,
+  { root }: Repository,
+  branch: string | undefined,
+): Promise<void> {
+  if (branch === undefined) return;
+  const kept = await listRefs(git, root, `refs/heads/${branch}--*`);
+  const names = kept.map(({ ref }) => ref.replace('refs/heads/', ''));
+  if (names.length === 0) return;
+  const named = names.slice(0, 3).join(', ');
+  throw new PulseError(
+    'branch_exists',
+    `Branches for pulses of ${branch} exist already: ${named}${names.length > 3 ? ', …' : ''}.`,
+    { hint: `Look at them, then delete them (git branch -D ${names[0]}), or name another branch.` },
   );
 }
 

@@ -14,6 +14,7 @@ import {
   claim,
   type Estimate,
   estimate,
+  isAtOdds,
   logLikelihoodRatio,
   type Question,
   type Trial,
@@ -93,7 +94,10 @@ function judgeTest(question: Question, trial: Trial): Standing {
   if (trial.tested.length >= 2 && evidence >= keepAt) {
     return { trial: { ...ended, stage: 'confirm' }, reason: null };
   }
-  if (evidence <= discardAt) return notBetter(question, ended, 'no_improvement');
+  if (evidence <= discardAt)
+    return isWorthAnother(question, trial, seen)
+      ? { trial, reason: null }
+      : notBetter(question, ended, 'no_improvement');
   if (trial.tested.length >= readingBound(seen.sigma, seen.delta)) {
     return notBetter(question, ended, 'undecided_at_bound');
   }
@@ -104,6 +108,7 @@ function judgeConfirmation(question: Question, trial: Trial): Standing {
   if (trial.fresh.length === 0) return { trial, reason: null };
   const rule = ruleOf(question);
   const seen = estimate(question, trial);
+  if (isAtOdds(trial, seen)) return { trial, reason: null };
   if (logLikelihoodRatio(seen) <= rule.confirm.giveUpAt) return notBetter(question, trial, 'not_confirmed');
   const wanted = confirmSizes(rule, seen.sigma, seen.delta);
   if (trial.fresh.length < wanted.candidate || trial.freshBest.length < wanted.best) {
@@ -111,6 +116,14 @@ function judgeConfirmation(question: Question, trial: Trial): Standing {
   }
   if (seen.gain < rule.confirm.share * seen.delta) return notBetter(question, trial, 'not_confirmed');
   return { trial, reason: improvedUnlessNotWorthIt(question, trial) };
+}
+
+/**
+ * Before a discard: one stray reading must not be all there is against a change that removes lines, for it needs no gain
+ * to be kept. Of others the first reading is enough: most that read far worse are.
+ */
+function isWorthAnother({ netLines }: Question, trial: Trial, seen: Estimate): boolean {
+  return (netLines < 0 || trial.tested.length > 1) && isAtOdds(trial, seen);
 }
 
 /** Not the end for a change that removes lines, unless it is surely worse. */
@@ -122,6 +135,7 @@ function notBetter(question: Question, trial: Trial, reason: Reason): Standing {
 function judgeComparison(question: Question, trial: Trial): Standing {
   if (trial.fresh.length === 0) return { trial, reason: null };
   const seen = estimate(question, trial);
+  if (isAtOdds(trial, seen)) return { trial, reason: null };
   if (isSurelyWorse(seen)) return { trial, reason: 'no_improvement' };
   const wanted = readingBound(seen.sigma, seen.delta);
   if (trial.fresh.length < wanted || trial.freshBest.length < wanted) return { trial, reason: null };
@@ -194,6 +208,7 @@ function figuresOf(question: Question, trial: Trial, seen: Estimate): Decision['
     gainTo: isMeasured ? seen.gain + margin : null,
     candidateReadings: seen.candidateReadings,
     bestReadings: seen.bestReadings,
+    strays: seen.strays,
   };
 }
 

@@ -26,11 +26,14 @@ function gainOf({ gain, best, mode, figures: { gainFrom, gainTo, sigma } }: Deci
   return `${formatDelta(gain)}${share}, ${bounds}, noise ${formatFigure(sigma)}`;
 }
 
-function readingsOf({ readings }: Decision): string {
+function readingsOf({ readings, figures: { strays } }: Decision): string {
   const candidates = readings.filter(({ of }) => of === 'candidate').length;
   const bests = readings.length - candidates;
-  const own = candidates === 1 ? '1 reading' : `${candidates} readings`;
-  return bests === 0 ? own : `${own}, ${bests} of the best`;
+  return [
+    candidates === 1 ? '1 reading' : `${candidates} readings`,
+    ...(bests === 0 ? [] : [`${bests} of the best`]),
+    ...(strays === 0 ? [] : [`${strays} far off and left out`]),
+  ].join(', ');
 }
 
 function lines(count: number): string {

@@ -59,6 +59,8 @@ export const decisionSchema = z.object({
     gainTo: z.number().nullable(),
     candidateReadings: z.number(),
     bestReadings: z.number(),
+    /** Readings so far off that the usual noise does not explain them, and so few that they were left out. */
+    strays: z.number().default(0),
   }),
   netLines: z.number(),
   readings: z.array(readingSchema),

@@ -3,7 +3,7 @@
  * size whatever the session's length, and plain data, so that it can be stored with each decision.
  */
 import * as z from 'zod';
-import { squaresAround } from './statistics.ts';
+import { mean, medianDistance, squaresAround, withoutStrays } from './statistics.ts';
 
 /** How many readings of the best count, and how many one noise group has. */
 export const WINDOW = 12;
@@ -13,6 +13,12 @@ const EQUAL_READINGS = 5;
 const GROUPS_KEPT = 4;
 /** Variances of twelve readings each differ by more than this once in eighty times if the noise is the same. */
 const OTHER_NOISE = 5;
+/** Beyond so many standard deviations it is not the usual noise: another process, code that was not compiled yet. */
+export const FAR = 6;
+/** So many strays among a window's readings are left out; more are what the metric is like. */
+const STRAYS_BORNE = 2;
+/** Of normal noise: its standard deviation in median distances. */
+const NORMAL = 1.4826;
 /** Beyond this squares overflow. */
 const LARGEST = 1e150;
 
@@ -85,9 +91,20 @@ function withoutOtherNoise(reference: Reference): Reference {
   };
 }
 
+/** What the best reads, strays left out. */
+export function levelOf(reference: Reference): number {
+  return mean(usualBests(reference.window, Math.sqrt(variance(reference))));
+}
+
+/** Of readings of the best, those that the usual noise explains. */
+export function usualBests(values: readonly number[], sigma: number): readonly number[] {
+  const most = STRAYS_BORNE * Math.max(1, Math.floor(values.length / WINDOW));
+  return withoutStrays(values, { reach: FAR * sigma, most });
+}
+
 /** Variance of one reading, pooled within groups; 0 while nothing is known. */
 export function variance({ window, open, groups }: Reference): number {
-  const all = [...groups, spreadOf(window.slice(window.length - open))];
+  const all = [...groups, openSpread({ window, open })];
   const degrees = all.reduce((total, group) => total + group.degrees, 0);
   return degrees === 0 ? 0 : all.reduce((total, group) => total + group.squares, 0) / degrees;
 }
@@ -97,12 +114,16 @@ export function isReadable(value: number): boolean {
 }
 
 function closeGroup(reference: Reference): Reference {
-  const { window, open, groups } = reference;
-  const closed = spreadOf(window.slice(window.length - open));
+  const { groups } = reference;
+  const closed = openSpread(reference);
   const kept = closed.degrees === 0 ? groups : [...groups, closed].slice(-GROUPS_KEPT);
   return { ...reference, open: 0, groups: kept };
 }
 
-function spreadOf(values: readonly number[]): z.infer<typeof spreadSchema> {
+/** One stray among twelve would hide what is truly there for all experiments to come: it is no part of the noise. */
+function openSpread({ window, open }: Pick<Reference, 'window' | 'open'>): z.infer<typeof spreadSchema> {
+  const reach = FAR * NORMAL * medianDistance(window);
+  const usual = window.length < WINDOW ? window : withoutStrays(window, { reach, most: STRAYS_BORNE });
+  const values = window.slice(window.length - open).filter((value) => usual.includes(value));
   return { squares: squaresAround(values), degrees: Math.max(0, values.length - 1) };
 }

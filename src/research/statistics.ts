@@ -20,6 +20,23 @@ export function median(values: readonly number[]): number | null {
   return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
 }
 
+/** Without those beyond `reach` of the median, where they are at most `most`: what comes often is no stray. */
+export function withoutStrays(
+  values: readonly number[],
+  { reach, most }: { reach: number; most: number },
+): readonly number[] {
+  if (values.length < 3 || !(reach > 0)) return values;
+  const middle = median(values)!;
+  const usual = values.filter((value) => Math.abs(value - middle) <= reach);
+  return values.length - usual.length <= most ? usual : values;
+}
+
+/** Of the distances from the median, the median: a few strays do not change it. */
+export function medianDistance(values: readonly number[]): number {
+  const middle = median(values) ?? Number.NaN;
+  return median(values.map((value) => Math.abs(value - middle))) ?? 0;
+}
+
 function sum(values: readonly number[]): number {
   return [...values].sort(bySize).reduce((total, value) => total + value, 0);
 }

@@ -1,15 +1,17 @@
 /** One experiment's readings on the way to a decision. */
 import type { Direction, MinDelta, Reading, Stage } from './decision.ts';
 import {
+  FAR,
   isReadable,
   type Reference,
+  usualBests,
   variance,
   WINDOW,
   withBestReading,
   withCandidateReading,
 } from './reference.ts';
 import { namedDelta, type Rule, testedDelta } from './rule.ts';
-import { mean } from './statistics.ts';
+import { mean, withoutStrays } from './statistics.ts';
 
 export interface Question {
   direction: Direction;
@@ -77,6 +79,8 @@ export interface Estimate {
   delta: number;
   candidateReadings: number;
   bestReadings: number;
+  /** Readings that were left out. */
+  strays: number;
 }
 
 /** What the readings of the present stage say, against the newest readings of the best. */
@@ -90,10 +94,15 @@ export function claim(question: Question, trial: Trial): Estimate {
   return compare(question, trial, trial.freshBest.length > 0 ? trial.freshBest : trial.reference.window);
 }
 
-function compare(question: Question, trial: Trial, bests: readonly number[]): Estimate {
-  const candidates = trial.fresh.length > 0 ? trial.fresh : trial.tested;
-  const [candidate, best] = [mean(candidates), mean(bests)];
+function compare(question: Question, trial: Trial, allBests: readonly number[]): Estimate {
   const sigma = Math.sqrt(variance(trial.reference));
+  const all = inHand(trial);
+  const candidates = withoutStrays(all, {
+    reach: FAR * sigma,
+    most: Math.max(1, Math.floor(all.length / WINDOW)),
+  });
+  const bests = usualBests(allBests, sigma);
+  const [candidate, best] = [mean(candidates), mean(bests)];
   return {
     candidate,
     best,
@@ -103,7 +112,23 @@ function compare(question: Question, trial: Trial, bests: readonly number[]): Es
     delta: testedDelta(namedDelta(question.minDelta, best), sigma),
     candidateReadings: candidates.length,
     bestReadings: bests.length,
+    strays: all.length - candidates.length + allBests.length - bests.length,
   };
+}
+
+/** Those that the present stage goes by. */
+function inHand({ fresh, tested }: Trial): readonly number[] {
+  return fresh.length > 0 ? fresh : tested;
+}
+
+/**
+ * Whether the candidate's first readings are further off than noise explains, from the best or from each other: one of
+ * them may be a stray. By the third it is known which.
+ */
+export function isAtOdds(trial: Trial, { best, sigma }: Estimate): boolean {
+  const [first, second, third] = inHand(trial);
+  if (first === undefined || third !== undefined || sigma === 0) return false;
+  return Math.abs(first - (second ?? best)) > FAR * sigma;
 }
 
 /** Evidence for a gain of δ against none. Without any noise one look is certain. */

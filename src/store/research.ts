@@ -322,3 +322,23 @@ export async function isTriedIdea(
       status === 'discard' || fromJson<string[]>(crashes).some((kind) => bannedBy.includes(kind)),
   );
 }
+
+/** The unit whose commit had this very tree and was discarded, whoever made it; `null`: there is none. */
+export async function findTriedChange(db: Db, sessionId: string, tree: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('pulse_iterations')
+    .select('unit')
+    .where('session_id', 'in', (of) =>
+      of
+        .selectFrom('pulse_sessions')
+        .select('id')
+        .where((where) =>
+          where.or([where('id', '=', sessionId), where('parent_session_id', '=', sessionId)]),
+        ),
+    )
+    .where('tree_hash', '=', tree)
+    .where('outcome', '=', 'discarded')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.unit ?? null;
+}

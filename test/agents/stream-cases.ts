@@ -21,21 +21,25 @@ export interface Played {
 export interface Playing {
   exit?: number | NodeJS.Signals;
   options?: Partial<ParserOptions>;
+  /** A line of its log, besides those of the fixture. */
+  stderr?: string;
 }
 
 export function fixtureFolder({ name }: AgentAdapter): string {
   return join(import.meta.dirname, 'fixtures', name);
 }
 
-function linesOf(adapter: AgentAdapter, name: string): string[] {
+export function linesOf(adapter: AgentAdapter, name: string): string[] {
   return readFileSync(join(fixtureFolder(adapter), `${name}.jsonl`), 'utf8')
     .trimEnd()
     .split('\n');
 }
 
-export function play(adapter: AgentAdapter, name: string, { exit = 0, options }: Playing = {}): Played {
+export function play(adapter: AgentAdapter, name: string, playing: Playing = {}): Played {
+  const { exit = 0, options, stderr } = playing;
   const parser = adapter.createParser({ ...NO_OPTIONS, ...options });
-  const events = linesOf(adapter, name).flatMap((line) => parseAny(parser, line));
+  const lines = linesOf(adapter, name).concat(stderr ?? []);
+  const events = lines.flatMap((line) => parseAny(parser, line));
   return { events, end: parser.finish(exitOf(exit)) };
 }
 

@@ -85,6 +85,23 @@ export function killLoops(store: string, prepare: (scratch: Scratch) => Promise<
       expect(processesOf(scratch)).toEqual([]);
     });
 
+    it('a workflow killed when a pulse has just landed, then paused and resumed, does not take that for somebody else’s move', async () => {
+      using scratch = createScratch();
+      await prepare(scratch);
+      const id = await startWorkflow(scratch, ['one', 'two']);
+      expect(await runner(scratch, id, { where: 'land_pulse:after', count: 1 })).toBe('SIGKILL');
+      await using pulse = await createPulse({ environment: scratch.environment });
+      await pulse.pause(id, { actor: 'test' });
+      expect((await pulse.session(id)).status).toBe('paused');
+      await pulse.resume(id, { actor: 'test' });
+      expect(await runner(scratch, id)).toBe(0);
+      const { session, pulses } = await pulse.workflows.view(id);
+      expect(session).toMatchObject({ stop_reason: 'approval_required', total_commits: 2 });
+      expect(pulses.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+      const log = scratch.git('log', '--reverse', '--format=%s', `main..${session.branch_name}`);
+      expect(log.split('\n')).toEqual(['feat: one', 'feat: two']);
+    });
+
     it.each(STOP_POINTS)(
       'a workflow that is stopped and killed at %s keeps what the pulse had',
       async (where) => {

@@ -1,9 +1,10 @@
 /** Real SIGKILL at every point of a review (contract 3, Review): nothing lost, nothing merged twice, no checkout half merged. */
 import { spawn } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CrashPoint, Trace } from '../../src/engine/actions.ts';
+import { openProcessTable } from '../../src/process/process-table.ts';
 import { createPulse } from '../../src/pulse.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 import { processesOf, runner } from './kill-suite.ts';
@@ -33,7 +34,7 @@ const WAYS: Way[] = (['ff', 'merge', 'squash'] as const).flatMap((mode) =>
       ...ASKING,
       ...(isCheckedOut ? ['status'] : []),
       ...(mode === 'ff' ? [] : ['merge-tree', 'commit-tree']),
-      isCheckedOut ? 'merge' : 'update-ref',
+      ...(isCheckedOut ? ['diff-tree', 'merge'] : ['update-ref']),
     ],
   })),
 );
@@ -102,19 +103,10 @@ export function killReview(
       using scratch = createScratch();
       await prepare(scratch);
       const { id, branch } = await waiting(scratch);
-      // A filter that holds git up while it writes the files, until it is told.
-      const [at, go] = [join(scratch.path, 'at'), join(scratch.path, 'go')];
-      const filter = scratch.file(
-        'filter.sh',
-        `touch '${at}'; until [ -f '${go}' ]; do sleep 0.02; done; cat\n`,
-      );
+      const filter = scratch.file('filter.sh', `${holdUp(scratch)}; cat\n`);
       scratch.git('config', 'filter.slow.smudge', `sh ${filter}`);
       writeFileSync(join(scratch.repository, '.git/info/attributes'), '* filter=slow\n');
-      const child = start(scratch, { id, word: 'ff' });
-      const ended = new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)));
-      await expect.poll(() => existsSync(at), { timeout: 20_000, interval: 20 }).toBe(true);
-      child.kill('SIGKILL');
-      expect(await ended).toBe('SIGKILL');
+      await killedWhenHeld(scratch, { id, word: 'ff' });
       scratch.file('go', '');
       await expect
         .poll(() => scratch.git('rev-parse', 'main'), { timeout: 20_000 })
@@ -128,7 +120,102 @@ export function killReview(
       expect(await runner(scratch, id)).toBe(0);
       expect(subjects(scratch, 'main')).toEqual(['first', 'feat: one', 'feat: two']);
     });
+
+    it.each(['ff', 'merge', 'squash'] as const)(
+      'in the middle of a checkout, and git with it: %s is whole when it is said again',
+      { timeout: 60_000 },
+      async (mode) => {
+        using scratch = createScratch();
+        await prepare(scratch);
+        const { id, branch } = await waiting(scratch);
+        if (mode !== 'ff') commitOnBase(scratch, 'meanwhile.txt');
+        const before = scratch.git('rev-parse', 'main');
+        const filter = scratch.file('filter.sh', `if [ "$1" = two ]; then ${holdUp(scratch)}; fi; cat\n`);
+        scratch.git('config', 'filter.slow.smudge', `sh ${filter} %f`);
+        writeFileSync(join(scratch.repository, '.git/info/attributes'), '* filter=slow\n');
+        await killedWhenHeld(scratch, { id, word: mode });
+        // As when the machine goes down.
+        for (const pid of mergesIn(scratch)) process.kill(pid, 'SIGKILL');
+        await expect.poll(() => mergesIn(scratch), { timeout: 20_000 }).toEqual([]);
+        scratch.file('go', '');
+        expect(scratch.git('rev-parse', 'main')).toBe(before);
+        expect(scratch.git('status', '--porcelain')).toContain('?? one');
+        expect(await review(scratch, { id, word: mode })).toEqual({ end: 0, said: '' });
+        expect(await runner(scratch, id)).toBe(0);
+        expectMerged(scratch, { way: { name: mode, mode, isCheckedOut: true, git: [] }, branch });
+      },
+    );
+
+    it('at every point of a pull request opens one, and leaves the base alone', {
+      timeout: 60_000,
+    }, async () => {
+      using scratch = createScratch();
+      await prepare(scratch);
+      const { id, branch } = await waiting(scratch);
+      const opened = join(scratch.path, 'opened');
+      installHub(scratch, opened);
+      scratch.git('init', '-q', '--bare', join(scratch.path, 'remote.git'));
+      scratch.git('remote', 'add', 'origin', join(scratch.path, 'remote.git'));
+      const before = await worldOf(scratch, id);
+      for (const where of ['merge:before' satisfies CrashPoint, 'git push']) {
+        await killed(scratch, { id, word: 'pr', where });
+        expect(await worldOf(scratch, id), where).toEqual(before);
+        expect(scratch.git('ls-remote', 'origin'), where).toBe('');
+      }
+      await killedWhenHeld(scratch, { id, word: 'pr' });
+      scratch.file('go', '');
+      for (const where of ['merge:after', 'review:before'] satisfies CrashPoint[]) {
+        await killed(scratch, { id, word: 'pr', where });
+        expect((await worldOf(scratch, id)).session, where).toEqual(before.session);
+      }
+      await killed(scratch, { id, word: 'pr', where: 'review:after' });
+      expect(await runner(scratch, id)).toBe(0);
+      expect(readFileSync(opened, 'utf8')).toBe('opened\n');
+      const pushed = scratch.git('ls-remote', 'origin').split('\t');
+      expect(pushed).toEqual([scratch.git('rev-parse', branch), `refs/heads/${branch}`]);
+      const after = await worldOf(scratch, id);
+      expect(after.session).toMatchObject({ status: 'complete', merged: scratch.git('rev-parse', branch) });
+      expect([after.main, after.head, after.checkout]).toEqual([before.main, before.head, before.checkout]);
+    });
   });
+}
+
+/** Shell: says where it is, and waits until it is told. */
+function holdUp({ path }: Scratch): string {
+  return `touch '${path}/at'; until [ -f '${path}/go' ] || [ ! -d '${path}' ]; do sleep 0.02; done`;
+}
+
+async function killedWhenHeld(scratch: Scratch, call: { id: string; word: string }): Promise<void> {
+  const child = start(scratch, call);
+  const ended = new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)));
+  const isHeld = () => existsSync(join(scratch.path, 'at'));
+  await expect.poll(isHeld, { timeout: 20_000, interval: 20 }).toBe(true);
+  child.kill('SIGKILL');
+  expect(await ended).toBe('SIGKILL');
+}
+
+/** The gits that bring the checkout forward. */
+function mergesIn({ repository }: Scratch): number[] {
+  const table = openProcessTable();
+  return table.pids().filter((pid) => {
+    const isMerge = / merge .*--ff-only/.test(table.command(pid));
+    return isMerge && table.cwd(pid) === repository && !table.stat(pid)?.isZombie;
+  });
+}
+
+/** A `gh` that opens one pull request, after a while, and says so when it is asked again. */
+function installHub(scratch: Scratch, opened: string): void {
+  const bin = join(scratch.path, 'bin');
+  mkdirSync(bin);
+  const there = 'a pull request for this branch already exists:\\nhttps://example.org/pull/7\\n';
+  const text = `#!/bin/sh
+if [ -f '${opened}' ]; then printf '${there}' >&2; exit 1; fi
+${holdUp(scratch)}
+echo opened >> '${opened}'
+echo https://example.org/pull/7
+`;
+  writeFileSync(join(bin, 'gh'), text, { mode: 0o755 });
+  scratch.environment.PATH = `${bin}:${scratch.environment.PATH}`;
 }
 
 function start(scratch: Scratch, { id, word, where }: { id: string; word: string; where?: string }) {

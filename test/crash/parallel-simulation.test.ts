@@ -1,9 +1,12 @@
 /** Research by two sessions at once, under deaths and stalls at every point (contract 5, Parallel). */
 import { describe, expect, it } from 'vitest';
+import { decisionSchema } from '../../src/research/decision.ts';
+import { type Reference, referenceSchema } from '../../src/research/reference.ts';
 import { listCommanderTasks } from '../../src/store/commander.ts';
 import { readEvents } from '../../src/store/events.ts';
 import { findResearch, listExperiments } from '../../src/store/research.ts';
 import { findSession, listChildren } from '../../src/store/sessions.ts';
+import { levelOf } from '../fakes/research-world.ts';
 import { type Fate, type Simulated, simulate } from '../fakes/simulation.ts';
 import { type AgentScript, attemptsOf } from '../fakes/world.ts';
 import { surviveSuite } from './loop-suite.ts';
@@ -12,9 +15,12 @@ const WORKERS = 2;
 /** Each worker counts its own iterations; the idea is the experiment's. */
 const script: AgentScript = (_iteration, _attempt, unit) => ({ finalMessage: `Idea of ${unit}.` });
 
-async function run(fate: (point: string, index: number) => Fate | null) {
+async function run(
+  fate: (point: string, index: number) => Fate | null,
+  { isNoisy = false }: { isNoisy?: boolean } = {},
+) {
   const session = { kind: 'research', budget_usd: 100 };
-  const simulated = await simulate({ script, session, parallel: WORKERS, fate });
+  const simulated = await simulate({ script, session, parallel: WORKERS, isNoisy, fate });
   const violations = await violationsOf(simulated);
   await simulated.store.close();
   return { ...simulated, violations };
@@ -43,7 +49,17 @@ async function violationsOf({ world, store, sessionId, isStuck }: Simulated): Pr
   );
   const statuses = experiments.map(({ status }) => status).join();
   check(statuses === 'discard,keep,discard,keep', `experiments ${statuses}`);
-  check(research.best === 80, `best ${research.best}`);
+  // With noise it is a mean.
+  check(Math.abs(research.best! - 80) < 2, `best ${research.best}`);
+  const isKnownOf = (sha: string, { window }: Reference): boolean =>
+    window.every((value) => Math.abs(value - levelOf(world, sha)) <= 3);
+  const known = referenceSchema.parse(research.reference);
+  check(isKnownOf(research.best_sha!, known), `what is known of the best is ${known.window}`);
+  for (const { number, start_sha, decision } of experiments) {
+    if (decision === null) continue;
+    const { reference } = decisionSchema.parse(decision);
+    check(isKnownOf(start_sha, reference), `${number} was compared with another best: ${reference.window}`);
+  }
   // Keeps are applied one after the other: each stands on the one before, and nothing of either is lost.
   const head = world.branches.get(session.branch_name) ?? '';
   check(research.best_sha === head, `the best is ${research.best_sha}, the branch at ${head}`);
@@ -86,4 +102,27 @@ describe('simulated research by two at once', () => {
   });
 });
 
-surviveSuite({ name: 'simulated research by two at once', run, near: 2, randomRuns: 30, stride: 5 });
+surviveSuite({
+  name: 'simulated research by two at once',
+  run: (fate) => run(fate),
+  ...{ near: 2, randomRuns: 30, stride: 5 },
+});
+
+describe('simulated research by two at once, with noise', () => {
+  const noisy = { isNoisy: true };
+
+  it('keeps the same, and knows of each best what was read of that one', async () => {
+    const { violations } = await run(() => null, noisy);
+    expect(violations).toEqual([]);
+  });
+
+  it('survives a death at every point', { timeout: 120_000 }, async () => {
+    const { points } = await run(() => null, noisy);
+    const failures: string[] = [];
+    for (const [at, point] of points.entries()) {
+      const { violations } = await run((_, index) => (index === at ? 'die' : null), noisy);
+      if (violations.length > 0) failures.push(`${at} ${point}: ${violations.join('; ')}`);
+    }
+    expect(failures).toEqual([]);
+  });
+});

@@ -171,6 +171,12 @@ describe('what is refused', () => {
     await refused(['start', planFile('{"title": '), ...ok], 'invalid_input');
     await refused(['start', planFile('just words'), ...ok], 'invalid_plan');
     await refused(['start', planFile({ ...plan('a'), branch: 'main' }), ...ok], 'branch_exists');
+    scene.git('branch', 'again--a-2');
+    const again = await refused(
+      ['start', planFile({ ...plan('a'), branch: 'again' }), ...ok],
+      'branch_exists',
+    );
+    expect(again.stderr).toContain('git branch -D again--a-2');
     await refused(['start', planFile(plan('a')), '--base', 'nope', ...ok], 'unknown_base');
     await refused(['start', planFile(plan('a')), '--extensions', 'never', ...ok], 'usage');
     await refused(['start'], 'usage');

@@ -1,4 +1,5 @@
 /** The courier alone, on a real store, with a commander that does as it is told. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/engine/clock.ts';
 import { readReply } from '../../src/engine/commander-reply.ts';
@@ -15,7 +16,9 @@ const TARGET = { url: 'http://commander.example/mcp' };
 const WHERE = { cwd: '/', environmentPass: [] };
 
 /** A session with a task that is to be created, claimed and completed elsewhere. */
-async function makeScene(answer: (call: CommanderCall, count: number) => CommanderReply) {
+async function makeScene(
+  answer: (call: CommanderCall, count: number) => CommanderReply | Promise<CommanderReply>,
+) {
   const store = await openSqlite({ path: ':memory:' });
   onTestFinished(() => store.close());
   const sessionId = await admit(store, { kind: 'research' });
@@ -54,9 +57,9 @@ async function makeScene(answer: (call: CommanderCall, count: number) => Command
   } as unknown as Engine;
   return {
     calls,
-    finish: async (token: number, isOver: boolean) => {
+    finish: async (token: number, isOver: boolean, isAborted = false) => {
       await using courier = startCourier(engine, { sessionId, token, target: TARGET, where: WHERE });
-      await courier.finish({ isOver });
+      await courier.finish({ isOver, isAborted });
       return (await store.read((db) => listCalls(db, sessionId))).map(
         ({ status, tries }) => `${status} ${tries}`,
       );
@@ -65,6 +68,11 @@ async function makeScene(answer: (call: CommanderCall, count: number) => Command
 }
 
 describe('the courier', () => {
+  it('of a session that was aborted still brings what is answered soon: a task is not left claimed', async () => {
+    const { finish } = await makeScene(() => sleep(20, ANSWERED));
+    expect(await finish(0, true, true)).toEqual(['delivered 1', 'delivered 1', 'delivered 1']);
+  });
+
   it('brings what waits, in order, with the id that the commander gave', async () => {
     const { calls, finish } = await makeScene(() => ANSWERED);
     expect(await finish(0, false)).toEqual(['delivered 1', 'delivered 1', 'delivered 1']);

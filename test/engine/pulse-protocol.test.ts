@@ -26,6 +26,8 @@ interface Options {
   /** What the check shows beyond the baseline; `null`: nothing. */
   news?: () => string | null;
   message?: (given: string) => string;
+  /** What changed while it was checked. */
+  moved?: string[];
   answerWithinMs?: number;
   isReady?: Promise<void>;
 }
@@ -35,6 +37,7 @@ function judged({
   baseline = [KNOWN],
   news = () => null,
   message,
+  moved = [],
   answerWithinMs,
   isReady,
 }: Options = {}) {
@@ -57,6 +60,7 @@ function judged({
       work: staged,
       message: message?.(given.message) ?? given.message,
     }),
+    changedSince: async () => moved,
     async runChecks(): Promise<CheckResult[]> {
       await isReady;
       const found = news();
@@ -80,10 +84,10 @@ function judged({
     call: (name: string, input: object): Promise<ToolReply> =>
       protocol.tools.find((tool) => tool.name === name)!.call(input),
     /** A call of a tool of the agent's own, as its stream tells of it. */
-    own(name: string, summary: string, ok: boolean): void {
+    own(name: string, summary: string, ok: boolean, failed?: { exit: number; output: string }): void {
       const id = String(++ids);
       protocol.saw({ type: 'tool_start', id, name, summary });
-      protocol.saw({ type: 'tool_end', id, ok });
+      protocol.saw({ type: 'tool_end', id, ok, ...failed });
     },
   };
 }
@@ -131,6 +135,15 @@ describe('a failed call', () => {
     const failed = { ok: false, output, reasons: ['exit 2'] };
     protocol.called({ name: 'shell', input: { command: 'npx tsc -p .' }, reply: failed });
     expect(await call('pulse_done', DONE)).toMatchObject({ ok: true });
+  });
+
+  it("of a CLI's own shell is none where all it shows was there before, as its stream tells it", async () => {
+    const { call, own } = judged();
+    const old = 'src/old.ts(3,1): error TS2322: old\n';
+    own('command_execution', "/bin/bash -lc 'npm run types'", false, { exit: 2, output: old });
+    expect(await call('pulse_done', DONE)).toMatchObject({ ok: true });
+    own('Bash', 'npm run types', false, { exit: 2, output: `${old}src/new.ts(1,1): error TS2304: new\n` });
+    expect((await call('pulse_done', DONE)).reasons).toEqual([expect.stringContaining('npm run types')]);
   });
 
   it('that nobody can read is not excused by the exit code of another command', async () => {

@@ -61,6 +61,7 @@ export function createFakePulses({ world, gate }: WorldAccess): PulseWorkspace {
     stage: () => Promise.reject(new Error('the scripted agent is not judged')),
     runHooks: () => Promise.reject(new Error('the scripted agent is not judged')),
     runChecks: () => Promise.reject(new Error('the scripted agent is not judged')),
+    changedSince: () => Promise.reject(new Error('the scripted agent is not judged')),
   };
 }
 

@@ -1,45 +1,89 @@
-/** The small model's side of research: a metric that is the length of what was kept, read without noise. */
-import type { Measurer } from '../../src/engine/measure.ts';
+/** The small model's side of research: a metric that falls with what was kept, read without noise or with some. */
+
+import type { MeasureReport, Measurer } from '../../src/engine/measure.ts';
 import { measureRequestSchema, NOTHING_MEASURED } from '../../src/engine/measure.ts';
+import type { HeldAttempt } from '../../src/engine/ports.ts';
 import { nextStep } from '../../src/research/decide.ts';
+import type { Reading } from '../../src/research/decision.ts';
 import { nextBaselineStep } from '../../src/research/reference.ts';
+import { mean } from '../../src/research/statistics.ts';
 import { insertResearch } from '../../src/store/research.ts';
 import { getControl } from '../../src/store/sessions.ts';
 import { type Store, toJson } from '../../src/store/store.ts';
-import type { WorldAccess } from './world.ts';
+import type { World, WorldAccess } from './world.ts';
 
-const EQUAL = [100, 100, 100, 100, 100];
+const FIRST = 100;
+/** What an experiment brings, or costs. */
+const STEP = 10;
+/** Known beforehand: whoever measures again after a crash reads the same. */
+const NOISE = [2, -2, 1, -3, 3, -1, 2, -2, 0, 3, -3, 0];
+const QUIET = [0];
 
-/** Even experiments help, odd ones do not; the third breaks once. */
-export function createFakeMeasurer({ gate, sleep }: WorldAccess): Measurer {
+/**
+ * Even experiments help, odd ones do not; the third breaks once. With noise the first is caught, and found out so late
+ * that others may have settled since.
+ */
+export function createFakeMeasurer(
+  { gate, sleep, world }: WorldAccess,
+  { isNoisy = false }: { isNoisy?: boolean } = {},
+): Measurer {
+  const offsets = isNoisy ? NOISE : QUIET;
+
+  function experiment(spec: HeldAttempt['spec'], signs: { isBroken: boolean }): MeasureReport {
+    const { work } = spec;
+    if (work?.kind !== 'experiment') throw new Error('not an experiment');
+    const { number, baseSha } = work;
+    const { reference } = measureRequestSchema.parse(work.request);
+    if (signs.isBroken)
+      return { ...NOTHING_MEASURED, crash: { kind: 'runtime', tail: 'it broke' }, reference };
+    if (isNoisy && number === 1) {
+      const caught = { reason: 'guard_failed', text: 'The guard command failed.' } as const;
+      return { ...NOTHING_MEASURED, caught, reference };
+    }
+    const best = levelOf(world, baseSha);
+    const level = { best, candidate: number % 2 === 0 ? best - STEP : best + STEP };
+    const question = { direction: 'lower' as const, minDelta: null, reference: reference!, netLines: 0 };
+    const readings: Reading[] = [];
+    for (;;) {
+      const step = nextStep(question, readings);
+      if (step.do === 'settle')
+        return { ...NOTHING_MEASURED, decision: step.decision, reference: step.reference, goodRunsMs: [1] };
+      const value = level[step.what] + offsets[readings.length % offsets.length]!;
+      readings.push({ of: step.what, value });
+    }
+  }
+
   return {
     async baseline() {
       await gate('measure');
-      const step = nextBaselineStep(EQUAL);
-      if (step.do !== 'begin') throw new Error('five equal readings begin');
-      return { ...NOTHING_MEASURED, reference: step.reference, goodRunsMs: [1], baseline: 100 };
+      const values: number[] = [];
+      for (;;) {
+        const step = nextBaselineStep(values);
+        if (step.do === 'begin') {
+          const { reference } = step;
+          return { ...NOTHING_MEASURED, reference, goodRunsMs: [1], baseline: mean(reference.window) };
+        }
+        values.push(FIRST + offsets[values.length % offsets.length]!);
+      }
     },
     async experiment({ spec, iteration }, { isOutdated }) {
       await gate('measure');
       if (await isOutdated()) return { ...NOTHING_MEASURED, isOutdated: true };
+      const isSlow = isNoisy && spec.unit === 'exp-1';
       // Somebody else may settle meanwhile.
-      await sleep(1_000);
-      const { work } = spec;
-      if (work?.kind !== 'experiment') throw new Error('not an experiment');
-      const { reference } = measureRequestSchema.parse(work.request);
-      if (work.number === 3 && iteration === 4) {
-        return { ...NOTHING_MEASURED, crash: { kind: 'runtime', tail: 'it broke' }, reference };
-      }
-      const value = work.number % 2 === 0 ? reference!.window[0]! - 10 : reference!.window[0]! + 10;
-      const question = { direction: 'lower' as const, minDelta: null, reference: reference!, netLines: 0 };
-      const step = nextStep(question, [{ of: 'candidate', value }]);
-      if (step.do !== 'settle') throw new Error('one reading decides');
-      return { ...NOTHING_MEASURED, decision: step.decision, reference: step.reference, goodRunsMs: [1] };
+      await sleep(isSlow ? 5_000 : 1_000);
+      return experiment(spec, { isBroken: !isNoisy && spec.unit === 'exp-3' && iteration === 4 });
     },
     async close() {
       await gate('close measurer');
     },
   };
+}
+
+/** What the metric truly is: one step down for each run whose work is in the commit. */
+export function levelOf({ commits }: World, sha: string): number {
+  const runs = commits.get(sha)!.content.split(',').length - 1;
+  return FIRST - STEP * runs;
 }
 
 export async function admitResearch(

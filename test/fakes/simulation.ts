@@ -34,6 +34,8 @@ export interface SimulationOptions {
   session?: Partial<NewSession>;
   /** How many sessions of research edit at once. */
   parallel?: number;
+  /** The metric of research differs from reading to reading. */
+  isNoisy?: boolean;
   /** Research tells a commander elsewhere, too. */
   hasCommander?: boolean;
   /** Asked at every point a process passes, in order; `null` lets it go on. */
@@ -143,7 +145,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
       },
       workspace: createFakeWorkspace(access),
       pulses: createFakePulses(access),
-      measurer: createFakeMeasurer(access),
+      measurer: createFakeMeasurer(access, options),
       researchFiles: { write: () => gate('files') },
       commanders: createFakeCommanders(access),
       agents: createFakeAgents(access),

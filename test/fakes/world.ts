@@ -210,7 +210,7 @@ export function createFakeAgents({ world, gate, host, sleep, script }: WorldAcce
       listener.event({ type: 'agent.text', data: { text: `working on ${attempt.iteration}` } });
       await sleep(5_000, signal);
       const { verifies: _, ...scripted } = script(attempt.iteration, attempt.task.attempt, attempt.spec.unit);
-      if (agent.isAlive && !signal.aborted) worktree.content = `${before}${attempt.iteration},`;
+      if (agent.isAlive && !signal.aborted) worktree.content = `${before}${workOf(attempt)},`;
       agent.isAlive = false;
       await gate('agent-ended');
       listener.spent({ costUsd: 0.1, tokens: 10 });
@@ -230,6 +230,11 @@ const SUCCESS: RunReport = {
   durationMs: 5_000,
   endedAt: '2026-01-01T00:00:00.000Z',
 };
+
+/** Those who work for the same research count their iterations each: what they make must differ all the same. */
+function workOf({ iteration, spec: { work } }: HeldAttempt): string {
+  return work?.kind === 'experiment' && work.leadId !== null ? `exp-${work.number}` : String(iteration);
+}
 
 /** A pulse's runs share one parent. */
 function parentOf({ spec }: HeldAttempt): string {

@@ -1,8 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createGit } from '../../src/git/exec.ts';
 import { type MergeMode, mergeBranch } from '../../src/git/merge.ts';
+import { isGitAtWork } from '../../src/process/at-work.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 import { spawnGit } from './fixture.ts';
 
@@ -37,6 +38,7 @@ function merge(scratch: Scratch, mode: MergeMode, meanwhile: { at: string; act()
     trailers: { 'Pulse-Session': 'ses_1' },
     identity: null,
     again: (way) => `review --merge ${way}`,
+    isAtWork: isGitAtWork,
   });
 }
 
@@ -146,6 +148,36 @@ describe('merging a finished branch', () => {
     expect(scratch.git('status', '--porcelain')).toBe('');
     await merge(scratch, 'merge');
     expect(scratch.read('work.txt')).toBe('work\n');
+  });
+
+  it('brings the right checkout along where the repository itself is bare', async () => {
+    using scratch = createScratch();
+    prepare(scratch);
+    const [bare, checkout] = [join(scratch.path, 'bare.git'), join(scratch.path, 'checkout')];
+    scratch.git('clone', '-q', '--bare', scratch.repository, bare);
+    scratch.git('-C', bare, 'worktree', 'add', '-q', checkout, 'main');
+    const { sha } = await merge({ ...scratch, repository: checkout }, 'ff');
+    expect(scratch.git('-C', bare, 'rev-parse', 'main')).toBe(sha);
+    expect(scratch.git('-C', checkout, 'status', '--porcelain')).toBe('');
+    expect(existsSync(join(checkout, 'work.txt'))).toBe(true);
+  });
+
+  it('does not move a base whose checkout is not there, and says what to do about it', async () => {
+    using scratch = createScratch();
+    prepare(scratch);
+    scratch.git('switch', '-q', '--detach');
+    const elsewhere = join(scratch.path, 'elsewhere');
+    scratch.git('worktree', 'add', '-q', elsewhere, 'main');
+    renameSync(elsewhere, `${elsewhere}.away`);
+    const before = scratch.git('rev-parse', 'main');
+    await expect(merge(scratch, 'ff')).rejects.toMatchObject({
+      code: 'merge_conflict',
+      hint: expect.stringContaining('git worktree prune'),
+    });
+    expect(scratch.git('rev-parse', 'main')).toBe(before);
+    scratch.git('worktree', 'prune');
+    await merge(scratch, 'ff');
+    expect(scratch.git('show', 'main:work.txt')).toBe('work');
   });
 
   it('knows its squash below what a person has committed since, and a head that went on as another', async () => {

@@ -208,4 +208,18 @@ describe('a cheat', () => {
     });
     expect(experiments.map(({ metric }) => metric)).toEqual([100]);
   }, 60_000);
+
+  it('gains nothing by a flood that the true figure drowns in', async () => {
+    using scratch = createScratch();
+    prepareLab(scratch);
+    const flood = `echo 100; head -c 5000000 /dev/zero | tr '\\0' x; echo; echo 'cost: 1'`;
+    await using pulse = await createPulse({ environment: scratch.environment });
+    const { experiments } = await research(pulse, scratch, {
+      iterations: 1,
+      scripts: { 'exp-1': idea('drown it', flood) },
+    });
+    expect(experiments).toMatchObject([
+      { status: 'crash', metric: null, reason: expect.stringContaining('more than 4 MiB') },
+    ]);
+  }, 60_000);
 });

@@ -4,7 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { getRequestListener } from '@hono/node-server';
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { describe, expect, it } from 'vitest';
 import { openProcessTable } from '../../src/process/process-table.ts';
 import { createPulse, type Pulse } from '../../src/pulse.ts';
@@ -126,16 +127,19 @@ describe('a commander elsewhere', () => {
 
   it('is told over HTTP, with the token of the variable that the config names', async () => {
     const calls: ToldCall[] = [];
-    const shown = new Set<string | undefined>();
-    const http = createServer((request, response) => {
-      shown.add(request.headers.authorization);
-      const server = createCommanderServer({
-        told: () => calls.length,
-        onCall: (call) => void calls.push(call),
-      });
-      const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
-      void server.connect(transport as never).then(() => transport.handleRequest(request, response));
-    });
+    const shown = new Set<string | null>();
+    const http = createServer(
+      getRequestListener(async (request) => {
+        shown.add(request.headers.get('authorization'));
+        const server = createCommanderServer({
+          told: () => calls.length,
+          onCall: (call) => void calls.push(call),
+        });
+        const transport = new WebStandardStreamableHTTPServerTransport();
+        await server.connect(transport);
+        return transport.handleRequest(request);
+      }),
+    );
     await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
     try {
       using scratch = createScratch();
@@ -265,7 +269,25 @@ describe('a commander elsewhere', () => {
     expect(await pulse.abort(id, { actor: 'test' })).toMatchObject({ status: 'aborted' });
     await run;
     expect(performance.now() - began).toBeLessThan(9_000);
-    expect(outbox(pulse).map(({ status }) => status)).toEqual(['skipped', 'skipped']);
+    expect(outbox(pulse).map(({ status }) => status)).toEqual(Array(4).fill('skipped'));
+    expect(areGone(server.pids())).toBe(true);
+  }, 60_000);
+
+  it('that answers is told that an aborted experiment is over', async () => {
+    using scratch = createScratch();
+    const server = stdioServer(scratch);
+    await using pulse = await createPulse({ environment: labWith(scratch, { command: server.command }) });
+    const id = await startResearch(pulse, scratch, { scripts: { 'exp-1': `${idea('slow', 90)}\nsleep 60` } });
+    const run = pulse.run(id, new AbortController().signal);
+    for await (const _ of pulse.follow(id, { onQuiet: async () => server.calls().length === 2 }));
+    await pulse.abort(id, { actor: 'test' });
+    await run;
+    expect(server.calls().map(({ given }) => given.operation)).toEqual([
+      'create',
+      'claim',
+      'complete',
+      'comment:add',
+    ]);
     expect(areGone(server.pids())).toBe(true);
   }, 60_000);
 

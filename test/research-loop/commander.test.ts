@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPulse, type Pulse } from '../../src/pulse.ts';
 import { type Postgres, startPostgres } from '../fakes/postgres.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
-import { idea, prepareLab, research, startResearch } from './lab.ts';
+import { idea, prepareLab, research, startResearch, tell } from './lab.ts';
 
 let server: Postgres;
 beforeAll(async () => {
@@ -125,6 +125,35 @@ describe('the built-in commander', () => {
     expect(task).toMatchObject({ status: 'claimed', agent_name: 'autoresearch', result: null, comments: [] });
     stop.abort('shutdown');
     await run;
+  }, 60_000);
+
+  it('shows an experiment that was aborted as discarded, under the idea that was told', async () => {
+    using scratch = createScratch();
+    prepareLab(scratch);
+    await using pulse = await createPulse({ environment: scratch.environment });
+    const id = await startResearch(pulse, scratch, {
+      scripts: { 'exp-1': idea('cheaper', 90), 'exp-2': `${tell('too slow')}\nsleep 60` },
+    });
+    const run = pulse.run(id, new AbortController().signal);
+    const isTold = async () => (await pulse.commander.tasks({ group_id: id })).length === 2;
+    for await (const _ of pulse.follow(id, { onQuiet: isTold }));
+    await pulse.abort(id, { actor: 'test' });
+    await run;
+    const [, task] = await pulse.commander.tasks({ group_id: id });
+    expect(task).toMatchObject({
+      description: 'Iteration #2: too slow',
+      status: 'completed',
+      result: 'discard: too slow. Metric: 90 → - (delta: -)',
+      comments: [{ body: 'Status: discard\nMetric: - (delta: -)\nCommit: -\nDescription: too slow' }],
+    });
+    const { session, experiments } = await pulse.research.view(id);
+    expect(session.status).toBe('aborted');
+    expect(experiments[1]).toMatchObject({ status: 'discard', reason: 'The research was aborted.' });
+    const log = scratch.read('autoresearch-results.tsv').trimEnd().split('\n').at(-1);
+    expect(log).toBe(`2\t-\t\t\tdiscard\ttoo slow\t${task!.id}`);
+    const types = [];
+    for await (const { type } of pulse.follow(id)) types.push(type);
+    expect(types.slice(-2)).toEqual(['experiment.discarded', 'session.aborted']);
   }, 60_000);
 
   it('refuses to have a session’s tasks claimed or completed by others, and lets them comment', async () => {

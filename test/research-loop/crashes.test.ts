@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createPulse } from '../../src/pulse.ts';
 import { createScratch } from '../fakes/scratch.ts';
-import { brief, idea, prepareLab, research, tell } from './lab.ts';
+import { brief, idea, prepareLab, research, startResearch, tell } from './lab.ts';
 
 function isAlive(pid: number): boolean {
   return existsSync(`/proc/${pid}/stat`) && !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
@@ -133,4 +133,61 @@ echo "cost: $((cost + n % 3))"
       ['crash', ['hang'], null],
     ]);
   }, 120_000);
+});
+
+describe('a change that breaks the setup', () => {
+  const BROKEN = {
+    content: {
+      setup: ['test "$(cat go.sum)" != broken || { echo no such version; exit 1; }'],
+      scope: { inScope: ['src/**', 'go.sum'] },
+    },
+    files: { 'go.sum': 'v1\n' },
+  };
+
+  it('is a crash of its experiment, not the end of the session', async () => {
+    using scratch = createScratch();
+    prepareLab(scratch, BROKEN.files);
+    await using pulse = await createPulse({ environment: scratch.environment });
+    const { session, experiments } = await research(pulse, scratch, {
+      iterations: 2,
+      content: BROKEN.content,
+      scripts: {
+        'exp-1': `${idea('another version', 50)}\necho broken > go.sum`,
+        'exp-2': idea('cheaper', 90),
+      },
+    });
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    expect(experiments.map(({ status, crashes, runs }) => [status, crashes, runs])).toEqual([
+      ['crash', ['external'], 1],
+      ['keep', [], 1],
+    ]);
+    expect(experiments[0]!.reason).toMatch(/^external: Setup failed: test .*no such version/s);
+    expect(brief(scratch, 'exp-2', 3)).toContain('try a different approach');
+  }, 60_000);
+
+  it('ends its experiment also where it waits for its next run', async () => {
+    using scratch = createScratch();
+    prepareLab(scratch, BROKEN.files);
+    await using pulse = await createPulse({ environment: scratch.environment });
+    const id = await startResearch(pulse, scratch, {
+      iterations: 2,
+      content: BROKEN.content,
+      scripts: {
+        'exp-1': `${idea('another version', 50)}\necho broken > go.sum; echo '<signal>BLOCKED: may I?</signal>'`,
+        'exp-2': idea('cheaper', 90),
+      },
+    });
+    await pulse.run(id, new AbortController().signal);
+    expect((await pulse.session(id)).status).toBe('blocked');
+    await pulse.resume(id, { actor: 'test', answer: 'yes' });
+    await pulse.run(id, new AbortController().signal);
+    const { session, experiments } = await pulse.research.view(id);
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    expect(experiments).toMatchObject([
+      { status: 'crash', crashes: ['external'], description: 'another version', metric: null },
+      { status: 'keep', metric: 90 },
+    ]);
+    expect(scratch.git('for-each-ref', `refs/pulse/discarded/${id}/1`)).not.toBe('');
+    expect(scratch.git('for-each-ref', 'refs/pulse/wip')).toBe('');
+  }, 60_000);
 });

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createPulse } from '../../src/pulse.ts';
 import { createScratch } from '../fakes/scratch.ts';
-import { brief, idea, prepareLab, research, tell } from './lab.ts';
+import { brief, idea, prepareLab, research, startResearch, tell } from './lab.ts';
 
 const STUCK = 'Nothing has helped for a while.';
-const VARIANTS = 'try variants of changes that were kept, nothing else';
+const FEW = 'Only few experiments are left: try variants of changes that were kept';
 
 describe('the brief of an experiment', () => {
   it('brings the stuck protocol after the sixth discard in a row, and only variants when fewer than three are left', async () => {
@@ -40,8 +40,13 @@ describe('the brief of an experiment', () => {
     expect(text(8)).toContain('- Re-read ALL in-scope files from scratch');
     expect(text(8)).toContain("- Try the next untried approach from the plan's Strategy section");
     expect(text(9)).toContain('- Try combining 2-3 previously successful changes');
-    const variantsIn = [...experiments.keys()].map((i) => i + 1).filter((n) => text(n).includes(VARIANTS));
-    expect(variantsIn).toEqual([9, 10, 11]);
+    const fewIn = [...experiments.keys()].map((i) => i + 1).filter((n) => text(n).includes(FEW));
+    expect(fewIn).toEqual([9, 10, 11]);
+    // There are no variants of nothing: as long as nothing was kept, the order stands.
+    const variantsIn = fewIn.filter((n) => text(n).includes(`${FEW}, nothing else.`));
+    expect(variantsIn).toEqual([10, 11]);
+    expect(text(9)).toContain(`${FEW}. None was yet, so choose by this order:\n\n1. Fix crashes/failures`);
+    expect(text(10)).not.toContain('1. Fix crashes/failures');
     expect(text(8)).toContain('1. Fix crashes/failures from previous iteration first');
 
     expect(text(1)).toContain('- [ ] worse by design');
@@ -70,7 +75,7 @@ describe('an idea that was discarded', () => {
     const cost = (what: number) => `echo "echo ${what} >> '${readings}'; echo ${what}" > src/cost`;
     await using pulse = await createPulse({ environment: scratch.environment });
     const { session, experiments } = await research(pulse, scratch, {
-      iterations: 6,
+      iterations: 8,
       scripts: {
         'exp-1': `${cost(110)}\necho 'Unroll the loop.'`,
         // In other words of the same kind, with a result that would be kept.
@@ -81,6 +86,9 @@ describe('an idea that was discarded', () => {
         'exp-4': cost(111),
         'exp-5': cost(93),
         'exp-6': `${cost(80)}\necho 'Unroll two loops.'`,
+        // The very same change, in words that nobody has heard.
+        'exp-7': `${cost(110)}\necho 'Do something entirely new.'`,
+        'exp-8': `${cost(111)}`,
       },
     });
     expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
@@ -92,9 +100,54 @@ describe('an idea that was discarded', () => {
       ['discard', 111, false],
       ['keep', 93, false],
       ['keep', 80, false],
+      ['discard', null, false],
+      ['discard', null, false],
     ]);
+    expect(experiments.slice(-2).map(({ reason }) => reason)).toEqual(
+      [1, 4].map((number) => `It is the same change as experiment ${number}, which was discarded.`),
+    );
     expect(readFileSync(readings, 'utf8').match(/^9[12]$/gm)).toBeNull();
+    expect(readFileSync(readings, 'utf8').match(/^11[01]$/gm)).toEqual(['110', '111']);
     const refs = scratch.git('for-each-ref', '--format=%(refname)', 'refs/pulse/discarded');
-    expect(refs.split('\n')).toEqual([1, 2, 3, 4].map((n) => `refs/pulse/discarded/${session.id}/${n}`));
+    expect(refs.split('\n')).toEqual(
+      [1, 2, 3, 4, 7, 8].map((n) => `refs/pulse/discarded/${session.id}/${n}`),
+    );
+  }, 60_000);
+});
+
+describe('an experiment that goes on', () => {
+  it('is told what it was about and that its work is in the tree', async () => {
+    using scratch = createScratch();
+    prepareLab(scratch);
+    await using pulse = await createPulse({ environment: scratch.environment });
+    const id = await startResearch(pulse, scratch, {
+      iterations: 2,
+      scripts: {
+        'exp-1': `if grep -q 'go ahead' "${scratch.path}/brief-exp-1-$PULSE_ITERATION"; then echo 'echo 40' > src/cost; else ${tell('halve it')}; echo 'echo 50' > src/cost; echo '<signal>BLOCKED: by half?</signal>'; fi`,
+        // Asks before it has an idea: what it asks is none.
+        'exp-2': `if grep -q 'go ahead' "${scratch.path}/brief-exp-2-$PULSE_ITERATION"; then ${tell('a third')}; echo 'echo 30' > src/cost; else echo 'I am at a loss.'; echo '<signal>BLOCKED: what now?</signal>'; fi`,
+      },
+    });
+    for (let stop = 0; stop < 2; stop++) {
+      await pulse.run(id, new AbortController().signal);
+      await pulse.resume(id, { actor: 'test', answer: 'go ahead' });
+    }
+    await pulse.run(id, new AbortController().signal);
+    const { session, experiments } = await pulse.research.view(id);
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    expect(experiments.map(({ description, metric }) => [description, metric])).toEqual([
+      ['halve it', 40],
+      ['a third', 30],
+    ]);
+    const again = brief(scratch, 'exp-1', 3);
+    expect(again).toContain('# Go on with this experiment\n\nThe change "halve it" was begun');
+    expect(again).not.toContain('# Choose the next change');
+    expect(again).not.toContain('experiment_describe');
+    expect(brief(scratch, 'exp-2', 5)).toContain('# Choose the next change');
+    const tasks = await pulse.commander.tasks({ group_id: id });
+    expect(tasks.map((task) => task.description)).toEqual([
+      'Iteration #1: halve it',
+      'Iteration #2: a third',
+    ]);
   }, 60_000);
 });

@@ -164,6 +164,10 @@ describe('research by several sessions at once', () => {
     expect([view.session.status, view.session.stop_reason]).toEqual(['complete', 'completed']);
     expect(view.experiments.map(({ status }) => status)).toEqual(['keep', 'discard']);
     expect(view.experiments[1]?.reason).toBe('The research ended before it was decided.');
+    expect(view.experiments[1]?.description).toBe('a slow b');
+    const types = [];
+    for await (const { type } of pulse.follow(view.session.id)) types.push(type);
+    expect(types.slice(-2)).toEqual(['experiment.discarded', 'session.ended']);
     const tasks = await pulse.commander.tasks({ group_id: view.session.id });
     expect(tasks.map(({ status }) => status)).toEqual(['completed', 'completed']);
     expect(scratch.git('worktree', 'list').trim().split('\n')).toHaveLength(1);
@@ -188,6 +192,9 @@ describe('research by several sessions at once', () => {
     const { session, experiments } = await pulse.research.view(id);
     expect(session.status).toBe('aborted');
     for (const { worker_id } of experiments) expect((await pulse.session(worker_id)).status).toBe('aborted');
+    expect(experiments.map(({ status }) => status)).toEqual(['discard', 'discard']);
+    const tasks = await pulse.commander.tasks({ group_id: id });
+    expect(tasks.map(({ status }) => status)).toEqual(['completed', 'completed']);
     expect(scratch.git('worktree', 'list').trim().split('\n')).toHaveLength(1);
   });
 

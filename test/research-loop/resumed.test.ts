@@ -1,10 +1,11 @@
 /** Research that stopped in the middle and goes on: nothing lands unmeasured, and what is compared is what is there. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { createPulse } from '../../src/pulse.ts';
 import { createScratch } from '../fakes/scratch.ts';
-import { idea, prepareLab, research, startResearch, tell } from './lab.ts';
+import { brief, idea, prepareLab, research, startResearch, tell } from './lab.ts';
 
 const forever = () => new AbortController().signal;
 
@@ -88,5 +89,42 @@ describe('research that goes on', () => {
     expect([session.status, session.blocked_reason]).toEqual(['complete', null]);
     expect(experiments.map(({ status }) => status)).toEqual(['discard', 'discard']);
     expect(row).toMatchObject({ baseline: 100, best: 60 });
+    expect(brief(scratch, 'exp-1', 2)).toContain(
+      `This run was begun before and broke off: stopped by a person. What it left, if anything, is kept under refs/pulse/recovery/${id}/2.1`,
+    );
+  });
+
+  it('reads the best again on another host: readings of different hosts are never compared', async () => {
+    using scratch = createScratch();
+    const far = join(scratch.path, 'far');
+    prepareLab(scratch, {
+      'measure.sh': `#!/bin/sh\nadd=0; [ ! -e '${far}' ] || add=1000\necho "cost: $(($(sh src/cost) + add))"\n`,
+    });
+    await using pulse = await createPulse({ environment: scratch.environment });
+    const id = await startResearch(pulse, scratch, {
+      iterations: 2,
+      scripts: {
+        'exp-1': idea('cheaper', 90),
+        'exp-2': `if grep -q 'go on' "${scratch.path}/brief-exp-2-$PULSE_ITERATION"; then ${tell('cheaper still')}; echo 'echo 80' > src/cost; else echo '<signal>BLOCKED: may I?</signal>'; fi`,
+      },
+    });
+    await pulse.run(id, forever());
+    expect((await pulse.session(id)).status).toBe('blocked');
+    // As if all of it had been read on a host whose figures are other ones.
+    const database = new DatabaseSync(pulse.home.database);
+    database.prepare('UPDATE researches SET host = ?').run('elsewhere.example');
+    database.close();
+    writeFileSync(far, '');
+    await pulse.resume(id, { actor: 'test', answer: 'go on' });
+    await pulse.run(id, forever());
+    const { session, experiments, research: row } = await pulse.research.view(id);
+    expect([session.status, session.blocked_reason]).toEqual(['complete', null]);
+    expect(experiments.map(({ status, metric, delta }) => [status, metric, delta])).toEqual([
+      ['keep', 90, -10],
+      ['keep', 1080, -10],
+    ]);
+    expect(row.host).not.toBe('elsewhere.example');
+    const { iterations } = await pulse.get(id);
+    expect(iterations.map(({ unit }) => unit)).toEqual(['baseline', 'exp-1', 'exp-2', 'baseline', 'exp-2']);
   });
 });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { nextStep } from '../../src/research/decide.ts';
 import { decisionSchema, type Reading } from '../../src/research/decision.ts';
+import { explainDecision } from '../../src/research/decision-words.ts';
 import {
+  levelOf,
   nextBaselineStep,
   referenceSchema,
   variance,
@@ -301,6 +303,76 @@ describe('a noisy metric', () => {
     }
     expect(referenceSchema.parse(reference)).toEqual(reference);
     expect(JSON.stringify(reference).length).toBeLessThan(500);
+  });
+});
+
+describe('a stray reading', () => {
+  const far = 150;
+  const STRAY_BASELINE = NOISY_BASELINE.with(4, far);
+
+  it('of the best is no part of its noise, nor of its level', () => {
+    const reference = referenceOf(STRAY_BASELINE);
+    expect(Math.sqrt(variance(reference))).toBeLessThan(3.3);
+    expect(levelOf(reference)).toBeCloseTo(1104 / 11, 10);
+    // With it counted, noise would be 15 and nothing better by 5 % could ever be told.
+    const { decision } = settle({ ...NOISY, reference }, cycle([120]));
+    expect(decision).toMatchObject({ reason: 'no_improvement', figures: { strays: 1 } });
+    expect(decision.readings).toHaveLength(1);
+    expect(explainDecision(decision)).toContain('1 far off and left out');
+  });
+
+  it('is what the metric is like where it comes often', () => {
+    const often = referenceOf(NOISY_BASELINE.with(1, far).with(5, far).with(9, far));
+    expect(Math.sqrt(variance(often))).toBeGreaterThan(20);
+    expect(levelOf(often)).toBeGreaterThan(110);
+  });
+
+  it('is not all there is against a change that removes lines', () => {
+    const [candidate, best] = [noise(100), noise(100)];
+    let count = 0;
+    const { decision } = settle({ ...NOISY, netLines: -4 }, (what) =>
+      what === 'best' ? best() : count++ === 0 ? far : candidate(),
+    );
+    expect(decision).toMatchObject({ verdict: 'keep', reason: 'simpler' });
+    expect(decision.readings[0]).toEqual({ of: 'candidate', value: far });
+    expect(decision.metric).toBeCloseTo(100, 0);
+  });
+
+  it('is none when the second reading says the same', () => {
+    const { decision } = settle({ ...NOISY, netLines: -4 }, (what) => (what === 'best' ? 100 : far));
+    expect(decision).toMatchObject({ verdict: 'discard', reason: 'no_improvement', stage: 'test' });
+    expect(decision.readings.filter(({ of }) => of === 'candidate')).toHaveLength(2);
+    expect(decision.readings.length).toBeLessThanOrEqual(3);
+  });
+
+  it.each([
+    [1, 'keep'],
+    [2, 'discard'],
+  ] as const)(
+    'is left out once among twelve, not twice, where a gain is confirmed: %i, %s',
+    (strays, verdict) => {
+      const [candidate, best] = [noise(94), noise(100)];
+      let count = 0;
+      const { decision } = settle(NOISY, (what) => {
+        if (what === 'best') return best();
+        const isStray = count >= 6 && count < 6 + strays;
+        count++;
+        return isStray ? far : candidate();
+      });
+      expect(decision.verdict).toBe(verdict);
+      if (verdict === 'keep') expect(decision.figures.strays).toBe(1);
+    },
+  );
+
+  it('ends nothing while fresh readings have not settled which is one', () => {
+    const [candidate, best] = [noise(94), noise(100)];
+    let count = 0;
+    // The first fresh one, after two in the test.
+    const { decision } = settle(NOISY, (what) => {
+      if (what === 'best') return best();
+      return [85, 85, far][count++] ?? candidate();
+    });
+    expect(decision).toMatchObject({ verdict: 'keep', stage: 'confirm', figures: { strays: 1 } });
   });
 });
 

@@ -1,20 +1,24 @@
 /** What is read of a long research without reading all of it; a part of the store's contract. */
 import { describe, expect, it } from 'vitest';
+import type { LiveIteration, SessionState, Verdict } from '../../src/engine/loop.ts';
+import { settleResearch } from '../../src/engine/settle-research.ts';
 import { createStrategyMarks } from '../../src/engine/strategy-marks.ts';
 import {
   endsSinceBest,
+  findResearch,
   insertExperiment,
   insertResearch,
   isFollowedByResearch,
   listExperimentHeads,
+  listExperiments,
   newestDecided,
   updateExperiment,
   updateResearch,
 } from '../../src/store/research.ts';
-import { getSession } from '../../src/store/sessions.ts';
-import type { Store } from '../../src/store/store.ts';
+import { getControl, getSession } from '../../src/store/sessions.ts';
+import { type Store, toJson } from '../../src/store/store.ts';
 import { admit } from '../fakes/admit.ts';
-import { sessionId } from './rows.ts';
+import { attemptResult, sessionId } from './rows.ts';
 
 type Status = 'running' | 'keep' | 'discard' | 'crash';
 
@@ -121,6 +125,60 @@ export function researchContract(open: () => Promise<Store>): void {
       ).toBe(false);
       const elsewhere = { ...(await store.read((db) => getSession(db, ID))), project_path: '/elsewhere' };
       expect(await store.read((db) => isFollowedByResearch(db, elsewhere))).toBe(false);
+    });
+
+    describe('what a worker has read of the best', () => {
+      const read = (window: number[], sinceBest: number) => ({
+        ...{ mode: 'deterministic', open: window.length, groups: [] },
+        window,
+        sinceBest,
+      });
+
+      /** A worker's discard, measured against `baseSha` and what was known then; returns what is known afterwards. */
+      async function settleDiscard(best: { best_sha: string; reference: object }, baseSha: string) {
+        const store = await research();
+        const worker = sessionId(2);
+        await admit(store, { id: worker, kind: 'research', parent_session_id: ID });
+        await add(store, 1, 'running');
+        const asked = { content: {}, reference: read([100, 100], 0), bestSha: baseSha, goodRunsMs: [] };
+        const work = { kind: 'experiment', baseSha, request: asked };
+        return store.tx('settle', async (db) => {
+          await updateResearch(db, ID, { ...best, reference: toJson(best.reference), best: 90 });
+          const [lead, session] = [await getSession(db, ID), await getSession(db, worker)];
+          const experiment = (await listExperiments(db, ID))[0]!;
+          const change = {
+            ...{ experiment, status: 'discard', landing: 'discarded', events: [] },
+            patch: { description: 'a worse one', reason: 'No improvement.' },
+            research: { reference: toJson(read([100, 100], 1)) },
+          };
+          await settleResearch(db, {
+            state: {
+              session,
+              control: await getControl(db, worker),
+              research: { lead, research: await findResearch(db, ID) },
+            } as unknown as SessionState,
+            live: { iteration: { unit: 'exp-1' }, task: { spec: { work } } } as unknown as LiveIteration,
+            result: attemptResult(),
+            verdict: { experiment: change } as unknown as Verdict,
+          });
+          return (await findResearch(db, ID))!.reference;
+        });
+      }
+
+      it('is kept as long as nobody else has read it since', async () => {
+        const best = { best_sha: 'base', reference: read([100, 100], 0) };
+        expect(await settleDiscard(best, 'base')).toEqual(read([100, 100], 1));
+      });
+
+      it('says nothing of a best that was kept meanwhile', async () => {
+        const best = { best_sha: 'kept', reference: read([90], 0) };
+        expect(await settleDiscard(best, 'base')).toEqual(read([90], 0));
+      });
+
+      it('does not take the place of what another worker has read', async () => {
+        const best = { best_sha: 'base', reference: read([100, 100], 7) };
+        expect(await settleDiscard(best, 'base')).toEqual(read([100, 100], 7));
+      });
     });
   });
 }

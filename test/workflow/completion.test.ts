@@ -113,6 +113,28 @@ describe('completion', () => {
     expect(scene.reply('2.json').ok).toBe(true);
   });
 
+  it('refuses files that change while they are checked, and not what the checks themselves leave', async () => {
+    await using scene = await createWorkflowScene();
+    const { path } = scene.scratch;
+    // The first time somebody is quicker than the check.
+    const command = `if [ -f a.txt ]; then echo x > report.out; mkdir ${path}/once && echo worse > a.txt; fi; true`;
+    const verify = [{ command, source: 'Build' }];
+    const script = [
+      'echo good > a.txt',
+      done('feat: a', ['a.txt'], { to: '1.json' }),
+      'echo good > a.txt; rm -f report.out',
+      done('feat: a', ['a.txt'], { to: '2.json' }),
+    ].join('\n');
+    const id = await scene.start({ ...plan('one'), verify }, { scripts: { one: script } });
+    const { session } = await scene.drive(id);
+    expect(scene.reply('1.json').reasons).toEqual([
+      'Files changed while they were checked: a.txt. Wait for the answer before you go on.',
+    ]);
+    expect(scene.reply('2.json').ok).toBe(true);
+    expect(scene.scratch.git('show', `${session.branch_name}:a.txt`)).toBe('good');
+    expect(scene.scratch.git('ls-tree', '--name-only', session.branch_name)).toBe('README.md\na.txt');
+  });
+
   it("runs the repository's hooks while it judges, and what they change is part of the pulse", async () => {
     await using scene = await createWorkflowScene();
     const { scratch } = scene;

@@ -74,6 +74,7 @@ const WRITERS: Record<string, 'all' | 'last'> = {
 
 /** Nothing that is longer can be there. */
 const LONGEST_PATH = 4096;
+const LONGEST_SHOWN = 100;
 const REMOVERS = ['rm', 'rmdir', 'mv'];
 
 function readScript(script: string, reading: Reading): void {
@@ -111,11 +112,23 @@ function withoutWrappers(words: ShellWord[]): ShellWord[] {
 function readGit(args: ShellWord[], reading: Reading): void {
   const words = args.map(({ text }) => text);
   const { refusal, folders, script } = judgeGit(words, reading.guard.facts);
-  if (refusal !== null) reading.reasons.add(`git ${words.join(' ').slice(0, 100)}: ${refusal}.`);
+  if (refusal !== null) reading.reasons.add(`git ${beginningOf(words)}: ${refusal}.`);
   for (const folder of folders) {
     checkWrite({ text: folder, isWhole: true }, { reading, who: 'git' });
   }
   if (script !== null) readScript(script, reading);
+}
+
+/** In whole words: what is told of a refusal is searched for secrets, and half of one is not known any more. */
+function beginningOf(words: readonly string[]): string {
+  const shown: string[] = [];
+  let length = 0;
+  for (const word of words) {
+    length += word.length + 1;
+    if (length > LONGEST_SHOWN) return [...shown, '…'].join(' ');
+    shown.push(word);
+  }
+  return shown.join(' ');
 }
 
 function readShell(args: ShellWord[], { input, reading }: { input: string | null; reading: Reading }): void {
