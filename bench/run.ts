@@ -1,8 +1,9 @@
 /** `npm run bench`: every measurement once, one after the other, as one table; it is kept in docs/benchmarks.md. */
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { cpus, loadavg, totalmem } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { RUNNER_FLAGS } from '../src/process/supervise.ts';
 import { measureDisk } from './disk.ts';
@@ -30,6 +31,9 @@ const measurements: [string, ...string[]][] = [
 ];
 
 const began = performance.now();
+// As the program runs by bin/pulse.js: with what was compiled the time before.
+const compiled = mkdtempSync(join(tmpdir(), 'pulse-bench-'));
+await start(['-e', `import('${pathToFileURL(join(import.meta.dirname, '../src/pulse.ts')).href}')`]);
 const load = loadavg()[0]!;
 const disk = measureDisk();
 const rows: Row[] = [];
@@ -37,6 +41,7 @@ for (const [file, ...args] of measurements) {
   process.stderr.write(`${file} …\n`);
   rows.push(...(await measure(file, args)));
 }
+rmSync(compiled, { recursive: true });
 rows.sort((a, b) => a.what.localeCompare(b.what));
 const text = [
   `${machine()}; fdatasync of 4 KB p50 ${ms(disk.p50)}, p99 ${ms(disk.p99)}; load ${load.toFixed(1)} at the beginning, ` +
@@ -49,17 +54,18 @@ keep(text);
 
 async function measure(file: string, args: string[]): Promise<Row[]> {
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, [
-      ...RUNNER_FLAGS,
-      join(import.meta.dirname, file),
-      ...args,
-    ]);
-    return JSON.parse(stdout) as Row[];
+    return JSON.parse(await start([join(import.meta.dirname, file), ...args])) as Row[];
   } catch (error) {
     process.exitCode = 1;
     process.stderr.write(`${(error as Error).message}\n`);
     return [];
   }
+}
+
+async function start(args: string[]): Promise<string> {
+  const env = { ...process.env, NODE_COMPILE_CACHE: compiled };
+  const { stdout } = await promisify(execFile)(process.execPath, [...RUNNER_FLAGS, ...args], { env });
+  return stdout;
 }
 
 function table(lines: readonly Row[]): string[] {

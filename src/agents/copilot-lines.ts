@@ -17,6 +17,8 @@ const failure = z.object({
 export type CopilotFailure = z.infer<typeof failure>;
 
 export const copilotLine = z.discriminatedUnion('type', [
+  /** Pulse's own first line: the session, as it was told to be named. */
+  z.object({ type: z.literal('pulse.session'), sessionId: z.string() }),
   z.object({ type: z.literal('model.call_start'), data: z.object({ model: text }) }),
   z.object({ type: z.literal('model.call_failure'), agentId, data: failure }),
   z.object({ type: z.literal('assistant.turn_retry') }),
@@ -62,6 +64,22 @@ export type CopilotTokens = z.infer<typeof tokens>;
 /** The file of what was spent, in one line. */
 export const copilotUsage = z.object({
   modelMetrics: z.record(z.string(), z.object({ usage: tokens })),
+});
+
+const amount = z.int().nonnegative().nullish().catch(null);
+
+/** Of its spans (OpenTelemetry) that of a call of a model; what came from a cache is counted as input too. */
+export const copilotSpan = z.object({
+  type: z.literal('span'),
+  attributes: z.object({
+    'gen_ai.operation.name': z.literal('chat'),
+    'gen_ai.request.model': text,
+    'gen_ai.response.model': text,
+    'gen_ai.usage.input_tokens': z.int().nonnegative(),
+    'gen_ai.usage.output_tokens': z.int().nonnegative(),
+    'gen_ai.usage.cache_read.input_tokens': amount,
+    'gen_ai.usage.cache_creation.input_tokens': amount,
+  }),
 });
 
 /** Lines of these families that are not above say nothing that is needed. */

@@ -1,6 +1,6 @@
 /**
- * Reads `copilot --output-format json`, and the file of what it spent as its last line. It exits with 0 when it is
- * interrupted: only `abort` tells.
+ * Reads `copilot --output-format json`, and the file of what it spent as its last line; its spans tell the same call by
+ * call. It exits with 0 when it is interrupted: only `abort` tells.
  */
 import type { AgentEnd, AgentExit, AgentParser, ParserOptions, RunEvent } from './contract.ts';
 import { copilotFailure } from './copilot-failure.ts';
@@ -9,6 +9,7 @@ import {
   type CopilotLine,
   type CopilotTokens,
   copilotLine,
+  copilotSpan,
   copilotUsage,
   isOtherLine,
 } from './copilot-lines.ts';
@@ -20,23 +21,28 @@ import { costOf, type Tokens } from './prices.ts';
 import { aboutCall } from './tool-summary.ts';
 
 const MAX_MESSAGE_LENGTH = 2000;
+const MAX_NAME_LENGTH = 200;
 
 type Line<T extends CopilotLine['type']> = Extract<CopilotLine, { type: T }>;
 
 export function createCopilotParser({ prices, earlier }: ParserOptions): AgentParser {
   const calls = createOpenCalls();
   let model: string | null = null;
+  let named: string | null = null;
   let finalMessage = '';
   let failure: CopilotFailure | null = null;
   let isRetrying = false;
   let error: string | null = null;
   let isAborted = false;
   let result: Line<'result'> | null = null;
+  // The sum has all calls, those of its spans too.
+  let isSummedUp = false;
 
   function onModel({ data }: Line<'model.call_start'>): RunEvent[] {
     if (!data.model || data.model === model) return [];
     model = data.model;
-    return [{ type: 'started', model }];
+    // From here on there is a session of that name.
+    return [{ type: 'started', model, ...(named === null ? {} : { sessionId: named }) }];
   }
 
   function onRetry(): RunEvent[] {
@@ -101,6 +107,7 @@ export function createCopilotParser({ prices, earlier }: ParserOptions): AgentPa
   function usageOf(read: Record<string, unknown> | null): RunEvent[] {
     const { data } = copilotUsage.safeParse(read);
     if (!data) return [];
+    isSummedUp = true;
     const models = Object.entries(data.modelMetrics).map(([name, { usage }]) => {
       const tokens = tokensOf(usage);
       return { ...tokens, costUsd: costOf(name, tokens, prices) };
@@ -120,8 +127,26 @@ export function createCopilotParser({ prices, earlier }: ParserOptions): AgentPa
     ];
   }
 
+  function onSpan(read: Record<string, unknown> | null): RunEvent[] {
+    const { data } = copilotSpan.safeParse(read);
+    if (!data || isSummedUp) return [];
+    const { attributes: told } = data;
+    const tokens = tokensOf({
+      inputTokens: told['gen_ai.usage.input_tokens'],
+      outputTokens: told['gen_ai.usage.output_tokens'],
+      cacheReadTokens: told['gen_ai.usage.cache_read.input_tokens'] ?? 0,
+      cacheWriteTokens: told['gen_ai.usage.cache_creation.input_tokens'] ?? 0,
+    });
+    const asked = told['gen_ai.response.model'] ?? told['gen_ai.request.model'] ?? model;
+    const costUsd = costOf(asked, tokens, prices);
+    return [{ type: 'usage', scope: 'call', ...tokens, ...(costUsd === null ? {} : { costUsd }) }];
+  }
+
   function onLine(said: CopilotLine, line: string): RunEvent[] {
     switch (said.type) {
+      case 'pulse.session':
+        named = keepStart(said.sessionId, MAX_NAME_LENGTH);
+        return [];
       case 'model.call_start':
         return onModel(said);
       case 'model.call_failure':
@@ -169,6 +194,7 @@ export function createCopilotParser({ prices, earlier }: ParserOptions): AgentPa
       const usage = usageOf(read);
       return usage.length > 0 ? usage : [{ type: 'raw', line: keepEnd(line) }];
     },
+    parseLog: (line) => onSpan(readJsonObject(line)),
     finish: endOf,
   };
 }

@@ -1,9 +1,11 @@
 /** GitHub Copilot CLI: `copilot --output-format json`. */
+import { createHash } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Cli, detectCli, locateCli } from './cli.ts';
 import type { AgentAdapter } from './contract.ts';
 import { createCopilotParser } from './copilot-stream.ts';
+import { guardScript } from './guard-hook.ts';
 
 const CLI: Cli = {
   name: 'copilot',
@@ -24,11 +26,29 @@ const SETTINGS = [
 ];
 const MCP_FILE = 'mcp.json';
 const USAGE_FILE = 'usage.json';
+const SPANS_FILE = 'spans.jsonl';
+const SPANS_VARIABLE = 'COPILOT_OTEL_FILE_EXPORTER_PATH';
+const GUARD_FILE = 'guard.sh';
 
-/** What was spent goes to a file alone, when it exits: here it becomes the stream's last line. */
+/** The run's folder is a plugin for the run: it brings the guard. The folder that each plugin gets at home goes at the end. */
+function pluginFiles(directory: string) {
+  const ask = { type: 'command', bash: `bash '${join(directory, GUARD_FILE)}'`, timeoutSec: 10 };
+  const tidy = { type: 'command', bash: 'rmdir "$COPILOT_PLUGIN_DATA"', timeoutSec: 5 };
+  const hooks = { preToolUse: [{ ...ask, matcher: 'bash|create|edit|apply_patch' }], sessionEnd: [tidy] };
+  return {
+    'plugin.json': JSON.stringify({ name: 'pulse-guard', version: '1.0.0', hooks: 'hooks.json' }),
+    'hooks.json': JSON.stringify({ version: 1, hooks }),
+  };
+}
+
+/**
+ * Its stream names the session at its end alone, so Pulse names it: here in the stream's first line. What was spent goes
+ * to a file, when it exits: here it becomes the last line.
+ */
 const WITH_USAGE = `
 usage=$1
-shift
+printf '{"type":"pulse.session","sessionId":"%s"}\\n' "$2"
+shift 2
 exec 3<&0
 "$@" --usage-output-file "$usage" <&3 3<&- &
 agent=$!
@@ -55,6 +75,8 @@ export const copilotAdapter: AgentAdapter = {
     const found = locateCli(CLI, environment);
     return typeof found === 'string' ? nativeProgram(found) : null;
   },
+  // Its spans: one for each call, when the call's tools are over.
+  logFile: (_, { [SPANS_VARIABLE]: spans }) => (spans && existsSync(spans) ? spans : null),
   sandboxPaths({ home, environment }) {
     const own = environment.COPILOT_HOME || join(home, '.copilot');
     return {
@@ -65,24 +87,37 @@ export const copilotAdapter: AgentAdapter = {
   command({ brief, executable, model, resume, tools, directory }) {
     const headers = { Authorization: `Bearer ${tools.token}` };
     const pulse = { type: 'http', url: `${tools.url}/mcp`, headers, tools: ['*'] };
+    const session = resume ?? sessionIdOf(directory);
     const copilot = [
       ...[executable ?? CLI.name, '--output-format', 'json'],
       ...['--allow-all', '--no-ask-user'], // nobody is there to ask
       ...['--additional-mcp-config', `@${join(directory, MCP_FILE)}`],
       ...(model === null ? [] : ['--model', model]),
-      ...(resume === null ? [] : [`--resume=${resume}`]),
+      ...['--plugin-dir', directory],
+      resume === null ? `--session-id=${session}` : `--resume=${session}`,
     ];
     return {
       file: '/bin/sh',
-      args: ['-c', WITH_USAGE, 'sh', join(directory, USAGE_FILE), ...copilot],
-      env: { COPILOT_AUTO_UPDATE: 'false' },
+      args: ['-c', WITH_USAGE, 'sh', join(directory, USAGE_FILE), session, ...copilot],
+      env: { COPILOT_AUTO_UPDATE: 'false', [SPANS_VARIABLE]: join(directory, SPANS_FILE) },
       stdin: brief,
       stopSignals: ['SIGTERM'],
-      files: { [MCP_FILE]: JSON.stringify({ mcpServers: { pulse } }) },
+      files: {
+        [MCP_FILE]: JSON.stringify({ mcpServers: { pulse } }),
+        [GUARD_FILE]: guardScript(tools, CLI.name),
+        ...pluginFiles(directory),
+      },
     };
   },
   createParser: createCopilotParser,
 };
+
+/** A UUID, as it demands; a run's folder is of that run alone. */
+function sessionIdOf(directory: string): string {
+  const hash = createHash('sha256').update(directory).digest('hex');
+  const parts = [hash.slice(0, 8), hash.slice(8, 12), `4${hash.slice(13, 16)}`, `8${hash.slice(17, 20)}`];
+  return [...parts, hash.slice(20, 32)].join('-');
+}
 
 /** npm's `copilot` is a script that waits for the program itself, which outlives it when it is killed. */
 function nativeProgram(path: string): string {

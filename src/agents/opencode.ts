@@ -1,7 +1,9 @@
 /** opencode: `opencode run --format json`. Its settings for a run are one variable; the user's own files are not touched. */
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type Cli, detectCli, locateCli } from './cli.ts';
 import type { AgentAdapter } from './contract.ts';
+import { guardModule } from './guard-hook.ts';
 import { createOpencodeParser } from './opencode-stream.ts';
 
 const CLI: Cli = {
@@ -22,7 +24,26 @@ const SETTINGS = [
     'commands',
   ],
   ...['mode', 'modes', 'plugin', 'plugins', 'skill', 'skills', 'tool', 'tools'],
+  // Its own library for plugins: where it is missing, each run would wait until it is fetched.
+  ...['package.json', 'package-lock.json', 'node_modules'],
 ];
+
+const GUARD_FILE = 'pulse-guard.js';
+/**
+ * Before it loads a plugin it waits for its library, which it fetches if it is not there. Where there is no network, npm
+ * would try for more than a minute: for this it tries once. What the agent runs later has npm's own patience.
+ */
+const NPM_PATIENCE = { npm_config_fetch_retries: '0', npm_config_fetch_timeout: '10000' };
+const PLUGIN = `import { env } from 'node:process';
+
+export const PulseGuard = async () => ({
+  'tool.execute.before': async ({ tool, callID }, { args }) => {
+    for (const name of ${JSON.stringify(Object.keys(NPM_PATIENCE))}) delete env[name];
+    const reason = await reasonAgainst({ tool_name: tool, tool_use_id: callID, tool_input: args });
+    if (reason) throw new Error(reason);
+  },
+});
+`;
 
 export const opencodeAdapter: AgentAdapter = {
   name: CLI.name,
@@ -47,8 +68,9 @@ export const opencodeAdapter: AgentAdapter = {
       write: [`${data}/`, `${join(XDG_STATE_HOME || join(home, '.local/state'), 'opencode')}/`],
     };
   },
-  command({ brief, executable, model, resume, tools }) {
+  command({ brief, executable, model, resume, tools, directory }) {
     const config = {
+      plugin: [pathToFileURL(join(directory, GUARD_FILE)).href],
       mcp: {
         pulse: {
           type: 'remote',
@@ -69,9 +91,14 @@ export const opencodeAdapter: AgentAdapter = {
         ...(model === null ? [] : ['--model', model]),
         ...(resume === null ? [] : ['--session', resume]),
       ],
-      env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(config), OPENCODE_DISABLE_AUTOUPDATE: '1' },
+      env: {
+        OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
+        OPENCODE_DISABLE_AUTOUPDATE: '1',
+        ...NPM_PATIENCE,
+      },
       stdin: brief,
       stopSignals: ['SIGINT', 'SIGTERM'],
+      files: { [GUARD_FILE]: `${guardModule(tools, CLI.name)}${PLUGIN}` },
     };
   },
   createParser: createOpencodeParser,

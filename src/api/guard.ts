@@ -49,6 +49,11 @@ export function requireToken(c: Context<ApiEnv>, what: string): void {
   if (!c.get('isTrusted')) throw tokenNeeded(what);
 }
 
+/** Whoever may start a session may enclose it; that it may go without what the config asks for is a person's word. */
+export function requireTokenForSandbox(c: Context<ApiEnv>, { sandbox }: { sandbox?: string }): void {
+  if (sandbox === 'off' || sandbox === 'auto') requireToken(c, `A start with \`sandbox: ${sandbox}\``);
+}
+
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }

@@ -8,6 +8,7 @@ import { FinishBody, ResearchStartBody } from './research-schemas.ts';
 import { body, json, refusals, WITH_TOKEN } from './route.ts';
 import { KeyHeaders, SessionParams } from './schemas.ts';
 import { ACTOR, type SessionChanges } from './session-changes.ts';
+import { startWords } from './starting.ts';
 
 export function addResearchChanges(app: OpenAPIHono<ApiEnv>, options: SessionChanges): void {
   const { pulse, runSession, take } = options;
@@ -51,23 +52,8 @@ export function addResearchChanges(app: OpenAPIHono<ApiEnv>, options: SessionCha
   });
 }
 
-function startInput({
-  research,
-  projectPath,
-  timeLimit,
-  iterationTimeout,
-  idleTimeout,
-  ...same
-}: ResearchStartBody): ResearchInput {
-  return {
-    ...same,
-    content: research,
-    path: projectPath,
-    createdBy: 'api',
-    timeLimitMs: timeLimit,
-    iterationTimeoutMs: iterationTimeout,
-    idleTimeoutMs: idleTimeout,
-  };
+function startInput({ research: content, ...given }: ResearchStartBody): ResearchInput {
+  return { ...startWords(given), content };
 }
 
 const startRoute = createRoute({

@@ -71,6 +71,10 @@ export const startFields = {
   ...budgets,
   iterationTimeout: duration.optional(),
   idleTimeout: duration.optional(),
+  sandbox: z.enum(['off', 'auto', 'on']).optional().openapi({
+    description:
+      'Whether the agent and its checks are enclosed (the configured). With `on` a start that cannot have it is refused; the others need the token.',
+  }),
   chatId: externalId.optional(),
   phoneNumber: text(50).optional(),
   discordThreadId: externalId.optional(),
@@ -86,7 +90,6 @@ export const StartBody = z
     ...limits,
   })
   .openapi('Start');
-export type StartBody = z.output<typeof StartBody>;
 
 export const ResumeBody = z
   .strictObject({ answer: text(1024 * 1024).optional(), ...limits })

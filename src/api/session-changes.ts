@@ -1,13 +1,13 @@
 /** Start, pause, resume, abort: each one call on `Pulse`; what they started runs on in this process. */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
 import type { Within } from '../operations/context.ts';
-import type { StartInput } from '../operations/start.ts';
 import type { Pulse } from '../pulse.ts';
 import { SessionAnswer, StartAnswer } from './answers.ts';
-import { type ApiEnv, requireToken } from './guard.ts';
+import { type ApiEnv, requireToken, requireTokenForSandbox } from './guard.ts';
 import { change, together } from './keyed.ts';
 import { body, json, refusals, WITH_TOKEN } from './route.ts';
 import { KeyHeaders, NoBody, ResumeBody, SessionParams, StartBody } from './schemas.ts';
+import { startWords } from './starting.ts';
 
 export interface SessionChanges {
   pulse: Pulse;
@@ -28,12 +28,13 @@ export function addSessionChanges(
     const asked = c.req.valid('json');
     if (asked.command !== undefined) requireToken(c, 'A start with `command`');
     if (asked.verify !== undefined) requireToken(c, 'A start with `verify`');
+    requireTokenForSandbox(c, asked);
     const answer = await change(pulse, {
       key: c.req.valid('header')['idempotency-key'],
       asked: ['start', asked],
       status: 201,
       async perform(claim) {
-        const { session } = await pulse.start(startInput(asked), together(claim, take));
+        const { session } = await pulse.start(startWords(asked), together(claim, take));
         runSession(session.id);
         return session;
       },
@@ -123,20 +124,3 @@ const abortRoute = createRoute({
   request: { params: SessionParams, headers: KeyHeaders, body: body(NoBody, { isRequired: false }) },
   responses: { 202: json('The session is aborted.', SessionAnswer), ...refusals(400, 404, 409, 413, 422) },
 });
-
-function startInput({
-  projectPath,
-  timeLimit,
-  iterationTimeout,
-  idleTimeout,
-  ...same
-}: StartBody): StartInput {
-  return {
-    ...same,
-    path: projectPath,
-    createdBy: 'api',
-    timeLimitMs: timeLimit,
-    iterationTimeoutMs: iterationTimeout,
-    idleTimeoutMs: idleTimeout,
-  };
-}

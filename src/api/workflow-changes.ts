@@ -5,11 +5,12 @@ import type { Within } from '../operations/context.ts';
 import type { WorkflowInput } from '../operations/workflow.ts';
 import type { Session } from '../store/sessions.ts';
 import { SessionAnswer } from './answers.ts';
-import { type ApiEnv, requireToken } from './guard.ts';
+import { type ApiEnv, requireToken, requireTokenForSandbox } from './guard.ts';
 import { change, together } from './keyed.ts';
 import { body, json, refusals, WITH_TOKEN } from './route.ts';
 import { KeyHeaders, NoBody, SessionParams } from './schemas.ts';
 import { ACTOR, type SessionChanges } from './session-changes.ts';
+import { startWords } from './starting.ts';
 import { ReviewAnswer, WorkflowStartAnswer } from './workflow-answers.ts';
 import { ApproveBody, ExtensionBody, ReviewBody, WorkflowStartBody } from './workflow-schemas.ts';
 
@@ -33,6 +34,7 @@ export function addWorkflowChanges(app: OpenAPIHono<ApiEnv>, options: SessionCha
   app.openapi(startRoute, async (c) => {
     const asked = c.req.valid('json');
     demandTokenForStart(c, asked);
+    requireTokenForSandbox(c, asked);
     const answer = await change(pulse, {
       key: c.req.valid('header')['idempotency-key'],
       asked: ['workflow start', asked],
@@ -136,24 +138,8 @@ function demandTokenForStart(c: Context<ApiEnv>, { command, plan, approve }: Wor
   if (approve) requireToken(c, 'A start with `approve`');
 }
 
-function startInput({
-  projectPath,
-  approve,
-  timeLimit,
-  iterationTimeout,
-  idleTimeout,
-  ...same
-}: WorkflowStartBody): WorkflowInput {
-  return {
-    ...same,
-    path: projectPath,
-    createdBy: 'api',
-    actor: ACTOR,
-    isApproved: approve,
-    timeLimitMs: timeLimit,
-    iterationTimeoutMs: iterationTimeout,
-    idleTimeoutMs: idleTimeout,
-  };
+function startInput({ approve, ...given }: WorkflowStartBody): WorkflowInput {
+  return { ...startWords(given), actor: ACTOR, isApproved: approve };
 }
 
 const startRoute = createRoute({

@@ -50,7 +50,7 @@ export function isOrphan({ status }: Session, runner: RunnerState): boolean {
 }
 
 /** The status, and what it hides: no runner, nothing verified, why it is blocked. */
-export function statusText(session: Session, runner: RunnerState): string {
+function statusText(session: Session, runner: RunnerState): string {
   if (isOrphan(session, runner)) return `${session.status} (no runner)`;
   if (session.status === 'running' && session.resume_at) return 'running (waiting)';
   if (isUnverified(session)) return 'complete (unverified)';

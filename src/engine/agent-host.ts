@@ -158,7 +158,10 @@ async function runAgent(
   const guarded = createCallGuard({
     worktree: spec.worktreePath,
     environment: agentEnvironment({ base: environment, own: [], pass: [], add: {} }),
-    onRefusal: refusals.add,
+    onRefusal(call) {
+      refusals.add(call);
+      tell({ type: 'denied', tool: call.tool, reason: call.reasons.join(' ') });
+    },
   });
   using access = await endpoint.admit(tools, seenAlive, guarded);
   hiding = redactor.adding([access.token]);

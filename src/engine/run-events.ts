@@ -52,7 +52,10 @@ function agentEvent(event: RunEvent): NewEvent | null {
         data: { attempt: event.attempt, status: event.status, delayMs: event.delayMs },
       };
     case 'denied':
-      return { type: 'agent.denied', data: { tool: event.tool, reason: event.reason } };
+      return {
+        type: 'agent.denied',
+        data: { tool: event.tool, reason: event.reason?.slice(0, SUMMARY_KEPT) },
+      };
     case 'limit':
       return { type: 'agent.limit', data: { message: event.message, resetAt: event.resetAt } };
     case 'compacted':

@@ -66,6 +66,12 @@ export const startFields = {
   idleTimeout: duration.optional().describe('End it after this time without a sign of life (10m).'),
   base: z.string().min(1).max(500).optional().describe('Start from this branch, tag or commit (HEAD).'),
   branch: z.string().min(1).max(500).optional().describe('The branch to write (pulse/<goal>-<id>).'),
+  sandbox: z
+    .enum(['off', 'auto', 'on'])
+    .optional()
+    .describe(
+      'Enclose the agent and its checks: on, or refused; auto where it works; off (the configured). Other than on only on a person’s word.',
+    ),
 };
 
 export const startInput = z.strictObject({

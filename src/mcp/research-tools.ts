@@ -3,7 +3,7 @@
  * becomes of the findings is a person's to decide (contract 6).
  */
 import type { McpTool } from '../tools/mcp-server.ts';
-import { statusInput, usd } from './inputs.ts';
+import { statusInput } from './inputs.ts';
 import {
   researchFinishInput,
   researchReportInput,
@@ -12,8 +12,9 @@ import {
 } from './research-inputs.ts';
 import { researchView } from './research-views.ts';
 import { type Caller, demandPerson, demandTrust, sessionTool } from './session-tool.ts';
-import { boundedSession, cut, noteLines } from './views.ts';
-import { stopped } from './waiting.ts';
+import { demandEnclosed, started, startWords } from './starting.ts';
+import { boundedSession, cut } from './views.ts';
+import { waitForStop } from './waiting.ts';
 
 export function researchTools(caller: Caller): McpTool[] {
   return [start, show, report, finish, showReport].map((tool) => tool(caller));
@@ -32,28 +33,11 @@ const start = sessionTool({
   annotations: CHANGES,
   async run(input, caller) {
     demandTrust(caller, 'pulse_research_start');
-    const { projectPath, research, budgetUsd, timeLimit, iterationTimeout, idleTimeout, ...rest } = input;
-    const pulse = await caller.pulse();
-    const { session, notes } = await pulse.research.start(
-      {
-        ...rest,
-        content: research,
-        path: projectPath,
-        createdBy: 'mcp',
-        budgetUsd: usd(budgetUsd),
-        timeLimitMs: timeLimit,
-        iterationTimeoutMs: iterationTimeout,
-        idleTimeoutMs: idleTimeout,
-      },
-      caller.take,
-    );
-    await caller.runSession(session);
-    const text = [
-      `Started ${session.id}: agent ${session.agent} on branch ${session.branch_name}.`,
-      ...noteLines({ ...notes, isUnverified: false }),
-      'next: pulse_research_show, with waitSeconds',
-    ].join('\n');
-    return { text, data: { sessionId: session.id, session: boundedSession(session), notes: { ...notes } } };
+    demandEnclosed(caller, 'pulse_research_start', input);
+    const { research: content, ...given } = input;
+    const { research } = await caller.pulse();
+    const admitted = await research.start({ ...startWords(given), content }, caller.take);
+    return started(caller, admitted, 'pulse_research_show, with waitSeconds');
   },
 });
 
@@ -63,11 +47,10 @@ const show = sessionTool({
   description: 'How research stands: baseline, experiments, the best so far, and what to do next.',
   input: statusInput,
   annotations: { readOnlyHint: true },
-  async run({ sessionId, waitSeconds = 0 }, caller, signal) {
+  async run({ sessionId, waitSeconds }, caller, signal) {
     const pulse = await caller.pulse();
     const { session } = await pulse.research.show(sessionId);
-    if (waitSeconds > 0)
-      await stopped(pulse, session.id, AbortSignal.any([signal, AbortSignal.timeout(waitSeconds * 1000)]));
+    await waitForStop(pulse, session.id, { seconds: waitSeconds, signal });
     return researchView(await pulse.research.show(session.id), await pulse.runner(session.id));
   },
 });

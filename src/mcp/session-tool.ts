@@ -110,7 +110,7 @@ const FIELDS: Record<string, string> = {
   anchor: 'anchorTurnId',
   context: 'contextStrategy',
   ...Object.fromEntries(
-    ['answer', 'base', 'branch', 'agent', 'command', 'verify'].map((name) => [name, name]),
+    ['answer', 'base', 'branch', 'agent', 'command', 'verify', 'sandbox'].map((name) => [name, name]),
   ),
 };
 

@@ -13,8 +13,9 @@ import {
 } from './inputs.ts';
 import { researchTools } from './research-tools.ts';
 import { type Caller, demandPerson, demandTrust, sessionTool } from './session-tool.ts';
-import { boundedSession, contextView, headline, listView, nextStep, noteLines, statusView } from './views.ts';
-import { stopped } from './waiting.ts';
+import { demandEnclosed, started, startWords } from './starting.ts';
+import { boundedSession, contextView, headline, listView, nextStep, statusView } from './views.ts';
+import { waitForStop } from './waiting.ts';
 import { workflowTools } from './workflow-tools.ts';
 
 export const INSTRUCTIONS =
@@ -39,30 +40,13 @@ const start = sessionTool({
   input: startInput,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   async run(input, caller) {
-    const { projectPath, budgetUsd, timeLimit, iterationTimeout, idleTimeout, ...rest } = input;
     if (input.command !== undefined || input.verify !== undefined) {
       demandTrust(caller, 'pulse_start with command or verify');
     }
+    demandEnclosed(caller, 'pulse_start', input);
     const pulse = await caller.pulse();
-    const { session, notes } = await pulse.start(
-      {
-        ...rest,
-        path: projectPath,
-        createdBy: 'mcp',
-        budgetUsd: usd(budgetUsd),
-        timeLimitMs: timeLimit,
-        iterationTimeoutMs: iterationTimeout,
-        idleTimeoutMs: idleTimeout,
-      },
-      caller.take,
-    );
-    await caller.runSession(session);
-    const text = [
-      `Started ${session.id}: agent ${session.agent} on branch ${session.branch_name}.`,
-      ...noteLines(notes),
-      'next: pulse_status, with waitSeconds',
-    ].join('\n');
-    return { text, data: { sessionId: session.id, session: boundedSession(session), notes: { ...notes } } };
+    const admitted = await pulse.start(startWords(input), caller.take);
+    return started(caller, admitted, 'pulse_status, with waitSeconds');
   },
 });
 
@@ -72,11 +56,10 @@ const status = sessionTool({
   description: 'How a session stands: status, why it stopped, its newest iterations, and what to do next.',
   input: statusInput,
   annotations: { readOnlyHint: true },
-  async run({ sessionId, waitSeconds = 0 }, caller, signal) {
+  async run({ sessionId, waitSeconds }, caller, signal) {
     const pulse = await caller.pulse();
     const { session } = await pulse.get(sessionId);
-    if (waitSeconds > 0)
-      await stopped(pulse, session.id, AbortSignal.any([signal, AbortSignal.timeout(waitSeconds * 1000)]));
+    await waitForStop(pulse, session.id, { seconds: waitSeconds, signal });
     return statusView(await pulse.get(session.id), await pulse.runner(session.id));
   },
 });

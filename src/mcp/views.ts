@@ -129,7 +129,10 @@ export function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}… (${text.length - most} more characters)`;
 }
 
-export function noteLines({ notIncluded, isCostUnknown, isUnverified }: StartNotes): string[] {
+export function noteLines(
+  { notIncluded, isCostUnknown, isUnverified, sandbox }: StartNotes,
+  { kind }: Session,
+): string[] {
   return [
     ...(notIncluded.count > 0
       ? [
@@ -141,6 +144,8 @@ export function noteLines({ notIncluded, isCostUnknown, isUnverified }: StartNot
           'note: what this agent costs is not known (it does not say, and no price is known for its model): the limits of cost and tokens bind only on what it or report_usage tells; the others bind',
         ]
       : []),
-    ...(isUnverified ? ['note: no verify command: a completion will be unverified'] : []),
+    ...(sandbox.wish ? ['note: the agent and its checks run in a sandbox; the network is open to them'] : []),
+    ...(sandbox.refused ? [`note: no sandbox: ${sandbox.refused}`] : []),
+    ...(isUnverified && kind === 'goal' ? ['note: no verify command: a completion will be unverified'] : []),
   ];
 }

@@ -4,10 +4,11 @@
  */
 import type { Resumed } from '../operations/control.ts';
 import type { McpTool } from '../tools/mcp-server.ts';
-import { statusInput, usd } from './inputs.ts';
+import { statusInput } from './inputs.ts';
 import { type Caller, demandPerson, demandTrust, sessionTool, type Told } from './session-tool.ts';
-import { boundedSession, noteLines } from './views.ts';
-import { stopped } from './waiting.ts';
+import { demandEnclosed, started, startWords } from './starting.ts';
+import { boundedSession } from './views.ts';
+import { waitForStop } from './waiting.ts';
 import {
   workflowApproveInput,
   workflowBaselineInput,
@@ -33,15 +34,7 @@ const start = sessionTool({
   input: workflowStartInput,
   annotations: CHANGES,
   async run(input, caller) {
-    const {
-      projectPath,
-      budgetUsd,
-      timeLimit,
-      iterationTimeout,
-      idleTimeout,
-      approve: isApproved,
-      ...rest
-    } = input;
+    const { approve: isApproved, ...given } = input;
     if (
       input.command !== undefined ||
       input.plan?.verify !== undefined ||
@@ -50,30 +43,20 @@ const start = sessionTool({
       demandTrust(caller, 'pulse_workflow_start with command, verify or preflight');
     }
     if (isApproved) demandPerson(caller, 'pulse_workflow_start with approve');
-    const pulse = await caller.pulse();
-    const { session, notes } = await pulse.workflows.start(
-      {
-        ...rest,
-        path: projectPath,
-        createdBy: 'mcp',
-        actor: caller.actor,
-        isApproved,
-        budgetUsd: usd(budgetUsd),
-        timeLimitMs: timeLimit,
-        iterationTimeoutMs: iterationTimeout,
-        idleTimeoutMs: idleTimeout,
-      },
+    demandEnclosed(caller, 'pulse_workflow_start', input);
+    const { workflows } = await caller.pulse();
+    const admitted = await workflows.start(
+      { ...startWords(given), actor: caller.actor, isApproved },
       caller.take,
     );
-    await caller.runSession(session);
-    const text = [
-      `Started ${session.id}: agent ${session.agent} on branch ${session.branch_name}.`,
-      ...noteLines({ ...notes, isUnverified: false }),
-      isApproved || input.goal !== undefined
-        ? 'next: pulse_workflow_status, with waitSeconds'
-        : 'next: show the person the plan; on their word pulse_workflow_approve',
-    ].join('\n');
-    return { text, data: { sessionId: session.id, session: boundedSession(session), notes: { ...notes } } };
+    const goesOnAlone = isApproved || input.goal !== undefined;
+    return started(
+      caller,
+      admitted,
+      goesOnAlone
+        ? 'pulse_workflow_status, with waitSeconds'
+        : 'show the person the plan; on their word pulse_workflow_approve',
+    );
   },
 });
 
@@ -83,11 +66,10 @@ const status = sessionTool({
   description: 'How a workflow stands: its pulses, why it stopped, and what to do next.',
   input: statusInput,
   annotations: { readOnlyHint: true },
-  async run({ sessionId, waitSeconds = 0 }, caller, signal) {
+  async run({ sessionId, waitSeconds }, caller, signal) {
     const pulse = await caller.pulse();
     const { session } = await pulse.workflows.show(sessionId);
-    if (waitSeconds > 0)
-      await stopped(pulse, session.id, AbortSignal.any([signal, AbortSignal.timeout(waitSeconds * 1000)]));
+    await waitForStop(pulse, session.id, { seconds: waitSeconds, signal });
     return workflowView(await pulse.workflows.show(session.id), await pulse.runner(session.id));
   },
 });

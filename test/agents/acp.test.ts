@@ -1,13 +1,15 @@
 /** The `acp` agent with a program that really speaks the protocol (fixtures/acp-agent.ts), as the host runs it. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { RequestError } from '@agentclientprotocol/sdk';
+import { type PermissionOptionKind, RequestError } from '@agentclientprotocol/sdk';
 import { describe, expect, test } from 'vitest';
 import { failureOf } from '../../src/agents/acp/failure.ts';
 import { answerPermission } from '../../src/agents/acp/permission.ts';
 import { createUpdateReader } from '../../src/agents/acp/updates.ts';
 import { usageOf } from '../../src/agents/acp/usage.ts';
 import { acpAdapter } from '../../src/agents/acp.ts';
+import { createToolEndpoint } from '../../src/tools/endpoint.ts';
+import { createCallGuard } from '../../src/tools/guard/call-guard.ts';
 import { until } from '../engine/scene.ts';
 import { makeFolder, makeRun, NO_OPTIONS, playRun } from './fixture.ts';
 
@@ -15,29 +17,49 @@ const PROGRAM = join(import.meta.dirname, 'fixtures/acp-agent.ts');
 const TOOLS = { PULSE_TOOLS_URL: 'http://127.0.0.1:1', PULSE_TOOLS_TOKEN: 'the-token' };
 
 /** The adapter with what the host adds for each run. */
-const adapter = {
+const withTools = (env: typeof TOOLS) => ({
   ...acpAdapter,
-  command: (run: Parameters<typeof acpAdapter.command>[0]) => ({ ...acpAdapter.command(run), env: TOOLS }),
-};
+  command: (run: Parameters<typeof acpAdapter.command>[0]) => ({ ...acpAdapter.command(run), env }),
+});
+const adapter = withTools(TOOLS);
 
 interface TurnOptions {
   brief?: string;
+  /** The program's modes, the one that it is in first. */
+  modes?: string;
+  /** A run's door with the guard at it, instead of none. */
+  isGuarded?: boolean;
   /** Stops the run once the program has the brief. */
   isStopped?: boolean;
 }
 
-async function runTurn(turn: string, { brief, isStopped }: TurnOptions = {}) {
+async function runTurn(turn: string, { brief, modes = '', isGuarded, isStopped }: TurnOptions = {}) {
   const worktree = makeFolder();
   const log = join(worktree, 'log.jsonl');
-  const command = `'${process.execPath}' '${PROGRAM}' ${turn} '${log}'`;
+  const command = `'${process.execPath}' '${PROGRAM}' ${turn} '${log}' ${modes}`;
+  const refused: string[] = [];
+  await using endpoint = createToolEndpoint();
+  const guard = createCallGuard({
+    worktree,
+    environment: {},
+    onRefusal: ({ reasons }) => void refused.push(...reasons),
+  });
+  using access = await endpoint.admit([], () => undefined, guard);
+  const tools = { PULSE_TOOLS_URL: access.url, PULSE_TOOLS_TOKEN: access.token };
   const stop = new AbortController();
   if (isStopped) void until(() => readLog(log).includes('"prompt"')).then(() => stop.abort());
-  const played = await playRun(adapter, { worktree, command, brief, signal: stop.signal });
+  const adapterOfRun = isGuarded ? withTools(tools) : adapter;
+  const played = await playRun(adapterOfRun, { worktree, command, brief, signal: stop.signal });
   const notes = readLog(log)
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as { what: string; value: unknown });
-  return { ...played, worktree, noted: (what: string) => notes.filter((note) => note.what === what) };
+  return {
+    ...played,
+    worktree,
+    refused,
+    noted: (what: string) => notes.filter((note) => note.what === what),
+  };
 }
 
 function readLog(file: string): string {
@@ -45,7 +67,7 @@ function readLog(file: string): string {
 }
 
 describe('a conversation', () => {
-  test('has the brief, the worktree, the run’s tools, and nobody to ask', async () => {
+  test('has the brief, the worktree and the run’s tools', async () => {
     const { end, noted, worktree } = await runTurn('quiet', { brief: 'the "brief"\n' });
     expect(end).toMatchObject({ ok: true, failure: null });
     expect(noted('prompt')).toMatchObject([{ value: [{ type: 'text', text: 'the "brief"\n' }] }]);
@@ -58,7 +80,6 @@ describe('a conversation', () => {
         },
       },
     ]);
-    expect(noted('mode')).toMatchObject([{ value: 'yolo' }]);
     const fs = { readTextFile: false, writeTextFile: false };
     expect(noted('initialize')).toMatchObject([{ value: { clientCapabilities: { fs, terminal: false } } }]);
   });
@@ -88,12 +109,49 @@ describe('a conversation', () => {
     ]);
   });
 
-  test('a call within the worktree is allowed, once; one beyond it is not', async () => {
-    const { noted } = await runTurn('asks');
+  test.each([
+    ['default,yolo', []],
+    ['plan,default,bypassPermissions', [{ value: 'default' }]],
+    ['auto,read-only,full-access', [{ value: 'full-access' }]],
+    ['full-access,auto', []],
+    ['ask,code', []],
+  ])(
+    'takes place in the mode that asks Pulse, or of codex in the one that may commit: %s',
+    async (modes, set) => {
+      expect((await runTurn('quiet', { modes })).noted('mode')).toMatchObject(set);
+    },
+  );
+
+  test('the guard decides what is asked: a call is allowed once, or refused; each is told of once', async () => {
+    const { noted, refused, events, end } = await runTurn('asks', { isGuarded: true });
     expect(noted('answer').map(({ value }) => value)).toEqual([
       { outcome: { outcome: 'selected', optionId: 'once' } },
       { outcome: { outcome: 'selected', optionId: 'no' } },
+      { outcome: { outcome: 'selected', optionId: 'no' } },
     ]);
+    expect(refused).toEqual([
+      expect.stringContaining('/etc/passwd, which is outside the worktree'),
+      expect.stringContaining('an agent does not push'),
+    ]);
+    expect(events.filter(({ type }) => type !== 'raw')).toMatchObject([
+      { type: 'started' },
+      { type: 'text', text: 'Asking.' },
+      { type: 'tool_start', id: 'inside', name: 'edit' },
+      { type: 'tool_start', id: 'outside', name: 'edit', summary: '/etc/passwd' },
+      { type: 'tool_end', id: 'outside', ok: false },
+      { type: 'tool_start', id: 'push', name: 'execute', summary: 'git push --force' },
+      { type: 'tool_end', id: 'push', ok: false },
+      { type: 'tool_end', id: 'inside', name: 'edit', ok: true },
+      { type: 'text', text: 'Done.' },
+      { type: 'done', ok: true },
+    ]);
+    expect(end.ok).toBe(true);
+  });
+
+  test('a guard that cannot be reached lets the call pass', async () => {
+    const { noted } = await runTurn('asks');
+    const once = { outcome: { outcome: 'selected', optionId: 'once' } };
+    expect(noted('answer').map(({ value }) => value)).toEqual([once, once, once]);
   });
 
   test.each([
@@ -136,23 +194,16 @@ test('updates: pieces are a sign of life once a second, and words about the mode
   expect(reader.end()).toEqual([]);
 });
 
-test('permission: relative paths count from the worktree, and nothing to choose from is no', () => {
-  const ask = (path: string, kinds: readonly ('allow_always' | 'reject_once')[]) =>
-    answerPermission(
-      {
-        toolCall: { toolCallId: 'a', locations: [{ path }] },
-        options: kinds.map((kind) => ({ optionId: kind, name: kind, kind })),
-      },
-      '/repo/tree',
-    ).outcome;
-  const both = ['allow_always', 'reject_once'] as const;
-  const chosen = (path: string) => ask(path, both);
-  expect(chosen('src/a.ts')).toMatchObject({ optionId: 'allow_always' });
-  expect(chosen('/repo/tree')).toMatchObject({ optionId: 'allow_always' });
-  expect(chosen('..fine/a.ts')).toMatchObject({ optionId: 'allow_always' });
-  expect(chosen('../tree-of-another/a.ts')).toMatchObject({ optionId: 'reject_once' });
-  expect(chosen('/work')).toMatchObject({ optionId: 'reject_once' });
-  expect(ask('../a', ['allow_always'])).toEqual({ outcome: 'cancelled' });
+test('permission: what is refused for good is refused too, and nothing to choose from is no', () => {
+  const answer = (isRefused: boolean, kinds: readonly PermissionOptionKind[]) => {
+    const options = kinds.map((kind) => ({ optionId: kind, name: kind, kind }));
+    return answerPermission({ options }, { isRefused }).outcome;
+  };
+  expect(answer(false, ['reject_once', 'allow_always'])).toMatchObject({ optionId: 'allow_always' });
+  expect(answer(false, ['allow_always', 'allow_once'])).toMatchObject({ optionId: 'allow_once' });
+  expect(answer(true, ['allow_once', 'reject_always'])).toMatchObject({ optionId: 'reject_always' });
+  expect(answer(true, ['allow_always'])).toEqual({ outcome: 'cancelled' });
+  expect(answer(false, ['reject_once'])).toEqual({ outcome: 'cancelled' });
 });
 
 test('failures: a status wherever the agent puts it, else the words of the vendor’s server', () => {

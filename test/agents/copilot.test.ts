@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { copilotAdapter } from '../../src/agents/copilot.ts';
 import { makeFolder, makeRun, NO_OPTIONS } from './fixture.ts';
 import { all, describeStreams, last, play } from './stream-cases.ts';
@@ -29,6 +29,20 @@ const line = (type: string, data: object, more: object = {}) => JSON.stringify({
 describeFuzz(copilotAdapter, {
   says: (content) => line('assistant.message', { content }),
   calls: (toolCallId) => line('tool.execution_start', { toolCallId, toolName: 'x', arguments: {} }),
+  logs: [
+    {
+      type: 'span',
+      name: 'chat gpt-4.1',
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.request.model': 'gpt-4.1',
+        'gen_ai.usage.input_tokens': 1000,
+        'gen_ai.usage.output_tokens': 50,
+        'gen_ai.usage.cache_read.input_tokens': 200,
+        'gen_ai.response.model': 'gpt-4.1',
+      },
+    },
+  ],
 });
 
 test('what was spent is the last line, the cache apart', () => {
@@ -108,19 +122,93 @@ test('starts with its tools in a file of the run, and with what it spends in ano
   const run = makeRun({ brief: 'the brief', executable: '/opt/copilot', directory: '/run/of/this' });
   const { file, args, stdin, env, files = {} } = copilotAdapter.command(run);
   expect(file).toBe('/bin/sh');
+  const session = args[4]!;
+  expect(session).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(args.slice(3)).toEqual([
-    ...['/run/of/this/usage.json', '/opt/copilot', '--output-format', 'json', '--allow-all', '--no-ask-user'],
-    ...['--additional-mcp-config', '@/run/of/this/mcp.json'],
+    ...['/run/of/this/usage.json', session],
+    ...['/opt/copilot', '--output-format', 'json', '--allow-all', '--no-ask-user'],
+    ...['--additional-mcp-config', '@/run/of/this/mcp.json', '--plugin-dir', '/run/of/this'],
+    `--session-id=${session}`,
   ]);
   expect(stdin).toBe('the brief');
-  expect(env).toEqual({ COPILOT_AUTO_UPDATE: 'false' });
+  expect(env).toEqual({
+    COPILOT_AUTO_UPDATE: 'false',
+    COPILOT_OTEL_FILE_EXPORTER_PATH: '/run/of/this/spans.jsonl',
+  });
   expect([...args, ...Object.values(env)].join(' ')).not.toContain(run.tools.token);
   expect(JSON.parse(files['mcp.json']!).mcpServers.pulse).toMatchObject({
     url: `${run.tools.url}/mcp`,
     headers: { Authorization: `Bearer ${run.tools.token}` },
   });
   const { args: more } = copilotAdapter.command({ ...run, model: 'm', resume: 'session-1' });
-  expect(more.slice(-3)).toEqual(['--model', 'm', '--resume=session-1']);
+  expect(more.slice(-5)).toEqual([...['--model', 'm', '--plugin-dir', '/run/of/this', '--resume=session-1']]);
+  expect(more[4]).toBe('session-1');
+});
+
+test('has its guard in a plugin of the run, and another session in another run', () => {
+  const run = makeRun({ directory: '/run/of/this' });
+  const { args, files = {} } = copilotAdapter.command(run);
+  expect(JSON.parse(files['plugin.json']!)).toMatchObject({ name: 'pulse-guard', hooks: 'hooks.json' });
+  const { preToolUse } = JSON.parse(files['hooks.json']!).hooks;
+  expect(preToolUse).toMatchObject([{ type: 'command', bash: "bash '/run/of/this/guard.sh'" }]);
+  const isAsked = (tool: string) => new RegExp(`^(?:${preToolUse[0].matcher})$`).test(tool);
+  expect(['bash', 'create', 'edit', 'apply_patch', 'view', 'read_bash'].filter(isAsked)).toEqual([
+    ...['bash', 'create', 'edit', 'apply_patch'],
+  ]);
+  expect(files['guard.sh']).toContain('/guard/copilot');
+  expect(copilotAdapter.command({ ...run, directory: '/run/of/that' }).args[4]).not.toBe(args[4]);
+});
+
+describe('its spans', () => {
+  const span = (usage: object, name = 'chat') =>
+    JSON.stringify({
+      type: 'span',
+      attributes: { 'gen_ai.operation.name': name, 'gen_ai.response.model': 'm', ...usage },
+    });
+  const tokens = {
+    'gen_ai.usage.input_tokens': 1_000_000,
+    'gen_ai.usage.output_tokens': 100_000,
+    'gen_ai.usage.cache_read.input_tokens': 400_000,
+  };
+  const prices = { m: { input: 1, output: 10, cache: 0.5 } };
+
+  test('tell what each call cost, the cache apart', () => {
+    const parser = copilotAdapter.createParser({ ...NO_OPTIONS, prices });
+    const spent = { inputTokens: 600_000, outputTokens: 100_000, cacheTokens: 400_000 };
+    const usage = { type: 'usage', scope: 'call', ...spent, costUsd: expect.closeTo(1.8, 8) };
+    expect(parser.parseLog?.(span(tokens))).toEqual([usage]);
+    expect(parser.parseLog?.(span(tokens))).toEqual([usage]);
+  });
+
+  test('that are of no call, or of one that failed, tell nothing; nor does what is none', () => {
+    const parser = copilotAdapter.createParser({ ...NO_OPTIONS, prices });
+    for (const line of [span(tokens, 'invoke_agent'), span({}), '{"type":"metric"}', 'no json', '']) {
+      expect(parser.parseLog?.(line)).toEqual([]);
+    }
+  });
+
+  test('are not counted again once the sum of all is told', () => {
+    const parser = copilotAdapter.createParser({ ...NO_OPTIONS, prices });
+    parser.parse('{"modelMetrics":{"m":{"usage":{"inputTokens":5}}}}');
+    expect(parser.parseLog?.(span(tokens))).toEqual([]);
+  });
+
+  test('are looked for where the run has told it to write them, once they are there', () => {
+    const folder = makeFolder({ 'spans.jsonl': '' });
+    const at = (name: string) =>
+      copilotAdapter.logFile?.('any', { COPILOT_OTEL_FILE_EXPORTER_PATH: join(folder, name) });
+    expect(at('spans.jsonl')).toBe(join(folder, 'spans.jsonl'));
+    expect(at('none.jsonl')).toBeNull();
+    expect(copilotAdapter.logFile?.('any', {})).toBeNull();
+  });
+});
+
+test('its session has the name that Pulse gave it, once the model is asked', () => {
+  const parser = copilotAdapter.createParser(NO_OPTIONS);
+  expect(parser.parse('{"type":"pulse.session","sessionId":"s-1"}')).toEqual([]);
+  expect(parser.parse(line('model.call_start', { model: 'm' }))).toEqual([
+    { type: 'started', model: 'm', sessionId: 's-1' },
+  ]);
 });
 
 /** A program in copilot's place: prints its stdin, writes the usage where it is told to, and does as `body` says. */
@@ -135,7 +223,10 @@ function startInstead(body: string) {
   const { file, args, stdin } = copilotAdapter.command(
     makeRun({ brief: 'the brief\n', executable, directory }),
   );
-  return spawnSync(file, args, { input: stdin, encoding: 'utf8' });
+  const { status, stdout } = spawnSync(file, args, { input: stdin, encoding: 'utf8' });
+  const [first = '', ...rest] = stdout.split('\n');
+  expect(JSON.parse(first)).toEqual({ type: 'pulse.session', sessionId: args[4] });
+  return { status, stdout: rest.join('\n') };
 }
 
 test('the program gets the brief, its exit code is kept, and its usage is one line', () => {

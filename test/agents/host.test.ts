@@ -5,6 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { commandAdapter } from '../../src/agents/command.ts';
 import type { AgentAdapter, RunEvent } from '../../src/agents/contract.ts';
 import { createEventStreamParser } from '../../src/agents/event-stream.ts';
+import { guardScript } from '../../src/agents/guard-hook.ts';
 import { opencodeAdapter } from '../../src/agents/opencode.ts';
 import type { AttemptSpec } from '../../src/domain/attempt.ts';
 import type { NewEvent } from '../../src/domain/events.ts';
@@ -150,6 +151,54 @@ describe('a silence longer than the idle limit', () => {
     expect(after.report.failure?.class).toBe('timeout_idle');
     const endless = await run(opencode(`${start}; sleep 60`), { idleMs: 500, hardMs: 1_500 });
     expect(endless.report.failure?.class).toBe('timeout_hard');
+  });
+});
+
+describe('a call that the guard refuses', () => {
+  /** Asks as a hook does; `then` is what the agent prints after it. */
+  const asks = (command: string, then = '') => {
+    const call = { tool_name: 'Bash', tool_input: { command } };
+    return scripted('', {
+      command: ({ directory, tools }) => ({
+        file: '/bin/sh',
+        args: ['-c', `bash "$FOLDER/guard.sh" > /dev/null; echo '${then}'; ${DONE}`],
+        env: { FOLDER: directory },
+        stdin: JSON.stringify(call),
+        stopSignals: ['SIGTERM'],
+        files: { 'guard.sh': guardScript(tools, 'claude') },
+      }),
+    });
+  };
+  const deniedIn = (events: readonly NewEvent[]) => events.filter(({ type }) => type === 'agent.denied');
+
+  test.each(['', '{"type":"denied","tool":"Bash"}'])(
+    'is told of once with its reason, and is no failure of the run, whatever the agent calls it: %s',
+    async (then) => {
+      const { report, events } = await run(asks('git push --force', then));
+      expect(report.failure).toBeNull();
+      expect(deniedIn(events)).toEqual([
+        { type: 'agent.denied', data: { tool: 'Bash', reason: expect.stringContaining('does not push') } },
+      ]);
+    },
+  );
+
+  test('is told of in a few words, however many it has', async () => {
+    const { events } = await run(asks(`echo > /usr/share/${'x'.repeat(3_000)}`));
+    expect(String(deniedIn(events)[0]?.data?.reason)).toHaveLength(500);
+  });
+
+  test('is told of without the secrets in it, wherever its words are cut', async () => {
+    const secret = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz';
+    for (const length of [10, 60, 75, 90]) {
+      const words = `git push ${'x'.repeat(length)} https://me:${secret}@example.com/r.git`;
+      const { events } = await run(asks(words));
+      expect(deniedIn(events)).toHaveLength(1);
+      expect(JSON.stringify(events)).not.toContain(secret.slice(0, 8));
+    }
+  });
+
+  test('is none that it lets pass', async () => {
+    expect(deniedIn((await run(asks('git status'))).events)).toEqual([]);
   });
 });
 

@@ -1,7 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AgentParser } from '../../src/agents/contract.ts';
 import { opencodeAdapter } from '../../src/agents/opencode.ts';
-import { makeRun, NO_OPTIONS } from './fixture.ts';
+import { createToolEndpoint } from '../../src/tools/endpoint.ts';
+import { createCallGuard } from '../../src/tools/guard/call-guard.ts';
+import { makeFolder, makeRun, NO_OPTIONS } from './fixture.ts';
 import { all, describeStreams, last, play } from './stream-cases.ts';
 import { describeFuzz } from './stream-fuzz.ts';
 
@@ -155,16 +158,23 @@ test('a call that a rule forbids is denied, one that fails is not', () => {
   expect(all(play(opencodeAdapter, 'limit-words'), 'denied')).toEqual([]);
 });
 
-test('starts with its tools in a variable that names another, so that no argument and no file holds the token', () => {
-  const run = makeRun({ brief: 'the brief', executable: '/opt/opencode' });
+test('starts with its tools in a variable that names another, so that no argument holds the token, and with its guard', () => {
+  const run = makeRun({ brief: 'the brief', executable: '/opt/opencode', directory: '/run/of/this' });
   const { file, args, stdin, env, files } = opencodeAdapter.command(run);
   expect(file).toBe('/opt/opencode');
   expect(args).toEqual(['run', '--format', 'json', '--print-logs', '--log-level', 'INFO', '--auto']);
   expect(stdin).toBe('the brief');
-  expect(files).toBeUndefined();
+  expect(Object.keys(files ?? {})).toEqual(['pulse-guard.js']);
+  expect(files?.['pulse-guard.js']).toContain(`${run.tools.url}/guard/opencode`);
   expect([...args, ...Object.values(env)].join(' ')).not.toContain(run.tools.token);
-  expect(env).toEqual({ OPENCODE_CONFIG_CONTENT: expect.any(String), OPENCODE_DISABLE_AUTOUPDATE: '1' });
+  expect(env).toEqual({
+    OPENCODE_CONFIG_CONTENT: expect.any(String),
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+    npm_config_fetch_retries: '0',
+    npm_config_fetch_timeout: '10000',
+  });
   expect(JSON.parse(env.OPENCODE_CONFIG_CONTENT!)).toEqual({
+    plugin: ['file:///run/of/this/pulse-guard.js'],
     mcp: {
       pulse: {
         type: 'remote',
@@ -177,4 +187,41 @@ test('starts with its tools in a variable that names another, so that no argumen
   });
   const { args: more } = opencodeAdapter.command({ ...run, model: 'p/m', resume: 'ses_9' });
   expect(more.slice(-4)).toEqual(['--model', 'p/m', '--session', 'ses_9']);
+});
+
+describe('its plugin', () => {
+  async function loadPlugin(url: string, token: string) {
+    const tools = { url, token, names: [] };
+    const { files = {} } = opencodeAdapter.command(makeRun({ tools }));
+    const folder = makeFolder({ 'guard.mjs': files['pulse-guard.js']! });
+    const { PulseGuard } = await import(join(folder, 'guard.mjs'));
+    const hooks = await PulseGuard();
+    return (tool: string, args: object): Promise<void> =>
+      hooks['tool.execute.before']({ tool, callID: 'call_1' }, { args });
+  }
+
+  test('throws what the guard has against a call, and nothing else', async () => {
+    const worktree = makeFolder();
+    const refused: unknown[] = [];
+    await using endpoint = createToolEndpoint();
+    const guard = createCallGuard({
+      worktree,
+      environment: {},
+      onRefusal: (call) => void refused.push(call),
+    });
+    using access = await endpoint.admit([], () => undefined, guard);
+    const call = await loadPlugin(access.url, access.token);
+    await expect(call('bash', { command: 'git push --force' })).rejects.toThrow('does not push');
+    await expect(call('write', { filePath: '/usr/share/x' })).rejects.toThrow('outside the worktree');
+    await call('write', { filePath: join(worktree, 'x') });
+    expect(refused).toMatchObject([{ id: 'call_1', tool: 'bash' }, { tool: 'write' }]);
+  });
+
+  test('lets a call pass where there is no guard, and gives npm its patience back before any runs', async () => {
+    vi.stubEnv('npm_config_fetch_retries', '0');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const call = await loadPlugin('http://127.0.0.1:1', 'none');
+    await call('bash', { command: 'git push' });
+    expect(process.env.npm_config_fetch_retries).toBeUndefined();
+  });
 });

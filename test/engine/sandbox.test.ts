@@ -1,11 +1,12 @@
 /** Sessions in the sandbox: what their agents and checks can see and change, and how they end. */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sandboxState } from '../../src/process/sandbox-state.ts';
 import type { Session } from '../../src/store/sessions.ts';
+import { pathWithBwrap } from '../fakes/programs.ts';
 import { sleepers } from '../process/scene.ts';
 import { COMPLETE, makeScene, processesIn, type Scene, until } from './scene.ts';
 
@@ -258,18 +259,6 @@ describe.skipIf(!state.works)('the end of an agent in the sandbox', () => {
 });
 
 describe('where bubblewrap cannot be used', () => {
-  /** The programs of the machine, with this in the place of bubblewrap. */
-  function onlyWith(scene: Scene, bwrap: string | null): void {
-    const folder = join(scene.folder, 'programs');
-    mkdirSync(folder);
-    for (const name of ['git', 'sh', 'cat', 'touch', 'ls']) symlinkSync(programOf(name), join(folder, name));
-    if (bwrap !== null) {
-      writeFileSync(join(folder, 'bwrap'), `#!/bin/sh\n${bwrap}\n`);
-      chmodSync(join(folder, 'bwrap'), 0o755);
-    }
-    scene.environment.PATH = folder;
-  }
-
   it.each([
     ['not installed', null],
     [
@@ -278,7 +267,7 @@ describe('where bubblewrap cannot be used', () => {
     ],
   ])('a session that must have it is refused, and nothing is created: %s', async (why, bwrap) => {
     const scene = await makeScene();
-    onlyWith(scene, bwrap);
+    scene.environment.PATH = pathWithBwrap(scene.folder, bwrap);
     await expect(startInside(scene, COMPLETE)).rejects.toMatchObject({
       code: 'sandbox_unavailable',
       exitCode: 2,
@@ -290,7 +279,7 @@ describe('where bubblewrap cannot be used', () => {
 
   it('a session that takes what it gets runs without, and says so', async () => {
     const scene = await makeScene();
-    onlyWith(scene, null);
+    scene.environment.PATH = pathWithBwrap(scene.folder, null);
     const command = `ls '${scene.root}' >/dev/null && ${COMPLETE}`;
     const started = {
       goal: 'the goal',
@@ -305,7 +294,3 @@ describe('where bubblewrap cannot be used', () => {
     expect((await scene.run(session)).status).toBe('complete');
   });
 });
-
-function programOf(name: string): string {
-  return execFileSync('/bin/sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim();
-}

@@ -80,6 +80,35 @@ test('gemini over acp: reads, edits, writes, commits, signals by tool, and is ac
   expect(iteration.output_full).not.toContain('MODE_UPDATE');
 });
 
+test('gemini over acp is refused what Pulse’s own tools refuse, and goes on', async () => {
+  const { calls } = gemini;
+  const { scene, play, asked } = await stage();
+  const session = await play((worktree) => [
+    { text: 'Pushing.', calls: [shell('git push origin HEAD')] },
+    { calls: [shell('git push --force origin HEAD:main')] },
+    { calls: [shell('echo done > /proc/another.txt')] },
+    { calls: [calls.write('/proc/outside-the-worktree.txt', 'x')] },
+    { calls: [calls.write(`${worktree}/new.txt`, 'brand new')] },
+    { text: 'I leave it.\n\n<signal>COMPLETE</signal>' },
+  ]);
+  expect(session).toMatchObject({ status: 'complete' });
+  const { iteration } = await scene.pulse.iteration(session.id, 1);
+  expect(iteration).toMatchObject({ failure_class: null, files_changed: ['new.txt'] });
+  const events = await scene.events(session);
+  const refused = events.filter(({ type }) => type === 'agent.denied').map(({ data }) => String(data.reason));
+  expect(refused).toEqual([
+    expect.stringMatching(/^git push origin HEAD: .*an agent does not push/),
+    expect.stringMatching(/^git push --force origin HEAD:main: .*an agent does not push/),
+    expect.stringContaining('another.txt, which is outside'),
+  ]);
+  const told = JSON.stringify(asked().at(-1)?.body);
+  expect(told.match(/was canceled by the user/g)).toHaveLength(3);
+  expect(told).toContain('Path not in workspace'); // it refuses that by itself, and asks nobody
+  const tools = events.filter(({ type }) => type === 'agent.tool');
+  const ends = tools.filter(({ data }) => data.phase === 'end').map(({ data }) => data.ok);
+  expect(ends).toEqual([false, false, false, false, true]);
+});
+
 test('gemini over acp at 401: a person must act', async () => {
   const { play } = await stage();
   const session = await play([{ faults: [{ kind: 'status', status: 401, times: 'always' }] }]);

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { sandboxState } from '../../src/process/sandbox-state.ts';
 import type { Step } from '../fakes/model-server/index.ts';
+import { describeLongCheck } from './long-check.ts';
 import { makeStage, runAlone, type Stage, type Subject, useModelServer } from './stage.ts';
 
 const SANDBOX = await sandboxState(process.env.PATH);
@@ -21,8 +22,9 @@ export function describeAgent(subject: Subject): void {
   const spentOnCut = subject.tellsCostAfterTools === 'always' ? 0 : spent(1);
   const signalled = (text: string): Step[] => [{ calls: [calls.signal('COMPLETE')] }, { text }];
 
-  if (!subject.hasNoGuard) describeGuard(subject);
+  describeGuard(subject);
   describeSandbox(subject);
+  describeLongCheck(subject);
   describe(`a real ${subject.name}`, () => {
     test('reads, edits, writes, commits, signals by tool, and is accounted for', async () => {
       const { scene, play } = await stage();
@@ -307,7 +309,7 @@ function describeSandbox(subject: Subject): void {
   );
 }
 
-/** Where the agent has hooks: it is refused what Pulse's own tools refuse. */
+/** It is refused what Pulse's own tools refuse, and whoever follows the session sees it. */
 function describeGuard(subject: Subject): void {
   const { calls } = subject;
   const server = useModelServer();
@@ -315,6 +317,7 @@ function describeGuard(subject: Subject): void {
     const { scene, play, asked } = await makeStage(subject, server());
     const session = await play([
       { calls: [calls.shell('git push origin HEAD')] },
+      { calls: [calls.shell('git push --force origin HEAD:main')] },
       { calls: [calls.write('/proc/outside-the-worktree.txt', 'x')] },
       { calls: [calls.shell('echo done > /proc/another.txt')] },
       { text: 'I leave it.\n\n<signal>COMPLETE</signal>' },
@@ -327,6 +330,15 @@ function describeGuard(subject: Subject): void {
     const words = ['an agent does not push', outside, 'another.txt, which is outside'];
     expect(words.filter((word) => !told.includes(word))).toEqual([]);
     expect(told.includes('leave publishing to Pulse')).toBe(true);
+    const refused = (await scene.events(session)).filter(({ type }) => type === 'agent.denied');
+    const reasons = refused.map(({ data }) => String(data.reason));
+    expect(reasons).toEqual([
+      expect.stringMatching(/^git push origin HEAD: .*an agent does not push/),
+      expect.stringMatching(/^git push --force origin HEAD:main: .*an agent does not push/),
+      // What the agent refuses by itself, it says or does not say in its own way.
+      ...(subject.refusesOutside ? [] : [expect.stringContaining(outside)]),
+      expect.stringContaining('another.txt, which is outside'),
+    ]);
   });
 }
 

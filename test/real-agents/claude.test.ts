@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Fault } from '../fakes/model-server/index.ts';
 import { describeAgent, describeUsageLimit } from './cases.ts';
 import { makeStage, type Subject, useModelServer } from './stage.ts';
-import { describeLongCheck, describeWorkflow } from './workflow-cases.ts';
+import { describeWorkflow } from './workflow-cases.ts';
 
 const claude: Subject = {
   name: 'claude',
@@ -37,7 +37,6 @@ const claude: Subject = {
 describeAgent(claude);
 describeUsageLimit(claude);
 describeWorkflow(claude);
-describeLongCheck(claude);
 
 const server = useModelServer();
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeAgent, describeUsageLimit } from './cases.ts';
 import { makeStage, type Subject, useModelServer } from './stage.ts';
-import { describeLongCheck, describeWorkflow } from './workflow-cases.ts';
+import { describeWorkflow } from './workflow-cases.ts';
 
 const codex: Subject = {
   name: 'codex',
@@ -52,7 +52,6 @@ function patch(...lines: string[]) {
 describeAgent(codex);
 describeUsageLimit(codex);
 describeWorkflow(codex);
-describeLongCheck(codex);
 
 const server = useModelServer();
 

@@ -1,6 +1,10 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
 import { describeAgent } from './cases.ts';
+import { makeStage, type Subject, useModelServer } from './stage.ts';
 
-describeAgent({
+const copilot: Subject = {
   name: 'copilot',
   user: (url) => ({
     COPILOT_OFFLINE: 'true',
@@ -18,6 +22,39 @@ describeAgent({
   },
   costOfCall: null, // no price is known for its model
   quietMs: 10_000,
-  hasNoGuard: true,
   tellsRetries: true,
+};
+
+describeAgent(copilot);
+
+const server = useModelServer();
+
+test('a budget of tokens ends a real copilot while it runs, to within one call', async () => {
+  const { play } = await makeStage(copilot, server());
+  const call = { calls: [copilot.calls.shell('echo more >> log.txt; timeout 1 tail -f /dev/null')] };
+  const session = await play(
+    Array.from({ length: 40 }, () => call),
+    { budgetTokens: 2_500 },
+  );
+  expect(session).toMatchObject({ status: 'blocked', stop_reason: 'budget_tokens' });
+  expect(session.total_tokens_used).toBeGreaterThan(2_500);
+  expect(session.total_tokens_used).toBeLessThanOrEqual(2_500 + 2 * 1_050);
+});
+
+test('the guard of a real copilot leaves nothing at home and nothing in the commit', async () => {
+  const { scene, home, play } = await makeStage(copilot, server());
+  const session = await play([
+    { calls: [copilot.calls.shell('echo kept > kept.txt')] },
+    { text: 'Done.\n\n<signal>COMPLETE</signal>' },
+  ]);
+  expect(session.status).toBe('complete');
+  const { iteration } = await scene.pulse.iteration(session.id, 1);
+  expect(iteration.files_changed).toEqual(['kept.txt']);
+  const own = join(home, '.copilot');
+  expect(['hooks', 'settings.json', 'mcp-config.json'].filter((name) => existsSync(join(own, name)))).toEqual(
+    [],
+  );
+  const data = join(own, 'plugin-data/_direct');
+  expect(existsSync(data) ? readdirSync(data) : []).toEqual([]);
+  expect(readdirSync(join(own, 'installed-plugins'))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeAgent } from './cases.ts';
@@ -52,7 +52,6 @@ const opencode: Subject = {
   },
   costOfCall: 0.0015, // 1000 tokens in and 50 out
   quietMs: 10_000,
-  hasNoGuard: true,
   tellsRetries: false, // without their status
   tellsCostAfterTools: 'always',
   classOf429: 'network', // ended in the middle of its retries
@@ -61,6 +60,31 @@ const opencode: Subject = {
 describeAgent(opencode);
 
 const server = useModelServer();
+
+test('the guard of a real opencode stands beside the user’s own plugins, and leaves nothing behind', async () => {
+  const { scene, home, play } = await makeStage(opencode, server());
+  const seen = join(scene.folder, 'seen-by-the-plugin');
+  const plugin = join(home, '.config/opencode/plugins/own.js');
+  mkdirSync(join(plugin, '..'), { recursive: true });
+  const body = `appendFileSync('${seen}', \`\${tool}\\n\`)`;
+  writeFileSync(
+    plugin,
+    `import { appendFileSync } from 'node:fs';
+export const Own = async () => ({ 'tool.execute.before': async ({ tool }) => ${body} });\n`,
+  );
+  const session = await play([
+    { calls: [opencode.calls.shell('env | grep -ci npm_config_fetch > kept.txt; true')] },
+    { text: 'Done.\n\n<signal>COMPLETE</signal>' },
+  ]);
+  expect(session.status).toBe('complete');
+  expect(readFileSync(seen, 'utf8')).toBe('bash\n');
+  // What makes npm impatient for the plugin's sake is not for what the agent runs.
+  expect(scene.sh(scene.root, 'show', `${session.branch_name}:kept.txt`)).toBe('0');
+  const { iteration } = await scene.pulse.iteration(session.id, 1);
+  expect(iteration.files_changed).toEqual(['kept.txt']);
+  expect(readFileSync(join(home, CONFIG), 'utf8')).not.toContain('pulse');
+  expect(readdirSync(join(home, '.config/opencode/plugins'))).toEqual(['own.js']);
+});
 
 test('a real opencode at a usage limit retries without saying why: a failure of the network', async () => {
   const { playOneAttempt } = await makeStage(opencode, server());

@@ -47,8 +47,6 @@ export interface Subject {
   quietMs: number;
   /** How it refuses by itself to write outside of the worktree, where it does before any hook. */
   refusesOutside?: string;
-  /** It has no hook that a run could be given. */
-  hasNoGuard?: true;
   /** It tells what a call cost when the call's tools are over, or when it is asked to stop in the middle of one. */
   tellsCostAfterTools?: 'always' | 'unless_interrupted';
   /** What a service that answers 429 for ever looks like, where its retries do not tell the status. */
@@ -68,6 +66,8 @@ export interface Stage {
   rewrite(steps: readonly Step[]): void;
   /** What the model was asked since the script was last written. */
   asked(): readonly SeenRequest[];
+  /** The conversation of the request that got this step, without the tools that are offered in it. */
+  told(step: number): string;
 }
 
 export type StepsOf = readonly Step[] | ((worktree: string) => readonly Step[]);
@@ -143,6 +143,10 @@ export async function makeStage(
     },
     rewrite: (steps) => void server.script(script, steps),
     asked: () => server.requests(script),
+    told(step) {
+      const body = server.requests(script).find((request) => request.step === step)?.body;
+      return JSON.stringify(body?.messages ?? body?.input ?? body?.contents ?? '');
+    },
   };
 }
 

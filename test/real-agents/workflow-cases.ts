@@ -1,5 +1,5 @@
 /** A whole workflow by a real agent: old faults ignored, new ones refused, the hatch, a person, the merge (contract 3). */
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Step } from '../fakes/model-server/index.ts';
 import {
@@ -31,8 +31,9 @@ export function describeWorkflow(subject: Subject): void {
       { calls: [calls.shell(TYPE_CHECK)] },
       done({ summary: 'Added a greeting', filesChanged: ['src/other.ts'] }),
       write('src/greet.ts', goodModule('greet')),
-      // It fails as it did before the first pulse, which is held against nobody.
+      // Both fail as they did before the first pulse, which is held against nobody: a check, and one like it.
       { calls: [calls.shell(TYPE_CHECK)] },
+      { calls: [calls.shell(`${process.execPath} ${join(PROGRAMS, TYPE_CHECK)}`)] },
       done({ summary: 'feat: greet', filesChanged: ['src/greet.ts'] }),
       over,
     ],
@@ -55,7 +56,7 @@ export function describeWorkflow(subject: Subject): void {
         if (point === 'run_agent:before') stage.rewrite(scripts[planned[++unit]!]!);
       },
     });
-    const { scene, asked } = stage;
+    const { scene, told } = stage;
     scene.environment.PATH = `${dirname(process.execPath)}:${PROGRAMS}:${scene.environment.PATH}`;
     const { workflows } = scene.pulse;
     const { session } = await workflows.start({
@@ -104,7 +105,6 @@ export function describeWorkflow(subject: Subject): void {
     expect(reasons.join('\n')).not.toContain('legacy');
 
     // What the model was told: the reply to the first rejection does not name the hatch, the one to the second does.
-    const told = (step: number): string => talk(asked().find((request) => request.step === step)?.body);
     expect(told(2)).toContain('Not accepted yet');
     expect(told(2)).not.toContain('unresolvedIssues');
     expect(told(3)).toContain('call pulse_done with unresolvedIssues');
@@ -126,50 +126,4 @@ export function describeWorkflow(subject: Subject): void {
     expect(scene.sh(scene.root, 'worktree', 'list').split('\n')).toHaveLength(1);
     expect(scene.refs('refs/heads/')).toEqual(['refs/heads/main', `refs/heads/${session.branch_name}`]);
   });
-}
-
-/** Longer than Pulse waits with its answer, which must come before the agent gives up on the call. */
-const LONG_CHECK = 'test ! -f hello.txt || sleep 53';
-
-/** A check that outlasts a tool call: the agent is told to ask again before it gives up, and gets the outcome. */
-export function describeLongCheck(subject: Subject): void {
-  const { calls } = subject;
-  const server = useModelServer();
-  test(`a real ${subject.name} waits for a check of a minute`, { timeout: 240_000 }, async () => {
-    const { scene, rewrite, asked } = await makeStage(subject, server());
-    const { session } = await scene.pulse.workflows.start({
-      plan: {
-        title: 'Greet',
-        pulses: [{ id: 'hello', title: 'Say hello', description: 'Write hello.txt' }],
-        verify: [{ command: LONG_CHECK, source: 'Test' }],
-        preflight: [],
-      },
-      path: scene.root,
-      agent: subject.name,
-      createdBy: 'cli',
-      actor: 'test',
-      isApproved: true,
-    });
-    const { tool } = calls.signal('COMPLETE');
-    const call = (name: string, input: Record<string, unknown>) =>
-      calls.pulse?.(name, input) ?? { tool: tool.replace('pulse_signal', name), input };
-    rewrite([
-      { calls: [calls.shell('echo hello > hello.txt')] },
-      { calls: [call('pulse_done', { summary: 'feat: say hello', filesChanged: ['hello.txt'] })] },
-      { calls: [call('pulse_done_result', { id: 'check-1' })] },
-      { text: 'Done.' },
-    ]);
-    const stopped = await scene.run(session);
-    expect(stopped, stopped.blocked_reason ?? '').toMatchObject({ stop_reason: 'approval_required' });
-    const { pulses } = await scene.pulse.workflows.view(session.id);
-    expect(pulses).toMatchObject([{ status: 'succeeded', rejections: 0 }]);
-    const told = (step: number): string => talk(asked().find((request) => request.step === step)?.body);
-    expect(told(2)).toContain('Still checking. Call pulse_done_result with');
-    expect(told(3)).toContain('The pulse is accepted.');
-  });
-}
-
-/** The conversation of a request, without the tools that are offered in it. */
-function talk(body: Record<string, unknown> | undefined): string {
-  return JSON.stringify(body?.messages ?? body?.input ?? body?.contents ?? '');
 }

@@ -5,14 +5,16 @@ import {
   client,
   methods,
   PROTOCOL_VERSION,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
   type SessionModeState,
 } from '@agentclientprotocol/sdk';
 import type { FailureClass } from '../../domain/failures.ts';
 import type { RunEvent } from '../contract.ts';
 import { failureOf } from './failure.ts';
-import { answerPermission } from './permission.ts';
+import { answerPermission, isRefusedByGuard } from './permission.ts';
 import { startProgram } from './program.ts';
-import { createUpdateReader } from './updates.ts';
+import { createUpdateReader, type UpdateReader } from './updates.ts';
 import { usageOf } from './usage.ts';
 
 export interface AcpRun {
@@ -27,8 +29,11 @@ export interface AcpRun {
 
 export type AcpEnd = { ok: true } | { ok: false; failure: FailureClass; message: string };
 
-/** Modes in which nobody is asked, as agents call them. */
-const UNASKED = ['bypassPermissions', 'full-access', 'yolo'];
+/**
+ * The mode in which Pulse is asked before a call, so that its guard decides, as agents call it; of codex the one in which
+ * nobody is: in the others it is in a sandbox of its own and cannot commit.
+ */
+const MODES = ['full-access', 'default'];
 /** A cancelled turn gets this long to say so. */
 const CANCEL_GRACE_MS = 1_500;
 /** The program is started by it; until then its handles keep nothing alive. */
@@ -37,12 +42,13 @@ const KEEP_ALIVE_MS = 60_000;
 export async function converse(run: AcpRun): Promise<AcpEnd> {
   const alive = setInterval(() => undefined, KEEP_ALIVE_MS);
   const program = startProgram(run);
+  const reader = createUpdateReader(Date.now);
   const app = client({ name: 'pulse' }).onRequest(
     methods.client.session.requestPermission,
-    ({ params: request }) => answerPermission(request, run.cwd),
+    ({ params: request }) => permit(request, { run, reader }),
   );
   try {
-    const spoken = app.connectWith(program.stream, (agent) => speak(run, agent));
+    const spoken = app.connectWith(program.stream, (agent) => speak({ ...run, reader }, agent));
     return await Promise.race([spoken, cancelled(run.signal)]);
   } catch (error) {
     const failure = failureOf(error);
@@ -53,7 +59,21 @@ export async function converse(run: AcpRun): Promise<AcpEnd> {
   }
 }
 
-async function speak({ cwd, brief, tools, print, signal }: AcpRun, agent: ClientContext): Promise<AcpEnd> {
+/** Some tell of a call by asking for it, and of one that is refused no more. */
+async function permit(
+  request: RequestPermissionRequest,
+  { run, reader }: { run: AcpRun; reader: UpdateReader },
+): Promise<RequestPermissionResponse> {
+  // While this is awaited, the updates that came before are read; none comes after until there is an answer.
+  const isRefused = await isRefusedByGuard(request.toolCall, run.tools);
+  for (const event of reader.asked(request.toolCall, { isRefused })) run.print(event);
+  return answerPermission(request, { isRefused });
+}
+
+async function speak(
+  { cwd, brief, tools, print, signal, reader }: AcpRun & { reader: UpdateReader },
+  agent: ClientContext,
+): Promise<AcpEnd> {
   const { agentInfo, agentCapabilities } = await agent.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,
     // No fs and no terminal: it works in the worktree itself.
@@ -68,10 +88,10 @@ async function speak({ cwd, brief, tools, print, signal }: AcpRun, agent: Client
   using session = await builder.start();
   print({ type: 'started' });
   const { sessionId } = session;
-  const mode = unaskedMode(session.modes);
+  const mode = wantedMode(session.modes);
   if (mode) await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode });
   signal.addEventListener('abort', () => void agent.notify(methods.agent.session.cancel, { sessionId }));
-  return await listen(session, { brief, print, agentName: agentInfo?.name ?? '' });
+  return await listen(session, { brief, print, reader, agentName: agentInfo?.name ?? '' });
 }
 
 /**
@@ -80,9 +100,13 @@ async function speak({ cwd, brief, tools, print, signal }: AcpRun, agent: Client
  */
 async function listen(
   session: ActiveSession,
-  { brief, print, agentName }: { brief: string; print: AcpRun['print']; agentName: string },
+  {
+    brief,
+    print,
+    reader,
+    agentName,
+  }: Pick<AcpRun, 'brief' | 'print'> & { reader: UpdateReader; agentName: string },
 ): Promise<AcpEnd> {
-  const reader = createUpdateReader(Date.now);
   const refused = Promise.withResolvers<never>();
   session.prompt(brief).catch(refused.reject);
   for (;;) {
@@ -102,9 +126,11 @@ function endOf(stopReason: string): AcpEnd {
   return { ok: false, failure, message: `The agent stopped: ${stopReason}.` };
 }
 
-function unaskedMode(modes: SessionModeState | null | undefined): string | null {
+/** `null`: it is in it, or knows none. */
+function wantedMode(modes: SessionModeState | null | undefined): string | null {
   const offered = modes?.availableModes.map(({ id }) => id) ?? [];
-  return UNASKED.find((id) => offered.includes(id)) ?? null;
+  const wanted = MODES.find((id) => offered.includes(id)) ?? null;
+  return wanted === modes?.currentModeId ? null : wanted;
 }
 
 /** Resolves only if the turn does not say by itself, in time, that it was cancelled. */

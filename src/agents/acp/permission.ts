@@ -1,22 +1,34 @@
-import { isAbsolute, relative, resolve } from 'node:path';
+/** Nobody else is there to ask: Pulse answers, once for each call, as its guard (tools/guard) has decided. */
 import type { RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk';
 
-/** Allows a call once, unless it says that it goes beyond the worktree. Nobody else is there to ask. */
+type Asked = Pick<RequestPermissionRequest, 'options'>;
+
+/** No option for "no" is one all the same: the call is cancelled. */
 export function answerPermission(
-  { toolCall, options }: Pick<RequestPermissionRequest, 'toolCall' | 'options'>,
-  worktree: string,
+  { options }: Asked,
+  { isRefused }: { isRefused: boolean },
 ): RequestPermissionResponse {
-  const isInside = (toolCall.locations ?? []).every(({ path }) =>
-    isWithin(worktree, resolve(worktree, path)),
-  );
-  const kinds = isInside ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always'];
+  const kinds = isRefused ? ['reject_once', 'reject_always'] : ['allow_once', 'allow_always'];
   const option = kinds.flatMap((kind) => options.find((each) => each.kind === kind) ?? [])[0];
   return option
     ? { outcome: { outcome: 'selected', optionId: option.optionId } }
     : { outcome: { outcome: 'cancelled' } };
 }
 
-function isWithin(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way === '' || (!isAbsolute(way) && way !== '..' && !way.startsWith('../'));
+/** Whether the guard has a reason against the call. A guard that cannot be reached has none: it deters (guard-hook.ts). */
+export async function isRefusedByGuard(
+  toolCall: RequestPermissionRequest['toolCall'],
+  { url, token }: { url: string; token: string },
+): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/guard/acp`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(toolCall),
+    });
+    const answer: unknown = await response.json();
+    return response.ok && typeof answer === 'object' && answer !== null && 'reason' in answer;
+  } catch {
+    return false;
+  }
 }

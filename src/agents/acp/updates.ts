@@ -7,6 +7,8 @@ import { aboutCall } from '../tool-summary.ts';
 
 export interface UpdateReader {
   read(update: SessionUpdate): RunEvent[];
+  /** A call that the agent asked for; its start, where no update has told of it. One that is refused is over. */
+  asked(call: ToolCallUpdate, answer: { isRefused: boolean }): RunEvent[];
   /** What the turn's end makes of what is still open. */
   end(): RunEvent[];
 }
@@ -14,12 +16,16 @@ export interface UpdateReader {
 /** gemini says so in the agent's place when it is told to change its mode. */
 const MODE_WORDS = /^\[MODE_UPDATE\] \S+$/;
 const SIGN_OF_LIFE_MS = 1_000;
+/** More than these are told of, but not remembered. */
+const MAX_REFUSED = 1_000;
 /** Pulse's own tools stand in titles, each agent's own way. */
 const OWN_TOOL = /\bpulse_[a-z_]+\b/;
 
 export function createUpdateReader(nowMs: () => number): UpdateReader {
   const message = createMessageText();
   const calls = createOpenCalls();
+  // Their end is told; some agents tell it again.
+  const refused = new Set<string>();
   let lastSign = 0;
 
   /** Pieces are no events, but whoever watches must see that there are some. */
@@ -39,8 +45,8 @@ export function createUpdateReader(nowMs: () => number): UpdateReader {
   }
 
   function onStatus(id: string, status: string | null | undefined): RunEvent[] {
-    if (status === 'completed' || status === 'failed') return calls.close(id, status === 'completed');
-    return signOfLife();
+    const isOver = status === 'completed' || status === 'failed';
+    return isOver && !refused.has(id) ? calls.close(id, status === 'completed') : signOfLife();
   }
 
   return {
@@ -65,6 +71,12 @@ export function createUpdateReader(nowMs: () => number): UpdateReader {
         default:
           return signOfLife();
       }
+    },
+    asked(call, { isRefused }) {
+      const opened = onCall(call);
+      if (!isRefused) return opened;
+      if (refused.size < MAX_REFUSED) refused.add(call.toolCallId);
+      return [...opened, ...calls.close(call.toolCallId, false)];
     },
     end: () => [...message.end(), ...calls.closeAll()],
   };

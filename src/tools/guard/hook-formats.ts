@@ -1,18 +1,19 @@
 /** What each agent's hook tells before a tool call, and the answer it understands. */
 import * as z from 'zod';
+import { readAcpCall } from './acp-call.ts';
+import { argumentsOf, type HookCall, pathsIn, scriptIn, text } from './call-arguments.ts';
 
-export const HOOK_FORMATS = ['claude', 'codex', 'gemini', 'qwen', 'pi'] as const;
+export const HOOK_FORMATS = [
+  'claude',
+  'codex',
+  'gemini',
+  'qwen',
+  'pi',
+  'opencode',
+  'copilot',
+  'acp',
+] as const;
 export type HookFormat = (typeof HOOK_FORMATS)[number];
-
-export interface HookCall {
-  /** As the agent's own stream names the call, where it does. */
-  id: string | null;
-  tool: string;
-  /** Where it takes place; `null`: in the worktree. */
-  cwd: string | null;
-  scripts: string[];
-  writes: { path: string; tool: string }[];
-}
 
 export type HookAnswer = Record<string, unknown>;
 
@@ -22,13 +23,14 @@ export function isHookFormat(name: string): name is HookFormat {
 
 /** What cannot be read is a call of which nothing is known, and is let pass: a guard against accidents blocks no work. */
 export function readHook(format: HookFormat, input: unknown): HookCall {
+  if (format === 'acp') return readAcpCall(input);
   const call = inputSchema.safeParse(input).data;
-  const tool = call?.tool_name ?? '';
-  const args = argumentsSchema.safeParse(call?.tool_input).data ?? {};
-  const script = text(args.command) ?? text(args.cmd) ?? words(args.command);
+  const tool = call?.tool_name ?? call?.toolName ?? '';
+  const args = argumentsOf(call?.tool_input ?? call?.toolArgs);
+  const script = scriptIn(args);
   // codex gives a patch as a command.
-  const patch = text(args.input) ?? script;
-  const paths = [args.file_path, args.notebook_path, args.path].flatMap((path) => text(path) ?? []);
+  const patch = text(args.input) ?? text(args.patchText) ?? script;
+  const paths = pathsIn(args);
   const isWriter = WRITERS[format].test(tool);
   return {
     id: HAS_IDS.includes(format) ? (call?.tool_use_id ?? null) : null,
@@ -46,7 +48,8 @@ export function answerHook(format: HookFormat, reasons: readonly string[]): Hook
   if (reasons.length === 0) return {};
   const reason = `Not done: this is not allowed in a run of Pulse. ${reasons.join(' ')} ${INSTEAD}`;
   if (format === 'gemini') return { decision: 'deny', reason };
-  if (format === 'pi') return { reason };
+  if (MODULES.includes(format)) return { reason };
+  if (format === 'copilot') return { permissionDecision: 'deny', permissionDecisionReason: reason };
   const hookSpecificOutput = {
     hookEventName: 'PreToolUse',
     permissionDecision: 'deny',
@@ -63,34 +66,31 @@ const inputSchema = z.looseObject({
   tool_input: z.unknown().optional(),
   tool_use_id: z.string().optional(),
   cwd: z.string().optional(),
+  // As copilot spells them.
+  toolName: z.string().optional(),
+  toolArgs: z.unknown().optional(),
 });
-const argumentsSchema = z.record(z.string(), z.unknown());
 
 /** qwen's hooks have ids of their own, the others' have none. */
-const HAS_IDS: readonly HookFormat[] = ['claude'];
+const HAS_IDS: readonly HookFormat[] = ['claude', 'opencode'];
+/** Those that are asked by Pulse's own module, or are Pulse's own. */
+const MODULES: readonly HookFormat[] = ['pi', 'opencode', 'acp'];
 
 const SHELLS = /^(bash|shell|shell_command|exec_command|local_shell|run_shell_command)$/i;
 const PATCH_TOOL = /^apply_patch$/;
 const CLAUDE_WRITERS = /^(Write|Edit|MultiEdit|NotebookEdit)$/;
 const GEMINI_WRITERS = /^(write_file|replace|edit|notebook_edit)$/;
 const PI_WRITERS = /^(write|edit)$/;
-const WRITERS: Record<HookFormat, RegExp> = {
+const COPILOT_WRITERS = /^(create|edit)$/;
+const WRITERS: Record<Exclude<HookFormat, 'acp'>, RegExp> = {
   claude: CLAUDE_WRITERS,
   codex: CLAUDE_WRITERS,
   gemini: GEMINI_WRITERS,
   qwen: GEMINI_WRITERS,
   pi: PI_WRITERS,
+  opencode: PI_WRITERS,
+  copilot: COPILOT_WRITERS,
 };
-
-function text(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
-}
-
-/** `["bash", "-lc", "…"]`: quoted, so that it is read as it is run. */
-function words(value: unknown): string | null {
-  if (!Array.isArray(value) || !value.every((word) => typeof word === 'string')) return null;
-  return value.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
-}
 
 function patchedPaths(patch: string): string[] {
   return [...patch.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm)].map(([, path]) =>

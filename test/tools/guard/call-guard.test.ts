@@ -46,6 +46,9 @@ const SHELL_CALLS: Record<(typeof HOOK_FORMATS)[number], (command: string) => ob
     tool_use_id: 'its-own',
   }),
   pi: (command) => ({ tool_name: 'bash', tool_use_id: 'call_1', tool_input: { command } }),
+  opencode: (command) => ({ tool_name: 'bash', tool_use_id: 'call_1', tool_input: { command } }),
+  copilot: (command) => ({ toolName: 'bash', toolArgs: { command, description: 'a step' } }),
+  acp: (title) => ({ toolCallId: 'a', kind: 'execute', status: 'pending', title, locations: [] }),
 };
 
 const WRITE_CALLS: Record<(typeof HOOK_FORMATS)[number], (path: string) => object> = {
@@ -57,6 +60,9 @@ const WRITE_CALLS: Record<(typeof HOOK_FORMATS)[number], (path: string) => objec
   gemini: (file_path) => ({ tool_name: 'write_file', tool_input: { file_path, content: 'x' } }),
   qwen: (file_path) => ({ tool_name: 'edit', tool_input: { file_path, old_string: 'a', new_string: 'b' } }),
   pi: (path) => ({ tool_name: 'write', tool_input: { path, content: 'x' } }),
+  opencode: (filePath) => ({ tool_name: 'write', tool_input: { filePath, content: 'x' } }),
+  copilot: (path) => ({ toolName: 'create', toolArgs: { path, file_text: 'x' } }),
+  acp: (path) => ({ toolCallId: 'a', kind: 'edit', title: 'Writing', content: [{ type: 'diff', path }] }),
 };
 
 describe.each(HOOK_FORMATS)('the hook of %s', (format) => {
@@ -99,6 +105,9 @@ describe('the words of a refusal', () => {
     ['qwen', { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny' } }],
     ['gemini', { decision: 'deny', reason: expect.any(String) }],
     ['pi', { reason: expect.any(String) }],
+    ['opencode', { reason: expect.any(String) }],
+    ['copilot', { permissionDecision: 'deny', permissionDecisionReason: expect.any(String) }],
+    ['acp', { reason: expect.any(String) }],
   ] as const)('have the shape that %s reads', async (format, shape) => {
     expect(await makeGuard().guard.answer(format, SHELL_CALLS[format](PUSH))).toMatchObject(shape);
   });
@@ -120,6 +129,41 @@ test('a command that is given as words is read as it is run', async () => {
   const { ask } = makeGuard();
   const command = ['bash', '-lc', "echo 'a b' && git push"];
   expect(await ask('codex', { tool_name: 'shell', tool_input: { command } })).toContain('does not push');
+});
+
+test.each([
+  [
+    'opencode',
+    { tool_name: 'apply_patch', tool_input: { patchText: '*** Add File: /usr/share/planted\n+x' } },
+  ],
+  ['copilot', { toolName: 'apply_patch', toolArgs: '*** Begin Patch\n*** Add File: /usr/share/planted\n+x' }],
+] as const)('a patch of %s is read', async (format, input) => {
+  expect(await makeGuard().ask(format, input)).toContain('outside the worktree');
+});
+
+describe('what an ACP agent asks for', () => {
+  const acp = async (call: object) => makeGuard().ask('acp', { toolCallId: 'a', ...call });
+
+  test('is a command as it was given, or else its title', async () => {
+    const command = ['bash', '-lc', 'git push'];
+    expect(await acp({ kind: 'execute', title: 'Publish', rawInput: { command } })).toContain('not push');
+    expect(await acp({ kind: 'execute', title: '`ls`', rawInput: { command: 'git push' } })).toContain(
+      'push',
+    );
+    expect(await acp({ kind: 'other', title: 'Run', rawInput: { command: 'git push' } })).toContain('push');
+    expect(await acp({ kind: 'edit', title: 'git push' })).toBe('{}');
+  });
+
+  test('is a file that it names anywhere, unless it only looks', async () => {
+    const path = '/usr/share/planted';
+    for (const kind of ['edit', 'delete', 'move', undefined]) {
+      expect(await acp({ kind, locations: [{ path }] })).toContain('outside the worktree');
+    }
+    expect(await acp({ kind: 'edit', rawInput: { file_path: path } })).toContain('outside');
+    for (const kind of ['read', 'search', 'fetch', 'think', 'execute']) {
+      expect(await acp({ kind, title: 'ls', locations: [{ path }] })).toBe('{}');
+    }
+  });
 });
 
 test('a branch of the user is known to be one', async () => {
