@@ -20,8 +20,9 @@ export async function run({ input, output, environment }: CommandContext): Promi
     token,
     body,
   });
-  output.json({ ok: reply.ok, output: reply.output, reasons: reply.reasons ?? [] });
-  return reply.ok ? 0 : 1;
+  const { ok, output: said, reasons = [], pending, notice } = reply;
+  output.json({ ok, output: said, reasons, pending, notice });
+  return ok ? 0 : 1;
 }
 
 function checkJson(body: string): void {
@@ -38,6 +39,8 @@ interface Reply {
   ok: boolean;
   output: unknown;
   reasons?: string[];
+  pending?: string;
+  notice?: string;
 }
 
 async function call(url: URL, { token, body }: { token: string; body: string }): Promise<Reply> {
