@@ -60,10 +60,13 @@ export async function commitUnit(git: Git, unit: UnitRequest): Promise<UnitCommi
     ? stageTree(git, request)
     : takeTree(git, { ...request, tree: unit.tree }));
   if (tree === startTree && !unit.allowEmpty) return { commit: null, tree, files: [] };
-  const content = commitObject({ tree, parent: startSha, identity: unit.identity, message });
-  const commit =
-    writeLooseCommit(await readCommonDir(gitDir), { content, idLength: startSha.length }) ??
-    (await git.text(['hash-object', '-t', 'commit', '-w', '--stdin'], { cwd: root, stdin: content }));
+  const commit = await writeCommit(git, {
+    root,
+    tree,
+    parents: [startSha],
+    identity: unit.identity,
+    message,
+  });
   await moveHead(git, root, `option no-deref\nupdate ${head} ${commit} ${startSha}\n`);
   rememberTree(commit, tree);
   return { commit, tree, files: sortedPaths(changes.map((change) => change.path)) };
@@ -80,16 +83,27 @@ async function moveHead(git: Git, root: string, lines: string): Promise<void> {
   if (moved.code !== 0) throw gitFailure(['update-ref', '--stdin'], moved);
 }
 
-/** As `git commit-tree` writes it. */
-function commitObject(commit: {
+export interface NewCommit {
+  /** A checkout of the repository that stays. */
+  root: string;
   tree: string;
-  parent: string;
+  parents: readonly [string, ...string[]];
   identity: Identity | null;
   message: string;
-}): string {
-  const { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email } = identityEnvironment(commit.identity);
+}
+
+/** As `git commit-tree` writes it; no branch moves. 0 git processes, unless the object cannot be written here. */
+export async function writeCommit(git: Git, commit: NewCommit): Promise<string> {
+  const { root, tree, parents, identity, message } = commit;
+  const { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email } = identityEnvironment(identity);
   const who = `${name} <${email}> ${gitTime(new Date())}`;
-  return `tree ${commit.tree}\nparent ${commit.parent}\nauthor ${who}\ncommitter ${who}\n\n${commit.message}`;
+  const lines = [`tree ${tree}`, ...parents.map((parent) => `parent ${parent}`)];
+  const content = [...lines, `author ${who}`, `committer ${who}`, '', message].join('\n');
+  const commonDir = await readCommonDir(await readGitDir(root));
+  return (
+    writeLooseCommit(commonDir, { content, idLength: tree.length }) ??
+    (await git.text(['hash-object', '-t', 'commit', '-w', '--stdin'], { cwd: root, stdin: content }))
+  );
 }
 
 /** Seconds since the epoch and the offset of the local clock, `+hhmm`. */

@@ -2,11 +2,11 @@
 import type { Identity } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
 import { bringForward, filesInTheWay, isHalfForward, takeBackForward } from './bring-forward.ts';
-import { identityEnvironment } from './commit.ts';
+import { writeCommit } from './commit.ts';
 import type { Git } from './exec.ts';
 import { findGitDir } from './layout.ts';
 import { formatMessage } from './message.ts';
-import { findCheckout, readRef } from './refs.ts';
+import { findCheckout, listRefs } from './refs.ts';
 import { checkoutState } from './worktree.ts';
 
 export type MergeMode = 'ff' | 'merge' | 'squash';
@@ -42,10 +42,11 @@ export interface Merged {
 export async function mergeBranch(git: Git, request: MergeRequest): Promise<Merged> {
   const { root, base, branch, mode } = request;
   const ref = `refs/heads/${base}`;
-  const from = await readRef(git, root, ref);
-  const head = await readRef(git, root, `refs/heads/${branch}`);
-  if (from === null || head === null) {
-    const missing = from === null ? base : branch;
+  const tip = `refs/heads/${branch}`;
+  const refs = new Map((await listRefs(git, root, ref, tip)).map((listed) => [listed.ref, listed.sha]));
+  const [from, head] = [refs.get(ref), refs.get(tip)];
+  if (from === undefined || head === undefined) {
+    const missing = from === undefined ? base : branch;
     throw new PulseError('not_found', `There is no branch ${missing}.`, {
       hint: 'Was it deleted or renamed?',
     });
@@ -123,13 +124,10 @@ async function combine(git: Git, { root, from, head, request }: Sides): Promise<
     });
   }
   const isSquash = request.mode === 'squash';
-  const parents = isSquash ? ['-p', from] : ['-p', from, '-p', head];
+  const parents: [string, ...string[]] = isSquash ? [from] : [from, head];
   const trailers = { ...request.trailers, ...(isSquash ? { [SQUASHED]: head } : {}) };
-  return git.text(['commit-tree', tree, ...parents], {
-    cwd: root,
-    env: identityEnvironment(request.identity),
-    stdin: formatMessage({ ...request, trailers }),
-  });
+  const message = formatMessage({ ...request, trailers });
+  return writeCommit(git, { root, tree, parents, identity: request.identity, message });
 }
 
 /** What an earlier try left in the middle; what a person has changed since is theirs. */

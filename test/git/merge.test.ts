@@ -142,7 +142,7 @@ describe('merging a finished branch', () => {
     commit(scratch, 'base.txt', 'base\n');
     scratch.git('switch', '-q', '--detach');
     const act = () => void scratch.git('switch', '-q', 'main');
-    await expect(merge(scratch, 'merge', { at: 'commit-tree', act })).rejects.toMatchObject({
+    await expect(merge(scratch, 'merge', { at: 'merge-tree', act })).rejects.toMatchObject({
       code: 'merge_conflict',
     });
     expect(scratch.git('status', '--porcelain')).toBe('');
