@@ -24,7 +24,7 @@ interface Way {
   git: string[];
 }
 
-const ASKING = ['rev-parse', 'merge-base'];
+const ASKING = ['for-each-ref', 'merge-base'];
 const WAYS: Way[] = (['ff', 'merge', 'squash'] as const).flatMap((mode) =>
   [false, true].map((isCheckedOut) => ({
     name: `${mode}, ${isCheckedOut ? 'base in a clean checkout' : 'base checked out nowhere'}`,
@@ -33,7 +33,7 @@ const WAYS: Way[] = (['ff', 'merge', 'squash'] as const).flatMap((mode) =>
     git: [
       ...ASKING,
       ...(isCheckedOut ? ['status'] : []),
-      ...(mode === 'ff' ? [] : ['merge-tree', 'commit-tree']),
+      ...(mode === 'ff' ? [] : ['merge-tree']),
       ...(isCheckedOut ? ['diff-tree', 'merge'] : ['update-ref']),
     ],
   })),
