@@ -1,10 +1,15 @@
-/** What Pulse adds to a real agent: one turn of claude by itself, and as an iteration, against a scripted model. */
+/**
+ * What Pulse adds to a real agent: one turn of claude by itself, and as an iteration, against a scripted model. By itself
+ * twice: the very same command line, whose MCP server is there, and without anything of Pulse's.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { claudeAdapter } from '../src/agents/claude.ts';
 import { createPulse, type Pulse } from '../src/pulse.ts';
+import { createToolEndpoint } from '../src/tools/endpoint.ts';
+import { pulseSignalTool, reportUsageTool } from '../src/tools/run-tools.ts';
 import { type ModelServer, startModelServer } from '../test/fakes/model-server/index.ts';
 import { createScratch } from '../test/fakes/scratch.ts';
 import { agentProgram, PINNED } from '../test/real-agents/versions.ts';
@@ -20,7 +25,9 @@ const TARGET = 1.15;
 const OWN_OPTIONS = ['--mcp-config', '--strict-mcp-config', '--settings'];
 
 const own: number[] = [];
+const alone: number[] = [];
 const plain: number[] = [];
+await using endpoint = createToolEndpoint();
 const program = agentProgram('claude');
 if (existsSync(program)) {
   await using server = await startModelServer();
@@ -29,12 +36,13 @@ if (existsSync(program)) {
 tell([existsSync(program) ? against() : skipped()]);
 
 function against(): Row {
-  const ratio = median(own) / median(plain);
+  const ratio = median(own) / median(alone);
+  const toPlain = times(median(own) / median(plain));
   return {
     what: WHAT,
     measured: `${ms(median(own))} (fastest ${ms(Math.min(...own))})`,
-    beside: `the same command line without Pulse’s tools: ${ms(median(plain))} (fastest ${ms(Math.min(...plain))}); medians of ${own.length} in turns`,
-    result: `${times(ratio)} (fastest ${times(Math.min(...own) / Math.min(...plain))})`,
+    beside: `the same command line by itself: ${ms(median(alone))} (fastest ${ms(Math.min(...alone))}); without any MCP server and hook: ${ms(median(plain))} (fastest ${ms(Math.min(...plain))}); medians of ${own.length} in turns`,
+    result: `${times(ratio)} (fastest ${times(Math.min(...own) / Math.min(...alone))}); ${toPlain} claude without MCP`,
     target: `≤ ${TARGET}×`,
     isMet: ratio <= TARGET,
   };
@@ -46,7 +54,7 @@ function skipped(): Row {
   return { what: WHAT, measured: 'not measured', beside, result: '', target: `≤ ${TARGET}×`, isMet: null };
 }
 
-/** In turns: after each iteration, claude by itself with that iteration's brief. */
+/** In turns: after each iteration, claude by itself with that iteration's brief, in both ways. */
 async function runSession(server: ModelServer): Promise<void> {
   using scratch = createScratch();
   const home = join(scratch.path, 'user');
@@ -65,9 +73,9 @@ async function runSession(server: ModelServer): Promise<void> {
       if (point !== 'settle:after') return;
       if (++settled > 1) {
         own.push(performance.now() - began);
-        plain.push(
-          await runPlain({ brief: await lastBrief(pulse), worktree: scratch.repository, environment }),
-        );
+        const run = { brief: await lastBrief(pulse), worktree: scratch.repository, environment };
+        alone.push(await runAlone(run, { hasTools: true }));
+        plain.push(await runAlone(run, { hasTools: false }));
       }
       began = performance.now();
     },
@@ -87,20 +95,33 @@ async function lastBrief(pulse: Pulse): Promise<string> {
   return (await pulse.context(session!.id, { maxTurns: 1 })).iteration!.task_content;
 }
 
-interface PlainRun {
+interface AloneRun {
   brief: string;
   worktree: string;
   environment: NodeJS.ProcessEnv;
 }
 
-/** What a script would start that has nothing of Pulse: no tools, no guard. */
-async function runPlain({ brief, worktree, environment }: PlainRun): Promise<number> {
-  const { file, args, env } = claudeAdapter.command({
+/** What a script would start: with a server of tools as Pulse's, or without tools and guard. */
+async function runAlone(
+  { brief, worktree, environment }: AloneRun,
+  { hasTools }: { hasTools: boolean },
+): Promise<number> {
+  const tools = [pulseSignalTool(() => undefined), reportUsageTool(() => undefined)];
+  using access = await endpoint.admit(tools, () => undefined);
+  const directory = mkdtempSync(join(environment.HOME!, 'run-'));
+  const names = tools.map(({ name }) => name);
+  const {
+    file,
+    args,
+    env,
+    files = {},
+  } = claudeAdapter.command({
     ...{ brief, worktree, command: null, unit: null, executable: program, model: null, resume: null },
-    ...{ tools: { url: '', token: '', names: [] }, directory: '', prices: {} },
+    ...{ tools: { url: access.url, token: access.token, names }, directory, prices: {} },
   });
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content);
   const began = performance.now();
-  const child = spawn(file, withoutTools(args), {
+  const child = spawn(file, hasTools ? args : withoutTools(args), {
     cwd: worktree,
     env: { ...environment, ...env },
     stdio: ['pipe', 'pipe', 'ignore'],
