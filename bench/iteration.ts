@@ -10,29 +10,32 @@ import { median, steps } from './statistics.ts';
 
 const AGENT = 'echo x >>log.txt; echo "<signal>CONTINUE</signal>"';
 const LONG = Number(process.argv[2] ?? 1000);
-const ROUNDS = 4;
-const PER_ROUND = 60;
+const ROUNDS = 12;
+const PER_ROUND = 40;
 const WARM_UP = 10;
 /** How many iterations stand for "the 10th" and for "the last". */
 const WINDOW = 40;
 
 const bare: number[] = [];
 const own: number[] = [];
-// In turns, so that whatever else the machine does meets both.
+/** Of each round: a machine that is quick in one half minute and slow in the next is so for both sides. */
+const ratios: number[] = [];
 for (let round = 0; round < ROUNDS; round++) {
-  bare.push(...runBareLoop());
-  own.push(...(await runSession(PER_ROUND)).took.slice(WARM_UP));
+  const [theirs, ours] = [runBareLoop(), (await runSession(PER_ROUND)).took.slice(WARM_UP)];
+  bare.push(...theirs);
+  own.push(...ours);
+  ratios.push(median(ours) / median(theirs));
 }
 const { took, bytes } = await runSession(LONG);
 tell([againstBareLoop(), overTime(), growth()]);
 
 function againstBareLoop(): Row {
-  const ratio = median(own) / median(bare);
+  const ratio = median(ratios);
   return {
     what: '(a) an iteration with an instant agent',
     measured: `${ms(median(own))} (fastest ${ms(Math.min(...own))})`,
     beside: `shell loop with two fdatasyncs and a commit: ${ms(median(bare))} (fastest ${ms(Math.min(...bare))})`,
-    result: `${times(ratio)} (fastest ${times(Math.min(...own) / Math.min(...bare))})`,
+    result: `${times(ratio)} (the rounds: ${times(Math.min(...ratios))} to ${times(Math.max(...ratios))})`,
     target: '≤ 2.5×',
     isMet: ratio <= 2.5,
   };
