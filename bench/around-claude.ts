@@ -36,13 +36,13 @@ if (existsSync(program)) {
 tell([existsSync(program) ? against() : skipped()]);
 
 function against(): Row {
-  const ratio = median(own) / median(alone);
-  const toPlain = times(median(own) / median(plain));
+  const ratio = median(own) / median(plain);
+  const around = times(median(own) / median(alone));
   return {
     what: WHAT,
     measured: `${ms(median(own))} (fastest ${ms(Math.min(...own))})`,
-    beside: `the same command line by itself: ${ms(median(alone))} (fastest ${ms(Math.min(...alone))}); without any MCP server and hook: ${ms(median(plain))} (fastest ${ms(Math.min(...plain))}); medians of ${own.length} in turns`,
-    result: `${times(ratio)} (fastest ${times(Math.min(...own) / Math.min(...alone))}); ${toPlain} claude without MCP`,
+    beside: `the same command line without Pulse’s tools: ${ms(median(plain))} (fastest ${ms(Math.min(...plain))}); with an MCP server of the same tools: ${ms(median(alone))}; medians of ${own.length} in turns`,
+    result: `${times(ratio)} (fastest ${times(Math.min(...own) / Math.min(...plain))}); ${around} the same with tools`,
     target: `≤ ${TARGET}×`,
     isMet: ratio <= TARGET,
   };

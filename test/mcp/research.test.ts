@@ -2,11 +2,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { OWN_NODE, PROGRAM, useScene } from '../e2e/scene.ts';
+import { useScene } from '../e2e/scene.ts';
 import { type HttpScene, serveHttp, TOKEN } from './http-server.ts';
+import { connectInsideRun } from './inside-run.ts';
 import { call, failedCall, rawCall, textOf } from './tool-calls.ts';
 
 interface Shown {
@@ -197,14 +197,7 @@ describe('inside a run', { timeout: 60_000 }, () => {
   const scene = useScene();
 
   it('an agent may look at the commander and not write, nor finish research', async () => {
-    const client = new Client({ name: 'agent', version: '1' });
-    const env = {
-      PATH: process.env.PATH!,
-      HOME: scene.directory,
-      PULSE_HOME: scene.home,
-      PULSE_RUN_ID: 'run_1',
-    };
-    await client.connect(new StdioClientTransport({ command: OWN_NODE, args: [PROGRAM, 'mcp'], env }));
+    const client = await connectInsideRun(scene);
     try {
       expect(await call(client, 'commander_task', { operation: 'list' })).toEqual({ tasks: [] });
       expect(await call(client, 'commander_mailbox', { operation: 'list' })).toEqual({ messages: [] });

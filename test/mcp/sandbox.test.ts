@@ -1,11 +1,11 @@
 /** `sandbox` in the start tools: the same values and the same refusals as `--sandbox`, and who may lift it. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { OWN_NODE, PROGRAM, useScene } from '../e2e/scene.ts';
+import { useScene } from '../e2e/scene.ts';
 import { pathWithBwrap } from '../fakes/programs.ts';
 import { type HttpScene, serveHttp, TOKEN } from './http-server.ts';
+import { connectInsideRun } from './inside-run.ts';
 import { call, failedCall, rawCall, textOf } from './tool-calls.ts';
 
 const AUTHORIZED = { authorization: `Bearer ${TOKEN}` };
@@ -107,14 +107,7 @@ describe('inside a run', { timeout: 60_000 }, () => {
   const scene = useScene();
 
   it('no agent starts a session that may go without its sandbox', async () => {
-    const client = new Client({ name: 'agent', version: '1' });
-    const env = {
-      PATH: process.env.PATH!,
-      HOME: scene.directory,
-      PULSE_HOME: scene.home,
-      PULSE_RUN_ID: 'run_1',
-    };
-    await client.connect(new StdioClientTransport({ command: OWN_NODE, args: [PROGRAM, 'mcp'], env }));
+    const client = await connectInsideRun(scene);
     try {
       for (const [tool, input] of STARTS) {
         for (const sandbox of ['off', 'auto']) {

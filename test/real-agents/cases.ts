@@ -401,3 +401,19 @@ function processesOf(folder: string): number[] {
       }
     });
 }
+
+/** `step`: a command that takes about a second, so that the tokens of the call before it are told. */
+export function describeTokenBudget(subject: Subject, step: string): void {
+  const server = useModelServer();
+  test(`a budget of tokens ends a real ${subject.name} while it runs, to within one call`, async () => {
+    const { play } = await makeStage(subject, server());
+    const call = { calls: [subject.calls.shell(step)] };
+    const session = await play(
+      Array.from({ length: 40 }, () => call),
+      { budgetTokens: 2_500 },
+    );
+    expect(session).toMatchObject({ status: 'blocked', stop_reason: 'budget_tokens' });
+    expect(session.total_tokens_used).toBeGreaterThan(2_500);
+    expect(session.total_tokens_used).toBeLessThanOrEqual(2_500 + 2 * 1_050);
+  });
+}

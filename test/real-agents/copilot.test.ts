@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { describeAgent } from './cases.ts';
+import { describeAgent, describeTokenBudget } from './cases.ts';
 import { makeStage, type Subject, useModelServer } from './stage.ts';
 
 const copilot: Subject = {
@@ -26,20 +26,9 @@ const copilot: Subject = {
 };
 
 describeAgent(copilot);
+describeTokenBudget(copilot, 'echo more >> log.txt; timeout 1 tail -f /dev/null');
 
 const server = useModelServer();
-
-test('a budget of tokens ends a real copilot while it runs, to within one call', async () => {
-  const { play } = await makeStage(copilot, server());
-  const call = { calls: [copilot.calls.shell('echo more >> log.txt; timeout 1 tail -f /dev/null')] };
-  const session = await play(
-    Array.from({ length: 40 }, () => call),
-    { budgetTokens: 2_500 },
-  );
-  expect(session).toMatchObject({ status: 'blocked', stop_reason: 'budget_tokens' });
-  expect(session.total_tokens_used).toBeGreaterThan(2_500);
-  expect(session.total_tokens_used).toBeLessThanOrEqual(2_500 + 2 * 1_050);
-});
 
 test('the guard of a real copilot leaves nothing at home and nothing in the commit', async () => {
   const { scene, home, play } = await makeStage(copilot, server());

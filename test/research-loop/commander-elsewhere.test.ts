@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { getRequestListener } from '@hono/node-server';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { describe, expect, it } from 'vitest';
@@ -88,11 +88,9 @@ async function twoExperiments(pulse: Pulse, scratch: Scratch) {
   return view;
 }
 
-function outbox(pulse: Pulse): { key: string; status: string; tries: number; note: string | null }[] {
+function outbox(pulse: Pulse): Record<string, SQLOutputValue>[] {
   using database = new DatabaseSync(pulse.home.database, { readOnly: true }) as DatabaseSync & Disposable;
-  return database
-    .prepare('SELECT key, status, tries, note FROM commander_outbox ORDER BY seq')
-    .all() as never;
+  return database.prepare('SELECT key, status, tries, note FROM commander_outbox ORDER BY seq').all();
 }
 
 function areGone(pids: readonly string[]): boolean {
@@ -235,7 +233,7 @@ describe('a commander elsewhere', () => {
     await using pulse = await createPulse({ environment: labWith(scratch, { command: server.command }) });
     await twoExperiments(pulse, scratch);
     expect(server.calls().map(({ given }) => given.operation)).toEqual(['create', 'create', 'send']);
-    const rows = outbox(pulse).map(({ key, status, note }) => [key.split('/').at(-1), status, note]);
+    const rows = outbox(pulse).map(({ key, status, note }) => [String(key).split('/').at(-1), status, note]);
     expect(rows.slice(0, 2)).toEqual([
       ['create', 'refused', expect.stringContaining('not today')],
       ['claim', 'skipped', 'no task there'],
