@@ -1,7 +1,5 @@
 /** A commander elsewhere: any MCP server with the tools of seed 4, started beside Pulse or reached over HTTP. */
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { CommanderTarget } from '../domain/commander.ts';
 import { type Companion, startCompanion } from '../process/companion.ts';
 import { agentEnvironment } from '../process/environment.ts';
@@ -22,26 +20,30 @@ export function createCommanders({ environment, debug, callMs = CALL_MS }: Comma
   return {
     debug,
     open(target, { cwd, environmentPass }) {
-      const transportOf = (): Promise<Transport> | Transport =>
-        'command' in target
-          ? companionTransport({
-              command: target.command,
-              cwd,
-              env: agentEnvironment({ base: environment, own: [], pass: environmentPass, add: {} }),
-            })
-          : httpTransport(target, environment);
-      return createLink(transportOf, callMs);
+      if ('url' in target) {
+        return createLink({ transportOf: () => httpTransport(target, environment), mode: 'auto', callMs });
+      }
+      const env = agentEnvironment({ base: environment, own: [], pass: environmentPass, add: {} });
+      const program = { command: target.command, cwd, env };
+      return createLink({ transportOf: () => companionTransport(program), mode: 'legacy', callMs });
     },
   };
 }
 
-function createLink(transportOf: () => Promise<Transport> | Transport, callMs: number): CommanderLink {
+interface LinkOptions {
+  transportOf(): Promise<Transport> | Transport;
+  /** `auto` asks first whether a handshake is needed; some programs end or stay silent when they are asked that. */
+  mode: 'auto' | 'legacy';
+  callMs: number;
+}
+
+function createLink({ transportOf, mode, callMs }: LinkOptions): CommanderLink {
   let client: Client | null = null;
 
   async function connected(signal: AbortSignal): Promise<Client> {
     if (client) return client;
-    const { Client: SdkClient } = await import('@modelcontextprotocol/sdk/client/index.js');
-    const fresh = new SdkClient({ name: 'pulse', version: '1' });
+    const { Client: SdkClient } = await import('@modelcontextprotocol/client');
+    const fresh = new SdkClient({ name: 'pulse', version: '1' }, { versionNegotiation: { mode } });
     // Known before it answers, so that one that hangs can be closed.
     client = fresh;
     fresh.onclose = () => {
@@ -65,7 +67,7 @@ function createLink(transportOf: () => Promise<Transport> | Transport, callMs: n
         const connection = await connected(limit);
         const _meta = { 'pulse/idempotency-key': key };
         const request = { name: tool, arguments: given, _meta };
-        return readReply(await connection.callTool(request, undefined, { signal: limit, timeout: callMs }));
+        return readReply(await connection.callTool(request, { signal: limit, timeout: callMs }));
       };
       const reply = await Promise.race([work(), refusedBy(limit)]).catch(asReply);
       if (reply.kind === 'unavailable') await close();
@@ -84,12 +86,10 @@ function refusedBy(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** JSON-RPC: the connection was closed, the request timed out. Everything else with a code is the server's answer. */
-const NOT_ANSWERED = [-32_000, -32_001];
-
+/** JSON-RPC's numbers are the server's answer. What the SDK says of the connection has a word for a code. */
 function asReply(error: unknown): CommanderReply {
   const { code, message } = error as { code?: unknown; message: string };
-  const isAnswer = typeof code === 'number' && code <= -32_000 && !NOT_ANSWERED.includes(code);
+  const isAnswer = typeof code === 'number' && code <= -32_000;
   return { kind: isAnswer ? 'refused' : 'unavailable', message };
 }
 
@@ -97,12 +97,10 @@ async function httpTransport(
   { url, tokenEnv }: Extract<CommanderTarget, { url: string }>,
   environment: NodeJS.ProcessEnv,
 ): Promise<Transport> {
-  const { StreamableHTTPClientTransport } = await import(
-    '@modelcontextprotocol/sdk/client/streamableHttp.js'
-  );
+  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
   const token = tokenEnv ? environment[tokenEnv] : undefined;
   const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {};
-  return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }) as Transport;
+  return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
 }
 
 /** Ours and not the SDK's: what it started ends with it, and all of it ends with Pulse. */

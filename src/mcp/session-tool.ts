@@ -1,5 +1,5 @@
 /** A tool on sessions: checked input, a result as text and as data, and errors with code, message and hint. */
-import type { CallToolResult, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, ToolAnnotations } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
 import { asPulseError, PulseError } from '../domain/errors.ts';
 import { redact, redactJson } from '../domain/redact.ts';

@@ -1,7 +1,8 @@
 /** The session tools over stdin and stdout: one client, for as long as it holds the pipe. */
 import { once } from 'node:events';
+import { PassThrough, type Writable } from 'node:stream';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { StdioServerTransport, serveStdio as serveTransport } from '@modelcontextprotocol/server/stdio';
 import { createMcpServer, type McpTool } from '../tools/mcp-server.ts';
 import type { Caller } from './session-tool.ts';
 import { INSTRUCTIONS, sessionTools } from './session-tools.ts';
@@ -21,18 +22,31 @@ export async function serveStdio({ caller, stdin, stdout, talk, signal }: StdioO
   const underWay = new Set<Promise<unknown>>();
   const ending = new AbortController();
   const tools = sessionTools(caller).map((tool) => tracked(tool, { underWay, ending: ending.signal }));
-  const server = createMcpServer({ tools, instructions: INSTRUCTIONS });
-  const closed = new Promise<void>((resolve) => {
-    server.onclose = resolve;
+  // Its own end would close the transport, and what was asked last would stay without an answer.
+  const input = stdin.pipe(new PassThrough(), { end: false });
+  const transport = new StdioServerTransport(input, stdout as Writable);
+  const serving = serveTransport(() => createMcpServer({ tools, instructions: INSTRUCTIONS }), {
+    transport,
+    onerror: (error) => talk(`mcp: ${error.message}`),
   });
-  server.onerror = (error) => talk(`mcp: ${error.message}`);
-  await server.connect(new StdioServerTransport(stdin as never, stdout as never));
+  const closed = closeOf(transport);
   await Promise.race([once(stdin, 'end'), once(stdin, 'close'), aborted(signal), closed]);
   await nextRound(); // the last messages become calls
   ending.abort();
   await Promise.allSettled(underWay);
   await nextRound(); // the last results become messages
-  await server.close();
+  await serving.close();
+}
+
+/** Also without the client's doing: a message that is too long closes it. */
+function closeOf(transport: StdioServerTransport): Promise<void> {
+  const told = transport.onclose;
+  return new Promise((resolve) => {
+    transport.onclose = () => {
+      told?.();
+      resolve();
+    };
+  });
 }
 
 function tracked(

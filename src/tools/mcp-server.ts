@@ -1,15 +1,13 @@
 /** MCP for a fixed set of tools. Loading this loads the SDK, so whoever may never need it imports it late. */
 import { readFileSync } from 'node:fs';
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import {
-  CallToolRequestSchema,
   type CallToolResult,
-  ErrorCode,
-  ListToolsRequestSchema,
-  McpError,
+  createMcpHandler,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
   type ToolAnnotations,
-} from '@modelcontextprotocol/sdk/types.js';
+} from '@modelcontextprotocol/server';
 import * as z from 'zod';
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
@@ -37,23 +35,25 @@ export function createMcpServer({ tools, instructions, onUnknown }: McpOffer): S
     { name: 'pulse', title: 'Pulse', version: packageVersion() },
     { capabilities: { tools: {} }, instructions },
   );
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(listed) }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+  server.setRequestHandler('tools/list', () => ({ tools: tools.map(listed) }));
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const tool = tools.find(({ name }) => name === params.name);
-    if (tool) return tool.call(params.arguments ?? {}, signal);
+    if (tool) return tool.call(params.arguments ?? {}, mcpReq.signal);
     onUnknown?.(params.name);
     const known = tools.map(({ name }) => name).join(', ');
-    throw new McpError(ErrorCode.InvalidParams, `There is no tool ${params.name.slice(0, 100)} here`, {
-      code: 'unknown_tool',
-      hint: `The tools are: ${known || 'none'}.`,
-    });
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `There is no tool ${params.name.slice(0, 100)} here`,
+      { code: 'unknown_tool', hint: `The tools are: ${known || 'none'}.` },
+    );
   });
   return server;
 }
 
 /**
  * One HTTP request, one server, no MCP session: nothing is kept between requests, so who may do what is decided anew for
- * each, and a restart loses nobody. There is nothing to push, hence no GET stream.
+ * each, and a restart loses nobody. There is nothing to push, hence no GET stream. Answers clients that shake hands
+ * first (until 2025-11-25) and those that do not (2026-07-28).
  */
 export async function answerMcp(offer: McpOffer, request: Request): Promise<Response> {
   if (request.method !== 'POST') {
@@ -61,9 +61,12 @@ export async function answerMcp(offer: McpOffer, request: Request): Promise<Resp
       allow: 'POST',
     });
   }
-  const transport = new WebStandardStreamableHTTPServerTransport({ maxRequestBodySize: MAX_MESSAGE_BYTES });
-  await createMcpServer(offer).connect(transport);
-  return transport.handleRequest(request);
+  const handler = createMcpHandler(() => createMcpServer(offer), {
+    // A call may take its time: a stream begins at once and says every 15 s that it is alive.
+    responseMode: request.headers.get('mcp-method') === 'tools/call' ? 'sse' : 'auto',
+    maxRequestBodySize: MAX_MESSAGE_BYTES,
+  });
+  return handler.fetch(request);
 }
 
 /** A refusal before any message was read. */
@@ -77,8 +80,18 @@ export function jsonRpcError(
 }
 
 function listed({ name, title, description, input, annotations }: McpTool) {
-  const inputSchema = z.toJSONSchema(input, { io: 'input', target: 'draft-7' }) as { type: 'object' };
-  return { name, title, description, inputSchema, annotations };
+  return { name, title, description, inputSchema: inputSchemaOf(input), annotations };
+}
+
+const inputSchemas = new WeakMap<z.ZodType, { type: 'object' }>();
+
+/** Made once: a server lives for one request, the schemas as long as the process. */
+function inputSchemaOf(input: z.ZodType): { type: 'object' } {
+  const known = inputSchemas.get(input);
+  if (known) return known;
+  const made = z.toJSONSchema(input, { io: 'input', target: 'draft-7' }) as { type: 'object' };
+  inputSchemas.set(input, made);
+  return made;
 }
 
 let version: string | null = null;

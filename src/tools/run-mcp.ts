@@ -1,5 +1,5 @@
 /** The tools of one run, over MCP. */
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Tool, ToolReply } from './contract.ts';
 import { answerMcp, type McpTool } from './mcp-server.ts';
 

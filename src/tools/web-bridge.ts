@@ -29,13 +29,18 @@ export function toWebRequest(request: IncomingMessage, body: Buffer): Request {
   return new Request(url, { method, headers, body: hasBody ? new Uint8Array(body) : null });
 }
 
-/** Resolves when everything is written, or the reader has gone; the body is cancelled then. */
+/**
+ * Resolves when everything is written, or the reader has gone; the body is cancelled then. One connection for each
+ * request: kept open they were no quicker for an agent, and a run's end leaves none behind.
+ */
 export async function sendWebResponse(answer: Response, response: ServerResponse): Promise<void> {
-  response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), connection: 'close' });
-  if (!answer.body) {
-    response.end();
+  const headers = { ...Object.fromEntries(answer.headers), connection: 'close' };
+  if (!answer.body || answer.headers.get('content-type') !== 'text/event-stream') {
+    const body = Buffer.from(await answer.arrayBuffer());
+    response.writeHead(answer.status, { ...headers, 'content-length': body.length }).end(body);
     return;
   }
+  response.writeHead(answer.status, headers);
   response.flushHeaders();
   await pipeline(Readable.fromWeb(answer.body), response).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;

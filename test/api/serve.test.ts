@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Running, until, useScene } from '../e2e/scene.ts';
+import { forItself, headersOf, MODERN, message } from '../mcp/eras.ts';
 import { EventReader } from './event-reader.ts';
 
 const scene = useScene();
@@ -229,6 +230,13 @@ describe('pulse serve', () => {
     const answer = await fetch(`${server.url}/mcp`, { method: 'POST', headers, body: JSON.stringify(list) });
     expect(answer.status).toBe(200);
     expect(await answer.text()).toContain('pulse_start');
+    const asked = message('server/discover');
+    const discovered = await fetch(`${server.url}/mcp`, {
+      method: 'POST',
+      headers: { ...headers, ...headersOf(asked) },
+      body: JSON.stringify(forItself(asked)),
+    });
+    expect(await discovered.json()).toMatchObject({ result: { supportedVersions: [MODERN] } });
     await stop(server);
   });
 

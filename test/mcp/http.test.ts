@@ -1,6 +1,5 @@
 import { request } from 'node:http';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type HttpScene, serveHttp, TOKEN } from './http-server.ts';
 import { call, failedCall, statusAtStop } from './tool-calls.ts';
@@ -68,9 +67,9 @@ describe('MCP over HTTP', () => {
   });
 
   it('answers 401 to a wrong token, and beyond loopback to none', async () => {
-    await expect(connect({ authorization: 'Bearer wrong' })).rejects.toMatchObject({ code: 401 });
+    await expect(connect({ authorization: 'Bearer wrong' })).rejects.toMatchObject({ status: 401 });
     await using strict = await serveHttp({ isTokenRequired: true });
-    await expect(connect({}, strict)).rejects.toMatchObject({ code: 401 });
+    await expect(connect({}, strict)).rejects.toMatchObject({ status: 401 });
     expect((await (await connect(AUTHORIZED, strict)).listTools()).tools).toHaveLength(21);
   });
 

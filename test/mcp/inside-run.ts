@@ -1,5 +1,5 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { OWN_NODE, PROGRAM, type Scene } from '../e2e/scene.ts';
 
 /** `pulse mcp`, as an agent would start it from inside its run. */

@@ -1,8 +1,7 @@
 /** The research and commander tools with the official client: over HTTP in the serving process, and inside a run. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { useScene } from '../e2e/scene.ts';
 import { type HttpScene, serveHttp, TOKEN } from './http-server.ts';

@@ -1,6 +1,5 @@
 /** `sandbox` in the start tools: the same values and the same refusals as `--sandbox`, and who may lift it. */
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { useScene } from '../e2e/scene.ts';
 import { pathWithBwrap } from '../fakes/programs.ts';

@@ -1,9 +1,12 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, describe, expect, it } from 'vitest';
 import { OWN_NODE, PROGRAM, until, useScene } from '../e2e/scene.ts';
+import { forItself, MODERN, message } from './eras.ts';
 import { call, failedCall, rawCall, type Status, statusAtStop, textOf } from './tool-calls.ts';
 
 const scene = useScene();
@@ -251,6 +254,52 @@ describe('the stdout of pulse mcp', { timeout: 90_000 }, () => {
     const { sessionId } = started.structuredContent;
     const watched = await scene.pulse(['watch', sessionId, '--json']);
     expect(watched.json.at(-1)).toMatchObject({ type: 'session.ended', session: { status: 'complete' } });
+  });
+
+  it('answers a client without a handshake, and one that asks for it after all', async () => {
+    const hello = message('initialize', {
+      ...{ protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'pipe', version: '1' } },
+    });
+    const ask = async (messages: object[]) => {
+      const stdin = messages.map((each, index) => `${JSON.stringify({ ...each, id: index })}\n`).join('');
+      const { code, json } = await scene.pulse(['mcp'], { stdin });
+      expect(code).toBe(0);
+      return json.sort((a, b) => Number(a.id) - Number(b.id));
+    };
+    const list = message('tools/list');
+    const call = message('tools/call', { name: 'pulse_list' });
+    const discover = forItself(message('server/discover'));
+    const alone = await ask([
+      ...[forItself(list, '2031-01-01'), discover, forItself(list), forItself(call)],
+      ...[forItself(message('resources/list')), list, hello],
+    ]);
+    expect(alone).toMatchObject([
+      { error: { code: -32022, data: { supported: [MODERN] } } },
+      { result: { supportedVersions: [MODERN], instructions: expect.any(String) } },
+      { result: { resultType: 'complete', tools: expect.any(Array) } },
+      { result: { resultType: 'complete', structuredContent: { sessions: [] } } },
+      { error: { code: -32601 } },
+      { error: { code: -32602 } },
+      { error: { code: -32022 } },
+    ]);
+    const [, greeted, listed] = await ask([discover, hello, list]);
+    expect(greeted).toMatchObject({ result: { protocolVersion: '2025-06-18' } });
+    expect((listed as unknown as { result: object }).result).toEqual({
+      tools: (alone[2] as unknown as { result: { tools: object[] } }).result.tools,
+    });
+  });
+
+  it.each([
+    ['it is told to end', (child: ChildProcess) => void child.kill('SIGTERM'), 143],
+    ['what it is sent has no end', (child: ChildProcess) => void child.stdin!.write('x'.repeat(11 << 20)), 0],
+  ])('does not keep the process when %s, though the client holds the pipe', async (_, end, code) => {
+    const env = { PATH: process.env.PATH!, HOME: scene.directory, PULSE_HOME: scene.home };
+    const child = spawn(OWN_NODE, [PROGRAM, 'mcp'], { env, stdio: ['pipe', 'pipe', 'ignore'] });
+    child.stdin.on('error', () => undefined);
+    child.stdin.write(`${request(1, 'tools/list')}\n`);
+    await once(child.stdout, 'data');
+    end(child);
+    expect(await once(child, 'exit')).toEqual([code, null]);
   });
 
   it('does not keep the process waiting for a session when the client is gone', async () => {

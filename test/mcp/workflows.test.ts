@@ -1,7 +1,6 @@
 /** The workflow tools with the official client: over HTTP in the serving process, over stdio with the real program. */
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OWN_NODE, PROGRAM, useScene } from '../e2e/scene.ts';
 import { type HttpScene, serveHttp, TOKEN } from './http-server.ts';

@@ -5,7 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { getRequestListener } from '@hono/node-server';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import {
+  createMcpHandler,
+  type LegacyHttpHandler,
+  legacyStatelessFallback,
+  type McpServerFactory,
+} from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import { openProcessTable } from '../../src/process/process-table.ts';
 import { createPulse, type Pulse } from '../../src/pulse.ts';
@@ -88,6 +93,10 @@ async function twoExperiments(pulse: Pulse, scratch: Scratch) {
   return view;
 }
 
+function handlerWithoutHandshake(factory: McpServerFactory): LegacyHttpHandler {
+  return createMcpHandler(factory, { legacy: 'reject' }).fetch;
+}
+
 function outbox(pulse: Pulse): Record<string, SQLOutputValue>[] {
   using database = new DatabaseSync(pulse.home.database, { readOnly: true }) as DatabaseSync & Disposable;
   return database.prepare('SELECT key, status, tries, note FROM commander_outbox ORDER BY seq').all();
@@ -123,36 +132,41 @@ describe('a commander elsewhere', () => {
     expect(areGone(server.pids())).toBe(true);
   }, 60_000);
 
-  it('is told over HTTP, with the token of the variable that the config names', async () => {
-    const calls: ToldCall[] = [];
-    const shown = new Set<string | null>();
-    const http = createServer(
-      getRequestListener(async (request) => {
-        shown.add(request.headers.get('authorization'));
-        const server = createCommanderServer({
-          told: () => calls.length,
-          onCall: (call) => void calls.push(call),
-        });
-        const transport = new WebStandardStreamableHTTPServerTransport();
-        await server.connect(transport);
-        return transport.handleRequest(request);
-      }),
-    );
-    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-    try {
-      using scratch = createScratch();
-      const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
-      const environment = labWith(scratch, { url, tokenEnv: 'CMD_KEY' }, { CMD_KEY: 'the-secret' });
-      await using pulse = await createPulse({ environment });
-      const { session } = await twoExperiments(pulse, scratch);
-      expect(calls.map(({ given }) => given)).toEqual(expectedCalls(scratch, session.id, [184, 188]));
-      expect([...shown]).toEqual(['Bearer the-secret']);
-      expect(JSON.stringify(outbox(pulse))).not.toContain('the-secret');
-    } finally {
-      http.closeAllConnections();
-      await new Promise((resolve) => http.close(resolve));
-    }
-  }, 60_000);
+  it.each([
+    ['before 2026-07-28', legacyStatelessFallback],
+    ['of 2026-07-28 alone', handlerWithoutHandshake],
+  ])(
+    '%s is told over HTTP, with the token of the variable that the config names',
+    async (_, handlerOf) => {
+      const calls: ToldCall[] = [];
+      const shown = new Set<string | null>();
+      const answer = handlerOf(() =>
+        createCommanderServer({ told: () => calls.length, onCall: (call) => void calls.push(call) }),
+      );
+      const http = createServer(
+        getRequestListener((request) => {
+          shown.add(request.headers.get('authorization'));
+          return answer(request);
+        }),
+      );
+      await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+      try {
+        using scratch = createScratch();
+        const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+        const environment = labWith(scratch, { url, tokenEnv: 'CMD_KEY' }, { CMD_KEY: 'the-secret' });
+        await using pulse = await createPulse({ environment });
+        const { session } = await twoExperiments(pulse, scratch);
+        expect(calls.map(({ given }) => given)).toEqual(expectedCalls(scratch, session.id, [184, 188]));
+        expect(calls.at(-1)).toMatchObject({ tool: 'commander_mailbox', key: `${session.id}/result/send` });
+        expect([...shown]).toEqual(['Bearer the-secret']);
+        expect(JSON.stringify(outbox(pulse))).not.toContain('the-secret');
+      } finally {
+        http.closeAllConnections();
+        await new Promise((resolve) => http.close(resolve));
+      }
+    },
+    60_000,
+  );
 
   it('may be another Pulse: its own two tools are understood', async () => {
     using scratch = createScratch();
