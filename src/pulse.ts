@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findAdapter } from './agents/registry.ts';
+import { createCodeIndexes } from './context/code-index/code-indexes.ts';
 import { environmentSecrets } from './domain/environment-secrets.ts';
 import type { PulseEvent } from './domain/events.ts';
 import { createRedactor } from './domain/redact.ts';
@@ -33,6 +34,7 @@ import { hostOwnerState } from './engine/state.ts';
 import { createWorkspace } from './engine/workspace.ts';
 import { createGit } from './git/exec.ts';
 import { createKeptGit } from './git/kept.ts';
+import { listProjectFiles } from './git/project-files.ts';
 import { type Home, resolveHome } from './home.ts';
 import { goalLoop } from './loops/goal.ts';
 import { researchLoop } from './loops/research.ts';
@@ -217,6 +219,9 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
   });
   const workspace = createWorkspace({ git, environment, redactor, sandboxes });
   const pulses = createPulseWorkspace({ git, environment, redactor, sandboxes });
+  const debug = (text: string) => void (environment.PULSE_DEBUG && process.stderr.write(`${text}\n`));
+  const indexes = createCodeIndexes({ list: (indexed) => listProjectFiles(git, indexed), debug });
+  const ids = { nowMs: Date.now, randomBytes };
   const showOwnReport = (id: string, words: ReportWords) => writeReport({ store, git }, id, words);
   const engine: Engine = {
     store,
@@ -232,10 +237,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
       slot: createMeasuringSlot(measuringSlotPath),
     }),
     researchFiles: createResearchFiles({ store, git }),
-    commanders: createCommanders({
-      environment,
-      debug: (text) => void (environment.PULSE_DEBUG && process.stderr.write(`${text}\n`)),
-    }),
+    commanders: createCommanders({ environment, debug }),
     agents: createAgentHost({
       findAdapter,
       endpoint,
@@ -243,11 +245,12 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
       binDirectory: home.bin,
       redactor,
       sandboxes,
+      indexes,
       protocol: ({ attempt, listener, signal }) => {
         const { work } = attempt.spec;
         if (work?.kind === 'pulse') return createPulseProtocol({ attempt, work, pulses, listener, signal });
         if (work?.kind === 'plan') return createPlanProtocol();
-        if (work?.kind === 'preflight') return createPreflightProtocol();
+        if (work?.kind === 'preflight') return createPreflightProtocol({ attempt, store, ids });
         if (work?.kind === 'experiment')
           return createExperimentProtocol({
             attempt,
@@ -263,7 +266,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     }),
     briefs: createBriefs({ store, workspace }),
     clock: systemClock,
-    ids: { nowMs: Date.now, randomBytes },
+    ids,
     loops: { goal: goalLoop, workflow: workflowLoop, research: researchLoop },
     owner: formatOwner(currentOwner()),
     owners: hostOwnerState,
@@ -327,6 +330,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     once: (request, work) => once(operations, request, work),
     hand: (servedBy) => openHand(operations, servedBy),
     async [Symbol.asyncDispose]() {
+      await indexes[Symbol.asyncDispose]();
       programs[Symbol.dispose]();
       await kept[Symbol.asyncDispose]();
       await endpoint[Symbol.asyncDispose]();

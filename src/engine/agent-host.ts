@@ -1,6 +1,7 @@
 /** Runs a real agent to its end: process, tools, watchdogs, events. Nothing of it is alive afterwards. */
 import type { AgentAdapter, AgentEnd, AgentExit, RunEvent } from '../agents/contract.ts';
 import type { Recorder } from '../agents/recording.ts';
+import type { CodeIndexes } from '../context/code-index/code-indexes.ts';
 import type { RunReport, ToolSignal } from '../domain/attempt.ts';
 import type { Redactor } from '../domain/redact.ts';
 import { agentEnvironment } from '../process/environment.ts';
@@ -42,6 +43,8 @@ export interface AgentHostOptions {
   redactor: Redactor;
   /** Makes the sandbox of a run that asks for one. */
   sandboxes: Sandboxes;
+  /** For runs whose agents may search by meaning; without them such a search goes by words. */
+  indexes?: CodeIndexes;
   /** What the session's loop adds to the run: tools of its own and what came of them. */
   protocol?(run: { attempt: HeldAttempt; listener: RunListener; signal: AbortSignal }): RunProtocol | null;
   /** Keeps the run's stream (`--record`), every text of it as `redact` leaves it. */
@@ -60,6 +63,7 @@ async function runAgent(
     binDirectory,
     redactor,
     sandboxes,
+    indexes,
     record,
     protocol,
   }: AgentHostOptions,
@@ -132,6 +136,11 @@ async function runAgent(
   }
 
   using wrapUp = createWrapUp(spec.limits);
+  // What preflight made is nobody's code.
+  const notCode = spec.work?.kind === 'pulse' ? spec.work.artifacts : [];
+  using index = spec.tools.includes('semantic_search')
+    ? indexes?.open({ worktree: spec.worktreePath, except: notCode })
+    : null;
   await using work = spec.tools.some(isWorkTool)
     ? createWorkTools({
         worktree: spec.worktreePath,
@@ -139,6 +148,8 @@ async function runAgent(
         // No adapter's keys: what an agent runs in a shell is not the agent.
         environment: agentEnvironment({ base: environment, own: [], pass: spec.environmentPass, add: {} }),
         sandbox: await sandboxes.plan({ spec }),
+        notCode,
+        findByMeaning: index?.search,
       })
     : null;
   const tools = [

@@ -33,6 +33,13 @@ export interface SearchHit {
   text: string;
 }
 
+export interface FoundByMeaning {
+  /** How much of the worktree the index knows (contract 2). */
+  index: 'lexical' | 'partial' | 'ready' | 'stale';
+  /** Best first. */
+  hits: SearchHit[];
+}
+
 export interface WorkContext {
   /** The run's worktree. */
   worktree: string;
@@ -43,8 +50,10 @@ export interface WorkContext {
   /** Encloses what `shell` starts. */
   sandbox?: Sandbox | null;
   limits?: Partial<WorkLimits>;
-  /** An index's answer to `semantic_search`, best first; `null` while it has none: then words are searched for. */
-  findByMeaning?(query: string, limit: number): Promise<SearchHit[] | null>;
+  /** Paths that are nobody's code, besides what git ignores: `semantic_search` leaves them out. */
+  notCode?: readonly string[];
+  /** The code index's answer to `semantic_search`. Without one, and while it has nothing, words are searched for. */
+  findByMeaning?(query: string, limit: number): Promise<FoundByMeaning>;
 }
 
 /** A context with everything settled: what each tool is made of. */
@@ -55,6 +64,7 @@ export interface Work {
   environment: Record<string, string>;
   sandbox: Sandbox | null;
   limits: WorkLimits;
+  notCode: readonly string[];
   findByMeaning: NonNullable<WorkContext['findByMeaning']>;
   /** By real path, the hash of what the agent has last seen or written there. */
   seen: Map<string, string>;

@@ -1,4 +1,7 @@
-/** `semantic_search`: an index's answer where there is one, else the places that share the most words with the query. */
+/**
+ * `semantic_search`: the code index's answer, while it fills together with the places that share the most words with the
+ * query. Every answer says how much the index knew.
+ */
 import * as z from 'zod';
 import type { Tool } from '../contract.ts';
 import type { SearchHit, Work } from './context.ts';
@@ -19,16 +22,29 @@ export function semanticSearchTool(work: Work): Tool {
   return defineWorkTool({
     name: 'semantic_search',
     description:
-      'Find the places in the project that are about something. Answers path:line: text, best first.',
+      'Find the places in the project that are about something. Answers path:line: text, best first; at the end how much of the project is indexed by now.',
     input: z.object({ query: z.string().min(1).max(1000), limit: z.int().min(1).max(50).optional() }),
     async call({ query, limit = 10 }) {
-      const hits = (await work.findByMeaning(query, limit)) ?? (await findByWords(work, query, limit));
-      const lines = hits.map(
-        ({ path, line, text }) => `${path}:${line}: ${text.trim().slice(0, MAX_TEXT_LENGTH)}`,
-      );
-      return { ok: true, output: lines.join('\n') || '[nothing found; try other words, or grep]' };
+      const found = await work.findByMeaning(query, limit);
+      const isWhole = found.index === 'ready' || found.index === 'stale';
+      const hits = isWhole ? found.hits : merged(found.hits, await findByWords(work, query, limit));
+      const lines = hits
+        .slice(0, limit)
+        .map(({ path, line, text }) => `${path}:${line}: ${text.trim().slice(0, MAX_TEXT_LENGTH)}`);
+      if (lines.length === 0) lines.push('[nothing found; try other words, or grep]');
+      return { ok: true, output: [...lines, `index: ${found.index}`].join('\n') };
     },
   });
+}
+
+/** In turns: neither list says how sure it is. A file that one has named is not named by the other again. */
+function merged(byMeaning: readonly SearchHit[], byWords: readonly SearchHit[]): SearchHit[] {
+  const named = new Set(byMeaning.map(({ path }) => path));
+  const others = byWords.filter(({ path }) => !named.has(path));
+  const length = Math.max(byMeaning.length, others.length);
+  return Array.from({ length }, (_, index) => [byMeaning[index], others[index]])
+    .flat()
+    .filter((hit) => hit !== undefined);
 }
 
 /** Words of three letters or more, identifiers split; the longest first, because they are the rarest. */
@@ -66,6 +82,9 @@ async function findByWords(work: Work, query: string, limit: number): Promise<Se
     '-F',
     '--no-color',
     ...patterns,
+    '--',
+    '.',
+    ...work.notCode.map((path) => `:(exclude,literal)${path}`),
   ];
   await streamGit(work, args, (record) => {
     noteLine(files, { record, terms });

@@ -22,6 +22,7 @@ export interface WorkScene extends AsyncDisposable {
 export interface SceneOptions {
   files?: Record<string, string | Uint8Array>;
   limits?: Partial<WorkLimits>;
+  notCode?: WorkContext['notCode'];
   findByMeaning?: WorkContext['findByMeaning'];
   /** Where the folder is made; the temporary one by default. */
   base?: string;

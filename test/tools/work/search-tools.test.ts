@@ -171,22 +171,53 @@ describe('semantic_search', () => {
   it('answers by words while there is no index: the place that shares the most', async () => {
     const [best] = await lines('semantic_search', { query: 'Where is the shoppingCart grown?' });
     expect(best).toBe('src/cart.ts:2: // the shopping cart grows');
-    expect(await lines('semantic_search', { query: 'zzz' })).toEqual([
-      '[nothing found; try other words, or grep]',
-    ]);
-    expect(await lines('semantic_search', { query: '? ! of' })).toEqual([
-      '[nothing found; try other words, or grep]',
-    ]);
-    expect(await lines('semantic_search', { query: 'cart', limit: 2 })).toHaveLength(2);
+    const nothing = ['[nothing found; try other words, or grep]', 'index: lexical'];
+    expect(await lines('semantic_search', { query: 'zzz' })).toEqual(nothing);
+    expect(await lines('semantic_search', { query: '? ! of' })).toEqual(nothing);
+    expect(await lines('semantic_search', { query: 'cart', limit: 2 })).toHaveLength(2 + 1);
   });
 
-  it('gives the index’s answer once it has one', async () => {
-    const hits = [{ path: 'a.ts', line: 3, text: ' meaning ' }];
-    await using indexed = createWorkScene({ findByMeaning: async () => hits });
-    expect(await indexed.call('semantic_search', { query: 'x' })).toEqual({
-      ok: true,
-      output: 'a.ts:3: meaning',
+  it('answers by words with the project’s code alone', async () => {
+    await using project = createWorkScene({
+      files: {
+        'src/a.ts': 'harbour\n',
+        'made/b.ts': 'harbour\n',
+        '.gitignore': 'c.ts\n',
+        'c.ts': 'harbour\n',
+      },
+      notCode: ['made'],
     });
+    const answer = await project.call('semantic_search', { query: 'harbour' });
+    expect(answer.output).toBe('src/a.ts:1: harbour\nindex: lexical');
+  });
+
+  it('gives the index’s answer once it knows everything, and says how much it knew', async () => {
+    for (const index of ['ready', 'stale'] as const) {
+      const found = { index, hits: [{ path: 'a.ts', line: 3, text: ' meaning ' }] };
+      await using indexed = createWorkScene({
+        files: { 'word.ts': 'const x1 = 1;\n' },
+        findByMeaning: async () => found,
+      });
+      expect(await indexed.call('semantic_search', { query: 'const' })).toEqual({
+        ok: true,
+        output: `a.ts:3: meaning\nindex: ${index}`,
+      });
+    }
+  });
+
+  it('answers by words as well while the index fills, each file once', async () => {
+    const found = {
+      index: 'partial' as const,
+      hits: ['a.ts', 'b.ts'].map((path) => ({ path, line: 3, text: 'meaning' })),
+    };
+    await using indexed = createWorkScene({
+      files: { 'a.ts': 'harbour\n', 'c.ts': 'harbour\n' },
+      findByMeaning: async () => found,
+    });
+    const answer = await indexed.call('semantic_search', { query: 'harbour' });
+    expect(answer.output).toBe('a.ts:3: meaning\nc.ts:1: harbour\nb.ts:3: meaning\nindex: partial');
+    const first = await indexed.call('semantic_search', { query: 'harbour', limit: 1 });
+    expect(first.output).toBe('a.ts:3: meaning\nindex: partial');
   });
 
   it('makes terms of any query without failing', () => {

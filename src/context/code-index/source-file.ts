@@ -1,0 +1,55 @@
+/** Files that are worth indexing: plain, of a readable size, written by people. */
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { basename, join, sep } from 'node:path';
+
+const MAX_BYTES = 400_000;
+/** Longer lines on average are written by programs. */
+const MAX_LINE_LENGTH = 300;
+const GENERATED =
+  /^(?:package-lock\.json|npm-shrinkwrap\.json|.*\.lock|.*-lock\.ya?ml|go\.sum|.*\.min\.(?:js|css)|.*\.map)$/;
+/** As git: a NUL near the beginning makes a file binary. */
+const SNIFFED_BYTES = 8000;
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+/** What tells one version of a file from another; `null` for one that is not indexed. */
+export function stampOf(root: string, path: string): string | null {
+  if (GENERATED.test(basename(path))) return null;
+  try {
+    const stats = lstatSync(join(root, path), { throwIfNoEntry: false });
+    if (!stats?.isFile() || stats.size > MAX_BYTES || stats.size === 0) return null;
+    return `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.ino}`;
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+
+/** `root` is without symlinks. `null` for what is no text, and for whatever lies outside: a folder may have become a link. */
+export function textOf(root: string, path: string): string | null {
+  const full = join(root, path);
+  if (!full.startsWith(`${root}${sep}`)) return null;
+  try {
+    // Without O_NONBLOCK a named pipe would hold the call for ever.
+    const file = openSync(full, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    try {
+      const stats = fstatSync(file);
+      if (!stats.isFile() || stats.size > MAX_BYTES || realpathSync(full) !== full) return null;
+      return written(readFileSync(file));
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+
+function written(bytes: Buffer): string | null {
+  if (bytes.subarray(0, SNIFFED_BYTES).includes(0)) return null;
+  const text = bytes.toString('utf8');
+  return text.length / text.split('\n').length > MAX_LINE_LENGTH ? null : text;
+}
+
+/** Gone since it was listed, or closed to Pulse: then it is not indexed. */
+function unreadable(error: unknown): null {
+  if (error instanceof Error && 'code' in error) return null;
+  throw error;
+}

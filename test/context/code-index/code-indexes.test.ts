@@ -1,0 +1,182 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type CodeIndex,
+  type CodeIndexes,
+  createCodeIndexes,
+  type FoundByMeaning,
+} from '../../../src/context/code-index/code-indexes.ts';
+import { createGit } from '../../../src/git/exec.ts';
+import { listProjectFiles } from '../../../src/git/project-files.ts';
+import { capture } from '../../../src/process/capture.ts';
+import { createScratch, type Scratch } from '../../fakes/scratch.ts';
+
+const git = createGit({ exec: (call) => capture({ file: 'git', ...call }) });
+let scratch: Scratch;
+let indexes: CodeIndexes;
+const said: string[] = [];
+
+beforeEach(() => {
+  scratch = createScratch();
+  said.length = 0;
+  indexes = createCodeIndexes({
+    list: (indexed) => listProjectFiles(git, indexed),
+    debug: (text) => said.push(text),
+  });
+});
+afterEach(async () => {
+  await indexes[Symbol.asyncDispose]();
+  scratch[Symbol.dispose]();
+});
+
+function write(path: string, content: string): void {
+  const full = join(scratch.repository, path);
+  mkdirSync(dirname(full), { recursive: true });
+  writeFileSync(full, content);
+}
+
+/** The first answer of which `isEnough` holds. */
+async function until(
+  index: CodeIndex,
+  query: string,
+  isEnough: (found: FoundByMeaning) => boolean,
+): Promise<FoundByMeaning> {
+  for (;;) {
+    const found = await index.search(query, 10);
+    if (isEnough(found)) return found;
+  }
+}
+
+const paths = ({ hits }: FoundByMeaning) => hits.map(({ path }) => path);
+const isReady = ({ index }: FoundByMeaning) => index === 'ready';
+
+describe('code indexes', () => {
+  it('hold what git tracks and what is new, never what is ignored or preflight’s', async () => {
+    write('.gitignore', 'build/\n*.log\n');
+    write('src/harbour.ts', 'export const harbour = 1;\n');
+    write('build/out.ts', 'export const harbour = 1;\n');
+    write('run.log', 'harbour\n');
+    write('deps/lib.ts', 'export const harbour = 1;\n');
+    write('odd [name] ünï.ts', 'export const harbour = 1;\n');
+    scratch.git('add', '-A', '--', '.gitignore', 'src');
+    using index = indexes.open({ worktree: scratch.repository, except: ['deps'] });
+    const found = await until(index, 'harbour', isReady);
+    expect(paths(found).sort()).toEqual(['odd [name] ünï.ts', 'src/harbour.ts']);
+  });
+
+  it('see in the next answer what has changed since the last', async () => {
+    using index = indexes.open({ worktree: scratch.repository, except: [] });
+    await until(index, 'glacier', isReady);
+    write('src/glacier.ts', 'export const glacier = 1;\n');
+    const found = await until(index, 'glacier', ({ hits }) => hits.length > 0);
+    expect(paths(found)).toEqual(['src/glacier.ts']);
+    rmSync(join(scratch.repository, 'src/glacier.ts'));
+    expect((await index.search('glacier', 10)).hits).toEqual([]);
+  });
+
+  it('answer at once while there is nothing, and do not wait for a listing that takes long', async () => {
+    const listing = Promise.withResolvers<Uint8Array>();
+    await using slow = createCodeIndexes({ list: () => listing.promise });
+    using index = slow.open({ worktree: scratch.repository, except: [] });
+    const before = performance.now();
+    expect(await index.search('harbour', 10)).toEqual({ index: 'lexical', hits: [] });
+    expect(performance.now() - before).toBeLessThan(2_000);
+    listing.resolve(Buffer.from('README.md\0'));
+    expect(paths(await until(index, 'scratch', isReady))).toEqual(['README.md']);
+  });
+
+  it('call an answer stale that was given without knowing what has changed', async () => {
+    let isSlow = false;
+    const never = new Promise<Uint8Array>(() => undefined);
+    await using slow = createCodeIndexes({
+      list: (indexed) => (isSlow ? never : listProjectFiles(git, indexed)),
+    });
+    using index = slow.open({ worktree: scratch.repository, except: [] });
+    await until(index, 'scratch', isReady);
+    isSlow = true;
+    const found = await index.search('scratch', 10);
+    expect(found.index).toBe('stale');
+    expect(paths(found)).toEqual(['README.md']);
+  });
+
+  it('say lexical where git cannot list the files', async () => {
+    await using failing = createCodeIndexes({
+      list: () => Promise.reject(new Error('not a repository')),
+      debug: (text) => said.push(text),
+    });
+    using index = failing.open({ worktree: scratch.repository, except: [] });
+    expect(await index.search('harbour', 10)).toEqual({ index: 'lexical', hits: [] });
+    expect(said.join()).toContain('not a repository');
+  });
+
+  it('are kept between the runs of a worktree, and each knows its own', async () => {
+    write('src/harbour.ts', 'export const harbour = 1;\n');
+    const other = join(scratch.path, 'other');
+    scratch.git('worktree', 'add', '-q', '--detach', other);
+    {
+      using index = indexes.open({ worktree: scratch.repository, except: [] });
+      await until(index, 'harbour', isReady);
+    }
+    using again = indexes.open({ worktree: scratch.repository, except: [] });
+    using elsewhere = indexes.open({ worktree: other, except: [] });
+    // Not lexical, not partial: the index is the one that was left.
+    expect((await again.search('harbour', 10)).index).toMatch(/^(ready|stale)$/);
+    expect((await until(elsewhere, 'harbour', isReady)).hits).toEqual([]);
+  });
+
+  it('go on by words after the thread has died, and come back with the next one', async () => {
+    let names: Uint8Array = Buffer.from('README.md\0');
+    await using mortal = createCodeIndexes({ list: async () => names, debug: (text) => said.push(text) });
+    using index = mortal.open({ worktree: scratch.repository, except: [] });
+    await until(index, 'scratch', isReady);
+    // What the thread cannot make anything of.
+    names = {} as Uint8Array;
+    expect((await index.search('scratch', 10)).index).toBe('lexical');
+    expect(said.join()).toContain('The code index has failed');
+    names = Buffer.from('README.md\0');
+    expect(paths(await until(index, 'scratch', isReady))).toEqual(['README.md']);
+  });
+
+  it('end their thread when nobody has worked for a while', async () => {
+    const rested = Promise.withResolvers<string>();
+    await using idle = createCodeIndexes({
+      list: (indexed) => listProjectFiles(git, indexed),
+      ...{ idleMs: 1, debug: rested.resolve },
+    });
+    {
+      using index = idle.open({ worktree: scratch.repository, except: [] });
+      await until(index, 'scratch', isReady);
+    }
+    expect(await rested.promise).toContain('rests');
+    using again = idle.open({ worktree: scratch.repository, except: [] });
+    expect(paths(await until(again, 'scratch', isReady))).toEqual(['README.md']);
+  });
+
+  it('keep no process alive', () => {
+    const module = new URL('../../../src/context/code-index/code-indexes.ts', import.meta.url).href;
+    const script = `
+      import { createCodeIndexes } from ${JSON.stringify(module)};
+      const indexes = createCodeIndexes({ list: async () => Buffer.from('README.md\\0') });
+      indexes.open({ worktree: ${JSON.stringify(scratch.repository)}, except: [] });
+      console.log('over');
+    `;
+    const out = execFileSync(process.execPath, ['--input-type=module', '-e', script], { timeout: 20_000 });
+    expect(out.toString()).toBe('over\n');
+  });
+
+  it('do not stumble over links, pipes and files that grow under their hands', async () => {
+    symlinkSync('/etc/passwd', join(scratch.repository, 'passwd'));
+    execFileSync('mkfifo', [join(scratch.repository, 'pipe.ts')]);
+    write('growing.ts', 'export const growing = 1;\n');
+    using index = indexes.open({ worktree: scratch.repository, except: [] });
+    for (let step = 0; step < 20; step++) {
+      appendFileSync(join(scratch.repository, 'growing.ts'), `export const harbour${step} = ${step};\n`);
+      await index.search('harbour19', 10);
+    }
+    const found = await until(index, 'harbour19', ({ hits }) => hits.length > 0);
+    expect(found.hits[0]).toMatchObject({ path: 'growing.ts', line: 21 });
+    expect((await index.search('root bash', 10)).hits.map(({ path }) => path)).not.toContain('passwd');
+  });
+});

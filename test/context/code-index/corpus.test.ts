@@ -1,0 +1,68 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createCorpus, weighted } from '../../../src/context/code-index/corpus.ts';
+
+const words = fc.array(fc.constantFrom('lease', 'owner', 'dead', 'alive', 'token', 'git'), {
+  minLength: 1,
+  maxLength: 12,
+});
+
+/** BM25 as it stands in the books, over whole documents. */
+function bm25(documents: readonly string[][], query: readonly string[]): number[] {
+  const average = documents.reduce((sum, { length }) => sum + length, 0) / documents.length;
+  return documents.map((document) =>
+    query.reduce((score, term) => {
+      const times = document.filter((word) => word === term).length;
+      const having = documents.filter((each) => each.includes(term)).length;
+      const rarity = Math.log(1 + (documents.length - having + 0.5) / (having + 0.5));
+      return (
+        score + (rarity * times * 2.2) / (times + 1.2 * (0.25 + (0.75 * document.length) / average) || 1)
+      );
+    }, 0),
+  );
+}
+
+describe('a corpus', () => {
+  it('ranks as BM25 does, whatever was removed before', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ terms: words, isKept: fc.boolean() }), { minLength: 1, maxLength: 20 }),
+        words,
+        (added, query) => {
+          const corpus = createCorpus();
+          const numbers = added.map(({ terms }) => corpus.add(weighted(terms)));
+          for (const [index, { isKept }] of added.entries()) if (!isKept) corpus.remove(numbers[index]!);
+          const kept = added.flatMap(({ terms, isKept }, index) =>
+            isKept ? [{ terms, number: numbers[index]! }] : [],
+          );
+          const expected = bm25(
+            kept.map(({ terms }) => terms),
+            query,
+          )
+            .map((score, index) => ({ chunk: kept[index]!.number, score }))
+            .filter(({ score }) => score > 0)
+            .sort((a, b) => b.score - a.score || a.chunk - b.chunk);
+          const found = corpus.search(query, 100);
+          expect(found.map(({ score }) => score.toFixed(4))).toEqual(
+            expected.map(({ score }) => score.toFixed(4)),
+          );
+          expect(new Set(found.map(({ chunk }) => chunk))).toEqual(
+            new Set(expected.map(({ chunk }) => chunk)),
+          );
+          expect(corpus.size).toBe(kept.length);
+        },
+      ),
+    );
+  });
+
+  it('forgets what was removed when that is the larger part', () => {
+    const corpus = createCorpus();
+    const numbers = Array.from({ length: 2_500 }, () => corpus.add(weighted(['lease'])));
+    for (const number of numbers.slice(0, -1)) corpus.remove(number);
+    expect(corpus.search(['lease'], 10).map(({ chunk }) => chunk)).toEqual([numbers.at(-1)]);
+    corpus.remove(numbers.at(-1)!);
+    expect(corpus.search(['lease'], 10)).toEqual([]);
+    corpus.remove(numbers.at(-1)!);
+    expect(corpus.size).toBe(0);
+  });
+});

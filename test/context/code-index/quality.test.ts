@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { createCodeIndexes } from '../../../src/context/code-index/code-indexes.ts';
+import { createGit } from '../../../src/git/exec.ts';
+import { listProjectFiles } from '../../../src/git/project-files.ts';
+import { capture } from '../../../src/process/capture.ts';
+import { createWorkScene } from '../../tools/work/scene.ts';
+import { shareFound, writeQuestions } from './questions.ts';
+
+describe('searching by meaning', () => {
+  it('finds more of what is asked for than searching by words', { timeout: 120_000 }, async () => {
+    await using scene = createWorkScene();
+    const all = writeQuestions(scene.root);
+    const questions = all.filter((_, index) => index % Math.ceil(all.length / 120) === 0);
+    expect(questions.length).toBeGreaterThan(80);
+    const git = createGit({ exec: (call) => capture({ file: 'git', ...call }) });
+    await using indexes = createCodeIndexes({ list: (indexed) => listProjectFiles(git, indexed) });
+    using index = indexes.open({ worktree: scene.root, except: [] });
+    for (let state = ''; state !== 'ready'; state = (await index.search('ready', 1)).index);
+    const byMeaning = await shareFound(questions, async (query) => (await index.search(query, 15)).hits);
+    const byWords = await shareFound(questions, async (query) => {
+      const { output } = await scene.call('semantic_search', { query, limit: 15 });
+      return String(output)
+        .split('\n')
+        .map((line) => ({ path: line.split(':')[0]! }));
+    });
+    expect(byMeaning).toBeGreaterThan(byWords + 0.05);
+  });
+});
