@@ -5,6 +5,7 @@ import type { NewEvent } from '../domain/events.ts';
 import { type IdSource, uuidv7 } from '../domain/ids.ts';
 import { iterationsFor, type Plan } from '../domain/plan.ts';
 import { PREFLIGHT_UNIT, setupCommands, setupSteps } from '../domain/workflow.ts';
+import { forgetRecorded } from '../store/recorded-issues.ts';
 import { updateSession } from '../store/sessions.ts';
 import { type Db, storeNow, toJson } from '../store/store.ts';
 import {
@@ -87,7 +88,7 @@ export async function settleWorkflow(
     commands: preflight?.setupCommands ?? [],
     builds: preflight?.buildSuccess ?? false,
   });
-  if (error !== null || !preflight) return;
+  if (error !== null || !preflight) return forgetRecorded(db, workflow.id);
   await replaceBaseline(
     db,
     workflow.id,

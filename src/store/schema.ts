@@ -285,6 +285,8 @@ export interface PreflightBaselinesTable {
   count: number;
   category: 'error' | 'warning' | 'flaky' | 'missing';
   recorded_at: string;
+  /** The run of a preflight agent that is not over: not yet part of the baseline. */
+  recorded_by: string | null;
 }
 
 export interface ResearchesTable {

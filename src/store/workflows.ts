@@ -13,7 +13,13 @@ import {
   transitionPulse,
   type UnresolvedIssue,
 } from '../domain/workflow.ts';
-import type { PreflightSetupsTable, PulsesTable, Schema, WorkflowsTable } from './schema.ts';
+import type {
+  PreflightBaselinesTable,
+  PreflightSetupsTable,
+  PulsesTable,
+  Schema,
+  WorkflowsTable,
+} from './schema.ts';
 import { type Db, fromJson, storeNow, toJson } from './store.ts';
 
 type WorkflowColumns = Omit<Selectable<WorkflowsTable>, 'plan' | 'checks' | 'setup_steps' | 'artifacts'>;
@@ -283,10 +289,10 @@ export async function replaceBaseline(
   for (const issue of issues) await insertBaseline(db, workflowId, issue);
 }
 
-async function insertBaseline(
+export async function insertBaseline(
   db: Db,
   workflowId: string,
-  issue: BaselineIssue & { id: string },
+  issue: BaselineIssue & { id: string; recordedBy?: string },
 ): Promise<void> {
   await db
     .insertInto('preflight_baselines')
@@ -302,6 +308,7 @@ async function insertBaseline(
       count: issue.count,
       category: issue.category,
       recorded_at: storeNow(),
+      recorded_by: issue.recordedBy ?? null,
     })
     .execute();
 }
@@ -346,11 +353,19 @@ export async function listStoredBaseline(db: Db, workflowId: string): Promise<St
     .selectFrom('preflight_baselines')
     .selectAll()
     .where('workflow_id', '=', workflowId)
+    .where('recorded_by', 'is', null)
     .orderBy('id')
     .execute();
   return rows.map((row) => ({
+    ...baselineIssue(row),
     id: row.id,
     workflowId: row.workflow_id,
+    recordedAt: row.recorded_at,
+  }));
+}
+
+export function baselineIssue(row: PreflightBaselinesTable): BaselineIssue {
+  return {
     command: row.command,
     issueType: row.issue_type,
     source: row.source,
@@ -359,8 +374,7 @@ export async function listStoredBaseline(db: Db, workflowId: string): Promise<St
     description: row.description,
     count: row.count,
     category: row.category,
-    recordedAt: row.recorded_at,
-  }));
+  };
 }
 
 /** The workflow's next step is preflight again. */

@@ -21,8 +21,8 @@ const doneInput = z.object({
 export type PreflightDoneInput = z.infer<typeof doneInput>;
 
 export interface PreflightToolHandlers {
-  record(issue: RecordInput): ToolReply;
-  done(input: PreflightDoneInput): ToolReply;
+  record(issue: RecordInput): Promise<ToolReply>;
+  done(input: PreflightDoneInput): Promise<ToolReply>;
 }
 
 export function preflightTools({ record, done }: PreflightToolHandlers): Tool[] {

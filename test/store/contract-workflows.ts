@@ -1,6 +1,8 @@
 /** The part of the store's contract that keeps a plan's editor and a runner apart (contract 3). */
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/domain/plan.ts';
+import type { BaselineIssue } from '../../src/domain/workflow.ts';
+import { forgetRecorded, listRecorded, recordIssue } from '../../src/store/recorded-issues.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
   findPreflight,
@@ -8,15 +10,22 @@ import {
   insertPreflight,
   insertPulse,
   insertWorkflow,
+  listBaseline,
   listPulses,
   movePulse,
   removeProposedPulses,
+  replaceBaseline,
   tellProgress,
 } from '../../src/store/workflows.ts';
 import { admit } from '../fakes/admit.ts';
 import { sessionId } from './rows.ts';
 
 const PLAN: Plan = { title: 'Greet', pulses: [{ id: 'one', title: 'One', description: 'Do it.' }] };
+
+const ISSUE: BaselineIssue = {
+  ...{ command: null, issueType: 'Error', source: 'Build', pattern: 'C1', filePath: null },
+  ...{ description: null, count: 1, category: 'error' },
+};
 
 export function workflowsContract(open: () => Promise<Store>): void {
   const ID = sessionId(1);
@@ -70,5 +79,28 @@ export function workflowsContract(open: () => Promise<Store>): void {
     expect(await told()).toBe('setup: npm ci');
     await begin();
     expect(await told()).toBe(null);
+  });
+
+  it('what a preflight agent records is its run’s alone until the baseline takes it', async () => {
+    const store = await workflow();
+    const issue = { ...ISSUE, id: 'bas_0' };
+    await store.tx('begin', (db) => replaceBaseline(db, WORKFLOW, [issue]));
+    const run = (runId: string) => ({ workflowId: WORKFLOW, runId });
+    const record = (runId: string, id: string) =>
+      store.tx('record', (db) => recordIssue(db, run(runId), { ...ISSUE, pattern: id, id }));
+    const recorded = async (runId: string) =>
+      (await store.read((db) => listRecorded(db, run(runId)))).map(({ pattern }) => pattern);
+    const baseline = () => store.read((db) => listBaseline(db, WORKFLOW));
+    await record('run 1', 'bas_1');
+    await record('run 1', 'bas_2');
+    expect(await recorded('run 1')).toEqual(['bas_1', 'bas_2']);
+    await record('run 2', 'bas_3');
+    expect([await recorded('run 1'), await recorded('run 2')]).toEqual([[], ['bas_3']]);
+    expect(await baseline()).toEqual([ISSUE]);
+    await store.tx('forget', (db) => forgetRecorded(db, WORKFLOW));
+    expect([await recorded('run 2'), await baseline()]).toEqual([[], [ISSUE]]);
+    await record('run 3', 'bas_4');
+    await store.tx('settle', (db) => replaceBaseline(db, WORKFLOW, [{ ...issue, id: 'bas_5' }]));
+    expect([await recorded('run 3'), await baseline()]).toEqual([[], [ISSUE]]);
   });
 }

@@ -1,7 +1,8 @@
 /** The completion protocol on a real TypeScript repository that has type errors and a failing test of its own. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, vi } from 'vitest';
 import { badModule, FAULTY_CHECKS, goodModule, writeFaultyFiles } from '../fakes/old-faults.ts';
 import { ACTOR, createWorkflowScene, done, plan, type WorkflowScene } from './scene.ts';
 
@@ -273,6 +274,42 @@ describe('completion', () => {
     expect(baseline).toMatchObject([{ command: null, pattern: 'C1234' }]);
     expect(workflow.artifacts).toEqual(['build/out']);
     expect(session.stop_reason).toBe('approval_required');
+  });
+
+  it('has what the agent records in the store at once, and of a run that is done again only its own', async () => {
+    await using scene = await createWorkflowScene();
+    writeFileSync(join(scene.scratch.repository, 'CMakeLists.txt'), 'project(x)\n');
+    scene.scratch.git('add', '-A');
+    scene.scratch.git('commit', '-q', '-m', 'build: cmake');
+    const record = (pattern: string) =>
+      `pulse tool record_baseline '${JSON.stringify({ issueType: 'Error', source: 'Build', pattern })}' > /dev/null`;
+    const end = { summary: 'ready', setupCommands: [], buildSuccess: false, baselinesRecorded: 1 };
+    // Two in the first run, which does not get to its end; one in the second.
+    const preflight = `isAgain=$(test -e "$OUT/end.json" && echo yes)
+      test "$isAgain" || ${record('C1')}
+      ${record('C2')}
+      pulse tool preflight_done '${JSON.stringify(end)}' > "$OUT/half"; mv "$OUT/half" "$OUT/end.json"
+      test "$isAgain" || sleep 600`;
+    const one = `echo x > x\n${done('feat: x', ['x'])}`;
+    const id = await scene.start(plan('one'), { scripts: { preflight, one } });
+    const leave = new AbortController();
+    const left = scene.pulse.run(id, leave.signal);
+    await vi.waitFor(() => expect(existsSync(join(scene.scratch.path, 'end.json'))).toBe(true), 20_000);
+    leave.abort('paused');
+    await left;
+    expect(scene.reply('end.json').reasons).toEqual([expect.stringContaining('but 2 were recorded')]);
+    using database = new DatabaseSync(scene.pulse.home.database, { readOnly: true });
+    const stored = database.prepare(
+      'SELECT pattern, recorded_by IS NULL AS isSettled FROM preflight_baselines',
+    );
+    expect(stored.all()).toEqual([
+      { pattern: 'C1', isSettled: 0 },
+      { pattern: 'C2', isSettled: 0 },
+    ]);
+    const { baseline } = await scene.drive(id);
+    expect(scene.reply('end.json')).toMatchObject({ ok: true });
+    expect(baseline).toMatchObject([{ pattern: 'C2' }]);
+    expect(stored.all()).toEqual([{ pattern: 'C2', isSettled: 1 }]);
   });
 
   it('fails when the preflight agent ends without its word', async () => {

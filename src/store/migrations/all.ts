@@ -7,6 +7,7 @@ import { commanderMigration } from './006-commander.ts';
 import { breakersMigration } from './007-breakers.ts';
 import { parallelResearchMigration } from './008-parallel-research.ts';
 import { waitingWorkMigration } from './009-waiting-work.ts';
+import { recordedIssuesMigration } from './010-recorded-issues.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
@@ -20,4 +21,5 @@ export const MIGRATIONS: readonly Migration[] = [
   breakersMigration,
   parallelResearchMigration,
   waitingWorkMigration,
+  recordedIssuesMigration,
 ];
