@@ -28,6 +28,7 @@ import { createPulseWorkspace } from './engine/pulse-workspace.ts';
 import { createRecordings } from './engine/recordings.ts';
 import { createResearchFiles } from './engine/research-files.ts';
 import { type ReportWords, writeReport } from './engine/research-report.ts';
+import { clearRunFolders } from './engine/run-folder.ts';
 import { createSandboxes } from './engine/run-sandbox.ts';
 import { type RunnerEnd, runSession } from './engine/runner.ts';
 import { hostOwnerState } from './engine/state.ts';
@@ -274,16 +275,20 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     evict: async (owner) => void killExactly(parseOwner(owner)),
     timing: { ...DEFAULT_TIMING, ...timing },
   };
+  async function prepareRuns(): Promise<void> {
+    clearRunFolders().catch((error: Error) => debug(error.message));
+    await writeShim(home.bin);
+  }
   const operations: Operations = { engine, git, home, environment, redactor, sandboxes };
   return {
     home,
     start: (input, within) => startSession(operations, input, within),
     async run(sessionId, signal) {
-      await writeShim(home.bin);
+      await prepareRuns();
       return runSession(engine, sessionId, signal);
     },
     async daemon(daemonOptions, signal) {
-      await writeShim(home.bin);
+      await prepareRuns();
       return runFleetDaemon(
         engine,
         { ...daemonOptions, host: `${hostname()}:${home.path}`, clones: home.clones, worktrees: home.fleet },

@@ -15,6 +15,7 @@ export const acpAdapter: AgentAdapter = {
   // Whose variables it needs, nobody knows: `env.pass` names them.
   environment: [],
   idleByDefault: true,
+  speaksMcp: true,
   // Only where the agent tells, or its model has a price.
   cost: 'priced',
   // The protocol has no way to ask for one that all programs know: it is the program's own, or its command names it.

@@ -7,12 +7,18 @@ import { type ClaudeLine, type ClaudeMessage, type ClaudeResult, claudeLine } fr
 import { createClaudeMeter } from './claude-usage.ts';
 import type { AgentEnd, AgentExit, AgentParser, ParserOptions, RunEvent } from './contract.ts';
 import { describeExit } from './exit.ts';
-import { readJsonObject } from './json-line.ts';
+import { fieldOfCutLine, readJsonObject } from './json-line.ts';
 import { keepEnd, keepStart } from './kept-text.ts';
 import { createOpenCalls, type FailedCommand } from './open-calls.ts';
 import { aboutCall } from './tool-summary.ts';
 
 const MAX_MESSAGE_LENGTH = 2000;
+
+/** What Pulse takes from it: to be woken up when the run is over, and to leave the worktree for one of its own. */
+export const WITHHELD_TOOLS: readonly string[] = [
+  ...['CronCreate', 'CronDelete', 'CronList', 'Monitor', 'ScheduleWakeup'],
+  ...['EnterWorktree', 'ExitWorktree'],
+];
 
 type Line<T extends ClaudeLine['type']> = Extract<ClaudeLine, { type: T }>;
 
@@ -35,6 +41,9 @@ export function createClaudeParser(options: ParserOptions, dialect: Dialect = CL
   let refusal: Refusal | null = null;
   let resetAt: string | null = null;
   let result: ClaudeResult | null = null;
+  /** The message of a result that was none of an error. */
+  let answer = '';
+  let isRetrying = false;
 
   function onSystem(line: Line<'system'>): RunEvent[] {
     if (line.subtype === 'init') {
@@ -44,6 +53,7 @@ export function createClaudeParser(options: ParserOptions, dialect: Dialect = CL
     }
     if (line.subtype === 'api_retry') {
       const { attempt, error_status, retry_delay_ms } = line;
+      isRetrying = true;
       return [
         {
           type: 'retry',
@@ -62,7 +72,7 @@ export function createClaudeParser(options: ParserOptions, dialect: Dialect = CL
     if (!isSub) refusal = refused;
     if (refused) return limitOf(line.api_error_params?.rate_limit_info);
     const { id, content, usage } = line.message;
-    // A new message means that the calls of the one before were answered, though perhaps in a line too long to read.
+    // A new message means that the calls of the one before were answered, though perhaps in a line that nobody could read.
     const stale = isSub || !id || id === messageId ? [] : calls.closeAll();
     if (!isSub) messageId = id ?? null;
     const spent = dialect.hasWholeUsage && usage ? meter.call(usage) : [];
@@ -90,12 +100,17 @@ export function createClaudeParser(options: ParserOptions, dialect: Dialect = CL
   /** A tool that the settings deny as a whole is not even offered, and stands in no list of denials. */
   function isTakenAway(name: string, content: unknown): boolean {
     if (offered === null || offered.has(name) || typeof content !== 'string') return false;
+    // Pulse's own refusals are ordinary failed calls.
+    if (WITHHELD_TOOLS.includes(name)) return false;
     return content.startsWith(`<tool_use_error>Error: No such tool available: ${name}. ${name} is disabled`);
   }
 
+  /** A piece is no event; but the first after a retry says that it is over. */
   function onStream({ event }: Line<'stream_event'>): RunEvent[] {
+    const over: RunEvent[] = isRetrying ? [{ type: 'raw', line: '' }] : [];
+    isRetrying = false;
     if (event.type === 'message_start' && event.message?.model) meter.setModel(event.message.model);
-    return event.type === 'message_delta' && event.usage ? meter.call(event.usage) : [];
+    return event.type === 'message_delta' && event.usage ? meter.call(event.usage) : over;
   }
 
   function limitOf(info: Line<'rate_limit_event'>['rate_limit_info'] | null | undefined): RunEvent[] {
@@ -108,9 +123,11 @@ export function createClaudeParser(options: ParserOptions, dialect: Dialect = CL
 
   function onResult(line: ClaudeResult): RunEvent[] {
     const isFirst = result === null;
-    result = { ...line, is_error: line.is_error || (dialect.hidesFailures && refusal !== null) };
-    const { is_error } = result;
+    const is_error = line.is_error || (dialect.hidesFailures && refusal !== null);
     if (!is_error && line.result?.trim()) finalMessage = keepEnd(line.result);
+    if (!is_error) answer = finalMessage;
+    const hadEnded = result?.is_error === false;
+    if (!hadEnded || !isBrokenOff(line)) result = { ...line, is_error };
     const denials = (line.permission_denials ?? []).map((denial) =>
       deniedTool(denial.tool_name, denial.tool_use_id),
     );
@@ -121,10 +138,17 @@ export function createClaudeParser(options: ParserOptions, dialect: Dialect = CL
     return [...events, { type: 'done', ok: false, failure, message: messageOf(line) }];
   }
 
+  /** What a tool answered, and the file as it was before, may be more than is read of a line. */
+  function onUnread(line: string): RunEvent[] {
+    return [...calls.closeUnread(fieldOfCutLine(line, 'tool_use_id')), { type: 'raw', line: keepEnd(line) }];
+  }
+
   return {
     parse(line) {
       if (line.trim() === '') return [];
-      const parsed = claudeLine.safeParse(readJsonObject(line));
+      const read = readJsonObject(line);
+      if (read === null) return onUnread(line);
+      const parsed = claudeLine.safeParse(read);
       if (!parsed.success) return [{ type: 'raw', line: keepEnd(line) }];
       const said = parsed.data;
       if (said.type === 'system') return onSystem(said);
@@ -134,24 +158,34 @@ export function createClaudeParser(options: ParserOptions, dialect: Dialect = CL
       if (said.type === 'rate_limit_event') return limitOf(said.rate_limit_info);
       return onResult(said);
     },
-    finish: (exit) => endOf(exit, { result, refusal, resetAt, finalMessage }),
+    finish: (exit) => endOf(exit, { result, answer, refusal, resetAt, finalMessage }),
   };
 }
 
 interface EndFacts {
   result: ClaudeResult | null;
+  answer: string;
   refusal: Refusal | null;
   resetAt: string | null;
   finalMessage: string;
 }
 
-function endOf(exit: AgentExit, { result, refusal, resetAt, finalMessage }: EndFacts): AgentEnd {
+function endOf(exit: AgentExit, facts: EndFacts): AgentEnd {
+  const { result, answer, refusal, resetAt, finalMessage } = facts;
   if (result && !result.is_error && exit.code === 0) {
-    return { ok: true, failure: null, message: '', resetAt: null, finalMessage };
+    return { ok: true, failure: null, message: '', resetAt: null, finalMessage: answer };
   }
   const failure = result?.is_error ? failureOfResult(result, { refusal, resetAt }) : 'crashed';
   const message = result?.is_error ? messageOf(result) : `The agent ${describeExit(exit)}.`;
   return { ok: false, failure, message, resetAt: failure === 'usage_limit' ? resetAt : null, finalMessage };
+}
+
+/**
+ * A turn that somebody ended. After its result claude begins another by itself when something that it had left running
+ * is over; to be ended in the middle of that takes nothing from the result.
+ */
+function isBrokenOff({ terminal_reason }: ClaudeResult): boolean {
+  return terminal_reason?.startsWith('aborted_') === true;
 }
 
 function messageOf({ result, errors, error, subtype }: ClaudeResult): string {

@@ -1,6 +1,6 @@
 /** Claude Code: `claude -p` with its stream of JSON lines. */
 import { join } from 'node:path';
-import { createClaudeParser } from './claude-stream.ts';
+import { createClaudeParser, WITHHELD_TOOLS } from './claude-stream.ts';
 import { type Cli, detectCli, locateCli } from './cli.ts';
 import type { AgentAdapter, RunTools } from './contract.ts';
 import { mcpConfig } from './mcp-config.ts';
@@ -12,7 +12,7 @@ const CLI: Cli = {
 };
 
 const MCP_FILE = 'mcp.json';
-const HOOKS_FILE = 'settings.json';
+const SETTINGS_FILE = 'settings.json';
 const SETTINGS = [
   ...['settings.json', 'CLAUDE.md', 'rules', 'agents', 'commands', 'skills', 'plugins', 'hooks'],
   ...['output-styles', 'remote-settings.json', 'policy-limits.json'],
@@ -33,6 +33,7 @@ export const claudeAdapter: AgentAdapter = {
     return isElsewhere ? ['AWS_*', 'GOOGLE_*', 'VERTEX_*'] : [];
   },
   idleByDefault: true,
+  speaksMcp: true,
   cost: 'told',
   detect: (environment) => detectCli(CLI, environment),
   locate(environment) {
@@ -57,7 +58,7 @@ export const claudeAdapter: AgentAdapter = {
       '--include-partial-messages', // what each call cost, and a sign of life while a long answer streams
       '--dangerously-skip-permissions', // nobody is there to ask
       ...['--mcp-config', join(directory, MCP_FILE), '--strict-mcp-config'],
-      ...['--settings', join(directory, HOOKS_FILE)], // beside the user's own
+      ...['--settings', join(directory, SETTINGS_FILE)], // beside the user's own
       ...(model === null ? [] : ['--model', model]),
       ...(resume === null ? [] : ['--resume', resume]),
     ];
@@ -68,6 +69,8 @@ export const claudeAdapter: AgentAdapter = {
         CLAUDE_CODE_MAX_RETRIES: '3', // Pulse has its own patience: ten of claude's take minutes
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         DISABLE_AUTOUPDATER: '1',
+        // What it leaves running wakes it up after its result; but then the run is over, and that is ended with it.
+        CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
         // Without it claude refuses to work for root.
         ...(process.getuid?.() === 0 ? { IS_SANDBOX: '1' } : {}),
       },
@@ -76,7 +79,7 @@ export const claudeAdapter: AgentAdapter = {
       stopSignals: ['SIGINT', 'SIGTERM'],
       files: {
         [MCP_FILE]: JSON.stringify(mcpConfig(tools)),
-        [HOOKS_FILE]: JSON.stringify({ hooks: guardHook(tools) }),
+        [SETTINGS_FILE]: JSON.stringify({ hooks: guardHook(tools), permissions: { deny: WITHHELD_TOOLS } }),
       },
     };
   },

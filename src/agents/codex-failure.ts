@@ -35,7 +35,7 @@ function errorCode(message: string): string | null {
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const RESET =
-  /try again at (?:([A-Z][a-z]{2})[a-z]* (\d{1,2})(?:st|nd|rd|th)?, (\d{4}),? (?:at )?)?(\d{1,2}):(\d{2}) ([AP]M)/;
+  /\b[Tt]ry again at (?:([A-Z][a-z]{2})[a-z]* (\d{1,2})(?:st|nd|rd|th)?, (\d{4}),? (?:at )?)?(\d{1,2}):(\d{2}) ([AP]M)/;
 
 /**
  * When the limit ends: codex names the minute in local time, and the day when it is not today. The minute after it is

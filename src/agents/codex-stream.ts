@@ -7,7 +7,7 @@ import { type CodexItem, type CodexLine, codexLine } from './codex-lines.ts';
 import { readCodexLog } from './codex-log.ts';
 import type { AgentEnd, AgentExit, AgentParser, ParserOptions, RunEvent } from './contract.ts';
 import { describeExit } from './exit.ts';
-import { readJsonObject } from './json-line.ts';
+import { fieldOfCutLine, readJsonObject } from './json-line.ts';
 import { keepEnd, keepStart } from './kept-text.ts';
 import { createOpenCalls, type FailedCommand } from './open-calls.ts';
 import { costOf } from './prices.ts';
@@ -28,6 +28,7 @@ export function createCodexParser(options: ParserOptions): AgentParser {
   const calls = createOpenCalls();
   let finalMessage = '';
   let retries = 0;
+  let isRetrying = false;
   let end: Line<'turn.completed'> | Line<'turn.failed'> | null = null;
 
   function onItem({ type, item }: Extract<CodexLine, { item: CodexItem }>): RunEvent[] {
@@ -48,6 +49,7 @@ export function createCodexParser(options: ParserOptions): AgentParser {
   function onError({ message }: Line<'error'>): RunEvent[] {
     if (!message.startsWith('Reconnecting...')) return [];
     retries += 1;
+    isRetrying = true;
     return [{ type: 'retry', attempt: retries, status: statusOf(message) }];
   }
 
@@ -66,19 +68,35 @@ export function createCodexParser(options: ParserOptions): AgentParser {
     return [...events, ...limit, { type: 'done', ok: false, failure, message }];
   }
 
+  function onLine(said: CodexLine): RunEvent[] {
+    if (said.type === 'thread.started') {
+      return [{ type: 'started', sessionId: said.thread_id, ...(model ? { model } : {}) }];
+    }
+    if (said.type === 'turn.started') return [];
+    if (said.type === 'error') return onError(said);
+    if (said.type === 'turn.completed' || said.type === 'turn.failed') return onEnd(said);
+    return onItem(said);
+  }
+
+  /** codex tells a megabyte of what a command printed, which with its quotes is longer than what is read of a line. */
+  function onUnread(line: string): RunEvent[] {
+    const isItem = fieldOfCutLine(line, 'type') === 'item.completed';
+    const ended = calls.closeUnread(isItem ? fieldOfCutLine(line, 'id') : null);
+    return [...ended, { type: 'raw', line: keepEnd(line) }];
+  }
+
   return {
     parse(line) {
       if (line.trim() === '') return [];
-      const parsed = codexLine.safeParse(readJsonObject(line));
+      const read = readJsonObject(line);
+      if (read === null) return onUnread(line);
+      const parsed = codexLine.safeParse(read);
       if (!parsed.success) return [{ type: 'raw', line: keepEnd(line) }];
-      const said = parsed.data;
-      if (said.type === 'thread.started') {
-        return [{ type: 'started', sessionId: said.thread_id, ...(model ? { model } : {}) }];
-      }
-      if (said.type === 'turn.started') return [];
-      if (said.type === 'error') return onError(said);
-      if (said.type === 'turn.completed' || said.type === 'turn.failed') return onEnd(said);
-      return onItem(said);
+      const events = onLine(parsed.data);
+      if (!isRetrying || parsed.data.type === 'error') return events;
+      isRetrying = false;
+      // What it thinks or plans is no event, but the retries are over.
+      return events.length > 0 ? events : [{ type: 'raw', line: '' }];
     },
     parseStderr(line) {
       const tool = REJECTED.exec(line)?.[1];

@@ -31,6 +31,7 @@ export const codexAdapter: AgentAdapter = {
   name: CLI.name,
   environment: ['OPENAI_*', 'CODEX_*'],
   idleByDefault: true,
+  speaksMcp: true,
   // Only where the model is known and has a price.
   cost: 'priced',
   detect: (environment) => detectCli(CLI, environment),

@@ -47,6 +47,7 @@ export type RunEvent =
   | { type: 'denied'; tool: string; id?: string; reason?: string }
   | { type: 'limit'; message: string; resetAt?: string }
   | { type: 'compacted' }
+  /** A line that is not known; without one, a sign of life that is none of the others. */
   | { type: 'raw'; line: string }
   | { type: 'done'; ok: boolean; failure?: FailureClass; message?: string };
 
@@ -161,6 +162,10 @@ export interface AgentAdapter {
   environmentFor?(base: NodeJS.ProcessEnv): readonly string[];
   /** `command` agents may be silent for long: their idle clock runs only when asked for. */
   readonly idleByDefault: boolean;
+  /** It asks for its tools over MCP: what answers is loaded while it starts. */
+  readonly speaksMcp?: true;
+  /** It plays what was done elsewhere: that it changes nothing says nothing of what it was allowed. */
+  readonly isPlayed?: true;
   /** `told`: by the agent itself; `priced`: it tells tokens, which have a price if its model has; `untold`: neither. */
   readonly cost: 'told' | 'priced' | 'untold';
   /** The model that it will ask, where that is known before it starts; `wanted` is `--model`. Default: `wanted`. */

@@ -14,7 +14,7 @@ import {
   isOtherLine,
 } from './copilot-lines.ts';
 import { describeExit } from './exit.ts';
-import { readJsonObject } from './json-line.ts';
+import { fieldOfCutLine, readJsonObject } from './json-line.ts';
 import { keepEnd, keepStart } from './kept-text.ts';
 import { createOpenCalls } from './open-calls.ts';
 import { costOf, type Tokens } from './prices.ts';
@@ -175,6 +175,13 @@ export function createCopilotParser({ prices, earlier }: ParserOptions): AgentPa
     }
   }
 
+  /** What a tool answered may be more than is read of a line. */
+  function onUnread(line: string): RunEvent[] {
+    const isAnswer = fieldOfCutLine(line, 'type') === 'tool.execution_complete';
+    const ended = calls.closeUnread(isAnswer ? fieldOfCutLine(line, 'toolCallId') : null);
+    return [...ended, { type: 'raw', line: keepEnd(line) }];
+  }
+
   function endOf(exit: AgentExit): AgentEnd {
     if (isClean() && exit.code === 0) {
       return { ok: true, failure: null, message: '', resetAt: null, finalMessage };
@@ -188,6 +195,7 @@ export function createCopilotParser({ prices, earlier }: ParserOptions): AgentPa
     parse(line) {
       if (line.trim() === '') return [];
       const read = readJsonObject(line);
+      if (read === null) return onUnread(line);
       const parsed = copilotLine.safeParse(read);
       if (parsed.success) return onLine(parsed.data, line);
       if (isOtherLine(read)) return [];

@@ -68,6 +68,7 @@ export const copilotAdapter: AgentAdapter = {
   // Not GH_TOKEN and GITHUB_TOKEN: they open more than this agent.
   environment: ['COPILOT_*', 'GH_HOST'],
   idleByDefault: true,
+  speaksMcp: true,
   // Only where the model has a price.
   cost: 'priced',
   detect: (environment) => detectCli(CLI, environment),

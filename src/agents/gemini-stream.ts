@@ -7,7 +7,7 @@ import { describeExit } from './exit.ts';
 import { geminiFailure } from './gemini-failure.ts';
 import { type GeminiLine, type GeminiTokens, geminiLine } from './gemini-lines.ts';
 import { readGeminiLog } from './gemini-log.ts';
-import { readJsonObject } from './json-line.ts';
+import { fieldOfCutLine, readJsonObject } from './json-line.ts';
 import { keepEnd, keepStart } from './kept-text.ts';
 import { createMessageText } from './message-text.ts';
 import { createOpenCalls } from './open-calls.ts';
@@ -97,10 +97,19 @@ export function createGeminiParser({ model: wanted, prices, nowMs }: ParserOptio
     };
   }
 
+  /** What a tool answered may be more than is read of a line. */
+  function onUnread(line: string): RunEvent[] {
+    const isAnswer = fieldOfCutLine(line, 'type') === 'tool_result';
+    const ended = calls.closeUnread(isAnswer ? fieldOfCutLine(line, 'tool_id') : null);
+    return [...ended, { type: 'raw', line: keepEnd(line) }];
+  }
+
   return {
     parse(line) {
       if (line.trim() === '') return [];
-      const parsed = geminiLine.safeParse(readJsonObject(line));
+      const read = readJsonObject(line);
+      if (read === null) return onUnread(line);
+      const parsed = geminiLine.safeParse(read);
       if (!parsed.success) return [{ type: 'raw', line: keepEnd(line) }];
       const said = parsed.data;
       if (said.type === 'message') return onMessage(said, line);

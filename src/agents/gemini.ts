@@ -42,6 +42,7 @@ export const geminiAdapter: AgentAdapter = {
   name: CLI.name,
   environment: ['GEMINI_*', 'GOOGLE_*'],
   idleByDefault: true,
+  speaksMcp: true,
   // Only where the model has a price.
   cost: 'priced',
   detect: (environment) => detectCli(CLI, environment),

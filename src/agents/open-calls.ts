@@ -14,6 +14,8 @@ export interface FailedCommand {
 export interface OpenCalls {
   open(call: { id: string; name: string; summary?: string; target?: string }): RunEvent[];
   close(id: string, ok: boolean, failed?: FailedCommand): RunEvent[];
+  /** Ends a call whose answer was too long to be read: nobody knows how it went. Nothing, if no such call is open. */
+  closeUnread(id: string | null): RunEvent[];
   /** Ends whatever is still open. */
   closeAll(): RunEvent[];
 }
@@ -35,6 +37,7 @@ export function createOpenCalls(): OpenCalls {
       return [{ type: 'tool_start', id, name: known, ...about }];
     },
     close,
+    closeUnread: (id) => (id !== null && names.has(id) ? close(id, true) : []),
     closeAll: () => [...names.keys()].flatMap((id) => close(id, true)),
   };
 }

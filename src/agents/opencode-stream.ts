@@ -30,6 +30,7 @@ export function createOpencodeParser({ model: wanted, prices }: ParserOptions): 
   let model = wanted === null ? null : wanted.slice(wanted.indexOf('/') + 1);
   let finalMessage = '';
   let retries = 0;
+  let isRetryOverTold = false;
   let isDone = false;
   let lastReason: string | null = null;
   // A step is an answer of the model and the calls in it, which are told one by one when they have ended.
@@ -62,6 +63,7 @@ export function createOpencodeParser({ model: wanted, prices }: ParserOptions): 
   function onStep({ part: { reason, cost, tokens } }: Line<'step_finish'>): RunEvent[] {
     lastReason = reason ?? null;
     inStepSince = null;
+    isRetryOverTold = false;
     if (!tokens) return [];
     const { input, output, reasoning, cache } = tokens;
     const spent = {
@@ -75,6 +77,18 @@ export function createOpencodeParser({ model: wanted, prices }: ParserOptions): 
     return [
       { type: 'usage', scope: 'call', ...spent, contextTokens, ...(costUsd === null ? {} : { costUsd }) },
     ];
+  }
+
+  /**
+   * No event either, but the model answers again after retries. Told once until a step is whole: an answer that breaks
+   * off again and again is a retry still.
+   */
+  function onStepStart({ timestamp }: Line<'step_start'>): RunEvent[] {
+    lastReason = null;
+    inStepSince = timestamp;
+    if (retries === 0 || isRetryOverTold) return [];
+    isRetryOverTold = true;
+    return [{ type: 'raw', line: '' }];
   }
 
   function onLog({ message, ...log }: LogLine): RunEvent[] {
@@ -137,15 +151,11 @@ export function createOpencodeParser({ model: wanted, prices }: ParserOptions): 
       const said = parsed.data;
       const started = startedBy(said);
       if (said.type === 'error') return [...started, ...onError(said)];
+      if (said.type === 'step_start') return [...started, ...onStepStart(said)];
       retries = 0;
       if (said.type === 'text') return [...started, ...onText(said)];
       if (said.type === 'tool_use') return [...started, ...onTool(said)];
-      if (said.type === 'step_finish') return [...started, ...onStep(said)];
-      if (said.type === 'step_start') {
-        lastReason = null;
-        inStepSince = said.timestamp;
-      }
-      return started;
+      return said.type === 'step_finish' ? [...started, ...onStep(said)] : started;
     },
     parseStderr(line) {
       const log = readLogLine(line);

@@ -49,6 +49,7 @@ export const opencodeAdapter: AgentAdapter = {
   name: CLI.name,
   environment: ['OPENCODE_*'],
   idleByDefault: true,
+  speaksMcp: true,
   cost: 'told',
   detect: (environment) => detectCli(CLI, environment),
   locate(environment) {

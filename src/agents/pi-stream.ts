@@ -3,10 +3,10 @@
  */
 import type { AgentEnd, AgentExit, AgentParser, ParserOptions, RunEvent } from './contract.ts';
 import { describeExit } from './exit.ts';
-import { readJsonObject } from './json-line.ts';
+import { fieldOfCutLine, readJsonObject } from './json-line.ts';
 import { keepEnd, keepStart } from './kept-text.ts';
 import { createOpenCalls } from './open-calls.ts';
-import { piFailure, piStatus } from './pi-failure.ts';
+import { piFailure, piReset, piStatus } from './pi-failure.ts';
 import { isOtherLine, type PiLine, type PiMessage, type PiUsage, piLine } from './pi-lines.ts';
 import { costOf } from './prices.ts';
 import { aboutCall } from './tool-summary.ts';
@@ -17,12 +17,13 @@ const AGENT_END = '{"type":"agent_end"';
 
 type Line<T extends PiLine['type']> = Extract<PiLine, { type: T }>;
 
-export function createPiParser({ model: wanted, prices }: ParserOptions): AgentParser {
+export function createPiParser({ model: wanted, prices, nowMs }: ParserOptions): AgentParser {
   const calls = createOpenCalls();
   let model = wanted;
   let isModelTold = false;
   let finalMessage = '';
   let isOverflow = false;
+  let resetAt: string | null = null;
   let lastMessage: Pick<PiMessage, 'stopReason' | 'errorMessage'> | null = null;
   let isDone = false;
   let isRetrying = false;
@@ -33,6 +34,10 @@ export function createPiParser({ model: wanted, prices }: ParserOptions): AgentP
     lastMessage = { stopReason, errorMessage: errorMessage && keepStart(errorMessage, MAX_MESSAGE_LENGTH) };
     // A new message means that the calls of the one before were answered, though perhaps in a line too long to read.
     const events = [...calls.closeAll(), ...modelOf(message), ...(usage ? usageOf(usage) : [])];
+    resetAt = isRefused() ? piReset(errorMessage ?? '', nowMs()) : null;
+    if (resetAt !== null) {
+      return [...events, { type: 'limit', message: lastMessage.errorMessage ?? '', resetAt }];
+    }
     if (isRefused()) return events;
     isOverflow = false;
     const text = keepEnd(message.content.join(''));
@@ -106,7 +111,13 @@ export function createPiParser({ model: wanted, prices }: ParserOptions): AgentP
     const failure = isOverflow ? 'context_overflow' : piFailure(told);
     const reason = lastMessage ? ` after "${lastMessage.stopReason}"` : ' without saying how it went';
     const message = told || `The agent ${describeExit(exit)}${reason}.`;
-    return { ok: false, failure, message, resetAt: null, finalMessage };
+    return {
+      ok: false,
+      failure,
+      message,
+      resetAt: failure === 'usage_limit' ? resetAt : null,
+      finalMessage,
+    };
   }
 
   return {
@@ -117,7 +128,9 @@ export function createPiParser({ model: wanted, prices }: ParserOptions): AgentP
       if (parsed.success) return onLine(parsed.data);
       if (isOtherLine(read)) return onOther(read, line);
       if (read === null && line.startsWith(AGENT_END)) return onAgentEnd();
-      return [{ type: 'raw', line: keepEnd(line) }];
+      const isAnswer = read === null && fieldOfCutLine(line, 'type') === 'tool_execution_end';
+      const ended = calls.closeUnread(isAnswer ? fieldOfCutLine(line, 'toolCallId') : null);
+      return [...ended, { type: 'raw', line: keepEnd(line) }];
     },
     finish: endOf,
   };

@@ -3,7 +3,10 @@ import type { Refusal } from './claude-failure.ts';
 import type { ClaudeMessage } from './claude-lines.ts';
 import { failureOfStatus } from './http-failure.ts';
 
-const REFUSED = /\[API Error: ([\s\S]*)\]$/;
+/** Behind a refusal for too many requests it puts a line of advice. */
+const REFUSED = /\[API Error: ([\s\S]*)\](?:\n[^\]]*)?$/;
+/** In its own words, without brackets: a login that opens nothing any more. */
+const NO_LOGIN = /^Qwen OAuth free tier has been discontinued/;
 const OVERFLOW = /context (?:window|length)|maximum context|input token count|too long/i;
 const NETWORK =
   /^(?:Connection error|terminated|fetch failed|Request timed out)|\bE(?:CONN|NOTFOUND|TIMEDOUT)/;
@@ -16,6 +19,7 @@ export function qwenRefusal({ message }: ClaudeMessage): Refusal | null {
   const { usage, content } = message;
   if (!usage || usage.input_tokens + usage.output_tokens > 0) return null;
   const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  if (NO_LOGIN.test(text)) return { failure: 'auth', isUnanswered: false };
   const said = REFUSED.exec(text)?.[1];
   return said === undefined ? null : { failure: failureOf(said), isUnanswered: false };
 }

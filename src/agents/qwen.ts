@@ -16,14 +16,20 @@ const DIALECT: Dialect = { refusalOf: qwenRefusal, hidesFailures: true, hasWhole
 const SETTINGS = [
   ...['settings.json', '.env', 'QWEN.md', 'extensions', 'commands', 'skills', 'agents', 'installation_id'],
 ];
-const HOOKS_FILE = 'defaults.json';
+const DEFAULTS_FILE = 'defaults.json';
 const GUARD_FILE = 'guard.sh';
 const MCP_FILE = 'mcp.json';
+/**
+ * Of too many requests it would try again for ten minutes and say nothing, which is where silence ends a run. It tries
+ * for about one minute as it is; after that Pulse has its own patience.
+ */
+const IMPATIENT = { generationConfig: { maxRetries: 0 } };
 
 export const qwenAdapter: AgentAdapter = {
   name: CLI.name,
   environment: ['QWEN_*', 'OPENAI_*', 'DASHSCOPE_*'],
   idleByDefault: true,
+  speaksMcp: true,
   // Only where the model has a price.
   cost: 'priced',
   detect: (environment) => detectCli(CLI, environment),
@@ -55,12 +61,12 @@ export const qwenAdapter: AgentAdapter = {
         ...(resume === null ? [] : ['--resume', resume]),
       ],
       // Defaults, so that nothing of the user's own is set aside.
-      env: { QWEN_CODE_SYSTEM_DEFAULTS_PATH: join(directory, HOOKS_FILE) },
+      env: { QWEN_CODE_SYSTEM_DEFAULTS_PATH: join(directory, DEFAULTS_FILE) },
       stdin: brief,
       stopSignals: ['SIGINT', 'SIGTERM'],
       files: {
         [MCP_FILE]: JSON.stringify({ mcpServers: { pulse: mcp } }),
-        [HOOKS_FILE]: JSON.stringify({ hooks: { PreToolUse: [guard] } }),
+        [DEFAULTS_FILE]: JSON.stringify({ hooks: { PreToolUse: [guard] }, model: IMPATIENT }),
         [GUARD_FILE]: guardScript(tools, CLI.name),
       },
     };

@@ -15,6 +15,7 @@ export const replayAdapter: AgentAdapter = {
   environment: ['PULSE_REPLAY_*'],
   idleByDefault: true,
   cost: 'told',
+  isPlayed: true,
   async detect() {
     return { available: true, path: SCRIPT, version: null, hint: null };
   },

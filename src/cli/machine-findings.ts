@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { access, constants, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
+import type { AgentDetection } from '../agents/contract.ts';
 import { detectAgents } from '../agents/registry.ts';
 import { asPulseError } from '../domain/errors.ts';
 import { type Home, resolveHome } from '../home.ts';
@@ -14,7 +15,8 @@ import { createCliGit, openHere } from './repository-here.ts';
 import { findOrphans } from './session-runner.ts';
 
 export interface Finding {
-  level: 'ok' | 'warn' | 'bad';
+  /** `absent`: not there, and nothing is wrong with that. */
+  level: 'ok' | 'warn' | 'bad' | 'absent';
   subject: string;
   text: string;
   hint?: string;
@@ -149,18 +151,23 @@ async function* store({ environment }: Examination, { database }: Home): AsyncGe
 async function* agents(environment: NodeJS.ProcessEnv): AsyncGenerator<Finding> {
   const detected = await detectAgents(environment);
   const installed = detected.filter(
-    ({ name, detection }) => detection.path !== null && !['command', 'demo', 'replay'].includes(name),
+    ({ name, detection }) => detection.path !== null && !BUILT_IN.includes(name),
   );
   const usable = installed.filter(({ isSupported, detection }) => isSupported && detection.available);
   for (const { name, isSupported, detection } of installed) {
     const isUsable = isSupported && detection.available;
-    const text = `${name}${detection.version ? ` ${detection.version}` : ''} (${detection.path})`;
+    const text = `${name}${detection.version ? ` ${detection.version}` : ''} (${detection.path})${testedWith(detection)}`;
     yield {
       level: isUsable ? 'ok' : 'warn',
       subject: 'agent',
       text,
       ...(detection.hint ? { hint: detection.hint } : {}),
     };
+  }
+  for (const { name, detection } of detected) {
+    if (detection.path !== null || BUILT_IN.includes(name)) continue;
+    const text = `${name}${testedWith(detection)}. ${detection.hint ?? 'Not found.'}`;
+    yield { level: 'absent', subject: 'agent', text };
   }
   if (usable.length > 0) return;
   yield {
@@ -169,6 +176,14 @@ async function* agents(environment: NodeJS.ProcessEnv): AsyncGenerator<Finding> 
     text: 'no coding agent was found that this version can run by name',
     hint: '--command CMD runs any agent that your shell can start; --agent demo needs nothing.',
   };
+}
+
+/** They need nothing to be installed. */
+const BUILT_IN = ['command', 'demo', 'replay'];
+
+function testedWith({ tested }: AgentDetection): string {
+  if (!tested) return '';
+  return `, tested with ${tested.from === tested.to ? tested.to : `${tested.from} to ${tested.to}`}`;
 }
 
 function cleanup(): Finding {

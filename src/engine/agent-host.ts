@@ -108,6 +108,7 @@ async function runAgent(
   });
 
   function onEvent(event: RunEvent): void {
+    if (event.type === 'denied' && refusals.take(event)) return;
     recorder?.record(event);
     if (event.type === 'tool_start' || event.type === 'tool_end') own?.saw(hiding.redactJson(event));
     retries.saw(event);
@@ -117,7 +118,6 @@ async function runAgent(
     }
     if (event.type === 'tool_start' && openCalls.size < MAX_OPEN_CALLS) openCalls.add(event.id);
     if (event.type === 'tool_end') openCalls.delete(event.id);
-    if (event.type === 'denied' && refusals.take(event)) return;
     if (event.type === 'denied' && denied.size < DENIED_TOOLS_TOLD) denied.add(event.tool);
     if (event.type === 'usage') spend(() => meter.add(event));
     if (event.type === 'done') done.resolve();
@@ -236,6 +236,7 @@ async function runAgent(
       seenAlive();
     },
   });
+  if (adapter.speaksMcp) endpoint.expectMcp();
   using log = adapter.logFile
     ? followLog(
         () => (agentSessionId === null ? null : adapter.logFile!(agentSessionId, env)),
@@ -248,11 +249,13 @@ async function runAgent(
   // Nobody is silent while an answer is awaited; the run's length and budget bind still.
   watchdog.active(1);
   await own?.settled?.({ isClean: end.ok && cause === null });
-  recorder?.finish(end);
-  const failure = failureOf({ end, exit, cause, stderr: hiding.redact(stderr) });
-  const isDenied = !failure && denied.size > 0 && (await isUntouched(attempt, environment));
+  const failed = failureOf({ end, exit, cause, stderr: hiding.redact(stderr) });
+  const mayBeDenied = !failed && denied.size > 0 && !adapter.isPlayed;
+  const isDenied = mayBeDenied && (await isUntouched(attempt, environment));
+  const failure = isDenied ? denial(denied) : failed;
+  recorder?.finish(isDenied ? { ...end, ok: false, failure: 'denied', message: failure!.message } : end);
   return hiding.redactJson({
-    failure: isDenied ? denial(denied) : failure,
+    failure,
     stopped: stoppedBy(cause),
     finalMessage: end.finalMessage,
     toolSignal,

@@ -48,7 +48,7 @@ export async function claimAttempt(db: Db, { sessionId, owner, leaseMs }: Claim)
       iteration: task.iteration_number,
       data: {
         attempt: task.attempt,
-        agent: task.agent,
+        agent: task.spec.agent,
         taskId: task.id,
         ...(isByPulse(task.spec.work) ? { byPulse: true } : {}),
       },

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
@@ -12,7 +12,7 @@ export interface RunFolder extends AsyncDisposable {
 
 /** Made when something is written into it: most agents need none. */
 export function openRunFolder(): RunFolder {
-  const path = join(tmpdir(), `pulse-run-${randomBytes(12).toString('hex')}`);
+  const path = join(tmpdir(), `pulse-run-${process.pid}-${randomBytes(12).toString('hex')}`);
   let isMade = false;
   return {
     path,
@@ -29,4 +29,30 @@ export function openRunFolder(): RunFolder {
       if (isMade) await rm(path, { recursive: true, force: true, maxRetries: 3 });
     },
   };
+}
+
+/** A process of another container may share this folder and not our numbers of processes. */
+const LEFT_FOR_MS = 60 * 60_000;
+
+/** Of processes that were killed; the tokens in them open nothing any more. */
+export async function clearRunFolders(nowMs: number = Date.now()): Promise<void> {
+  const names = await readdir(tmpdir());
+  await Promise.allSettled(
+    names.map(async (name) => {
+      const pid = /^pulse-run-(\d+)-[0-9a-f]{24}$/.exec(name)?.[1];
+      if (pid === undefined || isAlive(Number(pid))) return;
+      const path = join(tmpdir(), name);
+      const { mtimeMs } = await stat(path);
+      if (nowMs - mtimeMs > LEFT_FOR_MS) await rm(path, { recursive: true, force: true });
+    }),
+  );
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }

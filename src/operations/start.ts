@@ -5,7 +5,7 @@ import { hasPrice } from '../agents/prices.ts';
 import { chooseAgent, findAdapter } from '../agents/registry.ts';
 import { type Config, loadConfig } from '../config.ts';
 import { turnFromGoal } from '../context/turns.ts';
-import { PulseError } from '../domain/errors.ts';
+import { asPulseError, PulseError } from '../domain/errors.ts';
 import { newSessionId, shortId, uuidv7 } from '../domain/ids.ts';
 import { storedTurn } from '../engine/turns.ts';
 import { assertBranchName, defaultBranchName } from '../git/branch-name.ts';
@@ -89,8 +89,8 @@ export async function startSession(
     model,
     env: environment,
   });
-  // One that is no agent, or that this version cannot run, is told now and not at three in the morning.
-  checkFallback(config.values.fallbackAgent);
+  // One that is no agent, or that cannot be used here, is told now and not at three in the morning.
+  await checkFallback(config.values.fallbackAgent, environment);
   const sandbox = await chooseSandbox({ wanted: input.sandbox, config, environment });
   const id = newSessionId(engine.ids);
   const base = await chooseBase(git, repository, input.base);
@@ -188,11 +188,21 @@ function checkGoal(goal: string): void {
   if (goal.includes('\0')) throw new PulseError('invalid_input', 'The goal contains a NUL character.');
 }
 
-function checkFallback(name: string | undefined): void {
+async function checkFallback(name: string | undefined, environment: NodeJS.ProcessEnv): Promise<void> {
   if (name === undefined) return;
   findAdapter(name);
-  if (!['command', 'replay', 'acp'].includes(name)) return;
-  throw new PulseError('invalid_config', `${name} cannot be the fallback agent: it needs a command.`);
+  if (['command', 'replay', 'acp'].includes(name)) {
+    throw new PulseError('invalid_config', `${name} cannot be the fallback agent: it needs a command.`);
+  }
+  try {
+    await chooseAgent({ wanted: name, configured: null, command: null, env: environment });
+  } catch (error) {
+    const { hint } = asPulseError(error);
+    throw new PulseError('agent_unavailable', `The fallback agent ${name} cannot be used here.`, {
+      hint: [hint, 'Or leave `fallbackAgent` out of the config.'].filter(Boolean).join(' '),
+      cause: error,
+    });
+  }
 }
 
 async function existingDirectory(path: string): Promise<string> {

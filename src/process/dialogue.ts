@@ -13,7 +13,10 @@ export interface Dialogue {
   close(): void;
 }
 
-/** A trusted program (git) that stays and answers. It ends with Pulse, whose end of its input nobody else holds. */
+/** How long output that is still in the pipe after the end may take to be read. */
+const DRAIN_MS = 200;
+
+/** A program (git, an agent) that stays and answers. It ends with Pulse, whose end of its input nobody else holds. */
 export function openDialogue({ file, args, cwd, env }: CaptureCall, events: DialogueEvents): Dialogue {
   const child = spawn(file, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
   let stderr = '';
@@ -30,6 +33,15 @@ export function openDialogue({ file, args, cwd, env }: CaptureCall, events: Dial
   child.stdin.on('error', () => undefined); // it has ended: `ended` says so
   child.once('error', () => end(127));
   child.once('close', (code) => end(code ?? 137));
+  // It is over when it exits: a process that it started may hold its pipes for ever.
+  child.once('exit', (code) => {
+    const late = () => {
+      for (const stream of [child.stdout, child.stderr]) stream.destroy();
+      end(code ?? 137);
+    };
+    // What came while this process was busy is read before: timers are looked at first.
+    setTimeout(() => setImmediate(late), DRAIN_MS).unref();
+  });
   // It must not keep Pulse alive, until somebody waits for its end.
   const handles = [child, ...child.stdio] as unknown as { ref(): void; unref(): void }[];
   for (const handle of handles) handle.unref();

@@ -257,6 +257,7 @@ export async function requeueTask(db: Db, id: string, requeue: Requeue): Promise
       status: 'pending',
       attempt: requeue.attempt,
       task_content: requeue.content,
+      agent: requeue.spec.agent,
       spec: toJson(requeue.spec),
       run_at: storeNow(requeue.delayMs),
       result: requeue.result && toJson(requeue.result),

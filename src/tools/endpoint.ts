@@ -28,6 +28,8 @@ export interface ToolEndpoint extends AsyncDisposable {
     onCall: (name: string, reply: ToolReply) => void,
     guard?: CallGuard,
   ): Promise<ToolAccess>;
+  /** Loads what answers MCP, which takes a tenth of a second, before anybody asks. */
+  expectMcp(): void;
 }
 
 interface Admission {
@@ -74,6 +76,7 @@ export function createToolEndpoint(): ToolEndpoint {
       admissions.add(admission);
       return { url, token, [Symbol.dispose]: () => void admissions.delete(admission) };
     },
+    expectMcp: () => void loadMcp(),
     async [Symbol.asyncDispose]() {
       if (!listening) return;
       server.closeAllConnections();
@@ -96,7 +99,7 @@ async function answer(
   if (!admissions.has(admission)) return send(response, 401, NO_RUN);
   if (!body) return send(response, 413, refusal('The body may have at most 1 MB.'));
   if (request.url === '/mcp') {
-    const { answerRunMcp } = await import('./run-mcp.ts');
+    const { answerRunMcp } = await loadMcp();
     const run = { ...admission, isOpen: () => admissions.has(admission) };
     return sendWebResponse(await answerRunMcp(run, toWebRequest(request, body)), response);
   }
@@ -111,6 +114,10 @@ async function answer(
   if (!input) return send(response, 400, refusal('The body must be JSON.'));
   const { status, reply } = await callTool(admission, { name, input: input.value });
   send(response, status, reply);
+}
+
+function loadMcp() {
+  return import('./run-mcp.ts');
 }
 
 async function callTool(

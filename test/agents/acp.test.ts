@@ -158,12 +158,22 @@ describe('a conversation', () => {
     ['locked', 'auth', 'Authentication required'],
     ['refuses', 'rate_limit', 'Internal error'],
     ['gives_up', 'crashed', 'max_turn_requests'],
+    ['answers_nothing', 'crashed', 'stopReason'],
     ['dies', 'crashed', 'something broke'],
+    // Whatever it has started still holds its output.
+    ['orphans', 'crashed', 'something broke'],
   ])('that ends badly (%s) is %s', async (turn, failure, message) => {
     const { end, process } = await runTurn(turn);
     expect(end).toMatchObject({ ok: false, failure });
     expect(end.message).toContain(message);
     expect(process.code).toBe(1);
+  });
+
+  test('that ends with many words is told between them: half a secret is not known as one', async () => {
+    const { end } = await runTurn('babbles');
+    expect(end).toMatchObject({ ok: false, failure: 'crashed' });
+    expect(end.message).toContain('word word');
+    expect(end.message).not.toContain('river');
   });
 
   test('with a program that is not there says so', async () => {

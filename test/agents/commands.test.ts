@@ -58,18 +58,26 @@ test('claude is told to be patient for a short time only, to call nobody but its
     CLAUDE_CODE_MAX_RETRIES: '3',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
+    CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
   });
   expect(JSON.parse(files['mcp.json']!).mcpServers.pulse).toMatchObject({ type: 'http', alwaysLoad: true });
   const hook = { type: 'http', url: `${run.tools.url}/guard/claude`, timeout: 10 };
-  expect(JSON.parse(files['settings.json']!)).toMatchObject({ hooks: { PreToolUse: [{ hooks: [hook] }] } });
+  expect(JSON.parse(files['settings.json']!)).toMatchObject({
+    hooks: { PreToolUse: [{ hooks: [hook] }] },
+    permissions: { deny: expect.arrayContaining(['ScheduleWakeup', 'EnterWorktree']) },
+  });
 });
 
-test('qwen is told to ask nobody, and where its tools and its guard are', () => {
-  const { args, env } = qwenAdapter.command(makeRun({ directory: '/run/of/this' }));
+test('qwen is told to ask nobody, where its tools and its guard are, and not to try again for ten minutes', () => {
+  const { args, env, files = {} } = qwenAdapter.command(makeRun({ directory: '/run/of/this' }));
   expect(args).toEqual([
     ...['--output-format', 'stream-json', '--yolo', '--mcp-config', '/run/of/this/mcp.json'],
   ]);
   expect(env).toEqual({ QWEN_CODE_SYSTEM_DEFAULTS_PATH: '/run/of/this/defaults.json' });
+  expect(JSON.parse(files['defaults.json']!)).toMatchObject({
+    hooks: { PreToolUse: [{ hooks: [{ command: "bash '/run/of/this/guard.sh'" }] }] },
+    model: { generationConfig: { maxRetries: 0 } },
+  });
 });
 
 test('codex is told to ask nobody, to load no plugins and to look for no update', () => {

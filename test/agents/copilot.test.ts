@@ -29,6 +29,8 @@ const line = (type: string, data: object, more: object = {}) => JSON.stringify({
 describeFuzz(copilotAdapter, {
   says: (content) => line('assistant.message', { content }),
   calls: (toolCallId) => line('tool.execution_start', { toolCallId, toolName: 'x', arguments: {} }),
+  answers: (toolCallId, content) =>
+    line('tool.execution_complete', { toolCallId, success: true, result: { content } }),
   logs: [
     {
       type: 'span',

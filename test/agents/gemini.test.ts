@@ -31,6 +31,7 @@ describeStreams(geminiAdapter, [
 describeFuzz(geminiAdapter, {
   says: (content) => JSON.stringify({ type: 'message', role: 'assistant', content, delta: true }),
   calls: (tool_id) => JSON.stringify({ type: 'tool_use', tool_name: 'x', tool_id, parameters: {} }),
+  answers: (tool_id, output) => JSON.stringify({ type: 'tool_result', tool_id, status: 'success', output }),
   logs: [
     {
       type: 'gemini',

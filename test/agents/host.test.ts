@@ -1,5 +1,8 @@
 /** What the host does for every agent: its folder, its tools, its end, the limits of what is kept of it. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { commandAdapter } from '../../src/agents/command.ts';
@@ -7,6 +10,8 @@ import type { AgentAdapter, RunEvent } from '../../src/agents/contract.ts';
 import { createEventStreamParser } from '../../src/agents/event-stream.ts';
 import { guardScript } from '../../src/agents/guard-hook.ts';
 import { opencodeAdapter } from '../../src/agents/opencode.ts';
+import { createRecorder } from '../../src/agents/recording.ts';
+import { replayAdapter } from '../../src/agents/replay.ts';
 import type { AttemptSpec } from '../../src/domain/attempt.ts';
 import type { NewEvent } from '../../src/domain/events.ts';
 import { createRedactor } from '../../src/domain/redact.ts';
@@ -14,9 +19,10 @@ import { createAgentHost } from '../../src/engine/agent-host.ts';
 import type { RunListener } from '../../src/engine/ports.ts';
 import { watchRetries } from '../../src/engine/retry-patience.ts';
 import { createEventTeller } from '../../src/engine/run-events.ts';
-import { openRunFolder } from '../../src/engine/run-folder.ts';
+import { clearRunFolders, openRunFolder } from '../../src/engine/run-folder.ts';
 import { createToolEndpoint } from '../../src/tools/endpoint.ts';
 import { makeRepo } from '../git/fixture.ts';
+import { makeFolder } from './fixture.ts';
 import { heldAttempt } from './held-attempt.ts';
 
 /** A shell script that prints events. */
@@ -37,7 +43,7 @@ function scripted(script: string, more: Partial<AgentAdapter> = {}): AgentAdapte
   };
 }
 
-interface RunWish extends Pick<AttemptSpec, 'resume' | 'resumeUsage'> {
+interface RunWish extends Partial<Pick<AttemptSpec, 'resume' | 'resumeUsage' | 'command' | 'record'>> {
   idleMs?: number | null;
   hardMs?: number;
 }
@@ -46,7 +52,10 @@ async function run(adapter: AgentAdapter, { idleMs = null, hardMs = 5_000, ...sp
   const { root, head, env } = makeRepo();
   await using endpoint = createToolEndpoint();
   const events: NewEvent[] = [];
+  const recorded: string[] = [];
   const host = createAgentHost({
+    record: (_, agent, redact) =>
+      createRecorder((line) => recorded.push(line), { agent, redact, nowMs: Date.now }),
     findAdapter: () => adapter,
     endpoint,
     environment: env,
@@ -63,9 +72,10 @@ async function run(adapter: AgentAdapter, { idleMs = null, hardMs = 5_000, ...sp
     spent: (total) => void spent.push(total),
   };
   const report = await host.run(attempt, listener, new AbortController().signal);
-  return { report, events, spent, root };
+  return { report, events, spent, root, recorded };
 }
 
+const deniedIn = (events: readonly NewEvent[]) => events.filter(({ type }) => type === 'agent.denied');
 const DONE = `echo '{"type":"text","text":"Fine."}'; echo '{"type":"done","ok":true}'`;
 
 describe('the folder of a run', () => {
@@ -86,6 +96,21 @@ describe('the folder of a run', () => {
     await expect(folder.write({ '../elsewhere': 'x' })).rejects.toThrow(/no file of the run/);
     expect(statSync(folder.path).mode & 0o777).toBe(0o700);
   });
+});
+
+test('folders of runs whose Pulse was killed go after an hour, and no others', async () => {
+  const { pid } = spawnSync('true');
+  const folder = (owner: number) => join(tmpdir(), `pulse-run-${owner}-${randomBytes(12).toString('hex')}`);
+  const [dead, alive, other] = [folder(pid), folder(process.pid), `${folder(pid)}-mine`];
+  for (const path of [dead, alive, other]) mkdirSync(path);
+  try {
+    await clearRunFolders();
+    expect(existsSync(dead)).toBe(true);
+    await clearRunFolders(Date.now() + 2 * 60 * 60_000);
+    expect([dead, alive, other].map((path) => existsSync(path))).toEqual([false, true, true]);
+  } finally {
+    for (const path of [dead, alive, other]) rmSync(path, { recursive: true, force: true });
+  }
 });
 
 test('what the agent calls its session is in the report, and the model that it named', async () => {
@@ -169,7 +194,6 @@ describe('a call that the guard refuses', () => {
       }),
     });
   };
-  const deniedIn = (events: readonly NewEvent[]) => events.filter(({ type }) => type === 'agent.denied');
 
   test.each(['', '{"type":"denied","tool":"Bash"}'])(
     'is told of once with its reason, and is no failure of the run, whatever the agent calls it: %s',
@@ -219,6 +243,19 @@ describe('denied tools', () => {
   ])('are none where the run left %s', async (_, work) => {
     const { report } = await run(scripted(`${work}; ${DENIED}`));
     expect(report.failure).toBeNull();
+  });
+
+  test.each([
+    ['a failure', 'true', 'denied'],
+    ['none', 'echo x > new.txt', null],
+  ])('are %s where the run is played, as they were where it was recorded', async (_, work, failure) => {
+    const first = await run(scripted(`${work}; ${DENIED}`), { record: true });
+    expect(first.report.failure?.class ?? null).toBe(failure);
+    const folder = makeFolder({ 'played.jsonl': first.recorded.map((line) => `${line}\n`).join('') });
+    const again = await run(replayAdapter, { command: join(folder, 'played.jsonl') });
+    expect(again.report.failure?.class ?? null).toBe(failure);
+    expect(again.report.failure?.message).toBe(first.report.failure?.message);
+    expect(deniedIn(again.events)).toHaveLength(1);
   });
 });
 

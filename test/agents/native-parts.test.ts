@@ -98,6 +98,14 @@ describe('a failure of a model call', () => {
     expect(wait('soon')).toBeUndefined();
   });
 
+  it('is told between words where it is cut: half a secret is not known as one', () => {
+    const { message } = classifyFailure(
+      answer(400, { message: `${'word '.repeat(198)}key quiet-otter-9f31-river` }),
+    );
+    expect(message).not.toContain('quiet');
+    expect(message).toMatch(/word key …$/);
+  });
+
   it('has a class and a message whatever is thrown', () => {
     fc.assert(
       fc.property(fc.anything({ withNullPrototype: true }), (thrown) => {

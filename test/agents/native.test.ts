@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import type { RunEvent } from '../../src/agents/contract.ts';
@@ -227,6 +228,54 @@ describe('the native agent', () => {
       expect(ofType(run, 'retry')).toHaveLength(1);
     },
   );
+
+  /** A server of chat completions that is no better than it should be. */
+  async function serve(answer: (response: ServerResponse) => void | Promise<void>) {
+    const server = createServer((request, response) => {
+      request.resume();
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      void answer(response);
+    });
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    return { provider: 'compatible' as const, through: () => `http://127.0.0.1:${port}` };
+  }
+
+  it('shows that it lives while a slow answer comes', async () => {
+    const scene = await createNativeScene();
+    const piece = (delta: object, finish_reason: string | null = null) =>
+      `data: ${JSON.stringify({ id: 'a', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+    const slow = await serve(async (response) => {
+      for (const content of ['Slowly', ', ', 'but ', 'surely', '.']) {
+        response.write(piece({ content }));
+        await sleep(600);
+      }
+      response.end(`${piece({}, 'stop')}data: [DONE]\n\n`);
+    });
+    const run = await scene.run(slow);
+    expect(run.end).toMatchObject({ ok: true, finalMessage: 'Slowly, but surely.' });
+    const signs = ofType(run, 'raw');
+    expect(signs.every(({ line }) => line === '')).toBe(true);
+    expect([1, 2, 3]).toContain(signs.length);
+  });
+
+  it('breaks off an answer that never ends, before it fills the memory', async () => {
+    const scene = await createNativeScene();
+    const endless = await serve((response) => {
+      const flood = (): void => {
+        while (!response.destroyed && response.write('x'.repeat(64 * 1024)));
+        response.once('drain', flood);
+      };
+      flood();
+    });
+    const run = await scene.run(endless);
+    expect(run.end).toMatchObject({ ok: false, failure: 'network' });
+    expect(run.end.message).toContain('does not end');
+  });
 
   it.each(['request', 'first_event'] as const)(
     'dies at once on SIGTERM while the model hangs after the %s',

@@ -75,6 +75,24 @@ test('retries are read from the log; those for a title are none', () => {
   expect(parser.parseStderr?.(`echo ${log('"stream error"')}`)).toEqual([]);
 });
 
+test('tells with the step that begins that the retries are over: once, until a step is whole', () => {
+  const parser = opencodeAdapter.createParser(NO_OPTIONS);
+  const retry = () => parser.parseStderr?.(log('"stream error"')) ?? [];
+  const line = (type: string, part: object = {}) =>
+    parser.parse(JSON.stringify({ type, sessionID: 'ses_1', timestamp: 1, part }));
+  line('step_start');
+  // Nothing was tried again.
+  expect(line('step_start')).toEqual([]);
+  retry();
+  expect(line('step_start')).toMatchObject([{ type: 'raw' }]);
+  retry();
+  // It broke off: still the same call.
+  expect(line('step_start')).toEqual([]);
+  line('step_finish', { reason: 'tool-calls' });
+  retry();
+  expect(line('step_start')).toMatchObject([{ type: 'raw' }]);
+});
+
 test('it is done when its own loop ends: not at a step’s end, nor with a subagent’s loop', () => {
   const parser = opencodeAdapter.createParser(NO_OPTIONS);
   const seen = [

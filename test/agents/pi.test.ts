@@ -31,6 +31,7 @@ describeFuzz(piAdapter, {
   says: said,
   calls: (toolCallId) =>
     JSON.stringify({ type: 'tool_execution_start', toolCallId, toolName: 'x', args: {} }),
+  answers: (toolCallId, result) => JSON.stringify({ type: 'tool_execution_end', toolCallId, result }),
 });
 
 test('each call tells what it spent, and its cost, once', () => {
@@ -78,6 +79,22 @@ test('tells of retries, with the status where there is one, and when they are ov
   expect(retries('cut')).toEqual([[1, undefined, 2000]]);
   const types = play(piAdapter, 'cut').events.map(({ type }) => type);
   expect(types.filter((type) => type === 'raw' || type === 'retry')).toEqual(['retry', 'raw']);
+});
+
+test('the limit of a ChatGPT account is one that ends, where pi names the minutes', () => {
+  const now = Date.UTC(2026, 0, 1);
+  const refused = (errorMessage: string) => {
+    const parser = piAdapter.createParser({ ...NO_OPTIONS, nowMs: () => now });
+    const events = parser.parse(said('', { stopReason: 'error', errorMessage }));
+    return { events, end: parser.finish({ code: 0, signal: null }) };
+  };
+  const limit = refused('You have hit your ChatGPT usage limit (plus plan). Try again in ~59 min.');
+  const resetAt = new Date(now + 60 * 60_000).toISOString();
+  expect(limit.end).toMatchObject({ ok: false, failure: 'usage_limit', resetAt });
+  expect(all(limit, 'limit')).toMatchObject([{ resetAt }]);
+  const unclear = refused('You have hit your ChatGPT usage limit.');
+  expect(unclear.end).toMatchObject({ ok: false, failure: 'rate_limit', resetAt: null });
+  expect(all(unclear, 'limit')).toEqual([]);
 });
 
 test('what a call said that broke off is not the agent’s message', () => {

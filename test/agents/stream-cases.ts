@@ -10,6 +10,8 @@ import type {
   ParserOptions,
   RunEvent,
 } from '../../src/agents/contract.ts';
+import { createEventStreamParser } from '../../src/agents/event-stream.ts';
+import { createRecorder } from '../../src/agents/recording.ts';
 import type { FailureClass } from '../../src/domain/failures.ts';
 import { NO_OPTIONS } from './fixture.ts';
 
@@ -67,6 +69,21 @@ function expectBalanced(played: Played): void {
   expect(ends.sort()).toEqual(starts.sort());
 }
 
+/** The end of the same run once it is recorded (`--record`) and played (`replay`). */
+function playedAgain({ events, end }: Played): AgentEnd {
+  const lines: string[] = [];
+  const recorder = createRecorder((line) => lines.push(line), {
+    agent: 'test',
+    nowMs: Date.now,
+    redact: (text) => text,
+  });
+  for (const event of events) recorder.record(event);
+  recorder.finish(end);
+  const parser = createEventStreamParser();
+  for (const line of lines.slice(1)) parser.parse(JSON.stringify(JSON.parse(line).event));
+  return parser.finish({ code: end.ok ? 0 : 1, signal: null });
+}
+
 /** case, exit, class: whatever else is in the stream. */
 export type End = [name: string, exit: number | NodeJS.Signals, failure: FailureClass | null];
 
@@ -88,6 +105,7 @@ export function describeStreams(adapter: AgentAdapter, ends: readonly End[]): vo
       expect(all(played, 'done').length).toBeLessThanOrEqual(1);
       expect(all(played, 'limit')).toHaveLength(failure === 'usage_limit' ? 1 : 0);
       if (!CUT_SHORT.includes(name)) expectBalanced(played);
+      expect(playedAgain(played)).toEqual(played.end);
     });
 
     test('is no success without its last line, nor with another exit', () => {

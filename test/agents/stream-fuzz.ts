@@ -16,6 +16,8 @@ export interface FuzzLines {
   says(text: string): string;
   /** Left out where a call is told of when it is over: there is nothing to remember. */
   calls?(id: string): string;
+  /** What the tool gave back. */
+  answers?(id: string, text: string): string;
   /** Lines of its own log, where that is read (`parseLog`). */
   logs?: readonly unknown[];
 }
@@ -109,7 +111,22 @@ export function describeFuzz(adapter: AgentAdapter, lines: FuzzLines): void {
       expect(parser.finish({ code: 1, signal: null }).finalMessage).toBe('then');
     });
 
-    const { calls } = lines;
+    const { calls, answers } = lines;
+    test.skipIf(!calls)(
+      'a call whose answer is a line of ten megabytes is over with it, and only once',
+      () => {
+        const parser = adapter.createParser(NO_OPTIONS);
+        const events: RunEvent[] = [];
+        const splitter = createLineSplitter(MB, (line) => events.push(...parser.parse(line)));
+        splitter.push(Buffer.from(`${calls?.('one')}\n${answers?.('one', '"x"\n'.repeat(2 * MB))}\n`));
+        const ended = () => events.filter(({ type }) => type === 'tool_end');
+        // The idle clock stands still while a call is open.
+        expect(ended()).toMatchObject([{ id: 'one', name: expect.any(String) }]);
+        splitter.push(Buffer.from(`${lines.says('then')}\n`));
+        expect(ended()).toHaveLength(1);
+      },
+    );
+
     test.skipIf(!calls)('remembers a bounded number of calls of a stream that opens them for ever', () => {
       const opened = (parser: AgentParser, id: string) =>
         parser.parse(calls?.(id) ?? '').filter(({ type }) => type === 'tool_start').length;

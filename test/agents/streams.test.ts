@@ -31,6 +31,7 @@ const ENDS: [AgentAdapter, End[]][] = [
       ['no-conversation', 1, 'crashed'],
       ['interrupted', 0, 'crashed'],
       ['terminated', 143, 'crashed'],
+      ['woken-up', 0, null],
     ],
   ],
   [
@@ -68,6 +69,7 @@ const ENDS: [AgentAdapter, End[]][] = [
       ['cut', 0, 'network'],
       // It retries in silence, until somebody ends it.
       ['rate-limit', 'SIGKILL', 'crashed'],
+      ['rate-limit-given-up', 0, 'rate_limit'],
     ],
   ],
 ];
@@ -76,7 +78,9 @@ for (const [adapter, ends] of ENDS) describeStreams(adapter, ends);
 
 describe.each(ENDS)('a stream of $name', (adapter, ends) => {
   test.each(ends)('has no line in %s that is not understood', (name, exit) => {
-    expect(all(play(adapter, name, { exit }), 'raw')).toEqual([]);
+    const raw = all(play(adapter, name, { exit }), 'raw');
+    // One without a line is a sign of life.
+    expect(raw.filter(({ line }) => line !== '')).toEqual([]);
   });
 
   test('names its session by a UUID, and its end comes last', () => {
@@ -130,6 +134,13 @@ describe('claude', () => {
     ]);
   });
 
+  test('tells with the first piece of an answer that the retries are over, once', () => {
+    const { events } = play(claudeAdapter, 'one-429');
+    const after = events.slice(events.findIndex(({ type }) => type === 'retry') + 1).map(({ type }) => type);
+    expect(after.slice(0, 2)).toEqual(['raw', 'text']);
+    expect(all(play(claudeAdapter, 'rate-limit', { exit: 1 }), 'raw')).toEqual([]);
+  });
+
   test('takes a usage limit’s end from the field, not from the words', () => {
     const played = play(claudeAdapter, 'usage-limit', { exit: 1 });
     const limits = all(played, 'limit');
@@ -151,6 +162,24 @@ describe('claude', () => {
     expect(all(play(claudeAdapter, 'taken-away'), 'denied').map(({ tool }) => tool)).toEqual([
       'Write',
       'Bash',
+    ]);
+  });
+
+  test('a tool that Pulse itself has taken away is an ordinary failed call', () => {
+    const parser = claudeAdapter.createParser(NO_OPTIONS);
+    const called = (name: string) => {
+      const content = `<tool_use_error>Error: No such tool available: ${name}. ${name} is disabled`;
+      const call = { type: 'tool_use', id: name, name, input: {} };
+      const result = { type: 'tool_result', tool_use_id: name, is_error: true, content };
+      return [
+        { type: 'system', subtype: 'init', tools: ['Bash'] },
+        { type: 'assistant', message: { id: name, content: [call] } },
+        { type: 'user', message: { content: [result] } },
+      ].flatMap((line) => parser.parse(JSON.stringify(line)));
+    };
+    expect(called('ScheduleWakeup').filter(({ type }) => type === 'denied')).toEqual([]);
+    expect(called('Write').filter(({ type }) => type === 'denied')).toEqual([
+      { type: 'denied', tool: 'Write' },
     ]);
   });
 
@@ -242,6 +271,24 @@ describe('claude', () => {
     expect(parser.finish({ code: 0, signal: null })).toMatchObject({ ok: true, finalMessage: 'Second.' });
   });
 
+  test('what it begins after its result takes nothing from it, however that ends', () => {
+    const { end } = play(claudeAdapter, 'woken-up');
+    expect(end.finalMessage).toBe('Done.\n<signal>COMPLETE</signal>');
+    const lines = linesOf(claudeAdapter, 'task');
+    const later = (text: string) =>
+      JSON.stringify({ type: 'assistant', message: { id: 'later', content: [{ type: 'text', text }] } });
+    const refused = { type: 'result', is_error: true, subtype: 'success', api_error_status: 529 };
+    const endAfter = (...more: string[]) => {
+      const parser = claudeAdapter.createParser(NO_OPTIONS);
+      for (const line of [...lines, ...more]) parser.parse(line);
+      return parser.finish({ code: 0, signal: null });
+    };
+    const ended = { ok: true, finalMessage: 'All done.\n<signal>COMPLETE</signal>' };
+    expect(endAfter(later('Let me look again.'))).toMatchObject(ended);
+    // But a turn of its own that fails is one.
+    expect(endAfter(later('Let me see.'), JSON.stringify(refused))).toMatchObject({ failure: 'overloaded' });
+  });
+
   test('reads the result wherever its fields stand', () => {
     const result = { zzz: 1, result: 'Done.', is_error: false, subtype: 'success', type: 'result' };
     const parser = claudeAdapter.createParser(NO_OPTIONS);
@@ -310,6 +357,29 @@ describe('codex', () => {
     expect(resetAt).toBe(new Date(2026, 11, 3, 0, 6).toISOString());
   });
 
+  test('reads it where a sentence begins with it, as it does for accounts that cannot buy more', () => {
+    const parser = codexAdapter.createParser({
+      ...NO_OPTIONS,
+      nowMs: () => new Date(2026, 10, 15, 23).getTime(),
+    });
+    const message = 'You’ve hit your usage limit. Try again at Nov 17th, 2026 3:12 PM.';
+    parser.parse(JSON.stringify({ type: 'turn.failed', error: { message } }));
+    expect(parser.finish({ code: 1, signal: null })).toMatchObject({
+      failure: 'usage_limit',
+      resetAt: new Date(2026, 10, 17, 15, 13).toISOString(),
+    });
+  });
+
+  test('tells with whatever it does next that the retries are over, once', () => {
+    const parser = codexAdapter.createParser(NO_OPTIONS);
+    const seen = [
+      { type: 'error', message: 'Reconnecting... 1/5 (unexpected status 503 Service Unavailable)' },
+      { type: 'item.completed', item: { id: 'item_0', type: 'reasoning', text: 'hm' } },
+      { type: 'item.completed', item: { id: 'item_1', type: 'reasoning', text: 'hm' } },
+    ].flatMap((line) => parser.parse(JSON.stringify(line)));
+    expect(seen.map(({ type }) => type)).toEqual(['retry', 'raw']);
+  });
+
   test('a command that failed tells its exit and what it printed', () => {
     const parser = codexAdapter.createParser(NO_OPTIONS);
     const item = { id: 'i', type: 'command_execution', command: 'tsc', status: 'failed' };
@@ -372,6 +442,15 @@ describe('qwen', () => {
     parser.parse(JSON.stringify({ type: 'assistant', message: { id: 'a', model: 'm', content, usage } }));
     parser.parse(JSON.stringify({ type: 'result', is_error: false, subtype: 'success', result: text }));
     expect(parser.finish({ code: 0, signal: null })).toMatchObject({ ok: true, finalMessage: text });
+  });
+
+  test('a login that opens nothing any more is told in words of its own', () => {
+    const parser = qwenAdapter.createParser(NO_OPTIONS);
+    const text = 'Qwen OAuth free tier has been discontinued as of 2026-04-15.\n\nTo continue, use another.';
+    const message = { id: 'a', model: 'm', content: [{ type: 'text', text }], usage: {} };
+    parser.parse(JSON.stringify({ type: 'assistant', message }));
+    parser.parse(JSON.stringify({ type: 'result', is_error: false, subtype: 'success', result: text }));
+    expect(parser.finish({ code: 0, signal: null })).toMatchObject({ ok: false, failure: 'auth' });
   });
 
   test('a refusal that the agent got over is none', () => {

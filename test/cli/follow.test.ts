@@ -59,6 +59,13 @@ describe('the live view', () => {
     expect(second).toBe('  Edit src/a.ts');
   });
 
+  it('counts down to the end of a usage limit, from when the wait began', () => {
+    const waiting = folded(event('iteration.retried', { attempt: 2, delayMs: 2 * 3_600_000 }, 1));
+    expect(draw(waiting, 80, 60_000)[0]).toContain('waiting 1h 59m');
+    expect(draw(waiting, 80, 2 * 3_600_000 - 90_000)[0]).toContain('waiting 1m 30s');
+    expect(draw(waiting, 80, 3 * 3_600_000)[0]).toMatch(/waiting 0/);
+  });
+
   it('shows which command of preflight is in hand', () => {
     const progress = folded(
       event('iteration.planned', { unit: 'preflight' }, 1),

@@ -175,6 +175,20 @@ describe('setting up', () => {
     expect(code).toBe(0);
   });
 
+  it('pulse doctor has a line for every agent, with the versions that are tested', async () => {
+    const bin = join(scene.directory, 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'codex'), '#!/bin/sh\necho codex-cli 0.1.0\n', { mode: 0o755 });
+    const { stdout } = await scene.pulse(['doctor'], { env: { PATH: `${bin}:/usr/bin:/bin` } });
+    expect(stdout).toMatch(
+      /✓ agent +codex 0\.1\.0 \(.*\), tested with \d[\d.]+\n +Older than what is tested/,
+    );
+    for (const name of ['claude', 'gemini', 'opencode', 'pi', 'qwen', 'copilot'])
+      expect(stdout).toMatch(new RegExp(`· agent +${name}, tested with \\d[\\d.]+\\. .*npm install -g \\S+`));
+    expect(stdout).toMatch(/agent +acp/);
+    expect(stdout).toMatch(/agent +native/);
+  });
+
   it('pulse doctor exits 1 when something is bad', async () => {
     mkdirSync(scene.home);
     writeFileSync(

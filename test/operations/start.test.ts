@@ -95,6 +95,19 @@ describe('starting a session', () => {
     });
   });
 
+  it.each([
+    ['is none', 'nobody', 'usage', /There is no agent/],
+    ['needs a command', 'acp', 'invalid_config', /needs a command/],
+    ['is not installed', 'gemini', 'agent_unavailable', /fallback agent gemini cannot be used here/],
+  ])('refuses a fallback agent that %s, and creates nothing', async (_, name, code, message) => {
+    const { pulse, root } = await makeScene();
+    mkdirSync(join(root, '.pulse'));
+    writeFileSync(join(root, '.pulse/config.yaml'), `fallbackAgent: ${name}\n`);
+    const refused = expect.objectContaining({ code, message: expect.stringMatching(message) });
+    await expect(pulse.start({ ...ASKED, path: root })).rejects.toEqual(refused);
+    expect(await pulse.list({})).toEqual([]);
+  });
+
   it('takes what was asked over the settings, and the settings over the defaults', async () => {
     const { pulse, root } = await makeScene();
     mkdirSync(join(root, '.pulse'));

@@ -6,12 +6,19 @@ import { type AcpEnd, converse } from './conversation.ts';
 const stop = new AbortController();
 process.once('SIGTERM', () => stop.abort());
 
+// An answer that the protocol does not have can throw where nobody waits for it.
+process.once('uncaughtException', (error) => over({ ok: false, failure: 'crashed', message: error.message }));
+
 const end = await run(process.env, process.argv[2] ?? '').catch(
   (error: Error): AcpEnd => ({ ok: false, failure: 'crashed', message: error.message }),
 );
-printEvent({ type: 'done', ...end });
-// The program need not heed the end of its input; whoever started this process ends all that is left of it.
-process.exit(end.ok ? 0 : 1);
+over(end);
+
+/** The program need not heed the end of its input; whoever started this process ends all that is left of it. */
+function over(how: AcpEnd): never {
+  printEvent({ type: 'done', ...how });
+  process.exit(how.ok ? 0 : 1);
+}
 
 async function run(environment: NodeJS.ProcessEnv, command: string): Promise<AcpEnd> {
   const { PULSE_TOOLS_URL: url, PULSE_TOOLS_TOKEN: token } = environment;

@@ -11,6 +11,7 @@ import {
 } from '@agentclientprotocol/sdk';
 import type { FailureClass } from '../../domain/failures.ts';
 import type { RunEvent } from '../contract.ts';
+import { keepEnd } from '../kept-text.ts';
 import { failureOf } from './failure.ts';
 import { answerPermission, isRefusedByGuard } from './permission.ts';
 import { startProgram } from './program.ts';
@@ -143,6 +144,9 @@ function cancelled(signal: AbortSignal): Promise<AcpEnd> {
   });
 }
 
+/** Less than is kept: what is cut off there may be half of a secret. */
+const LAST_WORDS = 2_000;
+
 /** A connection that broke says nothing of why; the program may have. */
 async function withLastWords(
   message: string,
@@ -150,6 +154,6 @@ async function withLastWords(
 ): Promise<string> {
   const end = await Promise.race([ended, new Promise<null>((resolve) => setTimeout(resolve, 1_000, null))]);
   if (!end) return message;
-  const said = end.stderr.trim().split('\n').slice(-5).join('\n');
+  const said = keepEnd(end.stderr.trim(), LAST_WORDS).split('\n').slice(-5).join('\n');
   return [`${message} The program exited with code ${end.code}.`, said].filter(Boolean).join('\n');
 }

@@ -38,7 +38,10 @@ async function run(environment: NodeJS.ProcessEnv, wanted: string | null): Promi
     instructions: INSTRUCTIONS,
     contextWindow: settings.contextWindow,
     maxSteps: settings.maxSteps,
-    ask: createAskModel(model, [...offered, noteTool]),
+    ask: createAskModel(model, {
+      tools: [...offered, noteTool],
+      alive: () => printEvent({ type: 'raw', line: '' }),
+    }),
     callTool: client.call,
     print: printEvent,
     sleep: (ms) => setTimeout(ms),

@@ -1,5 +1,6 @@
 /** What became of a call that failed, from what the server says in structure: status, headers, error codes. */
 import type { FailureClass } from '../../domain/failures.ts';
+import { keepStart } from '../kept-text.ts';
 
 export interface ModelFailure {
   class: FailureClass;
@@ -79,12 +80,13 @@ function readAnswer(thrown: unknown): ServerAnswer {
   const body = asRecord(typeof fields.responseBody === 'string' ? parseJson(fields.responseBody) : fields);
   const error = asRecord(body.error ?? (typeof body.type === 'string' ? body : undefined));
   const said = [error.message, fields.message].find((text) => typeof text === 'string' && text !== '');
-  const cause = asRecord(fields.cause).code;
+  const { code, message: reason } = asRecord(fields.cause);
+  const cause = code ?? reason;
   return {
     status: typeof fields.statusCode === 'number' ? fields.statusCode : undefined,
     headers: asRecord(fields.responseHeaders) as Record<string, string>,
     error,
-    message: `${said ?? textOf(thrown)}${typeof cause === 'string' ? ` (${cause})` : ''}`.slice(0, 1000),
+    message: keepStart(`${said ?? textOf(thrown)}${typeof cause === 'string' ? ` (${cause})` : ''}`, 1000),
   };
 }
 

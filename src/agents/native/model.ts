@@ -1,5 +1,6 @@
 /** The model behind the settings. Loads the SDK of its provider alone. */
 import type { LanguageModel } from 'ai';
+import { boundedFetch } from './bounded-fetch.ts';
 import type { NativeSettings } from './settings.ts';
 
 export async function createModel({
@@ -8,7 +9,7 @@ export async function createModel({
   baseUrl,
   apiKey,
 }: NativeSettings): Promise<LanguageModel> {
-  const options = { baseURL: baseUrl ?? undefined, apiKey: apiKey ?? undefined };
+  const options = { baseURL: baseUrl ?? undefined, apiKey: apiKey ?? undefined, fetch: boundedFetch() };
   if (provider === 'anthropic') {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
     return createAnthropic(options)(model);

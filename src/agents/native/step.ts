@@ -42,7 +42,11 @@ export interface StepRequest {
 /** Throws what the SDK throws; tries once, because how often to try is the loop's decision. */
 export type AskModel = (request: StepRequest) => Promise<StepAnswer>;
 
-export function createAskModel(model: LanguageModel, offered: readonly OfferedTool[]): AskModel {
+/** `alive` is called about once a second while an answer comes: a slow model may take longer than the idle limit. */
+export function createAskModel(
+  model: LanguageModel,
+  { tools: offered, alive }: { tools: readonly OfferedTool[]; alive(): void },
+): AskModel {
   const tools: ToolSet = Object.fromEntries(
     offered.map(({ name, description, inputSchema }) => [
       name,
@@ -60,20 +64,21 @@ export function createAskModel(model: LanguageModel, offered: readonly OfferedTo
       providerOptions: { openai: { store: false } },
       onError: () => undefined, // it comes as a part of the stream
     });
-    const answer = await readAnswer(result.stream);
+    const answer = await readAnswer(result.stream, atMostOnceASecond(alive));
     return { ...answer, messages: ownWords(await result.responseMessages) };
   };
 }
 
 type Parts = ReturnType<typeof streamText>['stream'];
 
-async function readAnswer(parts: Parts): Promise<Omit<StepAnswer, 'messages'>> {
+async function readAnswer(parts: Parts, alive: () => void): Promise<Omit<StepAnswer, 'messages'>> {
   const calls: ToolCall[] = [];
   let text = '';
   let usage: StepUsage = { inputTokens: 0, outputTokens: 0, cacheTokens: 0 };
   let finishReason: string | null = null;
   for await (const part of parts) {
     if (part.type === 'error') throw part.error;
+    if (PIECES.includes(part.type)) alive();
     if (part.type === 'text-delta') text += part.text;
     if (part.type === 'tool-call') {
       const problem = part.invalid ? String((part.error as Error | undefined)?.message) : null;
@@ -89,6 +94,18 @@ async function readAnswer(parts: Parts): Promise<Omit<StepAnswer, 'messages'>> {
   // Some servers close a stream in the middle as if it were its end.
   if (finishReason === null) throw new Error('The answer broke off.');
   return { text, calls, usage, finishReason };
+}
+
+const PIECES: readonly string[] = ['text-delta', 'reasoning-delta', 'tool-input-delta'];
+
+/** Counted from now on: of an answer that is there within a second nothing is told. */
+function atMostOnceASecond(tell: () => void): () => void {
+  let last = Date.now();
+  return () => {
+    if (Date.now() - last < 1_000) return;
+    last = Date.now();
+    tell();
+  };
 }
 
 /** The SDK makes an end up where the server gave none. */

@@ -1,8 +1,8 @@
 import type { CommandContext } from '../command-spec.ts';
 import { type Finding, findings } from '../machine-findings.ts';
 
-const MARKS = { ok: '✓', warn: '!', bad: '✗' } as const;
-const COLORS = { ok: 'green', warn: 'yellow', bad: 'red' } as const;
+const MARKS = { ok: '✓', warn: '!', bad: '✗', absent: '·' } as const;
+const COLORS = { ok: 'green', warn: 'yellow', bad: 'red', absent: 'dim' } as const;
 
 export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
   const found: Finding[] = [];
