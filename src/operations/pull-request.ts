@@ -5,6 +5,11 @@ import { findExecutable } from '../process/executable.ts';
 import { runProcess } from '../process/run.ts';
 import type { Operations } from './context.ts';
 
+/** A hook before the push may run a project's tests. */
+const PUSH_TIMEOUT_MS = 15 * 60_000;
+/** Would say that another repository is meant than the one at `root`. */
+const OTHER_REPOSITORY = /^GIT_(?:DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|NAMESPACE|OBJECT_DIRECTORY)$/;
+
 export interface PullRequest {
   root: string;
   remote: string;
@@ -24,18 +29,28 @@ export async function openPullRequest(
       hint: `git remote add ${remote} ADDRESS, or name another one: \`remote\` in the config.`,
     });
   }
-  const pushed = await git.attempt(['push', '-q', '-u', remote, `refs/heads/${branch}`], { cwd: root });
+  const env = Object.fromEntries(
+    Object.entries(environment).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined && !OTHER_REPOSITORY.test(entry[0]),
+    ),
+  );
+  // As the person's own push: with their hooks, for one of them may have to send files along (git-lfs).
+  const pushed = await runProcess({
+    runId: null,
+    file: 'git',
+    args: ['push', '-q', '-u', remote, `refs/heads/${branch}`],
+    cwd: root,
+    env: { ...env, GIT_TERMINAL_PROMPT: '0' },
+    timeoutMs: PUSH_TIMEOUT_MS,
+  });
   if (pushed.code !== 0) {
     throw new PulseError('git_failed', `${branch} could not be pushed to ${remote}.`, {
-      hint: pushed.stderr.trim().slice(-500),
+      hint: `${pushed.stdout}\n${pushed.stderr}`.trim().slice(-500),
     });
   }
   const gh = findExecutable({ file: 'gh', cwd: root, path: environment.PATH });
   if (typeof gh !== 'string')
     return `${branch} is pushed to ${remote}; open the pull request there (gh is not installed).`;
-  const env = Object.fromEntries(
-    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
   const opened = await runProcess({
     runId: null,
     file: gh,

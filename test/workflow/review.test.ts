@@ -1,5 +1,5 @@
 /** Reviews that meet each other, or what another one left (contract 3, Review). */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
@@ -47,4 +47,27 @@ it('a pull request that is open already is told, not opened twice', async () => 
   await using pulse = await createPulse({ environment });
   const { merged } = await pulse.workflows.approveReview(id, { mode: 'pr', actor: ACTOR });
   expect(merged?.said).toMatch(/its pull request is https:\/\/example\.org\/pull\/7$/);
+});
+
+it('a branch is pushed for a pull request as the person would: with their hooks', async () => {
+  await using scene = await createWorkflowScene();
+  const { scratch } = scene;
+  const id = await scene.start(plan('one'), { scripts: ONE });
+  const { session } = await scene.drive(id);
+  scratch.git('init', '-q', '--bare', `${scratch.path}/remote.git`);
+  scratch.git('remote', 'add', 'origin', `${scratch.path}/remote.git`);
+  const hook = join(scratch.repository, '.git/hooks/pre-push');
+  writeFileSync(hook, '#!/bin/sh\necho the files are missing >&2\nexit 1\n', { mode: 0o755 });
+  const environment = { ...scratch.environment, PATH: '/usr/bin:/bin', GIT_DIR: scratch.path };
+  await using pulse = await createPulse({ environment });
+  const approve = () => pulse.workflows.approveReview(id, { mode: 'pr', actor: ACTOR });
+  await expect(approve()).rejects.toMatchObject({
+    code: 'git_failed',
+    hint: expect.stringContaining('the files are missing'),
+  });
+  expect(scratch.git('ls-remote', 'origin')).toBe('');
+  writeFileSync(hook, `#!/bin/sh\necho "$1" > ${scratch.path}/hooked\n`);
+  expect((await approve()).merged?.said).toContain('is pushed to origin');
+  expect(readFileSync(join(scratch.path, 'hooked'), 'utf8')).toBe('origin\n');
+  expect(scratch.git('ls-remote', 'origin')).toContain(`refs/heads/${session.branch_name}`);
 });
