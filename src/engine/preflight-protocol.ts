@@ -7,6 +7,7 @@ import type { Db, Store } from '../store/store.ts';
 import { findWorkflow } from '../store/workflows.ts';
 import type { ToolReply } from '../tools/contract.ts';
 import { type PreflightDoneInput, preflightTools, type RecordInput } from '../tools/preflight-tools.ts';
+import { createQueue } from '../tools/work/queue.ts';
 import type { HeldAttempt } from './ports.ts';
 import type { RunProtocol } from './pulse-protocol.ts';
 
@@ -19,6 +20,8 @@ export interface PreflightProtocolOptions {
 /** A record is durable before it is acknowledged; the agent's count is held against the store (contract 3). */
 export function createPreflightProtocol({ attempt, store, ids }: PreflightProtocolOptions): RunProtocol {
   const { sessionId, runId, task } = attempt;
+  /** An agent may call several at once: the count is judged when what came before it is in the store. */
+  const calls = createQueue();
   let accepted: (PreflightDoneInput & { records: BaselineIssue[] }) | null = null;
 
   async function recording(db: Db) {
@@ -59,7 +62,10 @@ export function createPreflightProtocol({ attempt, store, ids }: PreflightProtoc
   }
 
   return {
-    tools: preflightTools({ record, done }),
+    tools: preflightTools({
+      record: (input) => calls.inTurn(() => record(input)),
+      done: (input) => calls.inTurn(() => done(input)),
+    }),
     saw: () => undefined,
     called: () => undefined,
     report: () => ({ preflight: accepted }),

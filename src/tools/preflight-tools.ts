@@ -1,14 +1,17 @@
 /** What a preflight agent may call beside `shell` (contract 3): record what is wrong already, and end. */
 import * as z from 'zod';
+import { isStorable, NOT_STORABLE } from '../domain/storable.ts';
 import { ISSUE_SOURCES } from '../domain/workflow.ts';
 import { defineTool, type Tool, type ToolReply } from './contract.ts';
+
+const text = (longest: number) => z.string().max(longest).refine(isStorable, NOT_STORABLE);
 
 const recordInput = z.object({
   issueType: z.enum(['Error', 'Warning']),
   source: z.enum(ISSUE_SOURCES),
-  pattern: z.string().trim().min(1).max(2_000).describe('The error code, or a part of the message.'),
-  filePath: z.string().max(4_096).optional(),
-  description: z.string().max(2_000).optional(),
+  pattern: text(2_000).trim().min(1).describe('The error code, or a part of the message.'),
+  filePath: text(4_096).optional(),
+  description: text(2_000).optional(),
 });
 export type RecordInput = z.infer<typeof recordInput>;
 

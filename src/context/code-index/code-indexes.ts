@@ -62,8 +62,10 @@ interface Entry {
   users: number;
   /** The one that has been told of it. */
   thread: Thread | null;
-  /** One listing after the other. True if the thread has heard of the last. */
+  /** The listing under way, or the last. True if the thread has heard of it. */
   listing: Promise<boolean>;
+  /** The one after it, which has not begun: whoever asks meanwhile waits for the same. */
+  next: Promise<boolean> | null;
 }
 
 /** Starts its thread with the first worktree. It keeps no process alive. */
@@ -82,10 +84,11 @@ export function createCodeIndexes({
     if (thread || deaths === MAX_DEATHS) return thread;
     const script = new URL(`thread${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
     const worker = new Worker(script, {
+      // This process's own flags may be none that a thread takes.
+      execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, maxYoungGenerationSizeMb: 8 },
     });
     const started: Thread = { worker, questions: new Map() };
-    worker.unref();
     worker.on('message', (answer: FromIndexer) => started.questions.get(answer.question)?.(answer));
     // No matter of the run: searching by words goes on.
     worker.on('error', (error) => debug(`The code index has failed: ${error.message}`));
@@ -95,6 +98,8 @@ export function createCodeIndexes({
       thread = null;
       deaths++;
     });
+    // Last: whoever listens for messages keeps the process alive otherwise.
+    worker.unref();
     thread = started;
     return started;
   }
@@ -109,19 +114,26 @@ export function createCodeIndexes({
     return current;
   }
 
+  /** One listing after the other, and however many ask, no more than one that waits. */
   function refresh(entry: Entry): Promise<boolean> {
-    entry.listing = entry.listing.then(async () => {
-      try {
-        const names = await list(entry.indexed);
-        const current = connect(entry);
-        if (current) post(current, { kind: 'files', index: entry.number, names });
-        return current !== null;
-      } catch (error) {
-        debug(`The worktree's files could not be listed: ${error instanceof Error ? error.message : error}`);
-        return false;
-      }
+    entry.next ??= entry.listing.then(() => {
+      entry.next = null;
+      entry.listing = tell(entry);
+      return entry.listing;
     });
-    return entry.listing;
+    return entry.next;
+  }
+
+  async function tell(entry: Entry): Promise<boolean> {
+    try {
+      const names = await list(entry.indexed);
+      const current = connect(entry);
+      if (current) post(current, { kind: 'files', index: entry.number, names });
+      return current !== null;
+    } catch (error) {
+      debug(`The worktree's files could not be listed: ${error instanceof Error ? error.message : error}`);
+      return false;
+    }
   }
 
   async function search(
@@ -131,7 +143,7 @@ export function createCodeIndexes({
     const isCurrent = await within(refresh(entry), { ms: LIST_MS, otherwise: false });
     const current = connect(entry);
     const answer = current && (await ask(current, { index: entry.number, query, limit }));
-    if (!answer) return { index: 'lexical', hits: [] };
+    if (!answer) return NOTHING;
     const isOld = answer.state === 'ready' && !isCurrent;
     return { index: isOld ? 'stale' : answer.state, hits: answer.hits };
   }
@@ -176,6 +188,7 @@ export function createCodeIndexes({
       const known = entries.get(root);
       const entry: Entry = known ?? {
         ...{ number: counted++, root, indexed, users: 0, thread: null, listing: Promise.resolve(false) },
+        next: null,
       };
       Object.assign(entry, { indexed, users: entry.users + 1 });
       entries.delete(root);
@@ -184,7 +197,7 @@ export function createCodeIndexes({
       void refresh(entry);
       let isOpen = true;
       return {
-        search: (query, limit) => search(entry, { query, limit }),
+        search: async (query, limit) => (isOpen ? search(entry, { query, limit }) : NOTHING),
         [Symbol.dispose]() {
           if (isOpen) release(entry);
           isOpen = false;
@@ -198,6 +211,8 @@ export function createCodeIndexes({
     },
   };
 }
+
+const NOTHING: FoundByMeaning = { index: 'lexical', hits: [] };
 
 function post({ worker }: Thread, message: ToIndexer): void {
   worker.postMessage(message);

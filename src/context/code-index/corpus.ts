@@ -23,46 +23,65 @@ export interface TermCounts {
 export interface Corpus {
   /** Chunks that are there; numbers go on beyond it where some were removed. */
   readonly size: number;
-  /** Words seen so far: each has a number below it. */
-  readonly vocabulary: number;
-  /** The numbers are given in order and never again. A word that counts more than once is named more than once. */
+  /** What it takes in memory, about a dozen bytes each: a word counts `WORD_WEIGHT` times, and once in each chunk. */
+  readonly weight: number;
+  /** Numbers, of chunks as of words, are given in order and never again. A word that counts more than once is named more than once. */
   add(words: Iterable<WeightedTerm>): number;
   remove(chunk: number): void;
   counts(chunk: number): TermCounts | null;
   /** Of words that the corpus knows; each with how often it was asked for. */
   countsOf(terms: Iterable<string>): TermCounts;
+  /** The words of all chunks by their numbers, each with in how many of them it is. */
+  vocabulary(): Iterable<readonly [term: number, documents: number]>;
   /** In how many chunks the word is. */
   documents(term: number): number;
   chunks(): Iterable<number>;
   search(terms: Iterable<string>, limit: number): Scored[];
 }
 
+const WORD_WEIGHT = 20;
+
+interface Word {
+  text: string;
+  number: number;
+  /** Those that have it; removed ones as well, until they are the larger part. */
+  chunks: number[];
+  /** How many have it now. */
+  documents: number;
+}
+
 export function createCorpus(): Corpus {
-  const numbers = new Map<string, number>();
-  const postings: number[][] = [];
-  const documents: number[] = [];
+  /** A word that no chunk has any more is forgotten: what programs write has new ones each time. */
+  const byText = new Map<string, Word>();
+  const byNumber = new Map<number, Word>();
   const kept = new Map<number, TermCounts & { length: number }>();
   let next = 0;
+  let nextWord = 0;
   let totalLength = 0;
   let removed = 0;
+  let inChunks = 0;
 
   function add(words: Iterable<WeightedTerm>): number {
-    const counted = count(words, (term) => {
-      const known = numbers.get(term) ?? numbers.size;
-      numbers.set(term, known);
-      return known;
-    });
+    const counted = count(words, (text) => (byText.get(text) ?? addWord(text)).number);
     const chunk = next++;
     let length = 0;
     counted.terms.forEach((term, index) => {
-      postings[term] ??= [];
-      postings[term].push(chunk);
-      documents[term] = (documents[term] ?? 0) + 1;
+      const word = byNumber.get(term)!;
+      word.chunks.push(chunk);
+      word.documents++;
       length += counted.counts[index]!;
     });
     kept.set(chunk, { ...counted, length });
     totalLength += length;
+    inChunks += counted.terms.length;
     return chunk;
+  }
+
+  function addWord(text: string): Word {
+    const word: Word = { text, number: nextWord++, chunks: [], documents: 0 };
+    byText.set(text, word);
+    byNumber.set(word.number, word);
+    return word;
   }
 
   function remove(chunk: number): void {
@@ -70,20 +89,23 @@ export function createCorpus(): Corpus {
     if (!gone) return;
     kept.delete(chunk);
     totalLength -= gone.length;
-    for (const term of gone.terms) documents[term]!--;
+    inChunks -= gone.terms.length;
+    for (const term of gone.terms) {
+      const word = byNumber.get(term)!;
+      if (--word.documents > 0) continue;
+      byText.delete(word.text);
+      byNumber.delete(term);
+    }
     if (++removed > 1000 && removed > kept.size) compact();
   }
 
-  /** Removed chunks stay in the lists until they are the larger part of them. */
   function compact(): void {
-    for (const [term, list] of postings.entries()) {
-      if (list) postings[term] = list.filter((chunk) => kept.has(chunk));
-    }
+    for (const word of byNumber.values()) word.chunks = word.chunks.filter((chunk) => kept.has(chunk));
     removed = 0;
   }
 
   function countsOf(terms: Iterable<string>): TermCounts {
-    return count(weighted(terms), (term) => numbers.get(term) ?? null);
+    return count(weighted(terms), (text) => byText.get(text)?.number ?? null);
   }
 
   function search(terms: Iterable<string>, limit: number): Scored[] {
@@ -91,9 +113,9 @@ export function createCorpus(): Corpus {
     const average = totalLength / Math.max(kept.size, 1);
     const scores = new Map<number, number>();
     asked.terms.forEach((term, index) => {
-      const having = documents[term] ?? 0;
+      const { documents: having, chunks } = byNumber.get(term)!;
       const weight = asked.counts[index]! * Math.log(1 + (kept.size - having + 0.5) / (having + 0.5));
-      for (const chunk of postings[term] ?? []) {
+      for (const chunk of chunks) {
         const entry = kept.get(chunk);
         if (!entry) continue;
         const times = entry.counts[position(entry.terms, term)]!;
@@ -108,14 +130,17 @@ export function createCorpus(): Corpus {
     get size() {
       return kept.size;
     },
-    get vocabulary() {
-      return numbers.size;
+    get weight() {
+      return inChunks + WORD_WEIGHT * byText.size;
     },
     add,
     remove,
     counts: (chunk) => kept.get(chunk) ?? null,
     countsOf,
-    documents: (term) => documents[term] ?? 0,
+    *vocabulary() {
+      for (const [term, { documents }] of byNumber) yield [term, documents];
+    },
+    documents: (term) => byNumber.get(term)?.documents ?? 0,
     chunks: () => kept.keys(),
     search,
   };

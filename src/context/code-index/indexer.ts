@@ -6,6 +6,7 @@ import { createWorktreeIndex, type WorktreeIndex } from './worktree-index.ts';
 
 /** Of all indexes together; beyond it the one that was asked longest ago is forgotten, and built again when it is asked. */
 const MAX_CHUNKS = 120_000;
+const MAX_WEIGHT = 20_000_000;
 
 type Ask = Extract<ToIndexer, { kind: 'ask' }>;
 
@@ -25,7 +26,7 @@ export interface Indexer {
 
 export function createIndexer(
   answer: (message: FromIndexer) => void,
-  { maxChunks = MAX_CHUNKS }: { maxChunks?: number } = {},
+  { maxChunks = MAX_CHUNKS, maxWeight = MAX_WEIGHT }: { maxChunks?: number; maxWeight?: number } = {},
 ): Indexer {
   const chunker = createSyntaxChunker();
   const held = new Map<number, Held>();
@@ -110,7 +111,8 @@ export function createIndexer(
 
   function forgetBeyond(growing: Held): void {
     const all = [...held.values()];
-    if (all.reduce((sum, { index }) => sum + index.chunks, 0) <= maxChunks) return;
+    const sum = (what: 'chunks' | 'weight') => all.reduce((total, { index }) => total + index[what], 0);
+    if (sum('chunks') <= maxChunks && sum('weight') <= maxWeight) return;
     const others = all.filter((entry) => entry !== growing && entry.index.chunks > 0);
     const oldest = others.sort((a, b) => a.lastAsked - b.lastAsked)[0];
     if (!oldest) return;

@@ -19,36 +19,42 @@ const MAX_FITTED = 15_000;
 export const MIN_CHUNKS = 24;
 /** A word that is in more of the chunks than this tells none of them apart. */
 const COMMON = 0.4;
+/** Beyond it the rarest words have no place: each costs memory and time, and they are what a search by words is good at. */
+const MAX_WORDS = 60_000;
 const ROWS_A_SLICE = 400;
 
 export interface Meaning {
   /** Gives a chunk its place; again after it has changed. */
   place(chunk: number, counts: TermCounts): void;
   has(chunk: number): boolean;
+  chunks(): Iterable<number>;
   forget(chunk: number): void;
   search(counts: TermCounts, limit: number): Scored[];
 }
 
+/** A chunk's words that have a place in the model: which row of the axes is theirs, and how much each says. */
 interface Row {
-  chunk: number;
-  terms: Uint32Array;
+  rows: Uint32Array;
   weights: Float32Array;
 }
 
 /** Yields whenever others should have their turn; a fit takes seconds on a large worktree. `null`: too little to learn from. */
-export function* fitMeaning(corpus: Corpus): Generator<void, Meaning | null> {
+export function* fitMeaning(
+  corpus: Corpus,
+  { maxWords = MAX_WORDS }: { maxWords?: number } = {},
+): Generator<void, Meaning | null> {
   if (corpus.size < MIN_CHUNKS) return null;
-  const weigh = createWeighing(corpus);
+  const { weigh, words } = createWeighing(corpus, maxWords);
   const every = Math.ceil(corpus.size / MAX_FITTED);
   const rows: Row[] = [];
   let index = 0;
   for (const chunk of [...corpus.chunks()]) {
     const counts = index++ % every === 0 ? corpus.counts(chunk) : null;
-    if (counts) rows.push({ chunk, ...weigh(counts) });
+    if (counts) rows.push(weigh(counts));
     if (index % ROWS_A_SLICE === 0) yield;
   }
   const width = Math.min(DIMENSIONS + OVERSAMPLING, Math.ceil(rows.length / CHUNKS_AN_AXIS));
-  const axes = yield* leadingAxes(rows, { terms: corpus.vocabulary, width });
+  const axes = yield* leadingAxes(rows, { words, width });
   const meaning = createMeaning({ axes, width: Math.min(width, DIMENSIONS), stride: width, weigh });
   index = 0;
   for (const chunk of [...corpus.chunks()]) {
@@ -56,42 +62,54 @@ export function* fitMeaning(corpus: Corpus): Generator<void, Meaning | null> {
     if (counts) meaning.place(chunk, counts);
     if (++index % ROWS_A_SLICE === 0) yield;
   }
+  // Removed since they were placed.
+  for (const chunk of meaning.chunks()) if (!corpus.counts(chunk)) meaning.forget(chunk);
   return meaning;
 }
 
-type Weigh = (counts: TermCounts) => { terms: Uint32Array; weights: Float32Array };
+type Weigh = (counts: TermCounts) => Row;
 
 /** By rarity as it was at the fit: a word that came later has no place. */
-function createWeighing(corpus: Corpus): Weigh {
-  const rarity = Float32Array.from({ length: corpus.vocabulary }, (_, term) => {
-    const having = corpus.documents(term);
-    if (having < 2 || having > Math.max(corpus.size * COMMON, 2)) return 0;
-    return Math.log(corpus.size / having);
-  });
-  return ({ terms, counts }) => {
-    const weights = Float32Array.from(
-      terms,
-      (term, index) => Math.log1p(counts[index]!) * (rarity[term] ?? 0),
-    );
-    const length = Math.hypot(...weights) || 1;
-    return { terms, weights: weights.map((weight) => weight / length) };
+function createWeighing(corpus: Corpus, maxWords: number): { weigh: Weigh; words: number } {
+  const most = Math.max(corpus.size * COMMON, 2);
+  const telling: (readonly [term: number, documents: number])[] = [];
+  for (const word of corpus.vocabulary()) if (word[1] >= 2 && word[1] <= most) telling.push(word);
+  if (telling.length > maxWords) telling.sort(([, a], [, b]) => b - a).splice(maxWords);
+  const known = new Map(
+    telling.map(([term, having], row) => [term, { row, rarity: Math.log(corpus.size / having) }]),
+  );
+  const weigh: Weigh = ({ terms, counts }) => {
+    const rows = new Uint32Array(terms.length);
+    const weights = new Float32Array(terms.length);
+    let filled = 0;
+    let squares = 0;
+    for (const [index, term] of terms.entries()) {
+      const word = known.get(term);
+      if (!word) continue;
+      const weight = Math.log1p(counts[index]!) * word.rarity;
+      squares += weight * weight;
+      rows[filled] = word.row;
+      weights[filled++] = weight;
+    }
+    const length = Math.sqrt(squares) || 1;
+    return { rows: rows.slice(0, filled), weights: weights.slice(0, filled).map((each) => each / length) };
   };
+  return { weigh, words: known.size };
 }
 
 /** By subspace iteration: the space in which the rows differ most, its strongest axis first. */
 function* leadingAxes(
   rows: readonly Row[],
-  { terms, width }: { terms: number; width: number },
+  { words, width }: { words: number; width: number },
 ): Generator<void, Float32Array> {
-  let axes = yield* orthonormalise(noise(terms * width), width);
+  let axes = yield* orthonormalise(noise(words * width), width);
   for (let round = 0; round < ROUNDS; round++) {
-    const through = new Float32Array(terms * width);
+    const through = new Float32Array(words * width);
     for (const [index, row] of rows.entries()) {
       const place = project(row, { axes, width, stride: width });
-      for (let each = 0; each < row.terms.length; each++) {
+      for (let each = 0; each < row.rows.length; each++) {
         const weight = row.weights[each]!;
-        if (weight === 0) continue;
-        const offset = row.terms[each]! * width;
+        const offset = row.rows[each]! * width;
         for (let axis = 0; axis < width; axis++) through[offset + axis]! += weight * place[axis]!;
       }
       if (index % ROWS_A_SLICE === 0) yield;
@@ -120,6 +138,7 @@ function* alongStrength(
       for (let from = 0; from < width; from++) sum += axes[offset + from]! * turn[from * width + to]!;
       turned[offset + to] = sum;
     }
+    if (offset % (width * ROWS_A_SLICE) === 0) yield;
   }
   return turned;
 }
@@ -130,15 +149,11 @@ interface Axes {
   stride: number;
 }
 
-function project(
-  { terms, weights }: Pick<Row, 'terms' | 'weights'>,
-  { axes, width, stride }: Axes,
-): Float32Array {
+function project({ rows, weights }: Row, { axes, width, stride }: Axes): Float32Array {
   const place = new Float32Array(width);
-  for (let index = 0; index < terms.length; index++) {
+  for (let index = 0; index < rows.length; index++) {
     const weight = weights[index]!;
-    const offset = terms[index]! * stride;
-    if (weight === 0) continue;
+    const offset = rows[index]! * stride;
     for (let axis = 0; axis < width; axis++) place[axis]! += weight * axes[offset + axis]!;
   }
   return place;
@@ -147,19 +162,10 @@ function project(
 function createMeaning({ weigh, ...axes }: Axes & { weigh: Weigh }): Meaning {
   /** `null` where no word of a chunk has a place. */
   const places = new Map<number, Float32Array | null>();
-  const known = axes.axes.length / axes.stride;
 
   /** Of length one; `null` where no word of it has a place. */
   function placeOf(counts: TermCounts): Float32Array | null {
-    const { terms, weights } = weigh(counts);
-    const isKnown = terms.map((term) => (term < known ? 1 : 0));
-    const place = project(
-      {
-        terms: terms.filter((_, index) => isKnown[index]),
-        weights: weights.filter((_, index) => isKnown[index]),
-      },
-      axes,
-    );
+    const place = project(weigh(counts), axes);
     const length = Math.hypot(...place);
     return length > 1e-6 ? place.map((part) => part / length) : null;
   }
@@ -167,6 +173,7 @@ function createMeaning({ weigh, ...axes }: Axes & { weigh: Weigh }): Meaning {
   return {
     place: (chunk, counts) => void places.set(chunk, placeOf(counts)),
     has: (chunk) => places.has(chunk),
+    chunks: () => places.keys(),
     forget: (chunk) => void places.delete(chunk),
     search(counts, limit) {
       const asked = placeOf(counts);
@@ -191,8 +198,10 @@ function* nearness(
 /** The same every time: the same worktree has the same model. */
 function noise(length: number): Float32Array {
   let state = 0x9e3779b9;
-  return Float32Array.from({ length }, () => {
+  const values = new Float32Array(length);
+  for (let at = 0; at < length; at++) {
     state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x6d2b79f5) | 0;
-    return (state ^ (state >>> 12)) / 2 ** 31;
-  });
+    values[at] = (state ^ (state >>> 12)) / 2 ** 31;
+  }
+  return values;
 }

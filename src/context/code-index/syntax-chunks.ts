@@ -21,6 +21,8 @@ const MAX_DEPTH = 6;
 const PARSE_MS = 250;
 
 export interface SyntaxChunker {
+  /** Whether the file is in a language that it can cut. */
+  knows(path: string): boolean;
   /** `null` where the language is unknown or the file takes too long: then lines are counted instead. */
   chunks(path: string, text: string): Promise<Chunk[] | null>;
 }
@@ -54,9 +56,12 @@ export function createSyntaxChunker(): SyntaxChunker {
     return parser.setLanguage(await language);
   }
 
+  const grammarOf = (path: string) => GRAMMARS[extname(path).toLowerCase()];
+
   return {
+    knows: (path) => grammarOf(path) !== undefined,
     async chunks(path, text) {
-      const grammar = GRAMMARS[extname(path).toLowerCase()];
+      const grammar = grammarOf(path);
       if (!grammar) return null;
       try {
         return parse(await parserFor(grammar), text);

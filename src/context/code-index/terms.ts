@@ -11,11 +11,19 @@ const STOP_WORDS = new Set(
 const WORD = /[\p{L}\p{N}]+/gu;
 /** `parseHTTPHeader2` is parse, HTTP, Header, 2. */
 const PART = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}]+|\p{N}+/gu;
+/** Scripts that put no spaces between words: there every two letters stand for one. */
+const UNSPACED =
+  /[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]&&[\p{L}\p{M}]]+/gv;
 
-/** In their order, with repetitions. An identifier of several parts is there whole as well. */
+/** With repetitions. An identifier of several parts is there whole as well. */
 export function termsOf(text: string): string[] {
   const terms: string[] = [];
-  for (const [word] of text.matchAll(WORD)) {
+  const spaced = text.replace(UNSPACED, (run) => {
+    const letters = [...run];
+    for (let at = 1; at < letters.length; at++) terms.push(`${letters[at - 1]}${letters[at]}`);
+    return ' ';
+  });
+  for (const [word] of spaced.matchAll(WORD)) {
     if (word.length > MAX_LENGTH) continue;
     const parts = word.match(PART) ?? [];
     for (const part of parts) addTerm(terms, part);

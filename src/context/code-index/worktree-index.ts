@@ -21,6 +21,8 @@ export interface CodeHit {
 
 export interface WorktreeIndex {
   readonly chunks: number;
+  /** Of its corpus. */
+  readonly weight: number;
   /** The project's files as they are now; what differs is looked at by `work`. */
   refresh(paths: readonly string[]): void;
   /** Some milliseconds of what is to be done. False when nothing was. */
@@ -32,8 +34,9 @@ export interface WorktreeIndex {
 }
 
 const SLICE_MS = 8;
-/** Beyond it the index stays partial: it must fit into memory beside the work. */
+/** Beyond either the index stays partial: a thread that runs out of memory can take the whole process with it. */
 const MAX_CHUNKS = 60_000;
+const MAX_WEIGHT = 10_000_000;
 const CANDIDATES = 100;
 const MAX_HITS_A_FILE = 3;
 const NAME_WEIGHT = 2;
@@ -52,7 +55,11 @@ interface Place extends Chunk {
 
 export function createWorktreeIndex(
   root: string,
-  { chunker, maxChunks = MAX_CHUNKS }: { chunker: SyntaxChunker; maxChunks?: number },
+  {
+    chunker,
+    maxChunks = MAX_CHUNKS,
+    maxWeight = MAX_WEIGHT,
+  }: { chunker: SyntaxChunker; maxChunks?: number; maxWeight?: number },
 ): WorktreeIndex {
   const corpus = createCorpus();
   const files = new Map<string, IndexedFile>();
@@ -76,9 +83,12 @@ export function createWorktreeIndex(
       else if (files.get(path)?.stamp !== stamp) changed.push({ path, stamp });
       if (index % 200 === 199) yield;
     }
+    // Code before data: it is what is asked for, and there may be no room for both.
+    changed.sort((a, b) => Number(chunker.knows(b.path)) - Number(chunker.knows(a.path)));
+    isCut = false;
     for (const { path, stamp } of changed) {
       drop(path);
-      isCut = corpus.size >= maxChunks;
+      isCut = corpus.size >= maxChunks || corpus.weight >= maxWeight;
       if (isCut) break;
       const chunks = await add(path);
       files.set(path, { stamp, chunks });
@@ -178,6 +188,9 @@ export function createWorktreeIndex(
   return {
     get chunks() {
       return corpus.size;
+    },
+    get weight() {
+      return corpus.weight;
     },
     refresh(paths) {
       if (reading) listedNext = paths;

@@ -86,7 +86,9 @@ export function grepTool(work: Work): Tool {
           work,
           ['grep', dialect, ...args.flags, '-e', pattern, '--', ...args.specs],
           (line) => {
-            hits.push(line.length > MAX_HIT_LENGTH ? `${line.slice(0, MAX_HIT_LENGTH)}…` : line);
+            hits.push(
+              line.length > MAX_HIT_LENGTH ? `${line.slice(0, MAX_HIT_LENGTH).toWellFormed()}…` : line,
+            );
             return hits.length < limit;
           },
         );

@@ -30,11 +30,16 @@ export function semanticSearchTool(work: Work): Tool {
       const hits = isWhole ? found.hits : merged(found.hits, await findByWords(work, query, limit));
       const lines = hits
         .slice(0, limit)
-        .map(({ path, line, text }) => `${path}:${line}: ${text.trim().slice(0, MAX_TEXT_LENGTH)}`);
+        .map(({ path, line, text }) => `${path}:${line}: ${cut(text.trim())}`);
       if (lines.length === 0) lines.push('[nothing found; try other words, or grep]');
       return { ok: true, output: [...lines, `index: ${found.index}`].join('\n') };
     },
   });
+}
+
+/** Half a surrogate pair would make a request that some models' servers refuse. */
+function cut(text: string): string {
+  return text.slice(0, MAX_TEXT_LENGTH).toWellFormed();
 }
 
 /** In turns: neither list says how sure it is. A file that one has named is not named by the other again. */

@@ -101,6 +101,30 @@ describe('code indexes', () => {
     expect(paths(found)).toEqual(['README.md']);
   });
 
+  it('list the files once for all who ask meanwhile', async () => {
+    let listings = 0;
+    await using counting = createCodeIndexes({
+      list(indexed) {
+        listings++;
+        return listProjectFiles(git, indexed);
+      },
+    });
+    using index = counting.open({ worktree: scratch.repository, except: [] });
+    await until(index, 'scratch', isReady);
+    listings = 0;
+    const found = await Promise.all(Array.from({ length: 500 }, () => index.search('scratch', 10)));
+    expect(new Set(found.flatMap(paths))).toEqual(new Set(['README.md']));
+    expect(await until(index, 'scratch', isReady)).toMatchObject({ index: 'ready' });
+    expect(listings).toBeLessThan(20);
+  });
+
+  it('answer nothing to whoever has closed theirs', async () => {
+    const index = indexes.open({ worktree: scratch.repository, except: [] });
+    await until(index, 'scratch', isReady);
+    index[Symbol.dispose]();
+    expect(await index.search('scratch', 10)).toEqual({ index: 'lexical', hits: [] });
+  });
+
   it('say lexical where git cannot list the files', async () => {
     await using failing = createCodeIndexes({
       list: () => Promise.reject(new Error('not a repository')),
@@ -159,9 +183,11 @@ describe('code indexes', () => {
     const script = `
       import { createCodeIndexes } from ${JSON.stringify(module)};
       const indexes = createCodeIndexes({ list: async () => Buffer.from('README.md\\0') });
-      indexes.open({ worktree: ${JSON.stringify(scratch.repository)}, except: [] });
+      const index = indexes.open({ worktree: ${JSON.stringify(scratch.repository)}, except: [] });
+      while ((await index.search('scratch', 1)).index !== 'ready');
       console.log('over');
     `;
+    // Flags of the process that no thread takes are not its thread's.
     const out = execFileSync(process.execPath, ['--input-type=module', '-e', script], { timeout: 20_000 });
     expect(out.toString()).toBe('over\n');
   });

@@ -65,4 +65,20 @@ describe('a corpus', () => {
     corpus.remove(numbers.at(-1)!);
     expect(corpus.size).toBe(0);
   });
+
+  it('forgets words that no chunk has any more, so that files which change for ever fill no memory', () => {
+    const corpus = createCorpus();
+    corpus.add(weighted(['lease', 'stays']));
+    for (let version = 0; version < 50; version++) {
+      const chunk = corpus.add(weighted(['lease', `id${version}`]));
+      expect(corpus.search([`id${version}`], 10)).toMatchObject([{ chunk }]);
+      corpus.remove(chunk);
+    }
+    expect([...corpus.vocabulary()].map(([, having]) => having)).toEqual([1, 1]);
+    const fresh = createCorpus();
+    fresh.add(weighted(['lease', 'stays']));
+    expect(corpus.weight).toBe(fresh.weight);
+    const again = corpus.add(weighted(['id7']));
+    expect(corpus.search(['id7'], 10)).toMatchObject([{ chunk: again }]);
+  });
 });

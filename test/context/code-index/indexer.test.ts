@@ -33,8 +33,8 @@ function ask(
   return answer;
 }
 
-const create = (maxChunks?: number) =>
-  createIndexer((answer) => answers.get(answer.question)!(answer), maxChunks ? { maxChunks } : {});
+const create = (bounds: { maxChunks?: number; maxWeight?: number } = {}) =>
+  createIndexer((answer) => answers.get(answer.question)!(answer), bounds);
 
 describe('the indexer', () => {
   it('does not make anybody wait for an index that has nothing yet', async () => {
@@ -59,19 +59,26 @@ describe('the indexer', () => {
     expect(performance.now() - before).toBeLessThan(30_000);
   });
 
-  it('forgets the worktree that was asked longest ago when there are too many, and reads it again when asked', async () => {
-    const indexer = create(25);
-    const known = [1, 2, 3].map((index) => ({ index, ...open(indexer, index) }));
-    for (const { index, names } of known) {
-      indexer.receive({ kind: 'files', index, names });
-      await readiness(indexer, index);
-    }
-    // Nobody has said that files have changed: only who reads again finds it.
-    for (const { index, root } of known)
-      writeFileSync(join(root, 'f5.ts'), `export const glacier${index} = 1;\n`);
-    expect((await ask(indexer, { index: 3, query: 'glacier3' })).hits).toEqual([]);
-    expect((await ask(indexer, { index: 1, query: 'glacier1' })).hits).toMatchObject([{ path: 'f5.ts' }]);
-  });
+  it.each([
+    ['chunks', { maxChunks: 25 }],
+    // Ten files of a worktree weigh some three hundred.
+    ['words', { maxWeight: 800 }],
+  ])(
+    'forgets the worktree that was asked longest ago when there are too many %s, and reads it again when asked',
+    async (_, bounds) => {
+      const indexer = create(bounds);
+      const known = [1, 2, 3].map((index) => ({ index, ...open(indexer, index) }));
+      for (const { index, names } of known) {
+        indexer.receive({ kind: 'files', index, names });
+        await readiness(indexer, index);
+      }
+      // Nobody has said that files have changed: only who reads again finds it.
+      for (const { index, root } of known)
+        writeFileSync(join(root, 'f5.ts'), `export const glacier${index} = 1;\n`);
+      expect((await ask(indexer, { index: 3, query: 'glacier3' })).hits).toEqual([]);
+      expect((await ask(indexer, { index: 1, query: 'glacier1' })).hits).toMatchObject([{ path: 'f5.ts' }]);
+    },
+  );
 
   it('answers whoever asks a worktree that was closed', async () => {
     const indexer = create();

@@ -43,6 +43,55 @@ describe('a model of meaning', () => {
   });
 });
 
+describe('a fit', () => {
+  /** Chunks of which each has some of a few words, and words of its own besides. */
+  function corpusOf({ chunks, ownWords }: { chunks: number; ownWords: number }) {
+    const corpus = createCorpus();
+    for (let chunk = 0; chunk < chunks; chunk++) {
+      const shared = [0, 1, 2, 3].map((step) => `shared${(chunk * 7 + step) % 50}`);
+      const own = Array.from({ length: ownWords }, (_, index) => `own${chunk}x${index}`);
+      corpus.add(weighted([...shared, ...own]));
+    }
+    return corpus;
+  }
+
+  it('does not pay for words that only one chunk has', () => {
+    const took = (corpus: ReturnType<typeof createCorpus>) => {
+      const before = performance.now();
+      done(fitMeaning(corpus));
+      return performance.now() - before;
+    };
+    const few = corpusOf({ chunks: 1_000, ownWords: 0 });
+    const many = corpusOf({ chunks: 1_000, ownWords: 100 });
+    took(few);
+    expect(took(many)).toBeLessThan(5 * took(few) + 500);
+  });
+
+  it('leaves the rarest words out where there are too many', () => {
+    const corpus = corpusOf({ chunks: 60, ownWords: 0 });
+    for (let index = 0; index < 2; index++) corpus.add(weighted(['rare', 'seldom']));
+    const all = done(fitMeaning(corpus))!;
+    expect(all.search(corpus.countsOf(['rare']), 5)).not.toEqual([]);
+    const bounded = done(fitMeaning(corpus, { maxWords: 50 }))!;
+    expect(bounded.search(corpus.countsOf(['rare']), 5)).toEqual([]);
+    expect(bounded.search(corpus.countsOf(['shared3']), 5)).not.toEqual([]);
+  });
+
+  it('has no place for chunks that were removed while it was under way', () => {
+    const learn = (corpus: ReturnType<typeof createCorpus>, removeAt: number) => {
+      const steps = fitMeaning(corpus);
+      for (let count = 0; ; count++) {
+        const { done: isDone, value } = steps.next();
+        if (isDone) return { meaning: value!, count };
+        if (count === removeAt) corpus.remove(0);
+      }
+    };
+    const { count } = learn(corpusOf({ chunks: 900, ownWords: 0 }), -1);
+    const { meaning } = learn(corpusOf({ chunks: 900, ownWords: 0 }), count - 1);
+    expect([meaning.has(0), meaning.has(1)]).toEqual([false, true]);
+  });
+});
+
 const WIDTH = 6;
 const tall = fc
   .array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 20 * WIDTH, maxLength: 20 * WIDTH })

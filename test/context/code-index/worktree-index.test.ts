@@ -173,6 +173,28 @@ describe('the index of a worktree', () => {
     expect(found(index, 'harbour59')[0]).toBe('f59.ts:1');
   });
 
+  it('stays partial when the words are too many, and has read the code before the data', async () => {
+    const numbers = Array.from({ length: 2_000 }, (_, number) => `id${number}x`).join('\n');
+    const paths = ['a.csv', 'b.csv', 'z.ts'];
+    for (const path of paths.slice(0, 2)) write(path, numbers.replaceAll('x', path[0]!));
+    write('z.ts', 'export const harbour = 1;\n');
+    const index = createWorktreeIndex(root, { chunker, maxWeight: 1_000 });
+    await finish(index, paths);
+    expect([index.state(), found(index, 'harbour')]).toEqual(['partial', ['z.ts:1']]);
+    expect(found(index, 'id7a')[0]).toBe('a.csv:8');
+    expect(found(index, 'id7b').filter((hit) => hit.startsWith('b.csv'))).toEqual([]);
+    expect(index.weight).toBeLessThan(100_000);
+  });
+
+  it('is ready again when all that was beyond its bound has gone', async () => {
+    const paths = Array.from({ length: 60 }, (_, number) => `f${number}.ts`);
+    for (const path of paths) write(path, `export const harbour${path.slice(1, -3)} = mountain;\n`);
+    const index = createWorktreeIndex(root, { chunker, maxChunks: 40 });
+    await finish(index, paths);
+    await finish(index, paths.slice(0, 40));
+    expect([index.state(), index.chunks]).toEqual(['ready', 40]);
+  });
+
   it('ends its first reading, however often files are listed meanwhile', async () => {
     // So many that to look at all of them takes several turns.
     const paths = Array.from({ length: 50_000 }, (_, number) => `gone/f${number}.ts`);

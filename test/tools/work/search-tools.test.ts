@@ -220,6 +220,21 @@ describe('semantic_search', () => {
     expect(first.output).toBe('a.ts:3: meaning\nindex: partial');
   });
 
+  it('cuts no letter in two', async () => {
+    // Of an even and of an odd number of letters before the cut.
+    for (const start of ['harbour', 'harbours']) {
+      await using wide = createWorkScene({ files: { 'wide.txt': `${start}${'😀'.repeat(400)}\n` } });
+      for (const [tool, input] of [
+        ['semantic_search', { query: 'harbour' }],
+        ['grep', { pattern: 'harbour' }],
+      ] as const) {
+        const { output } = await wide.call(tool, input);
+        expect(output).toContain(`${start}😀`);
+        expect((output as string).isWellFormed(), tool).toBe(true);
+      }
+    }
+  });
+
   it('makes terms of any query without failing', () => {
     fc.assert(
       fc.property(fc.string(), (query) => {
