@@ -177,7 +177,7 @@ async function runAgent(
   using access = await endpoint.admit(tools, seenAlive, guarded);
   hiding = redactor.adding([access.token]);
 
-  await using folder = openRunFolder();
+  using folder = openRunFolder();
   const executable = adapter.locate?.(environment) ?? null;
   const command = adapter.command({
     brief: task.task_content,
@@ -191,7 +191,7 @@ async function runAgent(
     directory: folder.path,
     prices,
   });
-  await folder.write(command.files ?? {});
+  folder.write(command.files ?? {});
   const sandbox = await sandboxes.plan({
     spec,
     adapter,
