@@ -157,7 +157,8 @@ export function killReview(
       scratch.git('init', '-q', '--bare', join(scratch.path, 'remote.git'));
       scratch.git('remote', 'add', 'origin', join(scratch.path, 'remote.git'));
       const before = await worldOf(scratch, id);
-      for (const where of ['merge:before' satisfies CrashPoint, 'git push']) {
+      // To ask for the remote's address is the last that Pulse does before the push.
+      for (const where of ['merge:before' satisfies CrashPoint, 'git remote']) {
         await killed(scratch, { id, word: 'pr', where });
         expect(await worldOf(scratch, id), where).toEqual(before);
         expect(scratch.git('ls-remote', 'origin'), where).toBe('');
