@@ -1,6 +1,6 @@
 import type { NewEvent } from '../domain/events.ts';
 import { appendEvents } from '../store/events.ts';
-import { fencedTask, holdsTask, type Task } from '../store/inbox.ts';
+import { fencedTask, holdsTask, keepsTask, type Task } from '../store/inbox.ts';
 import { addSpending, findSession, withPurse } from '../store/sessions.ts';
 import type { Db, Store } from '../store/store.ts';
 import { countRejection } from '../store/workflows.ts';
@@ -58,15 +58,12 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
     const batch: Batch = { events: [...waiting], bytes: waitingBytes, total: spent };
     if (batch.events.length === 0 && batch.total === written) return;
     try {
-      await store.tx(
-        'agent-events',
-        async (db) => {
-          if (!(await holdsTask(db, task))) throw fencedTask(task.id);
-          await write(db, batch);
-          if (batch.total !== written) await lookIntoPurse(db);
-        },
-        { session: task.session_id },
-      );
+      // Without the session's lock, which its whole family shares: the rows that are written bind one another.
+      await store.tx('agent-events', async (db) => {
+        await write(db, batch);
+        if (!(await keepsTask(db, task))) throw fencedTask(task.id);
+        if (batch.total !== written) await lookIntoPurse(db);
+      });
       waiting = waiting.slice(batch.events.length);
       waitingBytes -= batch.bytes;
       written = batch.total;

@@ -49,3 +49,13 @@ export async function holdAttempt(engine: Engine, { task, spec, control }: Holdi
 export function runIdOf(taskId: string, token: number): string {
   return `${taskId}.${token}`;
 }
+
+/**
+ * Which run ids are of a claim up to this one. What Pulse itself starts for a claim (setup, checks) has ids that begin
+ * with the claim's. A newer claim's run may be under way: it is not ours to end.
+ */
+export function runsUntil(taskId: string, newestToken: number): (runId: string) => boolean {
+  const prefix = `${taskId}.`;
+  return (runId) =>
+    runId.startsWith(prefix) && Number.parseInt(runId.slice(prefix.length), 10) <= newestToken;
+}

@@ -33,9 +33,9 @@ import { dirtyPaths } from '../git/repository.ts';
 import { evidenceTree } from '../git/tree.ts';
 import { ensureWorktree, removeWorktree } from '../git/worktree.ts';
 import { agentEnvironment } from '../process/environment.ts';
-import { sweepDirectory, sweepRun } from '../process/sweep.ts';
+import { sweepDirectory, sweepRuns } from '../process/sweep.ts';
 import { runChecks } from '../verify/run-checks.ts';
-import { runIdOf } from './held-attempt.ts';
+import { runsUntil } from './held-attempt.ts';
 import type { HeldAttempt, Workspace } from './ports.ts';
 import type { Sandboxes } from './run-sandbox.ts';
 import { forgetSetup, setUpOnce } from './setup-once.ts';
@@ -166,7 +166,7 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
     },
 
     async close({ project_path: root, worktree_path: path, id, status }, { last, endedOf }) {
-      if (last?.task) await endRuns(last.task.id, last.task.token);
+      if (last?.task) await sweepRuns(runsUntil(last.task.id, last.task.token));
       await sweepDirectory(path);
       // After a verified end all of the work is committed; what lies beside it came from the checks.
       const isVerified = status === 'complete' && (last?.task?.result?.verification.length ?? 0) > 0;
@@ -205,7 +205,7 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
   }
 
   async function endEarlierRuns({ task, spec }: HeldAttempt): Promise<void> {
-    await endRuns(task.id, task.token - 1);
+    await sweepRuns(runsUntil(task.id, task.token - 1));
     await sweepDirectory(spec.worktreePath);
   }
 
@@ -236,17 +236,6 @@ async function treeOfEvidence(
   return hasOwn ? evidenceTree(git, { worktree, commit }) : tree;
 }
 const LEFT_OUT = ['.pulse', '.context', 'history'];
-
-/** What else Pulse starts for an attempt, each under an id of its own. */
-const OF_A_RUN = ['setup', 'verify', 'baseline', 'hook', 'shell', 'measure'];
-
-/** Every claim has had its own run id, and its setup and its checks have had theirs. */
-async function endRuns(taskId: string, newestToken: number): Promise<void> {
-  for (let token = 1; token <= newestToken; token++) {
-    const runId = runIdOf(taskId, token);
-    for (const id of [runId, ...OF_A_RUN.map((name) => `${runId}.${name}`)]) await sweepRun(id);
-  }
-}
 
 /** No worktree, no leftovers. */
 interface KeptRequest {

@@ -41,14 +41,12 @@ export function entryOf(directory: string): string {
   return join(directory, 'cgroup.procs');
 }
 
-/** The cgroups of a run, wherever they are: a Pulse that crashed may have lived in another scope than we do. */
-export function findCgroups(runId: string): string[] {
+/** The cgroups of runs, wherever they are: a Pulse that crashed may have lived in another scope than we do. */
+export function findCgroups(isMeant: (runId: string) => boolean): string[] {
   const mount = mountPoint();
   if (mount === null) return [];
-  const parent = ownCgroup(mount);
-  const usual = parent === null ? null : join(parent, cgroupName(runId));
-  if (usual !== null && existsSync(usual)) return emptied.has(usual) ? [] : [usual];
-  return searchBelow(mount, cgroupName(runId), MAX_DEPTH)
+  const isNamedSo = (name: string) => name.startsWith(NAME_PREFIX) && isMeant(name.slice(NAME_PREFIX.length));
+  return searchBelow(mount, isNamedSo, MAX_DEPTH)
     .map((found) => (basename(dirname(found)).startsWith(READY_PREFIX) ? dirname(found) : found))
     .filter((found) => !emptied.has(found));
 }
@@ -64,7 +62,8 @@ export function forgetEmptied(directory: string): void {
   emptied.delete(directory);
 }
 
-const READY_PREFIX = 'pulse-ready-';
+const NAME_PREFIX = 'pulse-';
+const READY_PREFIX = `${NAME_PREFIX}ready-`;
 const MAX_DEPTH = 12;
 const LONGEST_END_MS = 5000;
 
@@ -119,7 +118,7 @@ export function isPopulated(directory: string): boolean {
 }
 
 function cgroupName(runId: string): string {
-  return `pulse-${runId}`;
+  return `${NAME_PREFIX}${runId}`;
 }
 
 let knownParent: string | null | undefined;
@@ -162,10 +161,10 @@ function membersOf(directory: string): number[] {
   return [...own, ...subdirectories(directory).flatMap(membersOf)];
 }
 
-function searchBelow(directory: string, name: string, depth: number): string[] {
+function searchBelow(directory: string, isMeant: (name: string) => boolean, depth: number): string[] {
   if (depth === 0) return [];
   return subdirectories(directory).flatMap((child) =>
-    child.endsWith(`/${name}`) ? [child] : searchBelow(child, name, depth - 1),
+    isMeant(basename(child)) ? [child] : searchBelow(child, isMeant, depth - 1),
   );
 }
 

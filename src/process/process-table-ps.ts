@@ -12,7 +12,11 @@ export function openPsTable(text: string = runOrEmpty('ps', PS_ARGUMENTS)): Proc
     pids: () => [...rows.keys()],
     stat: (pid) => rows.get(pid) ?? null,
     hasVariable: (pid, variable) => ` ${rows.get(pid)?.text ?? ''} `.includes(` ${variable} `),
-    hasName: (pid, name) => ` ${rows.get(pid)?.text ?? ''}`.includes(` ${name}=`),
+    valuesOf: (pid, name) =>
+      (rows.get(pid)?.text ?? '')
+        .split(' ')
+        .filter((word) => word.startsWith(`${name}=`))
+        .map((word) => word.slice(name.length + 1)),
     cwd(pid) {
       directories ??= parseLsof(runOrEmpty('lsof', ['-w', '-d', 'cwd', '-Fpn']));
       return directories.get(pid) ?? null;

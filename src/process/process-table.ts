@@ -29,8 +29,8 @@ export interface ProcessTable {
   stat(pid: number): ProcessStat | null;
   /** Whether the environment holds exactly this `NAME=value`. */
   hasVariable(pid: number, variable: string): boolean;
-  /** Whether the environment holds this name, with any value. */
-  hasName(pid: number, name: string): boolean;
+  /** What the environment holds under this name: usually one value, or none. */
+  valuesOf(pid: number, name: string): string[];
   cwd(pid: number): string | null;
   command(pid: number): string;
 }
@@ -74,11 +74,15 @@ const linuxTable: ProcessTable = {
   },
   hasVariable(pid, variable) {
     const bytes = readProcFile(pid, 'environ');
-    return bytes !== null && holds(bytes, variable, (end) => end === bytes.length || bytes[end] === 0);
+    return bytes !== null && places(bytes, variable).some((end) => end === bytes.length || bytes[end] === 0);
   },
-  hasName(pid, name) {
+  valuesOf(pid, name) {
     const bytes = readProcFile(pid, 'environ');
-    return bytes !== null && holds(bytes, `${name}=`, () => true);
+    if (bytes === null) return [];
+    return places(bytes, `${name}=`).map((end) => {
+      const next = bytes.indexOf(0, end);
+      return bytes.toString('utf8', end, next < 0 ? bytes.length : next);
+    });
   },
   cwd(pid) {
     try {
@@ -108,11 +112,13 @@ function isPid(name: string): boolean {
   return first >= 48 && first <= 57;
 }
 
-function holds(bytes: Buffer, text: string, endsWell: (end: number) => boolean): boolean {
+/** Where the text ends, wherever an entry of the environment begins with it. */
+function places(bytes: Buffer, text: string): number[] {
+  const ends: number[] = [];
   for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) {
-    if ((at === 0 || bytes[at - 1] === 0) && endsWell(at + Buffer.byteLength(text))) return true;
+    if (at === 0 || bytes[at - 1] === 0) ends.push(at + Buffer.byteLength(text));
   }
-  return false;
+  return ends;
 }
 
 /** One buffer for all reads: a pass reads a hundred small files and keeps none. It grows to the largest. */

@@ -36,5 +36,5 @@ export function remainsOf(run: EndedRun): Finder {
 function isOrphanIn(directory: string | null, stat: ProcessStat, table: ProcessTable): boolean {
   if (directory === null || stat.hasTerminal || stat.parent === process.pid) return false;
   if (!isInside(table.cwd(stat.pid), directory)) return false;
-  return ownLine(table).has(stat.parent) && !table.hasName(stat.pid, RUN_VARIABLE);
+  return ownLine(table).has(stat.parent) && table.valuesOf(stat.pid, RUN_VARIABLE).length === 0;
 }

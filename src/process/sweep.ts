@@ -8,16 +8,18 @@ import type { ProcessStat, ProcessTable } from './process-table.ts';
 export const RUN_VARIABLE = 'PULSE_RUN_ID';
 
 /**
- * Ends everything that belongs to the run, whoever started it: its cgroup, found by name, and all processes
- * whose environment carries the run id. May be called at any time and any number of times.
+ * Ends everything that belongs to the runs whose id is meant, whoever started it: their cgroups, found by name, and
+ * all processes whose environment carries such an id. However many runs are meant, the process table is read for all
+ * of them together. May be called at any time and any number of times.
  */
-export async function sweepRun(
-  runId: string,
+export async function sweepRuns(
+  isMeant: (runId: string) => boolean,
   options: { signal?: AbortSignal } = {},
 ): Promise<EndedProcess[]> {
   const ended: EndedProcess[] = [];
-  for (const cgroup of findCgroups(runId)) ended.push(...(await endCgroup(cgroup)));
-  ended.push(...(await endAll(markedWith(runId), options)));
+  for (const cgroup of findCgroups(isMeant)) ended.push(...(await endCgroup(cgroup)));
+  const isMarked = (table: ProcessTable, pid: number) => table.valuesOf(pid, RUN_VARIABLE).some(isMeant);
+  ended.push(...(await endAll(marked(isMarked), options)));
   return ended;
 }
 
@@ -34,12 +36,16 @@ export async function sweepDirectory(
 /** Finds the processes that carry the run id in their environment. */
 export function markedWith(runId: string): Finder {
   const variable = `${RUN_VARIABLE}=${runId}`;
+  return marked((table, pid) => table.hasVariable(pid, variable));
+}
+
+function marked(isMarked: (table: ProcessTable, pid: number) => boolean): Finder {
   return (table) =>
     table.pids().flatMap((pid) => {
-      if (!table.hasVariable(pid, variable)) return [];
+      if (!isMarked(table, pid)) return [];
       const stat = table.stat(pid);
       // Read again after the start time: now the mark and the start time belong to the same process.
-      return stat !== null && !stat.isZombie && table.hasVariable(pid, variable) ? stat : [];
+      return stat !== null && !stat.isZombie && isMarked(table, pid) ? stat : [];
     });
 }
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { PulseError } from '../domain/errors.ts';
 import type { EventType, NewEvent, PulseEvent } from '../domain/events.ts';
 import { redactJson } from '../domain/redact.ts';
-import { type Db, fromJson, storeNow, toJson } from './store.ts';
+import { type Db, fromJson, inPortions, storeNow, toJson } from './store.ts';
 
 /**
  * Appends in order. With `token` only the runner that holds the session's lease gets through: anyone it replaced is
@@ -24,19 +24,15 @@ export async function appendEvents(
   if (!row) throw fenced(sessionId);
   if (events.length === 0) return row.event_seq;
   const first = row.event_seq - events.length + 1;
-  await db
-    .insertInto('pulse_events')
-    .values(
-      events.map((event, index) => ({
-        session_id: sessionId,
-        seq: first + index,
-        type: event.type,
-        at: storeNow(),
-        iteration: event.iteration ?? null,
-        data: toJson(redactJson(event.data ?? {})),
-      })),
-    )
-    .execute();
+  const rows = events.map((event, index) => ({
+    session_id: sessionId,
+    seq: first + index,
+    type: event.type,
+    at: storeNow(),
+    iteration: event.iteration ?? null,
+    data: toJson(redactJson(event.data ?? {})),
+  }));
+  for (const portion of inPortions(rows)) await db.insertInto('pulse_events').values(portion).execute();
   return row.event_seq;
 }
 

@@ -140,11 +140,11 @@ export async function nextDueMs(db: Db, sessionId: string, nowMs: number): Promi
   return Math.max(0, Date.parse(row.run_at) - (row.now ? Date.parse(row.now) : nowMs));
 }
 
-/** Gives a claim back inside the transaction that made it. */
+/** Gives a claim back inside the transaction that made it, its token too: nobody has seen that. */
 export async function unclaimTask(db: Db, { id }: Pick<Task, 'id'>): Promise<void> {
   await db
     .updateTable('inbox_tasks')
-    .set({ status: 'pending', lease_owner: null, lease_until: null })
+    .set({ status: 'pending', lease_owner: null, lease_until: null, token: sql<number>`token - 1` })
     .where('id', '=', id)
     .execute();
 }
@@ -214,6 +214,22 @@ export async function holdsTask(db: Db, { id, token }: Pick<Task, 'id' | 'token'
     .where('id', '=', id)
     .executeTakeFirst();
   return row?.token === token && row.status === 'running';
+}
+
+/**
+ * As `holdsTask`, and nobody takes the attempt away before this transaction has ended. Asked after the events are
+ * written: whoever takes one away writes its events first too, so that neither waits for the other.
+ */
+export async function keepsTask(db: Db, { id, token }: Pick<Task, 'id' | 'token'>): Promise<boolean> {
+  const row = await db
+    .selectFrom('inbox_tasks')
+    .select('id')
+    .where('id', '=', id)
+    .where('token', '=', token)
+    .where('status', '=', 'running')
+    .$if(isPostgres(db), (held) => held.forShare())
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Gives the lease back before the attempt is done: whoever drives the session need not wait for it to run out. */

@@ -39,6 +39,13 @@ export function toJson(value: unknown): string {
   return JSON.stringify(value, (_, part) => (typeof part === 'string' ? cleanText(part) : part));
 }
 
+/** SQLite takes 32,766 parameters a statement, PostgreSQL 65,535: rows go in portions that fit both. */
+const ROWS_A_STATEMENT = 500;
+
+export function* inPortions<T>(rows: readonly T[]): Generator<T[]> {
+  for (let at = 0; at < rows.length; at += ROWS_A_STATEMENT) yield rows.slice(at, at + ROWS_A_STATEMENT);
+}
+
 function cleanText(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '').toWellFormed() : text.toWellFormed();
 }

@@ -20,7 +20,7 @@ import type {
   Schema,
   WorkflowsTable,
 } from './schema.ts';
-import { type Db, fromJson, storeNow, toJson } from './store.ts';
+import { type Db, fromJson, inPortions, storeNow, toJson } from './store.ts';
 
 type WorkflowColumns = Omit<Selectable<WorkflowsTable>, 'plan' | 'checks' | 'setup_steps' | 'artifacts'>;
 export interface Workflow extends WorkflowColumns {
@@ -286,31 +286,33 @@ export async function replaceBaseline(
   issues: readonly (BaselineIssue & { id: string })[],
 ): Promise<void> {
   await db.deleteFrom('preflight_baselines').where('workflow_id', '=', workflowId).execute();
-  for (const issue of issues) await insertBaseline(db, workflowId, issue);
+  for (const portion of inPortions(issues)) {
+    const rows = portion.map((issue) => baselineRow(workflowId, issue));
+    await db.insertInto('preflight_baselines').values(rows).execute();
+  }
 }
 
-export async function insertBaseline(
-  db: Db,
-  workflowId: string,
-  issue: BaselineIssue & { id: string; recordedBy?: string },
-): Promise<void> {
-  await db
-    .insertInto('preflight_baselines')
-    .values({
-      id: issue.id,
-      workflow_id: workflowId,
-      command: issue.command,
-      issue_type: issue.issueType,
-      source: issue.source,
-      pattern: issue.pattern,
-      file_path: issue.filePath,
-      description: issue.description,
-      count: issue.count,
-      category: issue.category,
-      recorded_at: storeNow(),
-      recorded_by: issue.recordedBy ?? null,
-    })
-    .execute();
+export async function insertBaseline(db: Db, workflowId: string, issue: NewBaselineIssue): Promise<void> {
+  await db.insertInto('preflight_baselines').values(baselineRow(workflowId, issue)).execute();
+}
+
+type NewBaselineIssue = BaselineIssue & { id: string; recordedBy?: string };
+
+function baselineRow(workflowId: string, issue: NewBaselineIssue) {
+  return {
+    id: issue.id,
+    workflow_id: workflowId,
+    command: issue.command,
+    issue_type: issue.issueType,
+    source: issue.source,
+    pattern: issue.pattern,
+    file_path: issue.filePath,
+    description: issue.description,
+    count: issue.count,
+    category: issue.category,
+    recorded_at: storeNow(),
+    recorded_by: issue.recordedBy ?? null,
+  };
 }
 
 /** More of an issue that is known, or one that was not: counts are added, for a comparison knows each issue once. */

@@ -54,7 +54,7 @@ it('reads what ps and lsof print where there is no /proc', () => {
   expect(table.stat(502)).toMatchObject({ parent: 501, hasTerminal: true, isZombie: true });
   expect(table.hasVariable(501, 'PULSE_RUN_ID=itr_1')).toBe(true);
   expect(table.hasVariable(501, 'PULSE_RUN_ID=itr_')).toBe(false);
-  expect(table.hasName(501, 'PULSE_RUN_ID')).toBe(true);
+  expect(table.valuesOf(501, 'PULSE_RUN_ID')).toEqual(['itr_1']);
   expect(parseLsof('p501\nfcwd\nn/Users/u/tree\np502\nfcwd\nn/\n')).toEqual(
     new Map([
       [501, '/Users/u/tree'],

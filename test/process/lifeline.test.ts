@@ -47,7 +47,7 @@ describe.each(containments)('when Pulse is killed with containment "%s"', (conta
     await once(pulse, 'exit');
     await until(() => sleepers(scene.forever).length === 0, 10_000);
     await until(() => !sleepers('pulse-watcher').includes(watcher!), 10_000);
-    expect(findCgroups(`${scene.runId}-b`)).toEqual([]);
+    expect(findCgroups((id) => id === `${scene.runId}-b`)).toEqual([]);
   });
 
   it('a run whose watcher was killed before dies too', async () => {
@@ -57,7 +57,10 @@ describe.each(containments)('when Pulse is killed with containment "%s"', (conta
     await until(() => watchersOf(pulse.pid).some((pid) => pid !== first));
     await setTimeout(50);
     pulse.kill('SIGKILL');
-    await until(() => sleepers(scene.forever).length === 0 && findCgroups(scene.runId).length === 0, 10_000);
+    await until(
+      () => sleepers(scene.forever).length === 0 && findCgroups((id) => id === scene.runId).length === 0,
+      10_000,
+    );
   });
 });
 

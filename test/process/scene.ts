@@ -36,7 +36,10 @@ export function useScene(): Scene {
     const left = sleepers(scene.forever);
     for (const pid of left) process.kill(pid, 'SIGKILL');
     expect(left, 'processes left behind').toEqual([]);
-    expect(findCgroups(scene.runId), 'cgroups left behind').toEqual([]);
+    expect(
+      findCgroups((id) => id === scene.runId),
+      'cgroups left behind',
+    ).toEqual([]);
   });
   return scene;
 }

@@ -14,7 +14,7 @@ import {
 } from '../../src/process/cgroup.ts';
 import { openProcessTable } from '../../src/process/process-table.ts';
 import { type ProcessOptions, startProcess } from '../../src/process/spawn.ts';
-import { sweepRun } from '../../src/process/sweep.ts';
+import { sweepRuns } from '../../src/process/sweep.ts';
 import { sleepers, until, useScene } from './scene.ts';
 
 const fixture = (name: string) => new URL(`fixtures/${name}`, import.meta.url).pathname;
@@ -59,7 +59,7 @@ describe.runIf(canUseCgroups())('a shell that waits for the next run', () => {
     await using running = start(`sleep ${scene.forever}`);
     await until(() => sleepers(scene.forever).length > 0);
     expect(membersOf(cgroup!)).toContain(running.pid);
-    expect(findCgroups(scene.runId)).toEqual([cgroup]);
+    expect(findCgroups((id) => id === scene.runId)).toEqual([cgroup]);
   });
 
   it('is followed by another, so that one waits however many have run', async () => {
@@ -77,17 +77,17 @@ describe.runIf(canUseCgroups())('a shell that waits for the next run', () => {
     expect(ready).toHaveLength(1);
     await Promise.all(runs.map((run) => run.stop()));
     expect(sleepers(scene.forever)).toEqual([]);
-    expect(findCgroups(`${scene.runId}-b`)).toEqual([]);
+    expect(findCgroups((id) => id === `${scene.runId}-b`)).toEqual([]);
   });
 
   it('is ended as a run with all it started by whoever comes after a crash, emptied environments included', async () => {
     await using running = start(`env -i setsid sleep ${scene.forever} & sleep ${scene.forever}`);
     await until(() => sleepers(`sleep\0${scene.forever}`).length > 1);
     expect(cgroupOf(running.pid)).toContain('/pulse-ready-');
-    await sweepRun(scene.runId);
+    await sweepRuns((id) => id === scene.runId);
     expect(sleepers(scene.forever)).toEqual([]);
     expect(await running.exited).toEqual({ code: null, signal: 'SIGKILL' });
-    expect(findCgroups(scene.runId)).toEqual([]);
+    expect(findCgroups((id) => id === scene.runId)).toEqual([]);
   });
 
   it('is not taken when it was killed, and its cgroup goes', async () => {
@@ -136,7 +136,7 @@ describe.runIf(canUseCgroups())('a shell that waits for the next run', () => {
     pulse.kill('SIGKILL');
     await once(pulse, 'exit');
     await until(() => shells.every((pid) => openProcessTable().stat(pid) === null));
-    await until(() => !cgroups.some(existsSync) && findCgroups(scene.runId).length === 0);
+    await until(() => !cgroups.some(existsSync) && findCgroups((id) => id === scene.runId).length === 0);
   });
 
   it('keeps no Pulse alive that has nothing more to do, and is gone soon after it', async () => {

@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { runsUntil } from '../../src/engine/held-attempt.ts';
 import { canUseCgroups, createCgroup, endCgroup, entryOf, findCgroups } from '../../src/process/cgroup.ts';
 import { endAll, killExactly, ownLine } from '../../src/process/ending.ts';
 import { openProcessTable } from '../../src/process/process-table.ts';
-import { sweepDirectory, sweepRun } from '../../src/process/sweep.ts';
+import { sweepDirectory, sweepRuns } from '../../src/process/sweep.ts';
 import { sleepers, until, useScene } from './scene.ts';
 
 const scene = useScene();
@@ -21,7 +22,7 @@ async function endSleepers(pids: number[]): Promise<void> {
   await until(() => sleepers(scene.forever).length === 0);
 }
 
-describe('sweepRun', () => {
+describe('sweepRuns', () => {
   it('ends exactly the processes that carry the run id', async () => {
     const mine = [
       sleeper({ env: { PULSE_RUN_ID: scene.runId } }),
@@ -34,7 +35,7 @@ describe('sweepRun', () => {
       sleeper({ env: { TEXT: `PULSE_RUN_ID=${scene.runId}` } }),
     ];
     await until(() => sleepers(scene.forever).length === 6);
-    const ended = await sweepRun(scene.runId);
+    const ended = await sweepRuns((id) => id === scene.runId);
     expect(ended.map(({ pid }) => pid).sort()).toEqual(mine.sort());
     expect(
       ended.every(({ command, startTime }) => command === `sleep ${scene.forever}` && startTime > 0),
@@ -43,8 +44,19 @@ describe('sweepRun', () => {
     await endSleepers(others);
   });
 
+  it('ends several runs of one attempt together, and leaves a newer one alone', async () => {
+    const run = (id: string) => sleeper({ env: { PULSE_RUN_ID: `${scene.runId}${id}` } });
+    const mine = ['.1', '.2', '.2.setup', '.10.shell'].map(run);
+    const others = ['.11', '.11.verify', '', '0.1', '.x'].map(run);
+    await until(() => sleepers(scene.forever).length === 9);
+    const ended = await sweepRuns(runsUntil(scene.runId, 10));
+    expect(ended.map(({ pid }) => pid).sort()).toEqual(mine.sort());
+    expect(sleepers(scene.forever).sort()).toEqual(others.sort());
+    await endSleepers(others);
+  });
+
   it('returns nothing for a run that left nothing', async () => {
-    expect(await sweepRun(scene.runId)).toEqual([]);
+    expect(await sweepRuns((id) => id === scene.runId)).toEqual([]);
   });
 
   it('looks twice, so a process that shows itself only then is ended too', async () => {
@@ -67,8 +79,8 @@ describe('sweepRun', () => {
       }
       // With a NUL between the words it is no longer the shell, so it has entered its cgroup.
       await until(() => sleepers(`sleep\0${scene.forever}`).length === 2);
-      expect(findCgroups(scene.runId)).toEqual([cgroup]);
-      const ended = await sweepRun(scene.runId);
+      expect(findCgroups((id) => id === scene.runId)).toEqual([cgroup]);
+      const ended = await sweepRuns((id) => id === scene.runId);
       expect(ended.filter(({ command }) => command.endsWith(scene.forever))).toHaveLength(2);
       expect(await endCgroup(cgroup)).toEqual([]);
     },

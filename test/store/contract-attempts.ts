@@ -13,6 +13,7 @@ import {
   renewTask,
   requeueTask,
   saveResult,
+  unclaimTask,
 } from '../../src/store/inbox.ts';
 import {
   readSessionLease,
@@ -115,6 +116,15 @@ export function attemptsContract(open: () => Promise<Store>): void {
         await store.tx('test', (db) => requeueTask(db, task.id, again));
       }
       expect(tokens).toEqual([1, 3, 5]);
+    });
+
+    it('takes the token of a claim that is given back with it, however often that is', async () => {
+      const store = await withTask();
+      for (let refused = 1; refused <= 3; refused++)
+        await store.tx('test', async (db) =>
+          unclaimTask(db, (await claimTask(db, { owner: 'a', leaseMs: 1000, sessionId: ID }))!),
+        );
+      expect((await claim(store))?.token).toBe(1);
     });
 
     it.each(['complete', 'failed', 'cancelled'] as const)('never gives one that is %s', async (status) => {

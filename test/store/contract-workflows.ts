@@ -1,4 +1,5 @@
 /** The part of the store's contract that keeps a plan's editor and a runner apart (contract 3). */
+import type { KyselyPlugin } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/domain/plan.ts';
 import type { BaselineIssue } from '../../src/domain/workflow.ts';
@@ -79,6 +80,26 @@ export function workflowsContract(open: () => Promise<Store>): void {
     expect(await told()).toBe('setup: npm ci');
     await begin();
     expect(await told()).toBe(null);
+  });
+
+  it('a large baseline is replaced by a few statements, and comes back whole', async () => {
+    const store = await workflow();
+    const issues = Array.from({ length: 3_000 }, (_, n) => {
+      const pattern = `C${n}`.padEnd(8);
+      return { ...ISSUE, pattern, id: `bas_${String(n).padStart(4, '0')}` };
+    });
+    let statements = 0;
+    const counting: KyselyPlugin = {
+      transformQuery: ({ node }) => {
+        statements += 1;
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    };
+    await store.tx('replace', (db) => replaceBaseline(db.withPlugin(counting), WORKFLOW, issues));
+    expect(statements).toBeLessThan(10);
+    const found = await store.read((db) => listBaseline(db, WORKFLOW));
+    expect(found.map(({ pattern }) => pattern)).toEqual(issues.map(({ pattern }) => pattern));
   });
 
   it('what a preflight agent records is its run’s alone until the baseline takes it', async () => {

@@ -227,6 +227,17 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
         expect(await seqs({ iteration: 1 })).toEqual([2, 3]);
       });
 
+      it('takes any number at once, in order', async () => {
+        const store = await admitted();
+        const many = Array.from({ length: 6_001 }, (_, n) => ({ type: 'agent.text' as const, data: { n } }));
+        expect(await store.tx('test', (db) => appendEvents(db, ID, many))).toBe(6_002);
+        const last = await store.read((db) => readEvents(db, ID, { after: 6_000 }));
+        expect(last.map(({ seq, data }) => [seq, data.n])).toEqual([
+          [6_001, 5_999],
+          [6_002, 6_000],
+        ]);
+      });
+
       it('redacts what they carry', async () => {
         const store = await admitted();
         const text = 'export GITHUB_TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345';

@@ -1,11 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createAgentLog } from '../../src/engine/agent-log.ts';
+import { systemClock } from '../../src/engine/clock.ts';
+import { readEvents } from '../../src/store/events.ts';
+import { claimTask, insertTask } from '../../src/store/inbox.ts';
 import { openPostgres } from '../../src/store/open-postgres.ts';
+import { getSession } from '../../src/store/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
 import { admit } from '../fakes/admit.ts';
 import { type Postgres, startPostgres } from '../fakes/postgres.ts';
 import { storeContract } from './contract.ts';
-import { sessionId } from './rows.ts';
+import { newTask, sessionId } from './rows.ts';
 
 describe('PostgreSQL', () => {
   let server: Postgres;
@@ -55,5 +60,43 @@ describe('PostgreSQL', () => {
     over.resolve();
     await slow;
     expect(await impatient(lead)).toBe('done');
+  });
+
+  it('takes what an agent says while another of its family is at work', async () => {
+    const store = await openPostgres({ url: server.url, schema, connections: 4 });
+    stores.push(store);
+    const lead = await admit(store, { id: sessionId(1) });
+    const worker = await admit(store, { id: sessionId(2), parent_session_id: lead });
+    const task = await store.tx('begin', async (db) => {
+      await insertTask(db, newTask(worker, 1));
+      return (await claimTask(db, { owner: 'a', leaseMs: 60_000, sessionId: worker }))!;
+    });
+    const written = Promise.withResolvers<void>();
+    using log = createAgentLog({
+      store,
+      task,
+      clock: systemClock,
+      onWritten: written.resolve,
+      onFenced: written.reject,
+    });
+    const begun = Promise.withResolvers<void>();
+    const atWork = store.tx(
+      'settle',
+      async () => {
+        begun.resolve();
+        await written.promise;
+      },
+      { session: lead },
+    );
+    await begun.promise;
+    log.event({ type: 'agent.text', data: { text: 'said' } });
+    log.spent({ costUsd: 0.5, tokens: 10 });
+    await atWork;
+    const { events, purse } = await store.read(async (db) => ({
+      events: await readEvents(db, worker, { after: 1 }),
+      purse: await getSession(db, lead),
+    }));
+    expect(events.map(({ data }) => data.text)).toEqual(['said']);
+    expect(purse.spent_usd).toBe(0.5);
   });
 });
