@@ -13,6 +13,8 @@ export interface UnitCommit {
   commit: string | null;
   tree: string;
   files: string[];
+  /** What git could not add. */
+  leftOut?: string[];
 }
 
 export interface UnitMessage {
@@ -123,6 +125,8 @@ export interface StagedWork {
   tree: string;
   /** Since the pulse's start; sorted. */
   files: string[];
+  /** What git could not add: no part of the work, however it was judged. */
+  leftOut?: string[];
 }
 
 export interface HookResult {

@@ -54,10 +54,15 @@ export function createPulseWorkspace({
     const { baseSha, artifacts } = pulseWork(work);
     // The agent may be at work still: what it has planted is cleared before git looks at its files.
     if (spec.sandbox) await disarmWorktree(git, worktree);
-    const changes = await stageAll(git, { worktree, against: baseSha, exclude: artifacts, indexFile });
+    const { changes, leftOut } = await stageAll(git, {
+      worktree,
+      against: baseSha,
+      exclude: artifacts,
+      indexFile,
+    });
     const env = { GIT_INDEX_FILE: indexFile };
     const tree = await git.text(['write-tree'], { cwd: worktree, env });
-    return { tree, files: sortedPaths(changes.map(({ path }) => path)) };
+    return { tree, files: sortedPaths(changes.map(({ path }) => path)), leftOut };
   }
 
   async function check(

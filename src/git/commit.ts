@@ -7,7 +7,7 @@ import { writeLooseCommit } from './loose-object.ts';
 import { formatMessage } from './message.ts';
 import { forgetOperation, healGitDir, readOperation } from './operation.ts';
 import { sortedPaths, splitNul } from './path-bytes.ts';
-import { parseRaw, type StagedChange, stageTree } from './stage.ts';
+import { parseRaw, type Staged, stageTree } from './stage.ts';
 
 export interface UnitRequest {
   /** A checkout of the repository that stays. */
@@ -37,6 +37,8 @@ export interface UnitCommit {
   tree: string;
   /** Sorted; a rename is two paths. */
   files: string[];
+  /** What git could not add, if there is any; not said of a commit that was found. */
+  leftOut?: string[];
 }
 
 /**
@@ -56,10 +58,15 @@ export async function commitUnit(git: Git, unit: UnitRequest): Promise<UnitCommi
   await foldHead(git, { gitDir, head, ...unit });
   const startTree = await treeOf(git, { cwd: worktree, commit: startSha });
   const request = { root, worktree, against: startSha, againstTree: startTree, exclude: unit.exclude };
-  const { tree, changes } = await (unit.tree === undefined
+  const {
+    tree,
+    changes,
+    leftOut: left,
+  } = await (unit.tree === undefined
     ? stageTree(git, request)
     : takeTree(git, { ...request, tree: unit.tree }));
-  if (tree === startTree && !unit.allowEmpty) return { commit: null, tree, files: [] };
+  const leftOut = left.length > 0 ? { leftOut: left } : {};
+  if (tree === startTree && !unit.allowEmpty) return { commit: null, tree, files: [], ...leftOut };
   const commit = await writeCommit(git, {
     root,
     tree,
@@ -69,7 +76,7 @@ export async function commitUnit(git: Git, unit: UnitRequest): Promise<UnitCommi
   });
   await moveHead(git, root, `option no-deref\nupdate ${head} ${commit} ${startSha}\n`);
   rememberTree(commit, tree);
-  return { commit, tree, files: sortedPaths(changes.map((change) => change.path)) };
+  return { commit, tree, files: sortedPaths(changes.map((change) => change.path)), ...leftOut };
 }
 
 /** The worktree's own HEAD as the whole repository knows it, so that one kept process moves those of all worktrees. */
@@ -157,10 +164,11 @@ async function takeTree(
     againstTree,
     tree,
   }: { root: string; worktree: string; againstTree: string; tree: string },
-): Promise<{ tree: string; changes: StagedChange[] }> {
-  await git.run(['read-tree', tree], { cwd: worktree });
+): Promise<Staged & { tree: string }> {
+  // `--reset` keeps what is known of the files: without it every one of them would be read anew.
+  await git.run(['read-tree', '--reset', tree], { cwd: worktree });
   const changes = parseRaw(splitNul(await git.diffTrees(root, { from: againstTree, to: tree })));
-  return { tree, changes };
+  return { tree, changes, leftOut: [] };
 }
 
 interface FoldRequest {

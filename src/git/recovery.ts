@@ -9,6 +9,7 @@ import { readGitDir, worktreeHead } from './layout.ts';
 import { forgetOperation, healGitDir, readOperation } from './operation.ts';
 import { openPrivateIndex } from './private-index.ts';
 import { stageAll } from './stage.ts';
+import { isIndexBroken } from './unaddable.ts';
 
 export interface LeftoversRequest {
   worktree: string;
@@ -21,21 +22,28 @@ export interface LeftoversRequest {
   exclude?: string[];
 }
 
+export interface SavedLeftovers {
+  commit: string | null;
+  /** What git could not add. */
+  leftOut: string[];
+}
+
 /**
  * Keeps whatever differs from `startSha` as one commit under `ref`: its first parent is `startSha`, the agent's own
- * commits are the others. Index, HEAD and files stay as they are (stale locks go). Null where nothing differs. Ignored files,
- * `.pulse` and `.context` are left out. 2 git processes where nothing differs, else 5.
+ * commits are the others. Index, HEAD and files stay as they are (stale locks go). No commit where nothing differs. Ignored
+ * files, `.pulse` and `.context` are left out. 2 git processes where nothing differs, else 5.
  */
-export async function saveLeftovers(git: Git, request: LeftoversRequest): Promise<string | null> {
+export async function saveLeftovers(git: Git, request: LeftoversRequest): Promise<SavedLeftovers> {
   const { worktree, ref, startSha, message, identity = null, exclude } = request;
   const gitDir = await readGitDir(worktree);
   await healGitDir(gitDir, startSha);
   await using index = await openPrivateIndex(gitDir);
-  const changes = await stageAll(git, { worktree, against: startSha, indexFile: index.path, exclude });
+  const staged = await stageAll(git, { worktree, against: startSha, indexFile: index.path, exclude });
+  const { leftOut } = staged;
   const { origHead } = await readOperation(gitDir);
   const heads = new Set([startSha, await worktreeHead(git, worktree), origHead]);
   heads.delete(null);
-  if (changes.length === 0 && heads.size === 1) return null;
+  if (staged.changes.length === 0 && heads.size === 1) return { commit: null, leftOut };
 
   const env = { ...identityEnvironment(identity), GIT_INDEX_FILE: index.path };
   const tree = await git.text(['write-tree'], { cwd: worktree, env });
@@ -43,7 +51,7 @@ export async function saveLeftovers(git: Git, request: LeftoversRequest): Promis
   const args = ['commit-tree', tree, ...parents];
   const commit = await git.text(args, { cwd: worktree, env, stdin: `${message.toWellFormed().trim()}\n` });
   await git.run(['update-ref', ref, commit], { cwd: worktree });
-  return commit;
+  return { commit, leftOut };
 }
 
 export interface ResetRequest {
@@ -64,7 +72,7 @@ export async function resetWorktree(git: Git, { worktree, sha, keep = [] }: Rese
   const checkout = ['checkout', '-q', '--force', '--detach', '--no-recurse-submodules', sha];
   const first = await git.attempt(checkout, { cwd: worktree });
   if (first.code !== 0) {
-    if (!/index file|bad signature|index uses/.test(first.stderr)) throw gitFailure(checkout, first);
+    if (!isIndexBroken(first)) throw gitFailure(checkout, first);
     await rm(join(gitDir, 'index'), { force: true });
     await git.run(checkout, { cwd: worktree });
   }

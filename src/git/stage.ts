@@ -6,6 +6,7 @@ import { PulseError } from '../domain/errors.ts';
 import { type Git, type GitResult, gitFailure } from './exec.ts';
 import { readGitDir, statOrNull } from './layout.ts';
 import { pathRaw, splitNul } from './path-bytes.ts';
+import { findUnaddable, isIndexBroken, type Unaddable, unopenedFolders } from './unaddable.ts';
 
 /** Pulse's own scratch folders: a unit's commit carries them over from its start as they are. */
 export const PROTECTED_PATHS = ['.pulse', '.context'];
@@ -35,25 +36,28 @@ export interface StagedChange {
   newId: string;
 }
 
+export interface Staged {
+  changes: StagedChange[];
+  /** What git could not add: it is not in the index, or as it was there before. */
+  leftOut: string[];
+}
+
 /**
  * Stages everything but ignored and protected paths and returns what now differs from `against`. A nested repository
- * that is no submodule is staged as the files it holds. 2 git processes; 1 more where paths are
- * excluded, where the index is missing or protected paths were staged by the agent, up to 5 more per level of nested
- * repositories.
+ * that is no submodule is staged as the files it holds. A file that git cannot add is left out and named. 2 git
+ * processes; 1 more where paths are excluded, where the index is missing or protected paths were staged by the agent,
+ * up to 5 more per level of nested repositories, 1 or 2 more for each file that stops git.
  */
-export async function stageAll(git: Git, request: StageRequest): Promise<StagedChange[]> {
+export async function stageAll(git: Git, request: StageRequest): Promise<Staged> {
   const stage = await openStage(git, request);
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const added = await stage.call([...ADD, '--', ':/', ...stage.spared]);
-    if (added.code !== 0) {
-      await recover(stage, added);
-      continue;
-    }
+    if (!(await addAll(stage))) continue;
     const changes = await readStaged(stage);
     const isSpared = (change: StagedChange) => stage.isSpared(change.path);
     const links = await unregisteredLinks(stage, changes);
     await restore(stage, changes.filter(isSpared));
-    if (links.length === 0) return changes.filter((change) => !isSpared(change));
+    if (links.length === 0)
+      return { changes: changes.filter((change) => !isSpared(change)), leftOut: stage.leftOut() };
     await openUp(stage, links);
   }
   throw tooManyNested(request);
@@ -63,31 +67,52 @@ export async function stageAll(git: Git, request: StageRequest): Promise<StagedC
  * As `stageAll` into the worktree's own index, with the tree that it now makes. 2 git processes (`diff-tree` may be a
  * kept one); more as for `stageAll`.
  */
-export async function stageTree(
-  git: Git,
-  request: TreeRequest,
-): Promise<{ tree: string; changes: StagedChange[] }> {
+export async function stageTree(git: Git, request: TreeRequest): Promise<Staged & { tree: string }> {
   const { root, againstTree } = request;
   const stage = await openStage(git, request);
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const add = [...ADD, '--', ':/', ...stage.spared];
-    const both = await git.attempt(add, { cwd: request.worktree, next: ['write-tree'] });
-    if (both.code !== 0) {
-      const added = await stage.call(add);
-      if (added.code !== 0) await recover(stage, added);
-      else await restoreSpared(stage, both);
-      continue;
-    }
-    const tree = both.stdout.toString().trim();
-    if (tree === againstTree) return { tree, changes: [] };
+    const tree = await addAndWrite(git, stage);
+    if (tree === null) continue;
+    if (tree === againstTree) return { tree, changes: [], leftOut: stage.leftOut() };
     const changes = parseRaw(splitNul(await git.diffTrees(root, { from: againstTree, to: tree })));
     const spared = changes.filter((change) => stage.isSpared(change.path));
     const links = await unregisteredLinks(stage, changes);
-    if (spared.length === 0 && links.length === 0) return { tree, changes };
+    if (spared.length === 0 && links.length === 0) return { tree, changes, leftOut: stage.leftOut() };
     await restore(stage, spared);
     await openUp(stage, links);
   }
   throw tooManyNested(request);
+}
+
+/** `null`: something stood in the way and has been cleared; to be done again. */
+async function addAndWrite(git: Git, stage: Stage): Promise<string | null> {
+  const both = await git.attempt(stage.adding(), { cwd: stage.worktree, next: ['write-tree'] });
+  if (both.code === 0) {
+    stage.tell(both);
+    return both.stdout.toString().trim();
+  }
+  if (!(await addAll(stage))) return null;
+  const written = await stage.call(['write-tree']);
+  if (written.code === 0) return written.stdout.toString().trim();
+  await restoreSpared(stage, written);
+  return null;
+}
+
+/** `false`: as above. */
+async function addAll(stage: Stage): Promise<boolean> {
+  for (let tries = 0; ; tries++) {
+    const added = await stage.call(stage.adding());
+    if (added.code === 0) {
+      stage.tell(added);
+      return true;
+    }
+    if (await recover(stage, added)) return false;
+    const found = tries < MAX_UNADDABLE ? await findUnaddable(stage, added) : null;
+    if (found === null) throw gitFailure(ADD, added);
+    stage.leaveOut(found);
+    // It went on with all the others.
+    if (found.isOver) return true;
+  }
 }
 
 /** What makes no tree and was not added is a conflict that the agent left in a protected path. */
@@ -102,16 +127,27 @@ function tooManyNested({ worktree }: StageRequest): PulseError {
 }
 
 const MAX_ROUNDS = 12;
+const MAX_UNADDABLE = 500;
 /** Modes of what is a repository of its own, and of what is not there. */
 export const GITLINK = '160000';
 export const NO_FILE = '000000';
-const ADD = ['-c', 'core.safecrlf=false', '-c', 'advice.addEmbeddedRepo=false', 'add', '-A'];
+const ADD = [
+  ...['-c', 'core.safecrlf=false', '-c', 'advice.addEmbeddedRepo=false'],
+  ...['add', '-A', '--ignore-errors'],
+];
 
 interface Stage {
+  worktree: string;
   against: string;
   indexPath: string;
   spared: string[];
   isSpared(path: string): boolean;
+  /** The arguments of the `git add` that comes next. */
+  adding(): string[];
+  /** The folders that git said it could not open. */
+  tell(added: GitResult): void;
+  leaveOut(found: Unaddable): void;
+  leftOut(): string[];
   call(args: string[], stdin?: string): Promise<GitResult>;
   must(args: string[], stdin?: string): Promise<GitResult>;
 }
@@ -126,10 +162,23 @@ async function openStage(git: Git, request: StageRequest): Promise<Stage> {
     env,
     stdin: stdin === undefined ? undefined : Buffer.from(stdin, 'latin1'),
   });
+  const leftOut = new Set<string>();
+  const more: string[] = [];
   const stage: Stage = {
+    worktree,
     against,
     indexPath: indexFile ?? join(await readGitDir(worktree), 'index'),
     spared: PROTECTED_PATHS.map(sparing),
+    adding: () => [...ADD, ...more, '--', ':/', ...stage.spared],
+    tell(added) {
+      for (const folder of unopenedFolders(added)) leftOut.add(folder);
+    },
+    leaveOut({ paths, isOver, isSparse }) {
+      if (isSparse && !more.includes('--sparse')) more.push('--sparse');
+      for (const path of paths) leftOut.add(path);
+      if (!isOver) stage.spared.push(...paths.map(sparing));
+    },
+    leftOut: () => [...leftOut].sort(),
     isSpared: (path) => raw.some((folder) => path === folder || path.startsWith(`${folder}/`)),
     call: (args, stdin) => git.attempt(args, options(stdin)),
     must: (args, stdin) => git.run(args, options(stdin)),
@@ -170,17 +219,17 @@ export function parseRaw(fields: string[]): StagedChange[] {
   return changes;
 }
 
-/** `git add` refuses a corrupt index and a nested repository without a commit; anything else is an error. */
-async function recover(stage: Stage, added: GitResult): Promise<void> {
-  if (/index file|bad signature|index uses/.test(added.stderr)) {
+/** `git add` refuses a corrupt index and a nested repository without a commit. `true`: now it may not any more. */
+async function recover(stage: Stage, added: GitResult): Promise<boolean> {
+  if (isIndexBroken(added)) {
     await rm(stage.indexPath, { force: true });
     await stage.must(['read-tree', stage.against]);
-    return;
+    return true;
   }
   const others = splitNul((await stage.must(['ls-files', '-o', '--exclude-standard', '-z'])).stdout);
   const nested = others.filter((path) => path.endsWith('/')).map((path) => path.slice(0, -1));
-  if (nested.length === 0) throw gitFailure(ADD, added);
   await openUp(stage, nested);
+  return nested.length > 0;
 }
 
 async function unregisteredLinks(stage: Stage, changes: StagedChange[]): Promise<string[]> {

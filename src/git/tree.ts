@@ -25,7 +25,7 @@ export async function evidenceTree(git: Git, request: EvidenceRequest): Promise<
   const head = await worktreeHead(git, worktree);
   await using index = await openPrivateIndex(gitDir);
   const against = head ?? (await emptyTree(git, worktree));
-  const changes = await stageAll(git, { worktree, against, exclude, indexFile: index.path });
+  const { changes } = await stageAll(git, { worktree, against, exclude, indexFile: index.path });
   if (changes.length === 0 && head !== null) return await treeOfCommit(git, worktree, head);
   return await writeWithoutEvidence(git, worktree, index.path);
 }

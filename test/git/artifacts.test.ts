@@ -38,8 +38,8 @@ describe('what preflight left', () => {
     expect(artifacts).toHaveLength(1_000);
     expect(artifacts).toContain('b/199');
     write(worktree, { '.gitignore': '', 'a/own': '' });
-    const staged = await stageAll(git, { worktree, against: head, exclude: artifacts });
-    const paths = staged.map(({ path }) => path);
+    const { changes } = await stageAll(git, { worktree, against: head, exclude: artifacts });
+    const paths = changes.map(({ path }) => path);
     expect(paths).toContain('a/own');
     expect(paths.filter((path) => artifacts.includes(path))).toEqual([]);
   });

@@ -8,8 +8,11 @@ import { makeFolder, makeSession, type Repo, write } from './fixture.ts';
 
 const REF = 'refs/pulse/recovery/ses_1/1.1';
 
-function save({ git, worktree, head }: Repo & { worktree: string }) {
-  return saveLeftovers(git, { worktree, ref: REF, startSha: head, message: 'leftovers of attempt 1' });
+async function save({ git, worktree, head }: Repo & { worktree: string }): Promise<string | null> {
+  const request = { worktree, ref: REF, startSha: head, message: 'leftovers of attempt 1' };
+  const { commit, leftOut } = await saveLeftovers(git, request);
+  expect(leftOut).toEqual([]);
+  return commit;
 }
 
 describe('saveLeftovers', () => {
