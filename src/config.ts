@@ -45,6 +45,8 @@ const settingsSchema = z.strictObject({
   sandboxRead: z.array(z.string().min(1)).optional(),
   sandboxWrite: z.array(z.string().min(1)).optional(),
   prices: pricesSchema.optional(),
+  /** Whether reading over HTTP needs the token on loopback; asked of the user's own config. */
+  reads: z.enum(['open', 'token']).optional(),
   labels: z.array(z.string().regex(/^[\w.:-]{1,64}$/)).optional(),
   remote: z.string().min(1).optional(),
   research: z.strictObject({ commander: commanderTargetSchema.optional() }).optional(),
@@ -66,6 +68,7 @@ export const DEFAULT_SETTINGS = {
   sandbox: 'off',
   sandboxRead: [],
   sandboxWrite: [],
+  reads: 'open',
   labels: [],
   remote: 'origin',
 } as const satisfies Partial<Settings>;

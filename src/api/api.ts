@@ -20,6 +20,8 @@ export interface ApiOptions extends SessionChanges {
   token: string;
   /** What the server listens on; beyond loopback every request needs the token. */
   host?: string;
+  /** `token`: reading needs it on loopback too. Default: open. */
+  reads?: 'open' | 'token';
   /** How many sessions this process drives, for /metrics. */
   runners?: () => number;
   heartbeatMs?: number;
@@ -36,7 +38,7 @@ export type Api = OpenAPIHono<ApiEnv>;
 
 export function createApi(options: ApiOptions): Api {
   const { pulse, token, host = '127.0.0.1', runners = () => 0, version = '0.0.0', onFailure } = options;
-  const { heartbeatMs = HEARTBEAT_MS } = options;
+  const { heartbeatMs = HEARTBEAT_MS, reads = 'open' } = options;
   const app: Api = new OpenAPIHono<ApiEnv>({
     defaultHook: ({ success, target, ...result }) => {
       if (!success)
@@ -55,7 +57,7 @@ export function createApi(options: ApiOptions): Api {
     c.header('Cache-Control', 'no-store');
     c.header('X-Content-Type-Options', 'nosniff');
   });
-  app.use(createGuard({ token, host }));
+  app.use(createGuard({ token, host, reads }));
   app.use(readBody);
 
   addSessionChanges(app, options);

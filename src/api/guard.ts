@@ -1,34 +1,35 @@
-/** Who may ask (contract 6, Security): Host and Origin always; the token beyond loopback and for what people decide. */
+/** Who may ask: Host and Origin are always checked; the token for every change, and for reading beyond loopback. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { hostname, networkInterfaces } from 'node:os';
 import type { HttpBindings } from '@hono/node-server';
-import type { Context, MiddlewareHandler } from 'hono';
+import type { MiddlewareHandler } from 'hono';
 import { PulseError } from '../domain/errors.ts';
 import { createAttempts } from './attempts.ts';
 
 export interface ApiEnv {
   /** Empty when the app is asked without a port. */
   Bindings: Partial<HttpBindings>;
-  Variables: {
-    /** The request showed the token. */
-    isTrusted: boolean;
-  };
 }
 
 export interface GuardOptions {
   token: string;
   /** What the server listens on. */
   host: string;
+  /** `token`: reading needs it on loopback too. */
+  reads: 'open' | 'token';
 }
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 const OPEN_PATHS = ['/api/health'];
+const READING_METHODS = ['GET', 'HEAD', 'OPTIONS'];
+/** Every call there is a POST; which ones change something is decided tool by tool. */
+const MCP_PATH = '/mcp';
 
-export function createGuard({ token, host }: GuardOptions): MiddlewareHandler<ApiEnv> {
+export function createGuard({ token, host, reads }: GuardOptions): MiddlewareHandler<ApiEnv> {
   const names = allowedNames(host);
   const expected = sha256(token);
   const attempts = createAttempts();
-  const needsTokenAlways = !isLoopback(host);
+  const needsTokenAlways = !isLoopback(host) || reads === 'token';
 
   return async (c, next) => {
     const asked = parseHost(c.req.header('host') ?? new URL(c.req.url).host);
@@ -38,20 +39,12 @@ export function createGuard({ token, host }: GuardOptions): MiddlewareHandler<Ap
     const shown = c.req.header('authorization');
     const isTrusted = shown !== undefined && isToken(shown, expected);
     if (shown !== undefined && !isTrusted) attempts.refuse(c.env?.incoming?.socket.remoteAddress ?? 'here');
-    if (needsTokenAlways && !isTrusted && !OPEN_PATHS.includes(c.req.path)) throw tokenNeeded('This address');
-    c.set('isTrusted', isTrusted);
+    const { method, path } = c.req;
+    const isChange = !READING_METHODS.includes(method) && path !== MCP_PATH;
+    if (isChange && !isTrusted) throw tokenNeeded(`${method} ${path}`);
+    if (needsTokenAlways && !isTrusted && !OPEN_PATHS.includes(path)) throw tokenNeeded('Reading here');
     await next();
   };
-}
-
-/** Throws `unauthorized` unless the request showed the token. `what` begins the sentence. */
-export function requireToken(c: Context<ApiEnv>, what: string): void {
-  if (!c.get('isTrusted')) throw tokenNeeded(what);
-}
-
-/** Whoever may start a session may enclose it; that it may go without what the config asks for is a person's word. */
-export function requireTokenForSandbox(c: Context<ApiEnv>, { sandbox }: { sandbox?: string }): void {
-  if (sandbox === 'off' || sandbox === 'auto') requireToken(c, `A start with \`sandbox: ${sandbox}\``);
 }
 
 export function isLoopback(host: string): boolean {

@@ -37,5 +37,5 @@ export function body<T extends z.ZodType>(schema: T, { isRequired }: { isRequire
   return { required: isRequired, content: { 'application/json': { schema } } };
 }
 
-/** Shown in the document for what needs the token even on loopback. */
+/** Of every route that changes something: the guard asks for the token on loopback too. */
 export const WITH_TOKEN = [{ token: [] }];

@@ -65,7 +65,7 @@ export const startFields = {
   projectName: text(200).optional(),
   agent: text(100).optional(),
   model: text(200).optional().openapi({ description: 'Which model the agent is asked to use.' }),
-  command: text(MAX_COMMAND).optional().openapi({ description: 'Needs the token.' }),
+  command: text(MAX_COMMAND).optional(),
   base: text(1000).optional(),
   branch: text(1000).optional(),
   ...budgets,
@@ -73,7 +73,7 @@ export const startFields = {
   idleTimeout: duration.optional(),
   sandbox: z.enum(['off', 'auto', 'on']).optional().openapi({
     description:
-      'Whether the agent and its checks are enclosed (the configured). With `on` a start that cannot have it is refused; the others need the token.',
+      'Whether the agent and its checks are enclosed (the configured). With `on` a start that cannot have it is refused.',
   }),
   chatId: externalId.optional(),
   phoneNumber: text(50).optional(),
@@ -84,7 +84,7 @@ export const StartBody = z
   .strictObject({
     goal: text(1024 * 1024).refine((goal) => goal.trim() !== '', 'must say something'),
     ...startFields,
-    verify: z.array(text(MAX_COMMAND)).max(100).optional().openapi({ description: 'Needs the token.' }),
+    verify: z.array(text(MAX_COMMAND)).max(100).optional(),
     contextStrategy: z.enum(['none', 'prefetch', 'mcp', 'hybrid']).optional(),
     anchorTurnId: text(200).optional(),
     ...limits,

@@ -12,6 +12,8 @@ export interface ServeOptions {
   pulse: Pulse;
   host: string;
   port: number;
+  /** `token`: reading needs it on loopback too. */
+  reads: 'open' | 'token';
   /** Sessions to go on with, beside those that the last `serve` of this state directory had in hand. */
   adopt: readonly string[];
   say(text: string): void;
@@ -23,7 +25,7 @@ export interface Served extends AsyncDisposable {
 }
 
 /** Disposing stops accepting, gives back the leases (the sessions stay running), and closes. */
-export async function serve({ pulse, host, port, adopt, say }: ServeOptions): Promise<Served> {
+export async function serve({ pulse, host, port, reads, adopt, say }: ServeOptions): Promise<Served> {
   const stop = new AbortController();
   const hand = pulse.hand(await readServeId(pulse.home));
   const runners = createSessionRunners({ pulse, hand, say });
@@ -32,12 +34,14 @@ export async function serve({ pulse, host, port, adopt, say }: ServeOptions): Pr
   const app = createApi({
     ...shared,
     host,
+    reads,
     version: packageVersion(),
     signal: stop.signal,
     runners: () => runners.count,
     onFailure: (error) => say(error instanceof Error ? (error.stack ?? error.message) : String(error)),
   });
-  const mcp = createMcpHandler({ ...shared, hosts: allowedNames(host), isTokenRequired: !isLoopback(host) });
+  const isTokenRequired = !isLoopback(host) || reads === 'token';
+  const mcp = createMcpHandler({ ...shared, hosts: allowedNames(host), isTokenRequired });
   app.all('/mcp', (c) => mcp(c.req.raw));
   const server: HttpServer = await listen(app, { host, port });
   const adopted = [...new Set([...(await hand.list()), ...adopt])];

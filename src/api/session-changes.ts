@@ -3,7 +3,7 @@ import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
 import type { Within } from '../operations/context.ts';
 import type { Pulse } from '../pulse.ts';
 import { SessionAnswer, StartAnswer } from './answers.ts';
-import { type ApiEnv, requireToken, requireTokenForSandbox } from './guard.ts';
+import type { ApiEnv } from './guard.ts';
 import { change, together } from './keyed.ts';
 import { body, json, refusals, WITH_TOKEN } from './route.ts';
 import { KeyHeaders, NoBody, ResumeBody, SessionParams, StartBody } from './schemas.ts';
@@ -26,9 +26,6 @@ export function addSessionChanges(
 ): void {
   app.openapi(startRoute, async (c) => {
     const asked = c.req.valid('json');
-    if (asked.command !== undefined) requireToken(c, 'A start with `command`');
-    if (asked.verify !== undefined) requireToken(c, 'A start with `verify`');
-    requireTokenForSandbox(c, asked);
     const answer = await change(pulse, {
       key: c.req.valid('header')['idempotency-key'],
       asked: ['start', asked],
@@ -56,7 +53,6 @@ export function addSessionChanges(
   });
 
   app.openapi(resumeRoute, async (c) => {
-    requireToken(c, 'Resume');
     const { id } = c.req.valid('param');
     const { timeLimit, ...asked } = c.req.valid('json');
     const answer = await change(pulse, {
@@ -96,6 +92,7 @@ const startRoute = createRoute({
   method: 'post',
   path: '/api/pulse/start',
   summary: 'Start a session; it runs in this server.',
+  security: WITH_TOKEN,
   request: { headers: KeyHeaders, body: body(StartBody, { isRequired: true }) },
   responses: { 201: json('The session is admitted.', StartAnswer), ...refusals(400, 409, 413, 422) },
 });
@@ -104,6 +101,7 @@ const pauseRoute = createRoute({
   method: 'post',
   path: '/api/pulse/{id}/pause',
   summary: 'Pause after the iteration in hand.',
+  security: WITH_TOKEN,
   request: { params: SessionParams, headers: KeyHeaders, body: body(NoBody, { isRequired: false }) },
   responses: { 202: json('The pause is asked for.', SessionAnswer), ...refusals(400, 404, 409, 413, 422) },
 });
@@ -121,6 +119,7 @@ const abortRoute = createRoute({
   method: 'post',
   path: '/api/pulse/{id}/abort',
   summary: 'End a session for good; answers once nothing of its run is left.',
+  security: WITH_TOKEN,
   request: { params: SessionParams, headers: KeyHeaders, body: body(NoBody, { isRequired: false }) },
   responses: { 202: json('The session is aborted.', SessionAnswer), ...refusals(400, 404, 409, 413, 422) },
 });

@@ -1,11 +1,10 @@
 /** Start a workflow, decide what it waits for, stop it. What is started or goes on runs in this process. */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
-import type { Context } from 'hono';
 import type { Within } from '../operations/context.ts';
 import type { WorkflowInput } from '../operations/workflow.ts';
 import type { Session } from '../store/sessions.ts';
 import { SessionAnswer } from './answers.ts';
-import { type ApiEnv, requireToken, requireTokenForSandbox } from './guard.ts';
+import type { ApiEnv } from './guard.ts';
 import { change, together } from './keyed.ts';
 import { body, json, refusals, WITH_TOKEN } from './route.ts';
 import { KeyHeaders, NoBody, SessionParams } from './schemas.ts';
@@ -33,8 +32,6 @@ export function addWorkflowChanges(app: OpenAPIHono<ApiEnv>, options: SessionCha
 
   app.openapi(startRoute, async (c) => {
     const asked = c.req.valid('json');
-    demandTokenForStart(c, asked);
-    requireTokenForSandbox(c, asked);
     const answer = await change(pulse, {
       key: c.req.valid('header')['idempotency-key'],
       asked: ['workflow start', asked],
@@ -53,7 +50,6 @@ export function addWorkflowChanges(app: OpenAPIHono<ApiEnv>, options: SessionCha
   });
 
   app.openapi(approveRoute, async (c) => {
-    requireToken(c, 'An approval');
     const { id } = c.req.valid('param');
     const { plan } = c.req.valid('json') ?? {};
     const answer = await change(pulse, {
@@ -67,7 +63,6 @@ export function addWorkflowChanges(app: OpenAPIHono<ApiEnv>, options: SessionCha
   });
 
   app.openapi(extensionRoute, async (c) => {
-    requireToken(c, 'A decision about an extension');
     const { id } = c.req.valid('param');
     const { approve } = c.req.valid('json');
     const answer = await change(pulse, {
@@ -93,7 +88,6 @@ export function addWorkflowChanges(app: OpenAPIHono<ApiEnv>, options: SessionCha
   });
 
   app.openapi(reviewRoute, async (c) => {
-    requireToken(c, 'A review');
     const { id } = c.req.valid('param');
     const { merge: mode = 'ff', reject: comments } = c.req.valid('json');
     let said: string | null = null;
@@ -117,7 +111,6 @@ export function addWorkflowChanges(app: OpenAPIHono<ApiEnv>, options: SessionCha
   });
 
   app.openapi(refreshRoute, async (c) => {
-    requireToken(c, 'A new baseline');
     const { id } = c.req.valid('param');
     const answer = await change(pulse, {
       key: c.req.valid('header')['idempotency-key'],
@@ -130,14 +123,6 @@ export function addWorkflowChanges(app: OpenAPIHono<ApiEnv>, options: SessionCha
   });
 }
 
-/** Whatever runs commands, and whatever is a person's to decide. */
-function demandTokenForStart(c: Context<ApiEnv>, { command, plan, approve }: WorkflowStartBody): void {
-  if (command !== undefined) requireToken(c, 'A start with `command`');
-  if (plan?.verify !== undefined) requireToken(c, 'A plan with `verify`');
-  if (plan?.preflight !== undefined) requireToken(c, 'A plan with `preflight`');
-  if (approve) requireToken(c, 'A start with `approve`');
-}
-
 function startInput({ approve, ...given }: WorkflowStartBody): WorkflowInput {
   return { ...startWords(given), actor: ACTOR, isApproved: approve };
 }
@@ -147,6 +132,7 @@ const startRoute = createRoute({
   path: '/api/workflows',
   summary:
     'Start a workflow from a plan, or from a goal for which an agent drafts one; it waits for approval unless `approve` is given, and runs in this server.',
+  security: WITH_TOKEN,
   request: { headers: KeyHeaders, body: body(WorkflowStartBody, { isRequired: true }) },
   responses: {
     201: json('The workflow is admitted.', WorkflowStartAnswer),
@@ -176,6 +162,7 @@ const stopRoute = createRoute({
   method: 'post',
   path: '/api/workflows/{id}/stop',
   summary: 'End the agent now and keep its work on the branch of the pulse.',
+  security: WITH_TOKEN,
   request: { params: SessionParams, headers: KeyHeaders, body: body(NoBody, { isRequired: false }) },
   responses: { 202: json('The stop is asked for.', SessionAnswer), ...refusals(400, 404, 409, 413, 422) },
 });

@@ -17,7 +17,7 @@ export const WorkflowStartBody = z
       .enum(['auto', 'ask'])
       .optional()
       .openapi({ description: 'Whether a pulse that asks for another run gets it by itself (`auto`).' }),
-    approve: z.boolean().optional().openapi({ description: 'Approves the plan at once. Needs the token.' }),
+    approve: z.boolean().optional().openapi({ description: 'Approves the plan at once.' }),
   })
   .refine(({ plan, goal }) => (plan === undefined) !== (goal === undefined), {
     path: ['plan'],

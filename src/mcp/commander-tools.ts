@@ -22,6 +22,7 @@ const task = sessionTool({
     'in a group that is its session id: to those only comments can be added.',
   input: commanderTaskInput,
   annotations: CHANGES,
+  onlyReads: ({ operation }) => READING.includes(operation),
   async run(input, caller) {
     demandOutside(caller, input.operation);
     const { commander } = await caller.pulse();
@@ -74,6 +75,7 @@ const mailbox = sessionTool({
   description: 'Send a message to another agent, or list what was sent.',
   input: commanderMailboxInput,
   annotations: CHANGES,
+  onlyReads: ({ operation }) => READING.includes(operation),
   async run({ operation, ...input }, caller) {
     demandOutside(caller, operation);
     const { commander } = await caller.pulse();

@@ -1,7 +1,4 @@
-/**
- * What an assistant may do with research. It always runs commands (the metric's), so to start it needs the token; what
- * becomes of the findings is a person's to decide (contract 6).
- */
+/** What an assistant may do with research; what becomes of the findings is a person's to decide. */
 import type { McpTool } from '../tools/mcp-server.ts';
 import { statusInput } from './inputs.ts';
 import {
@@ -11,7 +8,7 @@ import {
   showReportInput,
 } from './research-inputs.ts';
 import { researchView } from './research-views.ts';
-import { type Caller, demandPerson, demandTrust, sessionTool } from './session-tool.ts';
+import { type Caller, demandPerson, sessionTool } from './session-tool.ts';
 import { demandEnclosed, started, startWords } from './starting.ts';
 import { boundedSession, cut } from './views.ts';
 import { waitForStop } from './waiting.ts';
@@ -32,7 +29,6 @@ const start = sessionTool({
   input: researchStartInput,
   annotations: CHANGES,
   async run(input, caller) {
-    demandTrust(caller, 'pulse_research_start');
     demandEnclosed(caller, 'pulse_research_start', input);
     const { research: content, ...given } = input;
     const { research } = await caller.pulse();

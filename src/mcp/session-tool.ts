@@ -34,11 +34,13 @@ export interface SessionTool<T> {
   description: string;
   input: z.ZodType<T>;
   annotations: ToolAnnotations;
+  /** Of a tool that may change something: whether this call only reads. */
+  onlyReads?(input: T): boolean;
   run(input: T, caller: Caller, signal: AbortSignal): Promise<Told>;
 }
 
 export function sessionTool<T>(tool: SessionTool<T>): (caller: Caller) => McpTool {
-  const { name, title, description, input, annotations, run } = tool;
+  const { name, title, description, input, annotations, onlyReads, run } = tool;
   return (caller) => ({
     name,
     title,
@@ -47,7 +49,9 @@ export function sessionTool<T>(tool: SessionTool<T>): (caller: Caller) => McpToo
     annotations: { openWorldHint: false, ...annotations },
     async call(given, signal) {
       try {
-        const { text, data } = await run(checked(input, given), caller, signal);
+        const asked = checked(input, given);
+        if (!annotations.readOnlyHint && !onlyReads?.(asked)) demandTrust(caller, name);
+        const { text, data } = await run(asked, caller, signal);
         return { content: [{ type: 'text', text: redact(text) }], structuredContent: redactJson(data) };
       } catch (error) {
         return failure(asPulseError(error));
@@ -57,7 +61,7 @@ export function sessionTool<T>(tool: SessionTool<T>): (caller: Caller) => McpToo
 }
 
 /** Throws unless a person's own process calls, or a request that showed the token. `what` begins the sentence. */
-export function demandTrust({ isTrusted }: Caller, what: string): void {
+function demandTrust({ isTrusted }: Caller, what: string): void {
   if (isTrusted) return;
   throw new PulseError('unauthorized', `${what} needs the token.`, {
     hint: 'Send `Authorization: Bearer TOKEN`; the token lies in the state directory of Pulse.',

@@ -12,7 +12,7 @@ import {
   usd,
 } from './inputs.ts';
 import { researchTools } from './research-tools.ts';
-import { type Caller, demandPerson, demandTrust, sessionTool } from './session-tool.ts';
+import { type Caller, demandPerson, sessionTool } from './session-tool.ts';
 import { demandEnclosed, started, startWords } from './starting.ts';
 import { boundedSession, contextView, headline, listView, nextStep, statusView } from './views.ts';
 import { waitForStop } from './waiting.ts';
@@ -40,9 +40,6 @@ const start = sessionTool({
   input: startInput,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   async run(input, caller) {
-    if (input.command !== undefined || input.verify !== undefined) {
-      demandTrust(caller, 'pulse_start with command or verify');
-    }
     demandEnclosed(caller, 'pulse_start', input);
     const pulse = await caller.pulse();
     const admitted = await pulse.start(startWords(input), caller.take);

@@ -5,7 +5,7 @@
 import type { Resumed } from '../operations/control.ts';
 import type { McpTool } from '../tools/mcp-server.ts';
 import { statusInput } from './inputs.ts';
-import { type Caller, demandPerson, demandTrust, sessionTool, type Told } from './session-tool.ts';
+import { type Caller, demandPerson, sessionTool, type Told } from './session-tool.ts';
 import { demandEnclosed, started, startWords } from './starting.ts';
 import { boundedSession } from './views.ts';
 import { waitForStop } from './waiting.ts';
@@ -35,13 +35,6 @@ const start = sessionTool({
   annotations: CHANGES,
   async run(input, caller) {
     const { approve: isApproved, ...given } = input;
-    if (
-      input.command !== undefined ||
-      input.plan?.verify !== undefined ||
-      input.plan?.preflight !== undefined
-    ) {
-      demandTrust(caller, 'pulse_workflow_start with command, verify or preflight');
-    }
     if (isApproved) demandPerson(caller, 'pulse_workflow_start with approve');
     demandEnclosed(caller, 'pulse_workflow_start', input);
     const { workflows } = await caller.pulse();
@@ -145,6 +138,7 @@ const baseline = sessionTool({
   description: 'What was wrong before the first pulse and is held against none; refresh records it again.',
   input: workflowBaselineInput,
   annotations: CHANGES,
+  onlyReads: ({ refresh }) => !refresh,
   async run({ sessionId, refresh }, caller) {
     if (refresh) demandPerson(caller, 'pulse_workflow_baseline with refresh');
     const { workflows } = await caller.pulse();

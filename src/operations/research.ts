@@ -4,7 +4,6 @@ import { PulseError } from '../domain/errors.ts';
 import { researchFileOf } from '../engine/measure.ts';
 import { composeReport, type ReportWords, writeReport } from '../engine/research-report.ts';
 import { rowsOf } from '../engine/research-rows.ts';
-import { openRepository } from '../git/repository.ts';
 import { finalLines, type Progress, progressOf } from '../research/progress.ts';
 import { type ResearchFile, readResearchFile } from '../research/research-file.ts';
 import {
@@ -16,6 +15,7 @@ import {
 } from '../store/research.ts';
 import { getSession, type Session } from '../store/sessions.ts';
 import type { Operations, Within } from './context.ts';
+import { openProject } from './project.ts';
 import { type StartInput, type StartNotes, startSession } from './start.ts';
 
 export interface ResearchInput extends Omit<StartInput, 'goal' | 'kind' | 'verify' | 'maxIterations'> {
@@ -40,7 +40,7 @@ export async function startResearch(
       hint: `Choose a number from 1 to ${MOST_AT_ONCE}.`,
     });
   }
-  const repository = await openRepository(operations.git, input.path);
+  const repository = await openProject(operations, input.path);
   const { values } = await loadConfig(repository.root, operations.environment);
   if (values.labels.length > 0) {
     throw new PulseError(

@@ -1,5 +1,4 @@
-import { stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import type { AgentAdapter } from '../agents/contract.ts';
 import { hasPrice } from '../agents/prices.ts';
 import { chooseAgent, findAdapter } from '../agents/registry.ts';
@@ -15,7 +14,6 @@ import {
   branchExists,
   type DirtyPaths,
   dirtyPaths,
-  openRepository,
   type Repository,
   readIdentity,
   resolveBase,
@@ -30,6 +28,7 @@ import {
 } from '../store/sessions.ts';
 import { insertTurn } from '../store/turns.ts';
 import type { Operations, Within } from './context.ts';
+import { openProject } from './project.ts';
 import { type ChosenSandbox, chooseSandbox } from './sandbox.ts';
 
 const MAX_GOAL_BYTES = 64 * 1024;
@@ -79,7 +78,7 @@ export async function startSession(
   within?: Within,
 ): Promise<{ session: Session; notes: StartNotes }> {
   checkGoal(input.goal);
-  const repository = await openRepository(git, await existingDirectory(input.path));
+  const repository = await openProject({ git, home }, input.path);
   const config = await loadConfig(repository.root, environment);
   const model = wantedModel(input, config);
   const { name: agent, adapter } = await chooseAgent({
@@ -203,17 +202,6 @@ async function checkFallback(name: string | undefined, environment: NodeJS.Proce
       cause: error,
     });
   }
-}
-
-async function existingDirectory(path: string): Promise<string> {
-  const absolute = resolve(path);
-  const found = await stat(absolute).catch((error: NodeJS.ErrnoException) => error);
-  if (found instanceof Error || !found.isDirectory()) {
-    throw new PulseError('invalid_input', `There is no folder ${absolute}.`, {
-      hint: 'Run the command inside a git repository, or name one with --path.',
-    });
-  }
-  return absolute;
 }
 
 async function chooseBase(git: Git, repository: Repository, wanted: string | undefined) {

@@ -5,7 +5,7 @@ import { uuidv7 } from '../domain/ids.ts';
 import { iterationsFor, type Plan, parsePlan } from '../domain/plan.ts';
 import type { BaselineIssue } from '../domain/workflow.ts';
 import { listRefs } from '../git/refs.ts';
-import { openRepository, type Repository, resolveBase } from '../git/repository.ts';
+import { type Repository, resolveBase } from '../git/repository.ts';
 import { appendEvents } from '../store/events.ts';
 import { getSession, type Session } from '../store/sessions.ts';
 import { type Db, storeNow } from '../store/store.ts';
@@ -24,6 +24,7 @@ import {
 } from '../store/workflows.ts';
 import type { Operations, Within } from './context.ts';
 import { pause, type Resumed, resume } from './control.ts';
+import { openProject } from './project.ts';
 import { type StartInput, type StartNotes, startSession } from './start.ts';
 import { applyEdit, insertPlanned, preparation, readEdit } from './workflow-plan.ts';
 
@@ -43,9 +44,9 @@ export async function startWorkflow(
   input: WorkflowInput,
   within?: Within,
 ): Promise<{ session: Session; notes: StartNotes }> {
-  const { engine, git, environment } = operations;
+  const { engine, environment } = operations;
   const plan = input.goal === undefined ? parsePlan(input.plan) : draftOf(input.goal);
-  const repository = await openRepository(git, input.path);
+  const repository = await openProject(operations, input.path);
   const { values } = await loadConfig(repository.root, environment);
   if (values.labels.length > 0) {
     throw new PulseError('invalid_config', 'A workflow runs beside its runner: it takes no labels yet.', {

@@ -24,10 +24,14 @@ async function lab(): Promise<ApiScene> {
   return scene;
 }
 
-const start = (scene: ApiScene, body: object = {}, headers: object = TRUSTED): Promise<Answer> =>
+const start = (
+  scene: ApiScene,
+  body: object = {},
+  call: { isStranger?: boolean; headers?: Record<string, string> } = {},
+): Promise<Answer> =>
   scene.ask('POST', '/api/research', {
     body: { research: RESEARCH, projectPath: scene.root, command: AGENT, iterations: 2, ...body },
-    headers: { ...headers },
+    ...call,
   });
 
 async function driven(scene: ApiScene): Promise<string> {
@@ -104,14 +108,17 @@ describe('research over HTTP', () => {
   it('needs the token to be started and to be finished; looking needs none', async () => {
     const scene = await lab();
     const { ask } = scene;
-    expect(await start(scene, { command: undefined }, {})).toMatchObject({
+    expect(await start(scene, { command: undefined }, { isStranger: true })).toMatchObject({
       status: 401,
       json: { error: { code: 'unauthorized' } },
     });
     expect(await scene.pulse.list({})).toEqual([]);
     const { json } = await start(scene);
     const id = json.sessionId;
-    const finish = await ask('POST', `/api/research/${id}/finish`, { body: { how: 'done' } });
+    const finish = await ask('POST', `/api/research/${id}/finish`, {
+      body: { how: 'done' },
+      isStranger: true,
+    });
     expect(finish.status).toBe(401);
     expect((await ask('GET', `/api/research/${id}`)).json.research.phase).toBe('researching');
     for (const path of ['', '/tasks', '/mailbox']) {
@@ -152,7 +159,7 @@ describe('research over HTTP', () => {
   it('has its effect once for one key, and refuses the key for another request', async () => {
     const scene = await lab();
     const { ask } = scene;
-    const keyed = { ...TRUSTED, 'idempotency-key': 'once' };
+    const keyed = { headers: { 'idempotency-key': 'once' } };
     const [first, second] = await Promise.all([start(scene, {}, keyed), start(scene, {}, keyed)]);
     expect(first.json.sessionId).toBe(second.json.sessionId);
     expect(await scene.pulse.list({})).toHaveLength(1);

@@ -69,16 +69,50 @@ describe('Origin', () => {
 });
 
 describe('the token', () => {
-  it('is not needed on loopback to look, to start a known agent, to pause and to abort', async () => {
-    const { ask, root } = await makeApiScene();
-    const { status, json } = await ask('POST', '/api/pulse/start', {
-      body: { goal: 'g', projectPath: root, agent: 'demo' },
-    });
-    expect(status).toBe(201);
-    const id = json.sessionId;
-    expect(await ask('GET', `/api/pulse/${id}`)).toMatchObject({ status: 200 });
-    expect(await ask('POST', `/api/pulse/${id}/pause`)).toMatchObject({ status: 202 });
-    expect(await ask('POST', `/api/pulse/${id}/abort`)).toMatchObject({ status: 202 });
+  it('is not needed on loopback to look', async () => {
+    const { ask, post } = await makeApiScene();
+    const { id } = await post('true');
+    for (const path of ['/api/pulse', `/api/pulse/${id}`, '/metrics', '/openapi.json', '/api/health']) {
+      expect([path, (await ask('GET', path)).status]).toEqual([path, 200]);
+    }
+  });
+
+  it('is needed for every change, on loopback too, as the document says', async () => {
+    const { ask, post, handed, events } = await makeApiScene();
+    const { id } = await post('true');
+    const { paths } = (await ask('GET', '/openapi.json')).json;
+    const before = await events({ id });
+    let changes = 0;
+    for (const [path, methods] of Object.entries<Record<string, { security?: object[] }>>(paths)) {
+      for (const [method, { security }] of Object.entries(methods)) {
+        const isReading = method === 'get';
+        expect([method, path, security]).toEqual([method, path, isReading ? undefined : [{ token: [] }]]);
+        if (isReading) continue;
+        changes += 1;
+        const asked = path.replace('{id}', id);
+        for (const body of [undefined, {}, '{']) {
+          expect(await ask(method.toUpperCase(), asked, { body, isStranger: true })).toMatchObject({
+            status: 401,
+            json: { error: { code: 'unauthorized', message: `POST ${asked} needs the token.` } },
+          });
+        }
+      }
+    }
+    expect(changes).toBeGreaterThan(10);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      expect((await ask(method, '/api/nothing', { isStranger: true })).status).toBe(401);
+    }
+    expect(await events({ id })).toEqual(before);
+    expect(handed).toEqual([id]);
+  });
+
+  it('is needed to look as well where `reads` says so', async () => {
+    const { ask } = await makeApiScene({ reads: 'token' });
+    for (const path of ['/api/pulse', '/metrics', '/openapi.json']) {
+      expect((await ask('GET', path)).status).toBe(401);
+      expect((await ask('GET', path, { headers: TRUSTED })).status).toBe(200);
+    }
+    expect((await ask('GET', '/api/health')).status).toBe(200);
   });
 
   it.each(['Bearer wrong', `Bearer ${TOKEN}x`, `Bearer  `, `Basic ${TOKEN}`, TOKEN])(

@@ -250,7 +250,7 @@ describe('pulse serve', () => {
 
   it('refuses a body that is too large, also one that does not say how large', async () => {
     const server = await startServer();
-    const headers = { 'content-type': 'application/json' };
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${server.token}` };
     const whole = await fetch(`${server.url}/api/pulse/start`, {
       method: 'POST',
       headers,

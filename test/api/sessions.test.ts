@@ -68,7 +68,7 @@ describe('POST /api/pulse/start', () => {
     const hand = pulse.hand('this server');
     const dead = createApi({ pulse, token: TOKEN, runSession: () => undefined, take: hand.take });
     const body = JSON.stringify({ goal: 'g', projectPath: root, agent: 'demo' });
-    const headers = { 'content-type': 'application/json' };
+    const headers = { 'content-type': 'application/json', ...TRUSTED };
     const answer = await dead.request('/api/pulse/start', { method: 'POST', body, headers });
     const { sessionId } = (await answer.json()) as { sessionId: string };
     expect(await hand.list()).toEqual([sessionId]);
@@ -86,15 +86,10 @@ describe('POST /api/pulse/start', () => {
     expect(goal).toBe('Use GITHUB_TOKEN=[redacted]');
   });
 
-  it.each(['command', 'verify'])('needs the token for `%s`', async (field) => {
+  it('needs the token, whatever it asks for', async () => {
     const { ask, root, handed } = await makeApiScene();
-    const body = {
-      goal: 'g',
-      projectPath: root,
-      agent: 'demo',
-      [field]: field === 'verify' ? ['true'] : 'true',
-    };
-    const { status, headers, json } = await ask('POST', '/api/pulse/start', { body });
+    const body = { goal: 'g', projectPath: root, agent: 'demo' };
+    const { status, headers, json } = await ask('POST', '/api/pulse/start', { body, isStranger: true });
     expect(status).toBe(401);
     expect(headers.get('www-authenticate')).toBe('Bearer');
     expect(json.error).toMatchObject({ code: 'unauthorized', hint: expect.stringContaining('token') });
@@ -249,7 +244,7 @@ describe('pause, resume, abort', () => {
     expect(await run(session)).toMatchObject({ status: 'paused' });
 
     const body = { answer: 'Go on.', maxIterations: 4, budgetUsd: 20, budgetTokens: 5, timeLimit: '9h' };
-    const refused = await ask('POST', `/api/pulse/${session.id}/resume`, { body });
+    const refused = await ask('POST', `/api/pulse/${session.id}/resume`, { body, isStranger: true });
     expect(refused).toMatchObject({ status: 401, json: { error: { code: 'unauthorized' } } });
     expect(handed).toHaveLength(1);
     const { status, json } = await ask('POST', `/api/pulse/${session.id}/resume`, { body, headers: TRUSTED });

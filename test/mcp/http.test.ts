@@ -47,22 +47,40 @@ describe('MCP over HTTP', () => {
     });
   });
 
-  it('starts commands and resumes only for whoever shows the token', async () => {
+  it('changes something only for whoever shows the token; looking needs none', async () => {
     const client = await connect();
-    const start = { projectPath: scene.scratch.repository, goal: 'x' };
-    for (const more of [{ command: 'true' }, { verify: ['true'] }, { verify: [] }]) {
-      const error = await failedCall(client, 'pulse_start', { ...start, ...more });
-      expect(error).toMatchObject({ code: 'unauthorized', hint: expect.stringContaining('Authorization') });
-    }
-    expect((await failedCall(client, 'pulse_resume', { sessionId: 'ses_0000' })).code).toBe('unauthorized');
-    expect(await call(client, 'pulse_list')).toEqual({ sessions: [] });
-
-    const { sessionId } = await call<{ sessionId: string }>(client, 'pulse_start', {
-      ...start,
-      agent: 'demo',
+    const trusted = await connect(AUTHORIZED);
+    const { repository: projectPath } = scene.scratch;
+    const { sessionId } = await call<{ sessionId: string }>(trusted, 'pulse_start', {
+      projectPath,
+      goal: 'x',
+      command: 'sleep 30',
     });
+    const before = await scene.pulse.session(sessionId);
+    const task = { operation: 'create', description: 'x' };
+    const mail = { operation: 'send', from_agent: 'a', to_agent: 'b', body: 'x', message_type: 'x' };
+    for (const [name, input] of Object.entries({
+      pulse_start: { projectPath, goal: 'x', agent: 'demo' },
+      pulse_pause: { sessionId },
+      pulse_resume: { sessionId },
+      pulse_abort: { sessionId },
+      pulse_workflow_start: { projectPath, goal: 'x', agent: 'demo' },
+      pulse_workflow_stop: { sessionId },
+      show_report: { sessionId },
+      commander_task: task,
+      commander_mailbox: mail,
+    })) {
+      expect([name, await failedCall(client, name, input)]).toMatchObject([
+        name,
+        { code: 'unauthorized', hint: expect.stringContaining('Authorization') },
+      ]);
+    }
+    expect((await call<{ sessions: unknown[] }>(client, 'pulse_list')).sessions).toHaveLength(1);
+    expect(await scene.pulse.session(sessionId)).toMatchObject({ id: before.id, stop_reason: null });
+    expect(await call(client, 'commander_task', { operation: 'list' })).toEqual({ tasks: [] });
+    expect(await call(client, 'commander_mailbox', { operation: 'list' })).toEqual({ messages: [] });
     expect(
-      (await call<{ session: { status: string } }>(client, 'pulse_abort', { sessionId })).session.status,
+      (await call<{ session: { status: string } }>(trusted, 'pulse_abort', { sessionId })).session.status,
     ).toBe('aborted');
   });
 

@@ -123,7 +123,7 @@ describe('research over MCP', { timeout: 90_000 }, () => {
   });
 
   it('has a commander: tasks from creation to completion, comments, a mailbox', async () => {
-    const client = await connect({});
+    const client = await connect();
     const task = (args: object) => call<{ task_id: string; task: Task }>(client, 'commander_task', args);
     const created = await task({
       operation: 'create',

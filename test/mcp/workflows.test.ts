@@ -123,20 +123,12 @@ describe('workflows over MCP', { timeout: 90_000 }, () => {
     expect((await atStop(client, long.sessionId)).session.status).toBe('paused');
   });
 
-  it('leaves what runs commands and what people decide to whoever shows the token', async () => {
+  it('leaves starting and what people decide to whoever shows the token', async () => {
     const client = await connect({});
     const plain = { projectPath: scene.scratch.repository, plan: PLAN, agent: 'demo' };
-    for (const more of [
-      { command: 'true' },
-      { plan: { ...PLAN, verify: [] } },
-      { plan: { ...PLAN, preflight: ['true'] } },
-      { approve: true },
-    ]) {
-      const error = await failedCall(client, 'pulse_workflow_start', { ...plain, ...more });
-      expect(error).toMatchObject({ code: 'unauthorized' });
-    }
+    expect((await failedCall(client, 'pulse_workflow_start', plain)).code).toBe('unauthorized');
     expect(await call(client, 'pulse_list')).toEqual({ sessions: [] });
-    const { sessionId } = await call<{ sessionId: string }>(client, 'pulse_workflow_start', plain);
+    const { sessionId } = await call<{ sessionId: string }>(await connect(), 'pulse_workflow_start', plain);
     const decisions: [string, object][] = [
       ['approve', {}],
       ['extension', { approve: true }],

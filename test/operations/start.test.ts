@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { StartInput } from '../../src/operations/start.ts';
@@ -8,6 +8,12 @@ const ASKED: Pick<StartInput, 'goal' | 'createdBy' | 'command'> = {
   goal: 'go',
   createdBy: 'cli',
   command: 'true',
+};
+
+const RESEARCH = {
+  goal: 'Faster',
+  metric: { name: 'ms', direction: 'lower', verifyCommand: 'echo 1' },
+  scope: { inScope: ['src/**'] },
 };
 
 describe('starting a session', () => {
@@ -42,6 +48,32 @@ describe('starting a session', () => {
     expect(sh(root, 'branch', '--format=%(refname:short)')).toBe('main');
     expect(readdirSync(root)).toEqual(before);
   });
+
+  it.each(['by its name', 'through a symlink'])(
+    'refuses a project in the state directory %s, such as a repository an agent made in its worktree',
+    async (how) => {
+      const { pulse, folder, sh, run, start } = await makeScene();
+      const nested = 'git init -q nested && git -C nested commit -q --allow-empty -m x';
+      const agent = 'git -c user.name=a -c user.email=a@b';
+      const session = await start(
+        `${nested.replace('git -C', `${agent} -C`)}; sleep 0; echo "<signal>BLOCKED: x</signal>"`,
+      );
+      await run(session);
+      const inside = join(session.worktree_path!, 'nested');
+      symlinkSync(inside, join(folder, 'alias'));
+      const path = how === 'by its name' ? inside : join(folder, 'alias');
+      expect(sh(inside, 'rev-parse', '--show-toplevel')).toContain('nested');
+      for (const begin of [
+        () => pulse.start({ ...ASKED, path }),
+        () => pulse.start({ ...ASKED, path: session.worktree_path! }),
+        () => pulse.workflows.start({ ...ASKED, goal: 'x', actor: 'test', path }),
+        () => pulse.research.start({ ...ASKED, content: RESEARCH, path }),
+      ]) {
+        await expect(begin()).rejects.toMatchObject({ code: 'path_outside', hint: expect.any(String) });
+      }
+      expect(await pulse.list({})).toHaveLength(1);
+    },
+  );
 
   it.each<[string, boolean, Partial<StartInput>, Record<string, string>]>([
     ['a command', true, {}, {}],

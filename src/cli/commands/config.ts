@@ -28,6 +28,7 @@ const SETTINGS: Record<SettingName, string> = {
   sandbox: 'whether agents and checks are enclosed',
   sandboxRead: 'what a sandbox shows besides the usual',
   sandboxWrite: 'what may be changed in a sandbox besides the worktree',
+  reads: 'whether reading over HTTP needs the token',
   prices: 'what models cost, where an agent does not say',
   research: 'where research is told beside the built-in commander',
 };

@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { isLoopback } from '../../api/guard.ts';
 import { serve } from '../../api/serve.ts';
 import { takeServeLock } from '../../api/serve-lock.ts';
+import { loadConfig } from '../../config.ts';
 import { PulseError } from '../../domain/errors.ts';
 import { resolveHome } from '../../home.ts';
 import { createPulse } from '../../pulse.ts';
@@ -26,8 +27,16 @@ export async function run({ input, output, environment }: CommandContext): Promi
 
   using lock = await takeServeLock(resolveHome(environment).serveLock);
   await using pulse = await createPulse({ environment, onWait: output.talk });
+  const { values } = await loadConfig(null, environment);
   const orphans = input.has('adopt') ? await findOrphans(pulse) : [];
-  await using server = await serve({ pulse, host, port, adopt: orphans.map(({ id }) => id), say });
+  await using server = await serve({
+    pulse,
+    host,
+    port,
+    reads: values.reads,
+    adopt: orphans.map(({ id }) => id),
+    say,
+  });
   lock.update(server.url);
   if (output.isJson) output.json({ type: 'serve.listening', url: server.url, adopted: server.adopted });
   output.talk(`Pulse listens on ${server.url}`);
