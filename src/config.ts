@@ -8,6 +8,7 @@ import { pricesSchema } from './domain/attempt.ts';
 import { commanderTargetSchema } from './domain/commander.ts';
 import { parseDuration } from './domain/durations.ts';
 import { PulseError } from './domain/errors.ts';
+import { DEFAULT_PATIENCE_MS } from './domain/failures.ts';
 
 const duration = z.string().transform((text, context) => {
   try {
@@ -17,6 +18,8 @@ const duration = z.string().transform((text, context) => {
     return z.NEVER;
   }
 });
+/** Nothing but a length of time, and none at all. */
+const durationOrNone = z.union([z.literal([0, '0', '0s']).transform(() => 0), duration]);
 const onOrOff = (isOn: boolean): 'on' | 'off' => (isOn ? 'on' : 'off');
 const commands = z.array(z.string().min(1));
 const budget = z.union([z.number().positive(), z.literal('none').transform(() => null)]);
@@ -38,6 +41,8 @@ const settingsSchema = z.strictObject({
   idleTimeout: duration.optional(),
   context: z.enum(['none', 'prefetch', 'mcp', 'hybrid']).optional(),
   completion: z.strictObject({ inferred: z.enum(['confirm', 'accept']) }).optional(),
+  /** How long a service that is away is waited for. */
+  patience: durationOrNone.optional(),
   limits: z.strictObject({ wait: z.union([z.boolean(), z.enum(['on', 'off'])]) }).optional(),
   env: z.strictObject({ pass: z.array(z.string().min(1)) }).optional(),
   /** Encloses agents and checks with bubblewrap; `auto`: where that works. */
@@ -63,6 +68,7 @@ export const DEFAULT_SETTINGS = {
   idleTimeout: 10 * 60 * 1000,
   context: 'prefetch',
   completion: { inferred: 'confirm' },
+  patience: DEFAULT_PATIENCE_MS,
   limits: { wait: true },
   env: { pass: [] },
   sandbox: 'off',

@@ -120,7 +120,21 @@ const Verification = z
 
 export const StartAnswer = z.object({ sessionId: z.string(), session: Session });
 export const SessionAnswer = z.object({ session: Session });
-export const SessionViewAnswer = z.object({ session: Session, iterations: z.array(Iteration) });
+const Waiting = z
+  .object({
+    agent: z.string(),
+    failureClass: z.string(),
+    since: time.nullable().describe('When the first try failed.'),
+    until: time.describe('The next try.'),
+    patienceMs: z.int().nullable().describe('How long it waits in all.'),
+  })
+  .describe('A service that does not answer, or a usage limit.');
+
+export const SessionViewAnswer = z.object({
+  session: Session,
+  iterations: z.array(Iteration),
+  waiting: Waiting.nullable(),
+});
 export const SessionsAnswer = z.object({ sessions: z.array(Session), nextCursor: z.string().nullable() });
 export const IterationAnswer = z.object({ iteration: Iteration, verifications: z.array(Verification) });
 export const VerificationsAnswer = z.object({ verifications: z.array(Verification) });

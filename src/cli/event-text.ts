@@ -5,6 +5,7 @@ import { toolLine } from './follow/progress.ts';
 import { formatCount, formatUsd } from './follow/result.ts';
 import type { Style } from './terminal/style.ts';
 import { shown, shownLine } from './terminal/text.ts';
+import { waitingText, waitOfEvent } from './waiting-text.ts';
 
 export function eventText(event: PulseEvent, style: Style): string {
   const time = event.at.slice(11, 19);
@@ -40,7 +41,7 @@ function describe(event: PulseEvent, style: Style): string {
     case 'iteration.verified':
       return checks(data.commands, style);
     case 'iteration.retried':
-      return style.yellow(`again: ${word('reason')} (attempt ${word('attempt')})`);
+      return style.yellow(`again: ${word('reason')} (attempt ${word('attempt')}${delay(data)})`);
     case 'iteration.settled':
       return settled(data, style);
     case 'agent.text':
@@ -54,7 +55,7 @@ function describe(event: PulseEvent, style: Style): string {
     case 'agent.usage':
       return style.dim(usage(data));
     case 'agent.waiting':
-      return style.yellow(waiting(data));
+      return style.yellow(waiting(event));
     case 'signal.received':
       return `${style.bold(word('signal'))} ${style.dim(`${word('source')}, ${word('rule')}`)}${data.reason ? `\n${shown(String(data.reason))}` : ''}`;
     case 'session.blocked':
@@ -130,9 +131,13 @@ function stopped(data: Record<string, unknown>, style: Style): string {
 }
 
 /** Other sessions have found the service failing. */
-export function waiting({ agent, failureClass, until }: Record<string, unknown>): string {
-  const time = String(until ?? '').slice(11, 19);
-  return shownLine(`${agent} does not answer (${failureClass}): tried again at ${time} UTC`);
+export function waiting(event: PulseEvent): string {
+  const wait = waitOfEvent(event);
+  return wait ? waitingText(wait, Date.parse(event.at)) : 'waiting';
+}
+
+function delay({ delayMs }: Record<string, unknown>): string {
+  return Number(delayMs ?? 0) > 0 ? `, in ${formatDuration(Number(delayMs))}` : '';
 }
 
 function usage({ costUsd, inputTokens, outputTokens }: Record<string, unknown>): string {

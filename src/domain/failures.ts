@@ -1,4 +1,4 @@
-/** Why a run did not succeed, and what happens next (contract 1.6). Retries are not iterations. */
+/** Why a run did not succeed, and what happens next. Retries are not iterations. */
 export const FAILURE_CLASSES = [
   'crashed',
   'spawn_failed',
@@ -17,13 +17,19 @@ export type FailureClass = (typeof FAILURE_CLASSES)[number];
 
 export type FailurePolicy =
   | { kind: 'retry'; delaysMs: readonly number[] }
+  | { kind: 'patience'; firstMs: number; longestMs: number; quickRetries: number }
   | { kind: 'wait'; maxWaits: number; maxTotalMs: number }
   | { kind: 'end_iteration'; maxInARow: number }
   | { kind: 'block' }
   | { kind: 'as_asked' };
 
-const FLAKY_SERVICE: FailurePolicy = { kind: 'retry', delaysMs: [2_000, 4_000, 8_000, 16_000, 32_000] };
-const CRASH: FailurePolicy = { kind: 'retry', delaysMs: [1_000, 5_000] };
+/** How long a session waits in a row for a service that does not answer, unless its settings say otherwise. */
+export const DEFAULT_PATIENCE_MS = 6 * 60 * 60 * 1000;
+export const CRASH_DELAYS_MS: readonly number[] = [1_000, 5_000];
+
+/** After its quick retries (a minute in all) a service counts as away, and the breaker keeps others from it. */
+const SERVICE_AWAY = { kind: 'patience', firstMs: 2_000, longestMs: 15 * 60_000, quickRetries: 5 } as const;
+const CRASH: FailurePolicy = { kind: 'retry', delaysMs: CRASH_DELAYS_MS };
 const TIMEOUT: FailurePolicy = { kind: 'end_iteration', maxInARow: 3 };
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -31,15 +37,20 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export function isServiceFailure(
   failureClass: FailureClass | null | undefined,
 ): failureClass is FailureClass {
-  return !!failureClass && FAILURE_POLICIES[failureClass] === FLAKY_SERVICE;
+  return !!failureClass && FAILURE_POLICIES[failureClass] === SERVICE_AWAY;
+}
+
+/** Whether a service that has failed this many retries in a row is taken for away. */
+export function isAway(retries: number): boolean {
+  return retries >= SERVICE_AWAY.quickRetries;
 }
 
 export const FAILURE_POLICIES: Record<FailureClass, FailurePolicy> = {
   crashed: CRASH,
   spawn_failed: CRASH,
-  network: FLAKY_SERVICE,
-  overloaded: FLAKY_SERVICE,
-  rate_limit: FLAKY_SERVICE,
+  network: SERVICE_AWAY,
+  overloaded: SERVICE_AWAY,
+  rate_limit: SERVICE_AWAY,
   usage_limit: { kind: 'wait', maxWaits: 5, maxTotalMs: DAY_MS },
   timeout_idle: TIMEOUT,
   timeout_hard: TIMEOUT,

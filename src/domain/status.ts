@@ -44,6 +44,7 @@ export const STOP_REASONS = {
     'approval_required',
     'merge_conflict',
     'usage_limit',
+    'service_unavailable',
     'agent_auth',
   ],
   failed: ['agent_unavailable', 'agent_error', 'preflight_failed', 'pulse_failed', 'internal_error'],

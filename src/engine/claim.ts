@@ -1,14 +1,18 @@
 import { breakerKey } from '../domain/breaker.ts';
+import { DEFAULT_PATIENCE_MS } from '../domain/failures.ts';
 import { isByPulse } from '../domain/workflow.ts';
-import { type Breaker, passBreaker } from '../store/breakers.ts';
+import { type ClosedWay, passBreaker } from '../store/breakers.ts';
 import { appendEvents } from '../store/events.ts';
 import { claimTask, postponeTask, setTaskReservation, type Task, unclaimTask } from '../store/inbox.ts';
 import { recentCosts, startIteration } from '../store/iterations.ts';
 import {
   findSession,
+  getControl,
   purseOf,
   reserveSpending,
   type Session,
+  type SessionControl,
+  updateControl,
   updateSession,
   withPurse,
 } from '../store/sessions.ts';
@@ -29,9 +33,12 @@ export async function claimAttempt(db: Db, { sessionId, owner, leaseMs }: Claim)
   const task = await claimTask(db, { owner, leaseMs, sessionId });
   if (!task) return null;
   const isByAgent = usesService(task);
-  const breaker = isByAgent ? await passBreaker(db, breakerKey(task.spec)) : null;
-  if (breaker) {
-    await waitForService(db, task, breaker);
+  const control = await getControl(db, sessionId);
+  const way = isByAgent
+    ? await passBreaker(db, breakerKey(task.spec), { isUrgent: mustTryNow(control) })
+    : null;
+  if (way) {
+    await waitForService(db, { task, way, control });
     return null;
   }
   const reserved = isByAgent && session.budget_usd !== null ? await reservation(db, session) : 0;
@@ -40,6 +47,9 @@ export async function claimAttempt(db: Db, { sessionId, owner, leaseMs }: Claim)
     return null;
   }
   await setTaskReservation(db, task, reserved);
+  const { counters } = control;
+  if (isByAgent && counters.probes > 0)
+    await updateControl(db, sessionId, { counters: { ...counters, probes: 0 } });
   await startIteration(db, { sessionId, number: task.iteration_number });
   if (session.resume_at !== null) await updateSession(db, sessionId, { resume_at: null });
   await appendEvents(db, sessionId, [
@@ -67,16 +77,40 @@ async function reservation(db: Db, session: Session): Promise<number> {
   return reservationUsd(session, await recentCosts(db, session.id, 11));
 }
 
-/** As a back-off is: durable, and a pause takes effect at once. */
-async function waitForService(db: Db, task: Task, breaker: Breaker): Promise<void> {
-  const { retry_at: until, failure_class: failureClass } = breaker;
+/** A person has just asked for it, or it has waited as long as it may: then its own try decides. */
+function mustTryNow({ counters, settings }: SessionControl): boolean {
+  return counters.probes > 0 || counters.serviceWaitMs >= patienceOf(settings);
+}
+
+function patienceOf({ patienceMs = DEFAULT_PATIENCE_MS }: SessionControl['settings']): number {
+  return patienceMs;
+}
+
+/** As a back-off is: durable, part of the session's patience, and a pause takes effect at once. */
+async function waitForService(
+  db: Db,
+  { task, way, control }: { task: Task; way: ClosedWay; control: SessionControl },
+): Promise<void> {
+  const { counters, settings } = control;
+  const { failureClass, now } = way;
+  const patienceMs = patienceOf(settings);
+  const waitMs = Math.min(way.waitMs, patienceMs - counters.serviceWaitMs);
+  const until = new Date(Date.parse(now) + waitMs).toISOString();
+  const since = counters.waiting?.since ?? now;
   await postponeTask(db, task, until);
   await updateSession(db, task.session_id, { resume_at: until });
+  await updateControl(db, task.session_id, {
+    counters: {
+      ...counters,
+      serviceWaitMs: counters.serviceWaitMs + waitMs,
+      waiting: { failureClass, since },
+    },
+  });
   await appendEvents(db, task.session_id, [
     {
       type: 'agent.waiting',
       iteration: task.iteration_number,
-      data: { agent: task.spec.agent, failureClass, until },
+      data: { agent: task.spec.agent, failureClass, until, since, patienceMs },
     },
   ]);
 }

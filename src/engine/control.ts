@@ -1,13 +1,12 @@
 /** What a person may ask of a session from outside its runner. Each is one transaction; the bell does the rest. */
-import { breakerKey } from '../domain/breaker.ts';
 import { PulseError } from '../domain/errors.ts';
 import { RESUMABLE_STATUSES, TERMINAL_STATUSES } from '../domain/status.ts';
-import { probeBreakerNow } from '../store/breakers.ts';
 import { appendEvents } from '../store/events.ts';
 import { amendTask, closeTask, findTask } from '../store/inbox.ts';
 import { amendIteration, isLive, moveIteration, recentIterations } from '../store/iterations.ts';
 import { findResearch, updateResearch } from '../store/research.ts';
 import {
+  ASKED_BY_A_PERSON,
   getControl,
   getSession,
   listChildren,
@@ -156,13 +155,12 @@ export async function resumeSession(db: Db, id: string, resume: Resume): Promise
     request: null,
     request_actor: null,
     window_from: session.current_iteration,
+    counters: ASKED_BY_A_PERSON,
     ...(answer ? { answer } : {}),
     ...(branchHead ? { head_sha: branchHead } : {}),
   });
   await restart(db, { ...session, ...limits }, { branchHead, brief });
   if (answerTurn) await insertTurn(db, answerTurn);
-  const { agent, command } = session;
-  await probeBreakerNow(db, breakerKey({ agent, command, model: control.settings.model }));
   await appendEvents(db, session.id, [
     {
       type: 'session.resumed',

@@ -1,3 +1,4 @@
+import type { RetryCounters } from '../store/sessions.ts';
 import { budgetStop } from './governor.ts';
 import type { LiveIteration, SessionState, Step } from './loop.ts';
 
@@ -12,7 +13,7 @@ export function commonStep({ session, control, live }: SessionState): Step | nul
   if (live.task.result?.stage === 'reported') return null;
   if (control.request === 'stop') return { do: 'interrupt', live };
   if (control.request === 'pause' && live.isWaiting) return { do: 'interrupt', live };
-  if (live.lease === 'lost') return takeBack(live);
+  if (live.lease === 'lost') return takeBack(live, control.counters);
   if (live.task.status === 'pending' && !live.task.result) {
     const stop = budgetStop(session);
     if (stop) return { do: 'end', stop };
@@ -21,10 +22,12 @@ export function commonStep({ session, control, live }: SessionState): Step | nul
 }
 
 /** Nothing is tried for ever: an attempt that its daemons keep dying over ends the session. */
-function takeBack(live: LiveIteration): Step {
+function takeBack(live: LiveIteration, { service, usageWaits }: RetryCounters): Step {
   const { attempt, max_attempts: most } = live.task;
-  if (attempt < most || live.task.result) return { do: 'requeue', live };
-  const detail = `The attempt was given up after it had been interrupted ${attempt} times.`;
+  // One that waited long for its service was tried often, and broken off by nobody.
+  const times = attempt - service - usageWaits;
+  if (times < most || live.task.result) return { do: 'requeue', live };
+  const detail = `The attempt was given up after it had been interrupted ${times} times.`;
   return { do: 'end', stop: { status: 'failed', reason: 'internal_error', detail } };
 }
 

@@ -115,6 +115,8 @@ export interface Retry {
   /** Another agent takes over. */
   agent?: string;
   delayMs: number;
+  /** How long a service that is away is waited for in all. */
+  patienceMs?: number;
   failureClass: FailureClass;
   message: string;
   counters: RetryCounters;

@@ -128,7 +128,7 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     resume_at: null,
   });
   await updateControl(db, session.id, {
-    counters: NO_RETRIES,
+    counters: { ...NO_RETRIES, probes: state.control.counters.probes },
     ...(landed ? { head_sha: landed } : {}),
     ...(verdict.stop ? { request: null, request_actor: null } : {}),
     // Whoever did not get to read a person's answer leaves it to the next.

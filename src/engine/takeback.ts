@@ -1,7 +1,7 @@
 /** An attempt goes back to the inbox: retried after a failure, taken from a dead daemon, or stopped by a person. */
 import type { AttemptSpec, RunReport } from '../domain/attempt.ts';
 import { breakerKey } from '../domain/breaker.ts';
-import { type FailureClass, isServiceFailure } from '../domain/failures.ts';
+import { type FailureClass, isAway, isServiceFailure } from '../domain/failures.ts';
 import { recoveryRef } from '../git/refs.ts';
 import { tellBreaker } from '../store/breakers.ts';
 import { appendEvents } from '../store/events.ts';
@@ -81,7 +81,7 @@ export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void>
       {
         type: 'iteration.retried',
         iteration: iteration.iteration_number,
-        data: { attempt, reason, failureClass: retry?.failureClass ?? null, delayMs },
+        data: { attempt, reason, failureClass: retry?.failureClass ?? null, delayMs, ...waitOf(task, retry) },
       },
       ...(isPause ? [stopEvent(PAUSED, false)] : []),
     ],
@@ -124,6 +124,18 @@ export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void>
     ...(isPause ? { request: null, request_actor: null } : {}),
   });
   if (isServiceFailure(retry?.failureClass))
-    await tellBreaker(db, breakerKey(task.spec), 'failed', retry.failureClass);
+    await tellBreaker(
+      db,
+      breakerKey(task.spec),
+      isAway(retry.counters.service - 1) ? 'given_up' : 'failed',
+      retry.failureClass,
+    );
   if (isPause) await stopSession(db, session, PAUSED);
+}
+
+/** What a person is shown of a wait: for whom, since when, and how long at most. */
+function waitOf({ spec: { agent } }: LiveIteration['task'], retry: Retry | null): Record<string, unknown> {
+  if (!retry || retry.delayMs === 0) return {};
+  const { counters, patienceMs } = retry;
+  return { agent, since: counters.waiting?.since ?? null, ...(patienceMs ? { patienceMs } : {}) };
 }

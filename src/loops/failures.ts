@@ -1,6 +1,13 @@
-/** What an unsuccessful run leads to (contract 1.6): a retry, a wait, the end of the iteration, or of the session. */
+/** What an unsuccessful run leads to: a retry, a wait, the end of the iteration, or of the session. */
 import type { AttemptResult, RunReport } from '../domain/attempt.ts';
-import { FAILURE_POLICIES, type FailureClass } from '../domain/failures.ts';
+import { formatDuration } from '../domain/durations.ts';
+import {
+  CRASH_DELAYS_MS,
+  DEFAULT_PATIENCE_MS,
+  FAILURE_POLICIES,
+  type FailureClass,
+  type FailurePolicy,
+} from '../domain/failures.ts';
 import { PAUSED } from '../engine/decide.ts';
 import { budgetStop, outcomesInARow } from '../engine/governor.ts';
 import type { LiveIteration, SessionState, Step, Stop, Verdict } from '../engine/loop.ts';
@@ -28,6 +35,8 @@ export function judgeFailure(state: SessionState, live: LiveIteration, result: A
   switch (policy.kind) {
     case 'retry':
       return retryOrFail(state, live, { result, failure, delaysMs: policy.delaysMs });
+    case 'patience':
+      return waitForService(state, live, { result, failure, policy });
     case 'wait':
       return waitOrBlock(state, live, { result, failure, ...policy });
     case 'end_iteration':
@@ -59,21 +68,12 @@ function stopAtBudget({ session }: SessionState, live: LiveIteration, result: At
   return { do: 'settle', live, result, verdict };
 }
 
-const RETRY_COUNTERS: Partial<Record<FailureClass, 'crash' | 'service' | 'overflow'>> = {
-  crashed: 'crash',
-  spawn_failed: 'crash',
-  network: 'service',
-  overloaded: 'service',
-  rate_limit: 'service',
-  context_overflow: 'overflow',
-};
-
 function retryOrFail(
   { control }: SessionState,
   live: LiveIteration,
   { result, failure, delaysMs }: { result: AttemptResult; failure: Failure; delaysMs: readonly number[] },
 ): Step {
-  const counter = RETRY_COUNTERS[failure.class]!;
+  const counter = failure.class === 'context_overflow' ? 'overflow' : 'crash';
   const done = control.counters[counter];
   const delayMs = delaysMs[done];
   if (delayMs === undefined) {
@@ -91,8 +91,67 @@ function retryOrFail(
   };
 }
 
+/** Tried again with growing pauses for as long as the session is patient. Waiting is no iteration and no running time. */
+function waitForService(
+  state: SessionState,
+  live: LiveIteration,
+  {
+    result,
+    failure,
+    policy,
+  }: { result: AttemptResult; failure: Failure; policy: Extract<FailurePolicy, { kind: 'patience' }> },
+): Step {
+  const { counters, settings } = state.control;
+  const patienceMs = settings.patienceMs ?? DEFAULT_PATIENCE_MS;
+  if (patienceMs === 0) return retryOrFail(state, live, { result, failure, delaysMs: CRASH_DELAYS_MS });
+  const { service: retries, serviceWaitMs: waitedMs } = counters;
+  const other = retries >= RETRIES_BEFORE_FALLBACK ? handOver(state, live, { result, failure }) : null;
+  if (other) return other;
+  if (waitedMs >= patienceMs) {
+    const detail = `${failure.message} (tried ${retries + 1} times, waited ${formatDuration(waitedMs)})`;
+    const stop: Stop = { status: 'blocked', reason: 'service_unavailable', detail };
+    return fail(live, result, { stop, failureClass: failure.class });
+  }
+  const { firstMs, longestMs } = policy;
+  const delayMs = Math.min(firstMs * 2 ** Math.min(retries, 20), longestMs, patienceMs - waitedMs);
+  const after = { ...counters, service: retries + 1, serviceWaitMs: waitedMs + delayMs };
+  return waitFor(live, { result, failure, delayMs, counters: after, patienceMs });
+}
+
+/** A few seconds of trouble are no reason to change the agent. */
+const RETRIES_BEFORE_FALLBACK = 3;
+
+/** `null` where no other agent is named, or the attempt was already its. */
+function handOver(
+  { control: { counters, settings } }: SessionState,
+  live: LiveIteration,
+  { result, failure }: { result: AttemptResult; failure: Failure },
+): Step | null {
+  const { fallbackAgent: agent } = settings;
+  if (!agent || live.task.spec.agent === agent) return null;
+  const { class: failureClass } = failure;
+  const message = `${failure.message} ${agent} takes over.`;
+  return { do: 'retry', live, result, retry: { delayMs: 0, failureClass, message, counters, agent } };
+}
+
+interface Wait {
+  result: AttemptResult;
+  failure: Failure;
+  delayMs: number;
+  counters: RetryCounters;
+  patienceMs?: number;
+}
+
+function waitFor(live: LiveIteration, { result, failure, delayMs, counters, patienceMs }: Wait): Step {
+  const { class: failureClass, message } = failure;
+  const since = counters.waiting?.since ?? result.run!.endedAt;
+  const after: RetryCounters = { ...counters, waiting: { failureClass, since } };
+  const retry = { delayMs, failureClass, message, counters: after, patienceMs };
+  return { do: 'retry', live, result, retry };
+}
+
 function waitOrBlock(
-  { control }: SessionState,
+  state: SessionState,
   live: LiveIteration,
   {
     result,
@@ -101,13 +160,9 @@ function waitOrBlock(
     maxTotalMs,
   }: { result: AttemptResult; failure: Failure; maxWaits: number; maxTotalMs: number },
 ): Step {
-  const { counters, settings } = control;
-  const { fallbackAgent } = settings;
-  if (fallbackAgent && live.task.spec.agent !== fallbackAgent) {
-    const { class: failureClass, message } = failure;
-    const retry = { delayMs: 0, failureClass, message: `${message} ${fallbackAgent} takes over.`, counters };
-    return { do: 'retry', live, result, retry: { ...retry, agent: fallbackAgent } };
-  }
+  const { counters, settings } = state.control;
+  const other = handOver(state, live, { result, failure });
+  if (other) return other;
   const endedAt = Date.parse(result.run!.endedAt);
   const delayMs = failure.resetAt ? Math.max(1000, Date.parse(failure.resetAt) - endedAt) : UNKNOWN_RESET_MS;
   const isAllowed =
@@ -121,13 +176,7 @@ function waitOrBlock(
     usageWaits: counters.usageWaits + 1,
     usageWaitMs: counters.usageWaitMs + delayMs,
   };
-  const { class: failureClass, message } = failure;
-  return {
-    do: 'retry',
-    live,
-    result,
-    retry: { delayMs, failureClass, message, counters: after },
-  };
+  return waitFor(live, { result, failure, delayMs, counters: after });
 }
 
 /** The iteration is over and its work kept; the next one is told. */
@@ -177,5 +226,5 @@ function fail(
   return { do: 'settle', live, result, verdict };
 }
 
-/** A run that did not succeed has no signal (contract 1.3). */
+/** A run that did not succeed has no signal. */
 const NO_SIGNAL = { signal: null, signalSource: null, signalRule: null, anchorHint: null } as const;

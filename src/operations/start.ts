@@ -317,6 +317,7 @@ function sessionSettings(parts: SettingsParts): SessionSettings {
     contextStrategy: input.contextStrategy ?? values.context,
     inferredCompletion: values.completion.inferred,
     fallbackAgent: values.fallbackAgent ?? null,
+    patienceMs: values.patience,
     limitsWait: wait === true || (wait as unknown) === 'on',
     environmentPass: [...values.env.pass],
     sandbox,

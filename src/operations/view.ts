@@ -2,12 +2,14 @@
 
 import { PulseError } from '../domain/errors.ts';
 import type { PulseEvent } from '../domain/events.ts';
+import { DEFAULT_PATIENCE_MS, isServiceFailure } from '../domain/failures.ts';
 import type { Redactor } from '../domain/redact.ts';
 import { readEvents } from '../store/events.ts';
 import { type Figures, readFigures } from '../store/figures.ts';
 import { findIteration, type Iteration, listIterations } from '../store/iterations.ts';
 import { readSessionLease } from '../store/leases.ts';
-import { getSession, listSessions, type Session, type SessionFilter } from '../store/sessions.ts';
+import { getControl, getSession, listSessions, type Session, type SessionFilter } from '../store/sessions.ts';
+import type { Db } from '../store/store.ts';
 import { findTurn, type StoredTurn, sessionTurns } from '../store/turns.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';
 import type { Operations } from './context.ts';
@@ -33,6 +35,18 @@ export async function runnerState({ engine }: Reading, sessionId: string): Promi
 export interface SessionView {
   session: Session;
   iterations: Iteration[];
+  /** Set while it waits for a service or for the end of a usage limit. */
+  waiting: Waiting | null;
+}
+
+export interface Waiting {
+  agent: string;
+  failureClass: string;
+  /** When the first try failed. */
+  since: string | null;
+  until: string;
+  /** How long it waits in all; `null`: that is told by the limit itself. */
+  patienceMs: number | null;
 }
 
 /** The session alone: its iterations may be long. */
@@ -43,8 +57,17 @@ export async function viewSessionAlone({ engine, redactor }: Operations, id: str
 export async function viewSession({ engine, redactor }: Reading, id: string): Promise<SessionView> {
   return engine.store.read(async (db) => {
     const session = await getSession(db, id);
-    return redactor.redactJson({ session, iterations: await listIterations(db, session.id) });
+    const waiting = await waitingOf(db, session);
+    return redactor.redactJson({ session, iterations: await listIterations(db, session.id), waiting });
   });
+}
+
+async function waitingOf(db: Db, { id, status, agent, resume_at: until }: Session): Promise<Waiting | null> {
+  if (status !== 'running' || until === null) return null;
+  const { counters, settings } = await getControl(db, id);
+  const { failureClass = 'network', since = null } = counters.waiting ?? {};
+  const patienceMs = isServiceFailure(failureClass) ? (settings.patienceMs ?? DEFAULT_PATIENCE_MS) : null;
+  return { agent, failureClass, since, until, patienceMs };
 }
 
 export interface IterationView {
@@ -117,7 +140,7 @@ export async function viewContext(
   });
 }
 
-export interface SessionExport extends SessionView {
+export interface SessionExport extends Omit<SessionView, 'waiting'> {
   events: PulseEvent[];
   verifications: StoredVerification[];
 }

@@ -12,22 +12,41 @@ export async function findBreaker(db: Db, key: string): Promise<Breaker | null> 
   return row ?? null;
 }
 
-/** `null`: the attempt goes through, as the probe where the breaker was due. Else it waits until `retry_at`. */
-export async function passBreaker(db: Db, key: string): Promise<Breaker | null> {
+/** What stands in the way of an attempt, and for how long from now, by the store's clock. */
+export interface ClosedWay {
+  failureClass: FailureClass;
+  now: string;
+  waitMs: number;
+}
+
+/**
+ * `null`: the attempt goes through, as the probe where the breaker was due, or where it must (`isUrgent`). Else it waits.
+ */
+export async function passBreaker(
+  db: Db,
+  key: string,
+  { isUrgent }: { isUrgent: boolean },
+): Promise<ClosedWay | null> {
   const breaker = await findBreaker(db, key);
   if (!breaker) return null;
-  const probe = await db
+  let probing = db
     .updateTable('agent_breakers')
     .set({
       state: BREAKER_TRANSITIONS[breaker.state].probed as Breaker['state'],
       retry_at: storeNow(breakerWaitMs(breaker.trips)),
     })
-    .where('key', '=', key)
-    .where('retry_at', '<=', storeNow())
-    .returning('key')
-    .executeTakeFirst();
+    .where('key', '=', key);
+  if (!isUrgent) probing = probing.where('retry_at', '<=', storeNow());
+  if (await probing.returning('key').executeTakeFirst()) return null;
   // Another session may have been quicker: then its probe is waited for, or it has closed the breaker.
-  return probe ? null : await findBreaker(db, key);
+  const closed = await db
+    .selectFrom('agent_breakers')
+    .select(['failure_class', 'retry_at', storeNow().as('now')])
+    .where('key', '=', key)
+    .executeTakeFirst();
+  if (!closed) return null;
+  const waitMs = Math.max(1, Date.parse(closed.retry_at) - Date.parse(closed.now));
+  return { failureClass: closed.failure_class, now: closed.now, waitMs };
 }
 
 /** Says what came of an attempt. Only the first of several that say the same moves the breaker. */
@@ -58,9 +77,4 @@ export async function tellBreaker(
 
 export async function closeBreaker(db: Db, key: string): Promise<void> {
   await db.deleteFrom('agent_breakers').where('key', '=', key).execute();
-}
-
-/** A person asks for it: the next attempt goes through, as the probe. */
-export async function probeBreakerNow(db: Db, key: string): Promise<void> {
-  await db.updateTable('agent_breakers').set({ retry_at: storeNow() }).where('key', '=', key).execute();
 }

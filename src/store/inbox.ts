@@ -159,7 +159,7 @@ export async function setTaskReservation(db: Db, { id }: Pick<Task, 'id'>, usd: 
   await db.updateTable('inbox_tasks').set({ reserved_usd: usd }).where('id', '=', id).execute();
 }
 
-/** Only for an attempt whose agent has not run yet. */
+/** Only for an attempt whose agent has not run yet. Whatever it waited for, it is due now. */
 export async function amendTask(
   db: Db,
   id: string,
@@ -167,7 +167,7 @@ export async function amendTask(
 ): Promise<void> {
   await db
     .updateTable('inbox_tasks')
-    .set({ spec: toJson(spec), task_content: content })
+    .set({ spec: toJson(spec), task_content: content, agent: spec.agent, run_at: storeNow() })
     .where('id', '=', id)
     .execute();
 }

@@ -4,6 +4,7 @@ import { type Insertable, type Selectable, sql, type UpdateObject } from 'kysely
 import type { Prices, SandboxWish } from '../domain/attempt.ts';
 import type { CommanderTarget } from '../domain/commander.ts';
 import { PulseError } from '../domain/errors.ts';
+import type { FailureClass } from '../domain/failures.ts';
 import { type SessionStatus, type StopReason, transition } from '../domain/status.ts';
 import type { Schema, SessionControlsTable, SessionsTable } from './schema.ts';
 import { type Db, fromJson, storeNow, toJson } from './store.ts';
@@ -30,6 +31,8 @@ export interface SessionSettings {
   contextStrategy: 'none' | 'prefetch' | 'mcp' | 'hybrid';
   inferredCompletion: 'confirm' | 'accept';
   limitsWait: boolean;
+  /** How long a service that is away is waited for; absent: as long as by default, 0: not at all. */
+  patienceMs?: number;
   /** Takes over an attempt whose agent has reached its usage limit. */
   fallbackAgent?: string | null;
   environmentPass: string[];
@@ -52,11 +55,35 @@ export interface SessionSettings {
 export interface RetryCounters {
   crash: number;
   service: number;
+  /** Waiting for the service in all, for a breaker too. */
+  serviceWaitMs: number;
   overflow: number;
   usageWaits: number;
   usageWaitMs: number;
+  /** What is being waited for; `null`: nothing. */
+  waiting: WaitingFor | null;
+  /** A person asked: so many attempts go through a breaker at once. Settling an iteration leaves it. */
+  probes: number;
 }
-export const NO_RETRIES: RetryCounters = { crash: 0, service: 0, overflow: 0, usageWaits: 0, usageWaitMs: 0 };
+
+export interface WaitingFor {
+  failureClass: FailureClass;
+  /** When the first try failed, or a breaker first stood in the way. */
+  since: string;
+}
+
+export const NO_RETRIES: RetryCounters = {
+  crash: 0,
+  service: 0,
+  serviceWaitMs: 0,
+  overflow: 0,
+  usageWaits: 0,
+  usageWaitMs: 0,
+  waiting: null,
+  probes: 0,
+};
+/** Of a session that a person starts or resumes. */
+export const ASKED_BY_A_PERSON: RetryCounters = { ...NO_RETRIES, probes: 1 };
 
 export type SessionRequest = 'pause' | 'stop';
 
@@ -79,6 +106,7 @@ export async function insertSession(
   db: Db,
   { session, projectId, settings }: { session: NewSession; projectId: string; settings: SessionSettings },
 ): Promise<void> {
+  const counters = session.parent_session_id ? NO_RETRIES : ASKED_BY_A_PERSON;
   await db
     .insertInto('pulse_sessions')
     .values({
@@ -102,7 +130,7 @@ export async function insertSession(
       request: null,
       request_actor: null,
       answer: null,
-      counters: toJson(NO_RETRIES),
+      counters: toJson(counters),
       window_from: 0,
       head_sha: null,
       daemon_host: null,
@@ -150,7 +178,7 @@ export async function getControl(db: Db, sessionId: string): Promise<SessionCont
   return {
     ...row,
     settings: fromJson<SessionSettings>(row.settings),
-    counters: fromJson<RetryCounters>(row.counters),
+    counters: { ...NO_RETRIES, ...fromJson<Partial<RetryCounters>>(row.counters) },
     request: row.request as SessionRequest | null,
   };
 }

@@ -40,6 +40,7 @@ async function makeEngine({ faults = {}, runMs = 600 }: { faults?: Faults; runMs
     gate: async () => undefined,
     host: 'host',
     sleep: (_: number, signal?: AbortSignal) => systemClock.sleep(runMs, signal),
+    nowMs: systemClock.nowMs,
     script: () => COMPLETE,
   };
   const engine: Engine = {

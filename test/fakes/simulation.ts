@@ -47,6 +47,8 @@ export interface SimulationOptions {
   onTick?: (jump: (ms: number) => void) => void;
   /** A person stops the session when this point is first passed. */
   pauseAt?: string;
+  /** Whatever runs is killed at these times after the beginning. */
+  killsAtMs?: readonly number[];
   /** A second runner of the same session comes while the first is alive. */
   intruderAtMs?: number;
 }
@@ -136,7 +138,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
       await stalled;
       return isDead ? frozen : result;
     };
-    const access = { world, gate, host, sleep: clock.sleep, script: options.script };
+    const access = { world, gate, host, sleep: clock.sleep, nowMs: time.nowMs, script: options.script };
     const engine: Engine = {
       store: {
         read: (work) => alone(() => store.read(work)),
@@ -202,6 +204,13 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
   }
 
   spawn();
+  for (const atMs of options.killsAtMs ?? []) {
+    void outside.sleep(atMs).then(() => {
+      for (const name of alive) kills.get(name)?.();
+      alive.clear();
+      restart(200);
+    });
+  }
   if (options.intruderAtMs !== undefined) void outside.sleep(options.intruderAtMs).then(spawn);
   let steps = 0;
   for (; steps < MAX_STEPS; steps++) {

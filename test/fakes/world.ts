@@ -62,6 +62,7 @@ export interface WorldAccess {
   /** Worktrees are per host. */
   host: string;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  nowMs(): number;
   script: AgentScript;
 }
 
@@ -70,6 +71,8 @@ export type AgentScript = (
   iteration: number,
   attempt: number,
   unit?: string | null,
+  /** Since the simulation began. */
+  elapsedMs?: number,
 ) => Partial<RunReport> & { verifies?: boolean };
 
 export function createFakeWorkspace({ world, gate, host, script }: WorldAccess): Workspace {
@@ -195,7 +198,8 @@ export function attemptsOf({ refs }: World): string[] {
   );
 }
 
-export function createFakeAgents({ world, gate, host, sleep, script }: WorldAccess): AgentHost {
+export function createFakeAgents({ world, gate, host, sleep, nowMs, script }: WorldAccess): AgentHost {
+  const beganMs = Date.parse(SUCCESS.endedAt);
   return {
     async run(attempt, listener, signal) {
       const key = `${host}:${attempt.spec.worktreePath}`;
@@ -209,13 +213,18 @@ export function createFakeAgents({ world, gate, host, sleep, script }: WorldAcce
       await gate('agent-started');
       listener.event({ type: 'agent.text', data: { text: `working on ${attempt.iteration}` } });
       await sleep(5_000, signal);
-      const { verifies: _, ...scripted } = script(attempt.iteration, attempt.task.attempt, attempt.spec.unit);
+      const { verifies: _, ...scripted } = script(
+        attempt.iteration,
+        attempt.task.attempt,
+        attempt.spec.unit,
+        nowMs() - beganMs,
+      );
       if (agent.isAlive && !signal.aborted) worktree.content = `${before}${workOf(attempt)},`;
       agent.isAlive = false;
       await gate('agent-ended');
       listener.spent({ costUsd: 0.1, tokens: 10 });
       if (!scripted.failure && !signal.aborted) world.finishedRuns.push(attempt.iteration);
-      return { ...SUCCESS, ...scripted };
+      return { ...SUCCESS, endedAt: new Date(nowMs()).toISOString(), ...scripted };
     },
   };
 }

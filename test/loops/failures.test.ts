@@ -50,9 +50,6 @@ describe('a run that failed', () => {
   it.each([
     ['crashed', [1_000, 5_000]],
     ['spawn_failed', [1_000, 5_000]],
-    ['network', [2_000, 4_000, 8_000, 16_000, 32_000]],
-    ['overloaded', [2_000, 4_000, 8_000, 16_000, 32_000]],
-    ['rate_limit', [2_000, 4_000, 8_000, 16_000, 32_000]],
     ['context_overflow', [0]],
   ] as const)('as %s is retried after %j, then the session fails', (failureClass, delays) => {
     const { delays: seen, step } = retried(failureClass);
@@ -92,6 +89,79 @@ describe('a run that failed', () => {
   it('and waits for its retry can be paused at once', () => {
     const live = { isWaiting: true, task: { status: 'pending' } } as const;
     expect(decide(stateOf({ live, control: { request: 'pause' } })).do).toBe('interrupt');
+  });
+});
+
+describe('a run whose service is away', () => {
+  const SERVICE = ['network', 'overloaded', 'rate_limit'] as const;
+  const MINUTE = 60_000;
+
+  /** All waits in a row, until the step is another; and that step. */
+  function waited(failureClass: FailureClass, settings: StateParts['settings'] = {}) {
+    const delays: number[] = [];
+    let counters: RetryCounters = NO_RETRIES;
+    for (;;) {
+      const step = decide(failed(failureClass, { control: { counters }, settings }));
+      if (step.do !== 'retry') return { delays, step };
+      delays.push(step.retry.delayMs);
+      counters = step.retry.counters;
+      expect(counters.waiting).toEqual({ failureClass, since: '2026-01-01T00:00:00.000Z' });
+    }
+  }
+
+  it.each(SERVICE)('as %s is tried again from 2 s to 15 min, for six hours in all', (failureClass) => {
+    const { delays, step } = waited(failureClass);
+    expect(delays.slice(0, 11)).toEqual([
+      ...[2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 512_000],
+      ...[15 * MINUTE, 15 * MINUTE],
+    ]);
+    expect(delays.reduce((sum, delay) => sum + delay, 0)).toBe(6 * HOUR);
+    expect(step).toMatchObject({
+      do: 'settle',
+      verdict: { failureClass, stop: { status: 'blocked', reason: 'service_unavailable' } },
+    });
+    const { verdict } = step as Extract<typeof step, { do: 'settle' }>;
+    expect(verdict.stop?.detail).toContain('waited 6h 00m');
+  });
+
+  it('is waited for as long as the session has patience, the last wait cut to fit', () => {
+    const { delays } = waited('overloaded', { patienceMs: 9_000 });
+    expect(delays).toEqual([2_000, 4_000, 3_000]);
+  });
+
+  it.each(SERVICE)('as %s is a crash where there is no patience', (failureClass) => {
+    const delays: number[] = [];
+    let counters: RetryCounters = NO_RETRIES;
+    for (;;) {
+      const step = decide(failed(failureClass, { control: { counters }, settings: { patienceMs: 0 } }));
+      if (step.do !== 'retry') {
+        expect(step).toMatchObject(AGENT_ERROR);
+        break;
+      }
+      delays.push(step.retry.delayMs);
+      counters = step.retry.counters;
+    }
+    expect(delays).toEqual([1_000, 5_000]);
+  });
+
+  it('counts one class with another, and what a breaker made it wait', () => {
+    const counters = { ...NO_RETRIES, service: 9, serviceWaitMs: 6 * HOUR - 1_000 };
+    const step = decide(failed('network', { control: { counters } }));
+    expect(step).toMatchObject({ do: 'retry', retry: { delayMs: 1_000 } });
+  });
+
+  it('hands the attempt to the fallback agent after a few tries, not at the first', () => {
+    const settings = { fallbackAgent: 'codex' };
+    const triedAgain = (service: number) =>
+      decide(failed('overloaded', { settings, control: { counters: { ...NO_RETRIES, service } } }));
+    expect(triedAgain(2)).toMatchObject({ do: 'retry', retry: { delayMs: 8_000 } });
+    expect(triedAgain(3)).toMatchObject({ do: 'retry', retry: { delayMs: 0, agent: 'codex' } });
+  });
+
+  it('may lose its process in a wait of any length: tries are no interruptions', () => {
+    const counters = { ...NO_RETRIES, service: 150 };
+    const live = { lease: 'lost', task: { attempt: 151, max_attempts: 100 } } as const;
+    expect(decide(stateOf({ live, control: { counters } })).do).toBe('requeue');
   });
 });
 

@@ -1,22 +1,19 @@
 /** The part of the store's contract that keeps sessions from hammering a service that fails (contract 1.6). */
 import { describe, expect, it } from 'vitest';
-import {
-  closeBreaker,
-  findBreaker,
-  passBreaker,
-  probeBreakerNow,
-  tellBreaker,
-} from '../../src/store/breakers.ts';
-import type { Store } from '../../src/store/store.ts';
+import { closeBreaker, findBreaker, passBreaker, tellBreaker } from '../../src/store/breakers.ts';
+import { type Store, storeNow } from '../../src/store/store.ts';
 import { sessionId } from './rows.ts';
 
 export function breakersContract(open: () => Promise<Store>): void {
   const KEY = 'claude';
   const pass = (store: Store, session = sessionId(1)) =>
-    store.tx('test', (db) => passBreaker(db, KEY), { session });
+    store.tx('test', (db) => passBreaker(db, KEY, { isUrgent: false }), { session });
   const tell = (store: Store, event: 'failed' | 'given_up') =>
     store.tx('test', (db) => tellBreaker(db, KEY, event, 'overloaded'));
-  const due = (store: Store) => store.tx('test', (db) => probeBreakerNow(db, KEY));
+  const due = (store: Store) =>
+    store.tx('test', (db) =>
+      db.updateTable('agent_breakers').set({ retry_at: storeNow() }).where('key', '=', KEY).execute(),
+    );
   const found = (store: Store) => store.read((db) => findBreaker(db, KEY));
 
   /** From now, by this host's clock: the tests run where the store does. */
@@ -30,13 +27,16 @@ export function breakersContract(open: () => Promise<Store>): void {
       await tell(store, 'failed');
       expect(await pass(store)).toBeNull();
       await tell(store, 'given_up');
-      expect(await pass(other)).toMatchObject({ state: 'open', trips: 1, failure_class: 'overloaded' });
+      const way = (await pass(other))!;
+      expect(way.failureClass).toBe('overloaded');
+      expect(way.waitMs).toBeGreaterThan(50_000);
+      expect(await found(other)).toMatchObject({ state: 'open', trips: 1 });
       expect(await waitMs(other)).toBeGreaterThan(50_000);
       const { retry_at: before } = (await found(store))!;
       await tell(other, 'given_up');
       await tell(other, 'failed');
       expect(await found(store)).toMatchObject({ trips: 1, retry_at: before });
-      expect(await store.tx('test', (db) => passBreaker(db, 'codex'))).toBeNull();
+      expect(await store.tx('test', (db) => passBreaker(db, 'codex', { isUrgent: false }))).toBeNull();
     });
 
     it('lets exactly one of many through when it is due, and the next when that one was not heard of', async () => {
@@ -48,8 +48,16 @@ export function breakersContract(open: () => Promise<Store>): void {
         await due(stores[1]!);
         const answers = await all();
         expect(answers.filter((answer) => answer === null)).toHaveLength(1);
-        expect(answers.find((answer) => answer !== null)).toMatchObject({ state: 'half_open' });
+        expect(await found(stores[0]!)).toMatchObject({ state: 'half_open' });
       }
+    });
+
+    it('lets through at once whoever must not wait, as the probe', async () => {
+      const store = await open();
+      await tell(store, 'given_up');
+      expect(await store.tx('test', (db) => passBreaker(db, KEY, { isUrgent: true }))).toBeNull();
+      expect(await found(store)).toMatchObject({ state: 'half_open' });
+      expect(await pass(store)).not.toBeNull();
     });
 
     it('opens for longer when the one that went through fails, and closes when it does not', async () => {

@@ -20,11 +20,12 @@ const SETTINGS: Record<SettingName, string> = {
   idleTimeout: 'time without a sign of life at most',
   context: 'how earlier turns reach the agent',
   completion: 'what an inferred COMPLETE does',
+  patience: 'how long a service that is away is waited for',
   limits: 'whether usage limits are waited for',
   labels: 'daemons with all of these labels run the attempts',
   remote: 'how daemons elsewhere reach the repository',
   env: 'variables agents get besides the usual ones',
-  fallbackAgent: "who takes over at the agent's usage limit",
+  fallbackAgent: "who takes over when the agent's service does not answer, or at its usage limit",
   sandbox: 'whether agents and checks are enclosed',
   sandboxRead: 'what a sandbox shows besides the usual',
   sandboxWrite: 'what may be changed in a sandbox besides the worktree',
@@ -32,7 +33,7 @@ const SETTINGS: Record<SettingName, string> = {
   prices: 'what models cost, where an agent does not say',
   research: 'where research is told beside the built-in commander',
 };
-const DURATIONS: readonly SettingName[] = ['timeLimit', 'iterationTimeout', 'idleTimeout'];
+const DURATIONS: readonly SettingName[] = ['timeLimit', 'iterationTimeout', 'idleTimeout', 'patience'];
 
 export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
   const names = Object.keys(SETTINGS) as SettingName[];

@@ -6,6 +6,7 @@ import { formatUsd, resultBlock } from '../follow/result.ts';
 import type { Output } from '../output.ts';
 import { isOrphan, type ListedSession, sessionTable } from '../session-table.ts';
 import { shorten, shownLine } from '../terminal/text.ts';
+import { waitingText } from '../waiting-text.ts';
 
 export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
   await using pulse = await openReader({ environment, onWait: output.talk });
@@ -28,12 +29,7 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
   if (iterations.length > 0)
     output.data(`\n${iterations.map((row) => iterationLine(row, output)).join('\n')}`);
   output.data(`\n${resultBlock(session, { style, cwd, isOrphan: isLost })}`);
-  if (session.status === 'running' && session.resume_at) {
-    const { resume_at: until, agent } = session;
-    output.talk(
-      `\nWaits until ${until.slice(11, 19)} UTC, then tries ${agent} again; pulse log ${session.id} says why.`,
-    );
-  }
+  if (view.waiting && !isLost) output.talk(`\n${waitingText(view.waiting, Date.now())}`);
   if (isLost) output.talk(`\nhint: nobody runs it: pulse resume ${session.id}`);
   return 0;
 }

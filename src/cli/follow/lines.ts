@@ -28,7 +28,7 @@ export function eventLines(
         ),
       ];
     case 'agent.waiting':
-      return [style.yellow(shorten(`… ${event.iteration} ${waiting(data)}`, columns))];
+      return [style.yellow(shorten(`… ${event.iteration} ${waiting(event)}`, columns))];
     case 'agent.denied':
       return [
         style.yellow(

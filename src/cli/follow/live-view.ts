@@ -5,6 +5,7 @@ import type { Side } from '../output.ts';
 import { createLiveRegion } from '../terminal/live-region.ts';
 import type { Style } from '../terminal/style.ts';
 import { shorten, shownLine } from '../terminal/text.ts';
+import { waitingText } from '../waiting-text.ts';
 import { eventLines } from './lines.ts';
 import { advance, firstProgress, type Progress, placeOf, withSession } from './progress.ts';
 import { formatCount, formatUsd } from './result.ts';
@@ -107,6 +108,7 @@ function stepLabel(progress: Progress, session: Session, nowMs: number): string 
     case 'verified':
       return 'settling';
     case 'waiting':
+      if (progress.waiting) return waitingText(progress.waiting, nowMs);
       return `waiting ${formatDuration(Math.max(0, (resumeAtMs ?? nowMs) - nowMs))}`;
     case 'stopped':
       return 'stopped';

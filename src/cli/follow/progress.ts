@@ -1,7 +1,9 @@
 /** What a session is doing right now, folded from its events. Pure: every view draws from it. */
 import type { PulseEvent } from '../../domain/events.ts';
+import type { Waiting } from '../../operations/view.ts';
 import type { Session } from '../../store/sessions.ts';
 import { shownLine } from '../terminal/text.ts';
+import { waitOfEvent } from '../waiting-text.ts';
 
 export type Step =
   | 'starting'
@@ -31,6 +33,8 @@ export interface Progress {
   /** When the step began; for `waiting` it ends at `resumeAtMs`. */
   stepSinceMs: number;
   iterationSinceMs: number;
+  /** What `waiting` waits for; `null` where that is not known. */
+  waiting: Waiting | null;
   resumeAtMs: number | null;
   /** The agent's last tool call or line. */
   activity: string | null;
@@ -53,6 +57,7 @@ export function firstProgress(session: Session): Progress {
     step: 'starting',
     stepSinceMs: since,
     iterationSinceMs: since,
+    waiting: null,
     resumeAtMs: null,
     activity: null,
     lastSignal: session.last_signal,
@@ -74,6 +79,7 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
     ...progress,
     step,
     stepSinceMs: progress.step === step ? progress.stepSinceMs : at,
+    waiting: null,
     resumeAtMs: null,
     ...change,
   });
@@ -118,11 +124,16 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
     case 'signal.received':
       return { ...progress, lastSignal: String(data.signal) };
     case 'agent.waiting':
-      return enter('waiting', { resumeAtMs: Date.parse(String(data.until)), activity: null });
+      return enter('waiting', {
+        waiting: waitOfEvent(event),
+        resumeAtMs: Date.parse(String(data.until)),
+        activity: null,
+      });
     case 'iteration.retried': {
       const delayMs = Number(data.delayMs ?? 0);
       return enter(delayMs > 0 ? 'waiting' : 'planning', {
         attempt: Number(data.attempt ?? 1),
+        waiting: delayMs > 0 ? waitOfEvent(event) : null,
         resumeAtMs: delayMs > 0 ? at + delayMs : null,
         activity: null,
       });

@@ -83,6 +83,7 @@ const STOP_SENTENCES: Partial<Record<string, string>> = {
   preflight_failed: 'the worktree could not be set up',
   pulse_failed: 'a pulse failed; what it had is kept on its branch',
   usage_limit: "the agent's usage limit is reached",
+  service_unavailable: "the agent's service did not answer for as long as Pulse had patience",
   agent_auth: 'the agent is not logged in, or may not do what it must',
   agent_unavailable: 'the agent cannot be started',
   agent_error: 'the agent failed, and again when retried',
