@@ -1,5 +1,5 @@
 /** Settings and where each came from: flags > environment > project > user > defaults (contract 6). */
-import { readFile } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
@@ -9,6 +9,7 @@ import { commanderTargetSchema } from './domain/commander.ts';
 import { parseDuration } from './domain/durations.ts';
 import { PulseError } from './domain/errors.ts';
 import { DEFAULT_PATIENCE_MS } from './domain/failures.ts';
+import { readRegularFile, readWithin } from './files/regular-file.ts';
 
 const duration = z.string().transform((text, context) => {
   try {
@@ -118,12 +119,15 @@ export async function loadConfig(directory: string | null, environment: NodeJS.P
 }
 
 async function layers(directory: string | null, environment: NodeJS.ProcessEnv) {
-  const user = await readFirst(userConfigDirectory(environment), [
-    'config.yaml',
-    'config.yml',
-    'config.json',
-  ]);
-  const project = directory ? await readFirst(directory, PROJECT_CONFIG_NAMES) : null;
+  const own = userConfigDirectory(environment);
+  const names = ['config.yaml', 'config.yml', 'config.json'];
+  // A person may keep the own settings elsewhere; a repository's lie in the repository.
+  const user = await readFirst(own, names, async (path) =>
+    readRegularFile(await realpath(path), { maxBytes }),
+  );
+  const project = directory
+    ? await readFirst(directory, PROJECT_CONFIG_NAMES, (path) => readWithin(directory, path, { maxBytes }))
+    : null;
   return [user, project, ...readEnvironment(environment)].filter((layer) => layer !== null);
 }
 
@@ -136,11 +140,18 @@ interface Layer {
   source: string;
 }
 
-async function readFirst(directory: string, names: readonly string[]): Promise<Layer | null> {
+/** Nobody writes more by hand. */
+const maxBytes = 1024 * 1024;
+
+async function readFirst(
+  directory: string,
+  names: readonly string[],
+  read: (path: string) => Promise<Buffer>,
+): Promise<Layer | null> {
   for (const name of names) {
     const source = join(directory, name);
-    const text = await readFile(source, 'utf8').catch(missing);
-    if (text !== null) return { settings: parseSettings(text, source), source };
+    const content = await read(source).catch(missing);
+    if (content !== null) return { settings: parseSettings(content.toString('utf8'), source), source };
   }
   return null;
 }

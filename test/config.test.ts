@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -24,6 +25,23 @@ describe('the settings', () => {
     return at;
   }
   const load = () => loadConfig(project, environment);
+
+  it('are never waited for: a pipe, or a link out of the repository, is no file of settings', async () => {
+    const path = file('project/.pulse/config.yaml', '');
+    rmSync(path);
+    execFileSync('mkfifo', [path]);
+    const refused = { code: 'invalid_config', message: expect.stringContaining('no ordinary file') };
+    // More at once than Node has threads for files.
+    const loads = await Promise.allSettled(Array.from({ length: 6 }, load));
+    for (const each of loads) expect(each).toMatchObject({ reason: refused });
+    rmSync(path);
+    symlinkSync(file('secret', 'agent: claude\n'), path);
+    await expect(load()).rejects.toMatchObject({ code: 'invalid_config' });
+    rmSync(path);
+    symlinkSync('../settings.yaml', path);
+    file('project/settings.yaml', 'agent: claude\n');
+    expect((await load()).values.agent).toBe('claude');
+  });
 
   it('are the defaults where nothing is set, and say so', async () => {
     const { values, sources } = await load();

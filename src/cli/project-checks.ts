@@ -1,6 +1,6 @@
 /** Guesses how a project checks itself, from the files it has. */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readWithin } from '../files/regular-file.ts';
 
 export interface ProjectCheck {
   command: string;
@@ -9,7 +9,8 @@ export interface ProjectCheck {
 }
 
 export async function findChecks(root: string): Promise<ProjectCheck[]> {
-  const read = (name: string): Promise<string | null> => readFile(join(root, name), 'utf8').catch(() => null);
+  const read = async (name: string): Promise<string | null> =>
+    (await readWithin(root, join(root, name)).catch(() => null))?.toString('utf8') ?? null;
   const makefile = (await read('Makefile')) ?? (await read('makefile'));
   const python = (await read('pyproject.toml')) ?? (await read('setup.cfg'));
   const manifest = await read('package.json');

@@ -8,6 +8,7 @@ export const ERROR_CODES = {
   unknown_base: { exit: 2, http: 422 },
   path_outside: { exit: 2, http: 422 },
   too_large: { exit: 2, http: 413 },
+  unsafe_file: { exit: 2, http: 422 },
   not_found: { exit: 2, http: 404 },
   ambiguous_id: { exit: 2, http: 409 },
   agent_unavailable: { exit: 2, http: 422 },

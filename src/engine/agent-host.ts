@@ -237,14 +237,14 @@ async function runAgent(
     },
   });
   if (adapter.speaksMcp) endpoint.expectMcp();
-  using log = adapter.logFile
+  await using log = adapter.logFile
     ? followLog(
         () => (agentSessionId === null ? null : adapter.logFile!(agentSessionId, env)),
         (line) => parser.parseLog?.(line).forEach(onEvent),
       )
     : null;
   const exit = await exitOf(running, done.promise);
-  log?.look();
+  await log?.look();
   const end = parser.finish(exit);
   // Nobody is silent while an answer is awaited; the run's length and budget bind still.
   watchdog.active(1);

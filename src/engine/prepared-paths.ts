@@ -3,8 +3,9 @@
  * every entry takes a fraction of the time that copying them takes, and only what differs is copied.
  */
 import type { BigIntStats } from 'node:fs';
-import { constants, cp, lstat, readdir, rm } from 'node:fs/promises';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { copyEntry } from '../files/copy.ts';
 
 export interface PreparedPaths {
   /** Of the checkout, without a trailing slash; a folder stands for what is in it. */
@@ -23,7 +24,7 @@ export async function keepPrepared({
   copy: string;
   names: string[];
 }): Promise<PreparedPaths> {
-  for (const name of names) await duplicate(join(checkout, name), join(copy, name));
+  for (const name of names) await copyEntry(join(checkout, name), join(copy, name));
   let known = await look(checkout, names);
   return {
     names,
@@ -32,22 +33,11 @@ export async function keepPrepared({
       if (wrong.length === 0) return;
       for (const path of wrong) {
         await rm(join(checkout, path), { recursive: true, force: true });
-        if (known.has(path)) await duplicate(join(copy, path), join(checkout, path));
+        if (known.has(path)) await copyEntry(join(copy, path), join(checkout, path));
       }
       known = await look(checkout, names);
     },
   };
-}
-
-/** A clone where the file system can, never a link: nothing that is written here may show there. */
-function duplicate(from: string, to: string): Promise<void> {
-  return cp(from, to, {
-    recursive: true,
-    preserveTimestamps: true,
-    verbatimSymlinks: true,
-    mode: constants.COPYFILE_FICLONE,
-    filter: async (source) => isKept(await lstat(source, { bigint: true })),
-  });
 }
 
 /** Sockets and pipes hold nothing. */

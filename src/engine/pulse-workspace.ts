@@ -1,7 +1,7 @@
 /** A pulse's side of git and of the worktree, on the real ones (contract 3). */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isInDoubt } from '../baselines/compare.ts';
 import type { CommandOutput } from '../baselines/parse.ts';
 import { renderNewIssues } from '../baselines/report.ts';
@@ -9,6 +9,7 @@ import type { VerificationRecord } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
 import type { Redactor } from '../domain/redact.ts';
 import type { BaselineIssue, Check, PreflightReport } from '../domain/workflow.ts';
+import { isNothing, readRegularFile } from '../files/regular-file.ts';
 import { readArtifacts } from '../git/artifacts.ts';
 import { disarmWorktree } from '../git/disarm.ts';
 import type { Git } from '../git/exec.ts';
@@ -175,7 +176,7 @@ export function createPulseWorkspace({
         const file = join(folder, 'message');
         await writeFile(file, `${message.trim()}\n`);
         const failures: string[] = [];
-        const sandbox = await sandboxes.plan({ spec: attempt.spec, folders: [folder] });
+        const sandbox = await sandboxes.plan({ spec: attempt.spec, folders: [folder, dirname(index.path)] });
         for (const hook of [['pre-commit'], ['commit-msg', '--', file]]) {
           const result = await runProcess({
             runId: `${attempt.runId}.hook`,
@@ -191,9 +192,12 @@ export function createPulseWorkspace({
           const said = redactor.redact(`${result.stdout}\n${result.stderr}`.trim()).slice(-HOOK_OUTPUT_KEPT);
           failures.push(`The ${hook[0]} hook failed (exit ${result.code ?? 'none'}):\n${said}`);
         }
-        const work = await stage(attempt, index.path);
-        const left = (await readFile(file, 'utf8')).trim();
-        return { failures, work: work.tree === before.tree ? before : work, message: left };
+        // Not into the index that the hooks could write.
+        await using after = await openPrivateIndex(await readGitDir(cwd));
+        const work = await stage(attempt, after.path);
+        const left = await readMessage(file);
+        if (left === null) failures.push('The commit-msg hook left no ordinary file as the message.');
+        return { failures, work: work.tree === before.tree ? before : work, message: left ?? message.trim() };
       } finally {
         await rm(folder, { recursive: true, force: true });
       }
@@ -231,6 +235,18 @@ export function createPulseWorkspace({
     const first = await ask();
     if (first.record.passed) return baselineOf([first.seen]);
     return baselineOf([first.seen, (await ask()).seen]);
+  }
+}
+
+const LONGEST_MESSAGE = 1024 * 1024;
+
+/** What a hook made of the message: a link to another file is none, nor is a pipe. */
+async function readMessage(file: string): Promise<string | null> {
+  try {
+    return (await readRegularFile(file, { maxBytes: LONGEST_MESSAGE })).toString('utf8').trim();
+  } catch (error) {
+    if (isNothing(error)) return null;
+    throw error;
   }
 }
 

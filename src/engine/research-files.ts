@@ -1,6 +1,7 @@
 /** `autoresearch-results.tsv` and the session's files, written from the rows (contract 5, Files). */
-import { open, readFile } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isNothing, openRegularFile, readTextOrNull } from '../files/regular-file.ts';
 import { ensureExcluded } from '../git/exclude.ts';
 import type { Git } from '../git/exec.ts';
 import { type FindingsInput, findingsOf, nextStepsOf } from '../research/findings.ts';
@@ -19,7 +20,7 @@ import type { Store } from '../store/store.ts';
 import { researchFileOf } from './measure.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import type { ResearchFiles } from './ports.ts';
-import { replace, sessionPath } from './research-paths.ts';
+import { append, replace, sessionPath } from './research-paths.ts';
 import { writeReport } from './research-report.ts';
 import { baselineRow, rowOf, rowsOf } from './research-rows.ts';
 
@@ -65,12 +66,12 @@ async function writeFiles({ store, git }: { store: Store; git: Git }, sessionId:
   if (!(await isNext(own)) || isSessionFileDue(last) || session.ended_at !== null) {
     const found = await findingsInput(store, { session, research, rows: await allRows() });
     const file = fileOf(session, research, found);
-    await replace(sessionPath(session, 'json'), `${JSON.stringify(file, null, 2)}\n`);
+    await replace(session, sessionPath(session, 'json'), `${JSON.stringify(file, null, 2)}\n`);
   }
   const { direction } = researchFileOf(research.content).metric;
   for (const log of isFollowed ? [own] : [join(root, 'autoresearch-results.tsv'), own]) {
-    if (await isNext(log)) await append(log, resultLine(last));
-    else await replace(log, resultsFile(direction, await allRows()));
+    if (await isNext(log)) await append(session, log, resultLine(last));
+    else await replace(session, log, resultsFile(direction, await allRows()));
   }
   // Shown when the loop has ended, whether or not anybody asks for it (seed 4, show_report).
   if (session.status === 'complete') await writeReport({ store, git }, sessionId);
@@ -100,32 +101,24 @@ async function lastNumber(path: string, session: Session, research: Research): P
   return /^\d+\t/.test(line) ? Number.parseInt(line, 10) : null;
 }
 
+/** `null` where there is no such file. */
 async function readStart(path: string): Promise<string | null> {
-  const file = await open(path, 'r').catch(() => null);
-  if (!file) return null;
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(TAIL_BYTES), 0, TAIL_BYTES, 0);
-    return buffer.subarray(0, bytesRead).toString('utf8');
-  } finally {
-    await file.close();
-  }
+  await using file = await openRegularFile(path).catch((error: unknown) => {
+    if (isNothing(error)) return null;
+    throw error;
+  });
+  return file && (await readAt(file, 0));
 }
 
 async function readEnd(path: string): Promise<string> {
-  const file = await open(path, 'r');
-  try {
-    const { size } = await file.stat();
-    const from = Math.max(0, size - TAIL_BYTES);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(TAIL_BYTES), 0, TAIL_BYTES, from);
-    return buffer.subarray(0, bytesRead).toString('utf8');
-  } finally {
-    await file.close();
-  }
+  await using file = await openRegularFile(path);
+  const { size } = await file.stat();
+  return await readAt(file, Math.max(0, size - TAIL_BYTES));
 }
 
-async function append(path: string, line: string): Promise<void> {
-  await using file = await open(path, 'a');
-  await file.write(line);
+async function readAt(file: FileHandle, from: number): Promise<string> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(TAIL_BYTES), 0, TAIL_BYTES, from);
+  return buffer.subarray(0, bytesRead).toString('utf8');
 }
 
 /** Kept as a record: one that is there stays. */
@@ -143,9 +136,9 @@ In scope: ${scope.inScope.join(', ')}
 
 ${strategy.length === 0 ? '(none given)' : strategy.map((line) => `- ${line}`).join('\n')}
 `;
-  const existing = await readFile(path, 'utf8').catch(() => null);
+  const existing = await readTextOrNull(path);
   if (existing?.includes(session.id)) return;
-  await replace(path, existing === null ? text : `${existing.trimEnd()}\n\n${text}`);
+  await replace(session, path, existing === null ? text : `${existing.trimEnd()}\n\n${text}`);
 }
 
 function fileOf(session: Session, research: Research, found: FindingsInput) {

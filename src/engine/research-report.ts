@@ -88,7 +88,7 @@ export async function writeReport(
   const html = await composeReport(sources, sessionId, words);
   const session = await sources.store.read((db) => getSession(db, sessionId));
   const path = sessionPath(session, 'html');
-  await replace(path, html);
+  await replace(session, path, html);
   return path;
 }
 

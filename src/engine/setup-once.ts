@@ -1,9 +1,11 @@
 /** Setup commands run once for each worktree and lockfile (contract 1.5). */
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readWorktree } from '../baselines/detect/worktree.ts';
 import { detectInstalls } from '../baselines/detect.ts';
 import type { VerificationRecord } from '../domain/attempt.ts';
+import { writeBelow } from '../files/folder.ts';
+import { readTextOrNull } from '../files/regular-file.ts';
 import { readGitDir } from '../git/layout.ts';
 import { type CheckRun, runChecks } from '../verify/run-checks.ts';
 import { lockfilesIn, setupFingerprint } from '../verify/setup.ts';
@@ -21,13 +23,14 @@ export async function setUpOnce(run: SetupRun): Promise<VerificationRecord | nul
   const { cwd, signal } = run;
   const mark = await setupMark(run);
   if (mark === null) return null;
-  const marker = join(await readGitDir(cwd), PREPARED);
-  if ((await readFile(marker, 'utf8').catch(() => null)) === mark) return null;
+  const gitDir = await readGitDir(cwd);
+  const marker = join(gitDir, PREPARED);
+  if ((await readTextOrNull(marker)) === mark) return null;
   const commands = run.commands ?? (await detectSetup(cwd));
   const records = await runChecks({ ...run, commands, tree: '', commit: null, until: 'first' });
   const failing = records.find((record) => !record.passed);
   if (failing || signal?.aborted) return failing ?? null;
-  await writeFile(marker, await setupFingerprint(cwd, run.commands ?? []));
+  await writeBelow(gitDir, marker, await setupFingerprint(cwd, run.commands ?? []));
   return null;
 }
 
@@ -43,7 +46,7 @@ export async function setupMark({
 
 /** The next setup runs, whatever ran before. */
 export async function forgetSetup(worktree: string): Promise<void> {
-  await rm(join(await readGitDir(worktree), PREPARED), { force: true });
+  await rm(join(await readGitDir(worktree), PREPARED), { recursive: true, force: true });
 }
 
 /** What the lockfiles in a worktree's root call for. */

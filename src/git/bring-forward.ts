@@ -4,9 +4,10 @@
  * begun, so that whoever comes next takes back what git had written, and nothing else.
  */
 import { createHash } from 'node:crypto';
-import { lstatSync, readFileSync, readlinkSync, rmdirSync, rmSync, type Stats } from 'node:fs';
+import { lstatSync, readlinkSync, rmdirSync, rmSync, type Stats } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readRegularFile } from '../files/regular-file.ts';
 import type { Git, GitResult } from './exec.ts';
 import { isObjectId, missingIsNull, readGitDir, readOrNull } from './layout.ts';
 import { pathText, splitNul } from './path-bytes.ts';
@@ -165,7 +166,7 @@ async function isPart(
   if (newMode === NO_FILE) return false;
   const args = ['cat-file', '--filters', `--path=${pathText(path)}`, newId];
   const whole = (await git.run(args, { cwd: checkout })).stdout;
-  const written = readFileSync(placeOf(checkout, path));
+  const written = await readRegularFile(placeOf(checkout, path));
   return written.equals(whole.subarray(0, written.length));
 }
 

@@ -5,11 +5,11 @@
  * what Pulse may not look into, git may still follow by its name.
  */
 import type { Dirent } from 'node:fs';
-import { chmod, lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, lstat, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { PulseError } from '../domain/errors.ts';
 import type { Git } from './exec.ts';
-import { findGitDir, missingIsNull, realPathOf } from './layout.ts';
+import { findGitDir, missingIsNull, readGitLink, realPathOf } from './layout.ts';
 
 /** May be repeated. One git process for each nested repository that has a configuration. */
 export async function disarmWorktree(git: Git, worktree: string): Promise<void> {
@@ -75,8 +75,8 @@ async function targetOf(link: string): Promise<string | null> {
   const stat = await lstat(link);
   if (stat.isDirectory()) return link;
   if (!stat.isFile()) return null;
-  const target = /^gitdir: (.*?)\n?$/s.exec(await readFile(link, 'utf8'))?.[1];
-  return target === undefined ? null : resolve(link, '..', target);
+  const target = await readGitLink(link);
+  return target === null ? null : resolve(link, '..', target);
 }
 
 /** Settings that say what a repository is and where it comes from; all others can name a program, or a file with more. */

@@ -1,11 +1,13 @@
 /**
- * What can be read from git's own files without a git process: which folder is whose, and where HEAD stands. Small files,
- * a dozen of them an iteration: read at once, they cost a tenth of what they cost through Node's threads.
+ * What can be read from git's own files without a git process: which folder is whose, and where HEAD stands. An agent can
+ * write many of them: a link, a pipe or a huge file in such a place counts as none.
  */
-import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { PulseError } from '../domain/errors.ts';
+import { readRegularFile, readTextOrNull } from '../files/regular-file.ts';
 import type { Git } from './exec.ts';
 
 /** The private git folder of a checkout (`.git`, or what its `.git` file names). Throws `git_failed` if it is lost. */
@@ -24,10 +26,15 @@ export async function findGitDir(worktree: string): Promise<string | null> {
   const kind = await statOrNull(link);
   if (kind === null) return null;
   if (kind.isDirectory()) return link;
-  const target = /^gitdir: (.*?)\n?$/s.exec(readFileSync(link, 'utf8'))?.[1];
-  if (target === undefined) return null;
+  const target = await readGitLink(await realPathOf(link));
+  if (target === null) return null;
   const gitDir = resolve(worktree, target);
   return (await statOrNull(join(gitDir, 'HEAD'))) === null ? null : gitDir;
+}
+
+/** What a `.git` file names, as it stands there; `null` where it names nothing. */
+export async function readGitLink(link: string): Promise<string | null> {
+  return /^gitdir: (.*?)\n?$/s.exec((await readOrNull(link)) ?? '')?.[1] ?? null;
 }
 
 /** The folder that all worktrees of a repository share. */
@@ -40,19 +47,22 @@ export async function readCommonDir(gitDir: string): Promise<string> {
 export interface HeadFile {
   sha: string | null;
   ref: string | null;
+  /** Whether there is a file at all: git would wait for ever for a pipe in its place. */
+  isThere: boolean;
 }
 
 export async function readHeadFile(gitDir: string): Promise<HeadFile> {
-  const content = ((await readOrNull(join(gitDir, 'HEAD'))) ?? '').trim();
-  if (isObjectId(content)) return { sha: content, ref: null };
+  const found = await readOrNull(join(gitDir, 'HEAD'));
+  const content = (found ?? '').trim();
+  if (isObjectId(content)) return { sha: content, ref: null, isThere: true };
   const ref = /^ref:\s*(.+)$/.exec(content)?.[1] ?? null;
-  return { sha: null, ref: ref === 'refs/heads/.invalid' ? null : ref };
+  return { sha: null, ref: ref === 'refs/heads/.invalid' ? null : ref, isThere: found !== null };
 }
 
 /** The commit a checkout stands on, null where its branch is unborn. 0 git processes when detached, else 1. */
 export async function worktreeHead(git: Git, worktree: string): Promise<string | null> {
   const head = await readHeadFile(await readGitDir(worktree));
-  if (head.sha !== null) return head.sha;
+  if (head.sha !== null || !head.isThere) return head.sha;
   const resolved = await git.attempt(['rev-parse', '--verify', '-q', 'HEAD^{commit}'], { cwd: worktree });
   return resolved.code === 0 ? resolved.stdout.toString().trim() : null;
 }
@@ -76,15 +86,27 @@ export function rememberTree(commit: string, tree: string): void {
 async function lookUpTree(git: Git, cwd: string, commit: string): Promise<string> {
   const commonDir = await readCommonDir(await readGitDir(cwd));
   const path = join(commonDir, 'objects', commit.slice(0, 2), commit.slice(2));
-  const loose = unlessMissing(() => readFileSync(path));
-  const tree = loose && /^commit \d+\0tree ([0-9a-f]+)\n/.exec(inflateSync(loose).toString('latin1'))?.[1];
+  const loose = await readRegularFile(path, { maxBytes: LONGEST_COMMIT }).catch(() => null);
+  const tree = loose && /^commit \d+\0tree ([0-9a-f]+)\n/.exec(inflated(loose))?.[1];
   return tree || (await git.text(['rev-parse', '--verify', `${commit}^{tree}`], { cwd }));
+}
+
+/** Longer ones are left to git. */
+const LONGEST_COMMIT = 64 * 1024;
+
+/** Empty for what is no object, or unfolds to far more than a commit has: git is asked, and says what is wrong. */
+function inflated(loose: Buffer): string {
+  try {
+    return inflateSync(loose, { maxOutputLength: 16 * LONGEST_COMMIT }).toString('latin1');
+  } catch {
+    return '';
+  }
 }
 
 /** Each checkout of a repository by its private git folder, the main one first. */
 export async function listGitDirs(commonDir: string): Promise<string[]> {
   const linked = join(commonDir, 'worktrees');
-  const names = unlessMissing(() => readdirSync(linked)) ?? [];
+  const names = (await readdir(linked).catch(missingIsNull)) ?? [];
   return [commonDir, ...names.map((name) => join(linked, name))];
 }
 
@@ -106,7 +128,7 @@ export async function findRegistration(commonDir: string, path: string): Promise
 /** The real path of what may not exist yet: its nearest existing ancestor is resolved. */
 export async function realPathOf(path: string): Promise<string> {
   const absolute = resolve(path);
-  const real = unlessMissing(() => realpathSync(absolute));
+  const real = await realpath(absolute).catch(missingIsNull);
   if (real !== null) return real;
   const parent = dirname(absolute);
   return parent === absolute ? absolute : join(await realPathOf(parent), basename(absolute));
@@ -117,19 +139,14 @@ export function isObjectId(text: string): boolean {
 }
 
 export async function readOrNull(path: string): Promise<string | null> {
-  return unlessMissing(() => readFileSync(path, 'utf8'));
+  return await readTextOrNull(path, { maxBytes: LONGEST_FILE });
 }
+
+/** None of git's own small files is longer. */
+const LONGEST_FILE = 4 * 1024 * 1024;
 
 export async function statOrNull(path: string): Promise<Stats | null> {
-  return unlessMissing(() => statSync(path));
-}
-
-function unlessMissing<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch (error) {
-    return missingIsNull(error as NodeJS.ErrnoException);
-  }
+  return await stat(path).catch(missingIsNull);
 }
 
 /** For `catch`: a file that is not there is an answer, anything else is an error. */

@@ -1,11 +1,13 @@
 /** What a killed git or an unfinished rebase, merge, cherry-pick or bisect leaves in a worktree's private folder. */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeBelow } from '../files/folder.ts';
 import { isObjectId, readOrNull } from './layout.ts';
 
 /**
- * Makes the private folder usable again: stale locks go, and a HEAD that a power loss left empty names `sha`. The
+ * Makes the private folder usable again: stale locks go, and a HEAD that a power loss left empty, or that is no file,
+ * names `sha`. The
  * caller guarantees that no process works in this worktree; the locks of the shared folder may be a living process's
  * and stay. 0 git processes.
  */
@@ -13,7 +15,11 @@ export async function healGitDir(gitDir: string, sha: string): Promise<void> {
   const locks = ['index.lock', 'HEAD.lock'].map((name) => join(gitDir, name)).filter(existsSync);
   for (const lock of locks) rmSync(lock, { force: true });
   const head = ((await readOrNull(join(gitDir, 'HEAD'))) ?? '').trim();
-  if (!isObjectId(head) && !head.startsWith('ref:')) await writeFile(join(gitDir, 'HEAD'), `${sha}\n`);
+  if (isObjectId(head) || head.startsWith('ref:')) return;
+  const path = join(gitDir, 'HEAD');
+  // Whatever an agent has put there, a folder too.
+  await rm(path, { recursive: true, force: true });
+  await writeBelow(gitDir, path, `${sha}\n`);
 }
 
 export interface UnfinishedOperation {

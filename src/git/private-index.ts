@@ -1,8 +1,8 @@
 /** A copy of a worktree's index to stage into, so that the real one stays as it is. */
-import { copyFile, mkdtemp, rm, stat, utimes } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { missingIsNull } from './layout.ts';
+import { isNothing, openRegularFile } from '../files/regular-file.ts';
 
 export interface PrivateIndex extends AsyncDisposable {
   /** May not exist yet: the worktree had none, or no git folder was given. */
@@ -22,9 +22,14 @@ export async function openPrivateIndex(gitDir: string | null): Promise<PrivateIn
  * would hide an edit made right after the source was written: so it gets the source's time, rounded down.
  */
 async function copyIndex(source: string, target: string): Promise<void> {
-  const original = await stat(source).catch(missingIsNull);
+  await using original = await openRegularFile(source).catch((error: unknown) => {
+    if (isNothing(error)) return null;
+    throw error;
+  });
   if (original === null) return;
-  await copyFile(source, target);
-  const second = Math.floor(original.mtimeMs / 1000);
+  const { mtimeMs } = await original.stat();
+  // The file that is open, whatever stands at its name by now; a copy by name can be a clone.
+  await copyFile(process.platform === 'linux' ? `/proc/self/fd/${original.fd}` : source, target);
+  const second = Math.floor(mtimeMs / 1000);
   await utimes(target, second, second);
 }

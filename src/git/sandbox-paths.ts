@@ -1,6 +1,6 @@
 /** What git needs in a sandbox to commit in a linked worktree, and no more. */
-import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { writeBelow } from '../files/folder.ts';
 import { readCommonDir, readGitDir, readOrNull } from './layout.ts';
 
 /**
@@ -13,7 +13,8 @@ export async function gitSandboxPaths(worktree: string): Promise<{ read: string[
   const commonDir = await readCommonDir(gitDir);
   const objects = join(commonDir, 'objects');
   // Read by git where the repository has a configuration for each worktree: it must not be the agent's to write.
-  await writeFile(join(gitDir, 'config.worktree'), '', { flag: 'a' });
+  const settings = join(gitDir, 'config.worktree');
+  if ((await readOrNull(settings)) === null) await writeBelow(gitDir, settings, '');
   return {
     write: [objects, gitDir],
     read: [

@@ -1,7 +1,8 @@
 /** A session's worktree: outside the repository, locked, on a detached HEAD. */
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { PulseError } from '../domain/errors.ts';
+import { writeBelow } from '../files/folder.ts';
 import type { Git } from './exec.ts';
 import {
   findGitDir,
@@ -104,19 +105,19 @@ async function add(git: Git, { root, path, sha }: WorktreeRequest, options: stri
   await git.run(args, { cwd: root });
   const gitDir = await readGitDir(path);
   // Not `--reason`: git has it since 2.32 only.
-  await writeFile(join(gitDir, 'locked'), `${REASON}\n`);
-  await writeFile(join(gitDir, READY), '');
+  await writeBelow(gitDir, join(gitDir, 'locked'), `${REASON}\n`);
+  await writeBelow(gitDir, join(gitDir, READY), '');
   return gitDir;
 }
 
 /** Restores the `.git` file that an agent removed or replaced, and the lock. True if the link was lost. */
 async function relink(gitDir: string, path: string): Promise<boolean> {
   if ((await readOrNull(join(gitDir, 'locked'))) === null)
-    await writeFile(join(gitDir, 'locked'), `${REASON}\n`);
+    await writeBelow(gitDir, join(gitDir, 'locked'), `${REASON}\n`);
   const found = await findGitDir(path);
   if (found !== null && (await realPathOf(found)) === (await realPathOf(gitDir))) return false;
   await rm(join(path, '.git'), { recursive: true, force: true });
-  await writeFile(join(path, '.git'), `gitdir: ${gitDir}\n`);
+  await writeBelow(path, join(path, '.git'), `gitdir: ${gitDir}\n`);
   return true;
 }
 
@@ -143,7 +144,7 @@ async function adopt(git: Git, { root, path, sha }: WorktreeRequest): Promise<En
   const gitDir = await add(git, { root, path: stand, sha }, ['--no-checkout']);
   await git.run(['read-tree', sha], { cwd: stand });
   await rename(join(stand, '.git'), join(path, '.git'));
-  await writeFile(join(gitDir, 'gitdir'), `${join(await realPathOf(path), '.git')}\n`);
+  await writeBelow(gitDir, join(gitDir, 'gitdir'), `${join(await realPathOf(path), '.git')}\n`);
   await rm(stand, { recursive: true, force: true });
   return { state: 'linked', head: sha };
 }

@@ -87,7 +87,7 @@ async function writePlan(
     steps,
   });
   const path = sessionPath(session, 'plan.yaml');
-  await replace(path, stringify(plan));
+  await replace(session, path, stringify(plan));
   return { plan: path, command: `pulse workflow start ${shellWord(path)}`, steps: steps.length };
 }
 

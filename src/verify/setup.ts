@@ -1,8 +1,8 @@
 /** When a worktree has to be set up again: its lockfiles, or the commands, are not what they were. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isNothing, readWithin } from '../files/regular-file.ts';
 
 const LOCKFILES = [
   '.gitmodules',
@@ -27,6 +27,14 @@ export function lockfilesIn(worktree: string): string[] {
 /** Changes when the commands or any lockfile do: then setup runs again. */
 export async function setupFingerprint(worktree: string, commands: readonly string[]): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(commands));
-  for (const name of lockfilesIn(worktree)) hash.update(name).update(await readFile(join(worktree, name)));
+  for (const name of lockfilesIn(worktree)) hash.update(name).update(await contentOf(worktree, name));
   return hash.digest('hex');
+}
+
+/** An agent may have put anything there: what is no file of the worktree tells nothing. */
+async function contentOf(worktree: string, name: string): Promise<Uint8Array> {
+  return await readWithin(worktree, join(worktree, name)).catch((error: unknown) => {
+    if (isNothing(error)) return new Uint8Array();
+    throw error;
+  });
 }

@@ -88,27 +88,27 @@ describe('following a log', () => {
     const file = join(makeFolder({}), 'log.jsonl');
     const lines: string[] = [];
     let isThere = false;
-    using log = followLog(
+    await using log = followLog(
       () => (isThere ? file : null),
       (line) => lines.push(line),
     );
-    log.look();
+    await log.look();
     writeFileSync(file, 'one\ntw');
     isThere = true;
     await vi.waitFor(() => expect(lines).toEqual(['one']));
     appendFileSync(file, 'o\nthree\n');
-    log.look();
+    await log.look();
     expect(lines).toEqual(['one', 'two', 'three']);
     rmSync(file);
-    log.look();
+    await log.look();
     expect(lines).toHaveLength(3);
   });
 
-  test('of a file that cannot be read tells nothing', () => {
-    using log = followLog(
+  test('of a file that cannot be read tells nothing', async () => {
+    await using log = followLog(
       () => '/nowhere/at/all',
       () => expect.unreachable(),
     );
-    log.look();
+    await log.look();
   });
 });

@@ -1,8 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commitUnit } from '../../src/git/commit.ts';
+import { commitUnit, findUnitCommit } from '../../src/git/commit.ts';
 import { readRef } from '../../src/git/refs.ts';
 import { evidenceTree } from '../../src/git/tree.ts';
 import { ensureWorktree } from '../../src/git/worktree.ts';
@@ -75,6 +84,28 @@ describe('commitUnit after an agent that', () => {
     // The tree of the working copy, the commit (three of them stay), and looking the ref up.
     expect(count).toBeLessThanOrEqual(4 + 5 + 1);
   });
+
+  it.each(['pipe', 'link', 'folder'] as const)(
+    'put a %s in the place of HEAD commits as ever',
+    async (what) => {
+      const session = await start();
+      const path = join(session.gitDir, 'HEAD');
+      const elsewhere = join(session.folder, 'elsewhere');
+      writeFileSync(elsewhere, 'theirs\n');
+      rmSync(path);
+      if (what === 'pipe') execFileSync('mkfifo', [path]);
+      else if (what === 'link') symlinkSync(elsewhere, path);
+      else mkdirSync(path);
+      write(session.worktree, { b: 'b' });
+      const { git, root, worktree, head: startSha } = session;
+      const about = { trailers: TRAILERS, identity: IDENTITY, agentRef: AGENT_REF, subject: 's' };
+      expect(await findUnitCommit(git, { worktree, startSha, trailers: TRAILERS })).toBeNull();
+      const unit = await commitUnit(git, { root, worktree, startSha, ...about });
+      expect(unit.files).toEqual(['b']);
+      expect(lstatSync(path).isFile()).toBe(true);
+      expect(readFileSync(elsewhere, 'utf8')).toBe('theirs\n');
+    },
+  );
 
   it('made commits that undo each other leaves no commit but keeps the originals', async () => {
     const session = await start();

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -51,6 +52,15 @@ describe('the setup of a worktree', () => {
       'npm ci',
       'go mod download',
     ]);
+  });
+
+  it('is told without waiting for a pipe in the place of a lockfile, or following a link out', async () => {
+    write(folder, { 'package.json': '{}' });
+    const pipes = ['package-lock.json', 'go.sum', 'uv.lock', 'yarn.lock', 'poetry.lock'];
+    for (const name of pipes) execFileSync('mkfifo', [join(folder, name)]);
+    symlinkSync('/etc/passwd', join(folder, 'Cargo.lock'));
+    expect(await setupFingerprint(folder, [])).toMatch(/^[0-9a-f]{64}$/);
+    expect(await detectSetup(folder)).toEqual([]);
   });
 
   it('has a fingerprint that changes with a lockfile and with the commands, and with nothing else', async () => {

@@ -182,6 +182,21 @@ describe('completion', () => {
     expect(scratch.git('log', '-1', format, session.branch_name)).toBe('feat: a|I42|one');
   });
 
+  it('reads no file that a commit-msg hook has put a link to in the place of the message', async () => {
+    await using scene = await createWorkflowScene();
+    const { scratch } = scene;
+    const secret = join(scratch.repository, '..', 'secret');
+    writeFileSync(secret, 'TOP-SECRET-WORDS\n');
+    const hook = `rm "$1"; ln -s ${secret} "$1"`;
+    writeFileSync(join(scratch.repository, '.git/hooks/commit-msg'), `#!/bin/sh\n${hook}\n`, { mode: 0o755 });
+    const script = ['echo a > a.txt', done('feat: a', ['a.txt'], { to: '1.json' })].join('\n');
+    const id = await scene.start(plan('one'), { scripts: { one: script } });
+    await scene.drive(id);
+    const reasons = scene.reply('1.json').reasons!.join('\n');
+    expect(reasons).toContain('left no ordinary file');
+    expect(reasons).not.toContain('TOP-SECRET');
+  });
+
   it('fails preflight that changes tracked files, and gives them back', async () => {
     await using scene = await createWorkflowScene();
     const id = await scene.start(

@@ -1,6 +1,7 @@
 /** What detection may see of a worktree: the files that say how to build it, read once. */
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readTextOrNull } from '../../files/regular-file.ts';
 
 export interface WorktreeView {
   /** Relative to the root, forward slashes. */
@@ -46,6 +47,8 @@ const MATERIAL = new Set([
 ]);
 const MAX_DEPTH = 4;
 const MAX_BYTES = 1024 * 1024;
+/** A longer file is cut; one beyond this is not opened up at all. */
+const MOST_READ = 64 * MAX_BYTES;
 const READ =
   /(?:^|\/)(?:package\.json|pnpm-workspace\.yaml|yarn\.lock|pyproject\.toml|requirements(?:-dev)?\.txt|Cargo\.toml|go\.(?:mod|work)|pom\.xml|build\.gradle(?:\.kts)?|[^/]+\.(?:cs|fs|vb)proj|(?:GNUm|m|M)akefile|setup\.cfg|tox\.ini)$/;
 
@@ -94,7 +97,9 @@ export async function readWorktree(root: string, { maxDepth = MAX_DEPTH } = {}):
         }
       } else if (entry.isFile()) {
         paths.push(path);
-        if (isRead(path)) texts.set(path, await readFile(join(root, path), 'utf8'));
+        // What has become a link or a pipe since is there, and tells nothing.
+        const text = isRead(path) ? await readTextOrNull(join(root, path), { maxBytes: MOST_READ }) : null;
+        if (text !== null) texts.set(path, text);
       }
     }
   };

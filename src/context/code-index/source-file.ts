@@ -1,6 +1,7 @@
 /** Files that are worth indexing: plain, of a readable size, written by people. */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';
+import { isAtSync } from '../../files/regular-file.ts';
 
 const MAX_BYTES = 400_000;
 /** Longer lines on average are written by programs. */
@@ -32,7 +33,7 @@ export function textOf(root: string, path: string): string | null {
     const file = openSync(full, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
       const stats = fstatSync(file);
-      if (!stats.isFile() || stats.size > MAX_BYTES || realpathSync(full) !== full) return null;
+      if (!stats.isFile() || stats.size > MAX_BYTES || !isAtSync(file, full)) return null;
       return written(readFileSync(file));
     } finally {
       closeSync(file);

@@ -84,7 +84,7 @@ async function save(
   if (bytes.length > maxBytes)
     throw new ToolRefusal(`A file written here may have ${maxBytes} bytes at most.`);
   const expectedHash = old ? hashOf(old.content) : null;
-  await replaceFile(real, { content: bytes, expectedHash, mode: old?.mode, maxBytes });
+  await replaceFile(work.root, real, { content: bytes, expectedHash, mode: old?.mode, maxBytes });
   work.seen.set(real, hashOf(bytes));
 }
 

@@ -1,12 +1,14 @@
 /** Files of a worktree: opened without following a link, hashed as they are read, written all at once or not at all. */
-import { createHash, randomBytes } from 'node:crypto';
-import { constants, lstatSync, readdirSync, realpathSync, rmdirSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, unlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { lstatSync } from 'node:fs';
+import { type FileHandle, rmdir } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { isPulseError } from '../../domain/errors.ts';
+import { makeFolder, openFolder, replaceIn } from '../../files/folder.ts';
+import { openRegularFile, type RefusalReason, readHandle } from '../../files/regular-file.ts';
 import { isWithin, PathRefusal } from './paths.ts';
 import { ToolRefusal } from './refusal.ts';
 
-const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 const CHUNK_BYTES = 1024 * 1024;
 /** As git: a NUL near the beginning makes a file binary. */
 const SNIFFED_BYTES = 8000;
@@ -21,22 +23,9 @@ export function isBinary(content: Uint8Array): boolean {
 
 /**
  * Opens an ordinary file at a path that was resolved before, and makes sure that it still is that file: somebody may
- * have put a link in its place meanwhile. The caller closes it.
+ * have put a link in its place, or in the place of a folder on the way, meanwhile. The caller closes it.
  */
-async function openFile(path: string): Promise<FileHandle> {
-  // Without O_NONBLOCK a named pipe would hold the call for ever.
-  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  try {
-    const stat = await file.stat();
-    if (stat.isDirectory()) throw new ToolRefusal('It is a folder: use list_directory.');
-    if (!stat.isFile()) throw new ToolRefusal('It is no ordinary file.');
-    checkUnmoved(path);
-    return file;
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-}
+const openFile = (path: string): Promise<FileHandle> => inWords(openRegularFile(path, { isExact: true }));
 
 export interface FileContent {
   content: Buffer;
@@ -46,15 +35,9 @@ export interface FileContent {
 /** The whole file; refused above `maxBytes`, so that no file can fill the memory. */
 export async function readWhole(path: string, maxBytes: number): Promise<FileContent> {
   await using file = await openFile(path);
-  const { size, mode } = await file.stat();
-  if (size > maxBytes) throw tooLarge(size, maxBytes);
-  const content = Buffer.allocUnsafe(size + 1);
-  let length = 0;
-  for (let count = -1; count !== 0 && length < content.length; length += count) {
-    count = (await file.read(content, length, content.length - length, null)).bytesRead;
-  }
-  if (length > size) throw new ToolRefusal('The file grew while it was read. Read it again.');
-  return { content: content.subarray(0, length), mode: mode & 0o7777 };
+  const { mode } = await file.stat();
+  const content = await inWords(readHandle(file, { path, maxBytes }));
+  return { content, mode: mode & 0o7777 };
 }
 
 /** Hands out the file piece by piece (the buffer is used again) and returns the hash of all of it. */
@@ -80,41 +63,42 @@ export interface Replacement {
 }
 
 /** Writes beside the file and renames: whoever reads sees the old content or the new, and a failure leaves the old. */
-export async function replaceFile(path: string, replacement: Replacement): Promise<void> {
-  const folder = dirname(path);
-  checkUnmoved(nearestFolder(folder));
-  const firstMade = await mkdir(folder, { recursive: true });
-  checkUnmoved(folder);
-  const temporary = join(folder, `.pulse-${randomBytes(8).toString('hex')}.tmp`);
-  let isThere = false;
+export async function replaceFile(root: string, path: string, replacement: Replacement): Promise<void> {
+  const { content, mode } = replacement;
+  const parent = dirname(path);
+  const names = relative(root, parent).split(sep).filter(Boolean);
+  if (names[0] === '..') throw new PathRefusal('The path leads out of the worktree.');
+  const firstMade = firstMissing(root, names);
   let isDone = false;
   try {
-    {
-      await using file = await open(temporary, 'wx', 0o666);
-      isThere = true;
-      await file.writeFile(replacement.content);
-      if (replacement.mode !== undefined) await file.chmod(replacement.mode);
-    }
-    await checkUnchanged(path, replacement);
-    checkUnmoved(folder);
-    await rename(temporary, path);
-    isThere = false;
+    await using folder = await inWords(makeFolder(root, names));
+    const before = (): Promise<void> => checkUnchanged(path, replacement);
+    await replaceIn(folder, basename(path), { content, mode, before });
     isDone = true;
   } finally {
-    if (isThere) await unlink(temporary);
-    if (!isDone && firstMade !== undefined) removeEmpty(folder, firstMade);
+    if (!isDone && firstMade !== null) await removeEmpty(parent, firstMade);
   }
 }
 
-function nearestFolder(folder: string): string {
-  return lstatSync(folder, { throwIfNoEntry: false }) ? folder : nearestFolder(dirname(folder));
+/** The topmost folder that will have to be made; `null`: all are there. */
+function firstMissing(root: string, names: readonly string[]): string | null {
+  let folder = root;
+  for (const name of names) {
+    folder = join(folder, name);
+    if (!lstatSync(folder, { throwIfNoEntry: false })) return folder;
+  }
+  return null;
 }
 
 /** Takes back the folders that were made for nothing, unless somebody has used them since. */
-function removeEmpty(folder: string, first: string): void {
+async function removeEmpty(folder: string, first: string): Promise<void> {
   for (let each = folder; isWithin(first, each); each = dirname(each)) {
-    if (readdirSync(each).length > 0) return;
-    rmdirSync(each);
+    try {
+      await using parent = await openFolder(dirname(each));
+      await rmdir(parent.at(basename(each)));
+    } catch {
+      return; // used by now, or never made
+    }
   }
 }
 
@@ -134,8 +118,21 @@ export function changed(): ToolRefusal {
   );
 }
 
-function checkUnmoved(path: string): void {
-  if (realpathSync(path) !== path) throw new PathRefusal('The path has become a symlink meanwhile.');
+const WORDS: Record<RefusalReason, (data: Record<string, unknown>) => Error> = {
+  is_folder: () => new ToolRefusal('It is a folder: use list_directory.'),
+  not_regular: () => new ToolRefusal('It is no ordinary file.'),
+  too_large: ({ size, maxBytes }) => tooLarge(Number(size), Number(maxBytes)),
+  grew: () => new ToolRefusal('The file grew while it was read. Read it again.'),
+  moved: () => new PathRefusal('The path has become a symlink meanwhile.'),
+  outside: () => new PathRefusal('The path leads out of the worktree.'),
+};
+
+/** A refusal to open, in words for the agent. */
+async function inWords<T>(opening: Promise<T>): Promise<T> {
+  return await opening.catch((error: unknown) => {
+    if (!isPulseError(error, 'unsafe_file')) throw error;
+    throw WORDS[error.data.reason as RefusalReason](error.data);
+  });
 }
 
 function tooLarge(size: number, maxBytes: number): ToolRefusal {

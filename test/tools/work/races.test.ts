@@ -1,6 +1,8 @@
 /** What the last look before a write finds, and limits of what is written. */
+import { once } from 'node:events';
 import { appendFileSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hashOf, readWhole, replaceFile, scanFile } from '../../../src/tools/work/files.ts';
@@ -25,7 +27,7 @@ describe('the last look before a file is replaced', () => {
           expectedHash: hashOf(Buffer.from(read)),
           maxBytes: MAX,
         };
-        const replaced = replaceFile(path, replacement);
+        const replaced = replaceFile(scene.root, path, replacement);
         if (read === now) await replaced;
         else await expect(replaced).rejects.toThrow('has changed since you read it');
         expect(readFileSync(path, 'utf8')).toBe(read === now ? 'new' : now);
@@ -37,7 +39,11 @@ describe('the last look before a file is replaced', () => {
 
   it('refuses a new file where one has been made meanwhile', async () => {
     const path = join(scene.root, 'a.txt');
-    const made = replaceFile(path, { content: Buffer.from('new'), expectedHash: null, maxBytes: MAX });
+    const made = replaceFile(scene.root, path, {
+      content: Buffer.from('new'),
+      expectedHash: null,
+      maxBytes: MAX,
+    });
     await expect(made).rejects.toThrow('there now');
     expect(scene.read('a.txt')).toBe('one\n');
   });
@@ -61,8 +67,8 @@ describe('the last look before a file is replaced', () => {
     for (const work of [
       () => readWhole(secret, MAX),
       () => scanFile(secret, () => undefined),
-      () => replaceFile(secret, { content: Buffer.from('x'), expectedHash, maxBytes: MAX }),
-      () => replaceFile(fresh, { content: Buffer.from('x'), expectedHash: null, maxBytes: MAX }),
+      () => replaceFile(scene.root, secret, { content: Buffer.from('x'), expectedHash, maxBytes: MAX }),
+      () => replaceFile(scene.root, fresh, { content: Buffer.from('x'), expectedHash: null, maxBytes: MAX }),
     ])
       await expect(work()).rejects.toThrow('become a symlink');
     expect(readdirSync(scene.outside)).toEqual(['secret']);
@@ -76,6 +82,46 @@ describe('the last look before a file is replaced', () => {
     await expect(readWhole(`/proc/${process.pid}/status`, MAX)).rejects.toThrow('grew');
     appendFileSync(path, 'two\n');
     expect((await readWhole(path, MAX)).content.toString()).toBe('one\ntwo\n');
+  });
+});
+
+describe('a folder that is exchanged with a link, over and over', () => {
+  /** Renames as fast as it can: the folder away, the link in its place, and back. */
+  const EXCHANGE = `
+    const { renameSync } = require('node:fs');
+    const { workerData: { root, stop } } = require('node:worker_threads');
+    const at = (name) => root + '/' + name;
+    const swap = (from, to) => { try { renameSync(at(from), at(to)); } catch {} };
+    while (Atomics.load(stop, 0) === 0) {
+      swap('d', 'x'); swap('l', 'd'); swap('d', 'l'); swap('x', 'd');
+    }`;
+
+  it('never leads a read or a write out of the worktree', async () => {
+    writeFileSync(join(scene.outside, 'id'), 'PRIVATE\n');
+    scene.write('d/id', 'mine\n');
+    symlinkSync(scene.outside, join(scene.root, 'l'));
+    const stop = new Int32Array(new SharedArrayBuffer(4));
+    const worker = new Worker(EXCHANGE, { eval: true, workerData: { root: scene.root, stop } });
+    const told: string[] = [];
+    try {
+      await once(worker, 'online');
+      const until = Date.now() + 1_500;
+      for (let n = 0; Date.now() < until; n++) {
+        const path = join(scene.root, 'd', 'id');
+        const read = await readWhole(path, MAX).catch(() => null);
+        if (read) told.push(read.content.toString());
+        const fresh = join(scene.root, 'd', `new-${n}`);
+        const content = Buffer.from('x');
+        await replaceFile(scene.root, fresh, { content, expectedHash: null, maxBytes: MAX }).catch(
+          () => null,
+        );
+      }
+    } finally {
+      Atomics.store(stop, 0, 1);
+      await once(worker, 'exit');
+    }
+    expect(new Set(told)).toEqual(new Set(['mine\n']));
+    expect(readdirSync(scene.outside)).toEqual(['id']);
   });
 });
 
