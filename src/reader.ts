@@ -2,6 +2,7 @@
 import { environmentSecrets } from './domain/environment-secrets.ts';
 import { createRedactor } from './domain/redact.ts';
 import { type Home, resolveHome } from './home.ts';
+import { type Overview, viewOverview } from './operations/overview.ts';
 import {
   type Reading,
   type RunnerState,
@@ -13,6 +14,7 @@ import {
 import { waitingFor } from './process/lock-holders.ts';
 import { ownerState, parseOwner } from './process/owner.ts';
 import { openStore } from './store/open.ts';
+import { newestOfProject, shortNames } from './store/session-ids.ts';
 import type { Session, SessionFilter } from './store/sessions.ts';
 
 /** As the methods of `Pulse` of the same names. */
@@ -20,6 +22,11 @@ export interface Reader extends AsyncDisposable {
   get(id: string): Promise<SessionView>;
   list(filter: SessionFilter): Promise<Session[]>;
   runner(sessionId: string): Promise<RunnerState>;
+  overview(): Promise<Overview>;
+  /** For each id the shortest ending that is enough to name it. */
+  shortNames(ids: readonly string[]): Promise<Map<string, string>>;
+  /** The newest session of the project that works for no other. */
+  newest(projectId: string): Promise<string | null>;
 }
 
 export interface ReaderOptions {
@@ -43,6 +50,9 @@ export async function openReader({ environment, onWait }: ReaderOptions): Promis
     get: (id) => viewSession(reading, id),
     list: (filter) => viewSessions(reading, filter),
     runner: (sessionId) => runnerState(reading, sessionId),
+    overview: () => viewOverview(reading),
+    shortNames: (ids) => store.read((db) => shortNames(db, ids)),
+    newest: (projectId) => store.read((db) => newestOfProject(db, projectId)),
     [Symbol.asyncDispose]: () => store.close(),
   };
 }

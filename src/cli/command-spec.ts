@@ -21,6 +21,8 @@ export interface ArgumentSpec {
   name: string;
   isOptional?: boolean;
   choices?: readonly string[];
+  /** Whether it names a session, which may depend on what else was given. */
+  isSession?: (input: Input) => boolean;
   help: string;
 }
 

@@ -4,7 +4,11 @@ import type { ArgumentSpec, CommandSpec, OptionSpec } from './command-spec.ts';
 import { researchCommand } from './research-command.ts';
 import { workflowCommand } from './workflow-command.ts';
 
-const SESSION: ArgumentSpec = { name: 'ID', help: 'A session: its id, or the beginning of it.' };
+const SESSION: ArgumentSpec = {
+  name: 'ID',
+  isSession: () => true,
+  help: 'A session: its id, four or more characters of its beginning or its end, or last.',
+};
 
 const LIMITS: readonly OptionSpec[] = [
   { name: 'max-iterations', value: 'integer', placeholder: 'N', help: 'Stop after so many iterations (10).' },
@@ -126,7 +130,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ...LIMITS,
       DETACH,
     ],
-    examples: ['pulse resume ses_019a --answer "Use bcrypt."', 'pulse resume ses_019a --max-iterations 20'],
+    examples: ['pulse resume last --answer "Use bcrypt."', 'pulse resume 3f2c --max-iterations 20'],
     isPersonOnly: true,
     load: () => import('./commands/resume.ts'),
   },
@@ -169,9 +173,9 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'status',
     group: 'Look',
-    summary: 'Show one session, or all that run.',
+    summary: 'Show one session, or all: what needs you, what failed, what runs, what is done.',
     arguments: [{ ...SESSION, isOptional: true }],
-    examples: ['pulse status', 'pulse status ses_019a --json'],
+    examples: ['pulse status', 'pulse status last'],
     load: () => import('./commands/status.ts'),
   },
   {
@@ -205,7 +209,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: 'Print what happened, with what the agent said.',
     arguments: [SESSION],
     options: [{ name: 'iteration', value: 'integer', placeholder: 'N', help: 'Only this iteration.' }],
-    examples: ['pulse log ses_019a --iteration 2'],
+    examples: ['pulse log 3f2c --iteration 2'],
     load: () => import('./commands/log.ts'),
   },
   {
@@ -248,7 +252,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       },
       { name: 'output', value: 'text', placeholder: 'FILE', help: 'Write to this file instead of stdout.' },
     ],
-    examples: ['pulse export ses_019a --format md', 'pulse export ses_019a --output evidence.md'],
+    examples: ['pulse export 3f2c --format md', 'pulse export 3f2c --output evidence.md'],
     load: () => import('./commands/export.ts'),
   },
   {
@@ -318,6 +322,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: 'Show a whole session with a built-in agent, in a folder of its own.',
     isHidden: true,
     load: () => import('./commands/demo.ts'),
+  },
+  {
+    name: 'session-names',
+    group: 'Look',
+    summary: 'Name the newest sessions, for the completion of a shell.',
+    isHidden: true,
+    load: () => import('./commands/session-names.ts'),
   },
   {
     name: 'run-session',

@@ -5,10 +5,16 @@ import { toolLine } from './follow/progress.ts';
 import { formatCount, formatUsd } from './follow/result.ts';
 import type { Style } from './terminal/style.ts';
 import { shown, shownLine } from './terminal/text.ts';
+import { localClock } from './terminal/time.ts';
 import { waitingText, waitOfEvent } from './waiting-text.ts';
 
-export function eventText(event: PulseEvent, style: Style): string {
-  const time = event.at.slice(11, 19);
+/** `clock`: how its time is written; by default as on this machine's clock. */
+export function eventText(
+  event: PulseEvent,
+  style: Style,
+  { clock = localClock }: { clock?: (at: string) => string } = {},
+): string {
+  const time = clock(event.at);
   const head = `${style.dim(time)} ${event.iteration === undefined ? '  ' : String(event.iteration).padStart(2)} `;
   const [first = '', ...rest] = describe(event, style).split('\n');
   return [`${head}${first}`, ...rest.map((line) => `${' '.repeat(12)}${line}`)].join('\n');

@@ -26,16 +26,21 @@ export function evidenceReport({ session, iterations, verifications, events }: S
         verifications.filter(({ iteration }) => iteration === row.iteration_number),
       ),
     ),
-    '## Timeline',
+    '## Timeline (UTC)',
     fenced(
       events
         .filter(({ type }) => type !== 'agent.text' && type !== 'agent.usage')
-        .map((event) => eventText(event, createStyle(false)))
+        .map((event) => eventText(event, createStyle(false), { clock: utc }))
         .join('\n'),
     ),
     `Written by Pulse from its own records. Run \`pulse verify ${session.id}\` to check the evidence again.`,
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+/** A report is read elsewhere too: its times are UTC, as its other times are. */
+function utc(at: string): string {
+  return at.slice(11, 19);
 }
 
 function resultTable(session: Session): string {

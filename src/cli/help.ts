@@ -22,7 +22,7 @@ export function overview(commands: readonly CommandSpec[], style: Style): string
     style.bold('Examples'),
     '  pulse init',
     '  pulse start "Implement user auth" --verify "npm test"',
-    '  pulse resume ses_019a --answer "Use bcrypt."',
+    '  pulse resume 3f2c --answer "Use bcrypt."',
     '',
     style.dim('pulse help COMMAND shows its options. --json everywhere prints JSON on stdout.'),
   );

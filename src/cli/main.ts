@@ -38,7 +38,12 @@ async function execute(
     );
   }
   const { run } = await command.load();
-  return run({ input, output, environment, cwd: process.cwd(), program });
+  const cwd = process.cwd();
+  // Loaded when it is needed: most commands must answer at once.
+  const named = argv.includes('last')
+    ? await (await import('./last-session.ts')).withLastSession(command, { input, environment, cwd })
+    : input;
+  return run({ input: named, output, environment, cwd, program });
 }
 
 function isHelp([first]: readonly string[]): boolean {

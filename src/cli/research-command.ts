@@ -20,7 +20,8 @@ export function researchCommand(shared: readonly OptionSpec[]): CommandSpec {
       { name: 'ACTION', choices: RESEARCH_ACTIONS, help: RESEARCH_ACTIONS.join(', ') },
       {
         name: 'TARGET',
-        help: 'The research.yaml for start, else the session: its id, or the beginning of it.',
+        isSession: (input) => !['start'].includes(input.argument('ACTION') ?? ''),
+        help: 'The research.yaml for start, else the session: its id, a part of it, or last.',
       },
     ],
     options: [
@@ -45,8 +46,8 @@ export function researchCommand(shared: readonly OptionSpec[]): CommandSpec {
     examples: [
       'pulse research start research.yaml --iterations 20',
       'pulse research start research.yaml --iterations 60 --parallel 3',
-      'pulse research show ses_019a',
-      'pulse research report ses_019a --output report.html',
+      'pulse research show 3f2c',
+      'pulse research report 3f2c --output report.html',
     ],
     load: () => import('./commands/research.ts'),
   };

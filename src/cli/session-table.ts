@@ -1,25 +1,24 @@
-import { formatDuration } from '../domain/durations.ts';
 import type { RunnerState } from '../operations/view.ts';
 import type { Session } from '../store/sessions.ts';
 import { isUnverified, STATUS_MARKS } from './follow/result.ts';
 import type { Side } from './output.ts';
 import { padTo, shorten, shownLine } from './terminal/text.ts';
+import { ago } from './terminal/time.ts';
 
 export interface ListedSession {
   session: Session;
   runner: RunnerState;
 }
 
-/** Aligned; on a terminal ids are cut to what `ID` arguments accept, in a pipe they are whole. */
+/** Aligned; on a terminal a session is called by the end of its id (`names`), in a pipe by the whole of it. */
 export function sessionTable(
   rows: readonly ListedSession[],
   { style, columns, isTerminal }: Side,
-  nowMs: number,
+  { nowMs, names }: { nowMs: number; names: ReadonlyMap<string, string> },
 ): string {
-  const length = isTerminal ? uniqueLength(rows.map(({ session }) => session.id)) : Number.POSITIVE_INFINITY;
   const cells = rows.map(({ session, runner }) => ({
     session,
-    id: session.id.slice(0, length),
+    id: isTerminal ? (names.get(session.id) ?? session.id) : session.id,
     status: statusText(session, runner),
     iterations: `${session.current_iteration}/${session.max_iterations}`,
     age: ago(nowMs - Date.parse(session.created_at)),
@@ -55,18 +54,4 @@ function statusText(session: Session, runner: RunnerState): string {
   if (session.status === 'running' && session.resume_at) return 'running (waiting)';
   if (isUnverified(session)) return 'complete (unverified)';
   return session.status;
-}
-
-function ago(ms: number): string {
-  if (ms < 60_000) return 'now';
-  if (ms < 86_400_000) return formatDuration(ms).replace(/ \d+s$/, '');
-  return `${Math.floor(ms / 86_400_000)}d`;
-}
-
-/** Thirteen characters of a UUIDv7 are its millisecond; more only where two sessions share one. */
-function uniqueLength(ids: readonly string[]): number {
-  for (let length = 'ses_019a3f2c-7b1e'.length; length < 40; length++) {
-    if (new Set(ids.map((id) => id.slice(0, length))).size === ids.length) return length;
-  }
-  return 40;
 }

@@ -31,7 +31,8 @@ export function workflowCommand(shared: readonly OptionSpec[]): CommandSpec {
       { name: 'ACTION', choices: WORKFLOW_ACTIONS, help: WORKFLOW_ACTIONS.join(', ') },
       {
         name: 'TARGET',
-        help: "The goal for plan, the plan's file for start, else the session: its id, or the beginning of it.",
+        isSession: (input) => !['plan', 'start'].includes(input.argument('ACTION') ?? ''),
+        help: "The goal for plan, the plan's file for start, else the session: its id, a part of it, or last.",
       },
       { name: 'WHAT', isOptional: true, choices: ['refresh'], help: 'baseline: record it again.' },
     ],
@@ -65,9 +66,9 @@ export function workflowCommand(shared: readonly OptionSpec[]): CommandSpec {
     ],
     examples: [
       'pulse workflow start plan.yaml --yes',
-      'pulse workflow approve ses_019a',
-      'pulse workflow review ses_019a --approve --merge squash',
-      'pulse workflow review ses_019a --reject "The error message names no file."',
+      'pulse workflow approve 3f2c',
+      'pulse workflow review 3f2c --approve --merge squash',
+      'pulse workflow review 3f2c --reject "The error message names no file."',
     ],
     isPersonOnly: true,
     load: () => import('./commands/workflow.ts'),

@@ -1,5 +1,6 @@
 /** What a person may ask of a session from outside its runner. Each is one transaction; the bell does the rest. */
 import { PulseError } from '../domain/errors.ts';
+import { decisionCommand } from '../domain/next-command.ts';
 import { RESUMABLE_STATUSES, TERMINAL_STATUSES } from '../domain/status.ts';
 import { appendEvents } from '../store/events.ts';
 import { amendTask, closeTask, findTask } from '../store/inbox.ts';
@@ -118,12 +119,6 @@ export interface Resume extends LimitChange {
   brief: Pick<ComposedBrief, 'text' | 'tokens'> | null;
 }
 
-const OTHER_COMMANDS: Partial<Record<string, string>> = {
-  approval_required: 'pulse workflow approve ID, or pulse workflow review ID --approve',
-  extension_requested: 'pulse workflow extension ID --approve',
-  merge_conflict: 'resolve the conflict and run the command that the session names',
-};
-
 /** Blocked, paused and failed sessions go on; after a limit only with a higher one. */
 export async function resumeSession(db: Db, id: string, resume: Resume): Promise<Session> {
   const session = await getSession(db, id);
@@ -136,13 +131,13 @@ export async function resumeSession(db: Db, id: string, resume: Resume): Promise
       },
     );
   }
-  const other = OTHER_COMMANDS[session.stop_reason ?? ''];
+  const other = decisionCommand(session);
   if (other && !resume.isDecided) {
     throw new PulseError(
       'wrong_command',
       `Session ${session.id} waits for something else (${session.stop_reason}).`,
       {
-        hint: `Use: ${other.replace('ID', session.id)}.`,
+        hint: `Use: ${other.command}`,
       },
     );
   }

@@ -1,4 +1,5 @@
 import { PulseError } from '../domain/errors.ts';
+import { higherLimit } from '../domain/next-command.ts';
 import type { Session } from '../store/sessions.ts';
 
 export interface LimitChange {
@@ -21,37 +22,26 @@ export function raisedLimits(session: Session, change: LimitChange): LimitColumn
     ...(change.budgetTokens === undefined ? {} : { budget_tokens: change.budgetTokens }),
     ...(change.timeLimitMs === undefined ? {} : { time_limit_ms: change.timeLimitMs }),
   };
+  const { stop_reason: reason, current_iteration, spent_usd, total_tokens_used, running_ms } = session;
   const after = { ...session, ...columns };
-  if (after.max_iterations <= session.current_iteration && session.stop_reason === 'iteration_limit') {
-    throw notRaised('iteration limit', `--max-iterations ${session.current_iteration + 5}`);
-  }
-  if (
-    after.budget_usd !== null &&
-    after.budget_usd <= session.spent_usd &&
-    session.stop_reason === 'budget_cost'
-  ) {
-    throw notRaised('cost limit', `--budget-usd ${Math.ceil(session.spent_usd * 2) || 1}`);
-  }
-  const { stop_reason: reason } = session;
-  if (
-    after.budget_tokens !== null &&
-    after.budget_tokens <= session.total_tokens_used &&
-    reason === 'budget_tokens'
-  ) {
-    throw notRaised('token limit', `--budget-tokens ${session.total_tokens_used * 2}`);
-  }
-  if (after.time_limit_ms !== null && after.time_limit_ms <= session.running_ms && reason === 'budget_time') {
-    throw notRaised('running time limit', `--time-limit ${Math.ceil(session.running_ms / 3_600_000) + 1}h`);
-  }
+  const isAbove = (limit: number | null, spent: number): boolean => limit === null || limit > spent;
+  if (reason === 'iteration_limit' && !isAbove(after.max_iterations, current_iteration))
+    throw notRaised('iteration limit', session);
+  if (reason === 'budget_cost' && !isAbove(after.budget_usd, spent_usd))
+    throw notRaised('cost limit', session);
+  if (reason === 'budget_tokens' && !isAbove(after.budget_tokens, total_tokens_used))
+    throw notRaised('token limit', session);
+  if (reason === 'budget_time' && !isAbove(after.time_limit_ms, running_ms))
+    throw notRaised('running time limit', session);
   return columns;
 }
 
-function notRaised(limit: string, option: string): PulseError {
+function notRaised(limit: string, session: Session): PulseError {
   return new PulseError(
     'limit_not_raised',
     `The session stopped at its ${limit}; it needs a higher one to go on.`,
     {
-      hint: `For example: ${option}`,
+      hint: `For example: pulse resume ${session.id} ${higherLimit(session)}`,
     },
   );
 }

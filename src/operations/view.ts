@@ -7,7 +7,7 @@ import type { Redactor } from '../domain/redact.ts';
 import { readEvents } from '../store/events.ts';
 import { type Figures, readFigures } from '../store/figures.ts';
 import { findIteration, type Iteration, listIterations } from '../store/iterations.ts';
-import { readSessionLease } from '../store/leases.ts';
+import { readSessionLease, type SessionLease } from '../store/leases.ts';
 import { getControl, getSession, listSessions, type Session, type SessionFilter } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import { findTurn, type StoredTurn, sessionTurns } from '../store/turns.ts';
@@ -24,11 +24,18 @@ export interface Reading {
 export type RunnerState = 'alive' | 'elsewhere' | 'none';
 
 export async function runnerState({ engine }: Reading, sessionId: string): Promise<RunnerState> {
-  const lease = await engine.store.read((db) => readSessionLease(db, sessionId));
-  if (lease.owner === null) return 'none';
-  const state = engine.owners(lease.owner);
+  return holderOf(await engine.store.read((db) => readSessionLease(db, sessionId)), engine.owners);
+}
+
+/** Who drives the session that has this lease. */
+export function holderOf(
+  { owner, isOver }: Pick<SessionLease, 'owner' | 'isOver'>,
+  owners: Reading['engine']['owners'],
+): RunnerState {
+  if (owner === null) return 'none';
+  const state = owners(owner);
   if (state === 'dead') return 'none';
-  if (state === 'elsewhere') return lease.isOver ? 'none' : 'elsewhere';
+  if (state === 'elsewhere') return isOver ? 'none' : 'elsewhere';
   return 'alive';
 }
 

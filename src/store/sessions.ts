@@ -7,6 +7,7 @@ import { PulseError } from '../domain/errors.ts';
 import type { FailureClass } from '../domain/failures.ts';
 import { type SessionStatus, type StopReason, transition } from '../domain/status.ts';
 import type { Schema, SessionControlsTable, SessionsTable } from './schema.ts';
+import { findSessionId } from './session-ids.ts';
 import { type Db, fromJson, storeNow, toJson } from './store.ts';
 
 export interface ProgressEntry {
@@ -143,30 +144,9 @@ export async function findSession(db: Db, id: string): Promise<Session | null> {
   return row ? decodeSession(row) : null;
 }
 
-/** The session with this id, or with the one id that begins so. Throws `not_found` or `ambiguous_id`. */
+/** The session with this id, or with the one id that begins or ends so. Throws `not_found` or `ambiguous_id`. */
 export async function getSession(db: Db, id: string): Promise<Session> {
-  const exact = await findSession(db, id);
-  if (exact) return exact;
-  const prefix = id.startsWith('ses_') ? id : `ses_${id}`;
-  const isUsable = /^ses_[0-9a-f-]{4,}$/.test(prefix);
-  const rows = isUsable
-    ? await db
-        .selectFrom('pulse_sessions')
-        .selectAll()
-        .where('id', '>=', prefix)
-        .where('id', '<', `${prefix}g`)
-        .limit(2)
-        .execute()
-    : [];
-  if (rows.length === 1) return decodeSession(rows[0]!);
-  if (rows.length > 1) {
-    throw new PulseError('ambiguous_id', `Several sessions begin with ${id}.`, {
-      hint: 'Give more characters; `pulse list` shows the ids.',
-    });
-  }
-  throw new PulseError('not_found', `There is no session ${id}.`, {
-    hint: '`pulse list` shows the sessions.',
-  });
+  return (await findSession(db, id)) ?? (await findSession(db, await findSessionId(db, id)))!;
 }
 
 export async function getControl(db: Db, sessionId: string): Promise<SessionControl> {

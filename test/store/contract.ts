@@ -19,6 +19,7 @@ import { insertVerifications, listVerifications } from '../../src/store/verifica
 import { admit } from '../fakes/admit.ts';
 import { attemptsContract } from './contract-attempts.ts';
 import { breakersContract } from './contract-breakers.ts';
+import { lookingContract } from './contract-looking.ts';
 import { researchContract } from './contract-research.ts';
 import { workflowsContract } from './contract-workflows.ts';
 import { newIteration, sessionId, verification } from './rows.ts';
@@ -286,6 +287,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
 
     attemptsContract(open);
     breakersContract(open);
+    lookingContract(open);
     researchContract(open);
     workflowsContract(open);
 

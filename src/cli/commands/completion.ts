@@ -1,4 +1,5 @@
-import type { CommandContext, CommandSpec } from '../command-spec.ts';
+import { AGENT_NAMES } from '../../agents/registry.ts';
+import type { CommandContext, CommandSpec, OptionSpec } from '../command-spec.ts';
 import { COMMANDS } from '../commands.ts';
 import { COMMON_OPTIONS } from '../parser.ts';
 
@@ -6,6 +7,14 @@ export async function run({ input, output }: CommandContext): Promise<number> {
   const write = { bash, zsh, fish }[input.argument('SHELL') as 'bash' | 'zsh' | 'fish'];
   output.data(write(COMMANDS.filter(({ isHidden }) => !isHidden)));
   return 0;
+}
+
+/** What a shell asks for the sessions there are: one a line, then what it is about. */
+const SESSIONS = 'pulse session-names 2>/dev/null';
+
+/** In some commands it depends on the action before it. */
+function takesSession({ arguments: all = [] }: CommandSpec): boolean {
+  return all.some(({ isSession }) => isSession !== undefined);
 }
 
 function bash(commands: readonly CommandSpec[]): string {
@@ -22,6 +31,13 @@ function bash(commands: readonly CommandSpec[]): string {
   case "\${COMP_WORDS[1]}" in
 ${cases.join('\n')}
     help) words=${quote(commands.map(({ name }) => name).join(' '))} ;;
+  esac
+  case "\${COMP_WORDS[1]}" in
+    ${commands
+      .filter(takesSession)
+      .map(({ name }) => name)
+      .join('|')})
+      case "$current" in -*) ;; *) words="$words last $(${SESSIONS} | cut -f1)" ;; esac ;;
   esac
   case "$previous" in
 ${values.join('\n')}
@@ -45,12 +61,16 @@ function zsh(commands: readonly CommandSpec[]): string {
           : `:${name}:${allowed ? `(${allowed.join(' ')})` : name === 'path' ? '_files -/' : '_default'}`;
       return quote(`${isRepeated ? '*' : ''}--${name}[${text}]${rest}`);
     });
-    const words = (command.arguments ?? []).map(({ name, choices: allowed }) =>
-      quote(`:${name}:${allowed ? `(${allowed.join(' ')})` : ''}`),
+    const words = (command.arguments ?? []).map(({ name, choices: allowed, isSession }) =>
+      quote(`:${name}:${allowed ? `(${allowed.join(' ')})` : isSession ? '_pulse_sessions' : ''}`),
     );
     return `    ${command.name}) _arguments ${[...options, ...words].join(' ')} ;;`;
   });
   return `#compdef pulse
+_pulse_sessions() {
+  local -a names=("\${(@f)$(${SESSIONS} | tr ':\\t' '-:')}" last:'the newest of this project')
+  _describe session names
+}
 _pulse() {
   local -a commands=(
 ${names.join('\n')}
@@ -78,6 +98,8 @@ function fish(commands: readonly CommandSpec[]): string {
       const value = option.choices ? ` -x -a ${quote(option.choices.join(' '))}` : option.value ? ' -r' : '';
       lines.push(`complete -c pulse -n ${seen} -l ${option.name}${value} -d ${quote(option.help)}`);
     }
+    if (takesSession(command))
+      lines.push(`complete -c pulse -n ${seen} -a ${quote(`(${SESSIONS}; echo last)`)}`);
     for (const { choices: allowed } of command.arguments ?? []) {
       if (allowed) lines.push(`complete -c pulse -n ${seen} -a ${quote(allowed.join(' '))}`);
     }
@@ -85,8 +107,10 @@ function fish(commands: readonly CommandSpec[]): string {
   return lines.join('\n');
 }
 
-function allOptions(command: CommandSpec) {
-  return [...(command.options ?? []), ...COMMON_OPTIONS];
+/** With the agents there are as the values of `--agent`. */
+function allOptions(command: CommandSpec): OptionSpec[] {
+  const options = [...(command.options ?? []), ...COMMON_OPTIONS];
+  return options.map((option) => (option.name === 'agent' ? { ...option, choices: AGENT_NAMES } : option));
 }
 
 function wordsOf(command: CommandSpec): string[] {
@@ -96,8 +120,8 @@ function wordsOf(command: CommandSpec): string[] {
 
 /** Options with a closed list of values, the same in whichever command they stand. */
 function choices(commands: readonly CommandSpec[]): [string, readonly string[]][] {
-  return commands.flatMap(({ options = [] }) =>
-    options.flatMap(({ name, choices: words }) =>
+  return commands.flatMap((command) =>
+    allOptions(command).flatMap(({ name, choices: words }) =>
       words ? [[`--${name}`, words] as [string, readonly string[]]] : [],
     ),
   );

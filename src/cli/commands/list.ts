@@ -19,7 +19,8 @@ export async function run({ input, output, environment }: CommandContext): Promi
   const rows = await Promise.all(
     sessions.map(async (session) => ({ session, runner: await pulse.runner(session.id) })),
   );
-  output.data(sessionTable(rows, output.stdout, Date.now()));
+  const names = await pulse.shortNames(sessions.map(({ id }) => id));
+  output.data(sessionTable(rows, output.stdout, { nowMs: Date.now(), names }));
   const orphans = rows.filter(({ session, runner }) => session.status === 'running' && runner === 'none');
   if (orphans.length > 0)
     output.talk(`hint: pulse resume ${orphans[0]!.session.id} adopts a session without a runner.`);

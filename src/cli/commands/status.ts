@@ -4,7 +4,8 @@ import type { Iteration } from '../../store/iterations.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { formatUsd, resultBlock } from '../follow/result.ts';
 import type { Output } from '../output.ts';
-import { isOrphan, type ListedSession, sessionTable } from '../session-table.ts';
+import { overviewLines } from '../overview-lines.ts';
+import { isOrphan } from '../session-table.ts';
 import { shorten, shownLine } from '../terminal/text.ts';
 import { waitingText } from '../waiting-text.ts';
 
@@ -35,26 +36,21 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
 }
 
 async function showAll(pulse: Reader, output: Output): Promise<number> {
-  const sessions = [
-    ...(await pulse.list({ status: 'running' })),
-    ...(await pulse.list({ status: 'pending' })),
-  ];
+  const overview = await pulse.overview();
+  const { groups, counts } = overview;
   if (output.isJson) {
-    output.json({ sessions, onboarding: null, state: null, handoffs: [] });
+    const sessions = [...groups.no_runner, ...groups.waiting, ...groups.running];
+    output.json({ sessions, onboarding: null, state: null, handoffs: [], groups, counts });
     return 0;
   }
-  const rows: ListedSession[] = [];
-  for (const session of sessions) rows.push({ session, runner: await pulse.runner(session.id) });
-  if (rows.length > 0) output.data(sessionTable(rows, output.stdout, Date.now()));
-  else output.talk('Nothing is running.');
-  const blocked = await pulse.list({ status: 'blocked', limit: 5 });
-  if (blocked.length > 0) {
-    output.data(`${rows.length > 0 ? '\n' : ''}${output.stdout.style.bold('Waiting for you')}`);
-    const waiting = blocked.map((session) => ({ session, runner: 'none' as const }));
-    output.data(sessionTable(waiting, output.stdout, Date.now()));
-  }
-  const orphan = rows.find(({ session, runner }) => session.status === 'running' && runner === 'none');
-  if (orphan) output.talk(`hint: pulse resume ${orphan.session.id} adopts a session without a runner.`);
+  const lines = overviewLines(overview, output.stdout, Date.now());
+  for (const line of lines) output.data(line);
+  if (counts.running + counts.waiting + counts.no_runner === 0)
+    output.talk(
+      lines.length > 0 ? '\nNothing is running.' : 'Nothing is running. pulse list shows what was.',
+    );
+  if (counts.no_runner > 1)
+    output.talk('\nhint: pulse serve --adopt goes on with all that nobody runs, for as long as it runs.');
   return 0;
 }
 

@@ -1,5 +1,6 @@
 /** How a session stands, for a person: status, why, what to do next, where everything is. */
 import { formatDuration } from '../../domain/durations.ts';
+import { nextCommand } from '../../domain/next-command.ts';
 import type { SessionStatus } from '../../domain/status.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Style } from '../terminal/style.ts';
@@ -52,12 +53,13 @@ export function resultBlock(
   return lines.join('\n').trimEnd();
 }
 
-/** A completion that nothing verified is called so wherever it is shown (contract 1.3). */
-export function isUnverified(session: Session): boolean {
+/** A completion that nothing verified is called so wherever it is shown. */
+export function isUnverified(session: Pick<Session, 'kind' | 'status' | 'verify'>): boolean {
   return session.kind === 'goal' && session.status === 'complete' && session.verify.length === 0;
 }
 
-function headline(session: Session): string {
+/** Why it stands as it does, in half a sentence. */
+export function headline(session: Omit<Session, 'progress_log'>): string {
   if (session.kind === 'workflow' && session.status === 'complete') return 'reviewed and merged';
   if (session.kind === 'research' && session.status === 'complete')
     return session.stop_reason === 'completed' ? 'the target is reached' : 'all experiments are run';
@@ -126,8 +128,8 @@ function pointers(
   const { id, branch_name: branch, base_branch: base, base_sha: sha, project_path: path } = session;
   const git = path === cwd ? 'git' : `git -C ${quoted(path)}`;
   const rows: [string, string][] = [];
-  const next = nextCommand(session, isOrphan);
-  if (next) rows.push(next);
+  const next = nextCommand(session, { isDriven: !isOrphan });
+  if (next) rows.push([next.label, next.command]);
   if (session.total_commits > 0) {
     rows.push(['branch', branch], ['diff', `${git} diff ${base ?? sha.slice(0, 10)}...${branch}`]);
   }
@@ -141,45 +143,6 @@ function pointers(
     ['log', `pulse log ${id}`],
   );
   return rows;
-}
-
-/** The exact command that goes on from here. */
-function nextCommand(session: Session, isOrphan: boolean): [string, string] | null {
-  const isLive = session.status === 'running' || session.status === 'pending';
-  const resume = `pulse resume ${session.id}`;
-  if (isLive) return isOrphan ? ['go on', resume] : ['follow', `pulse watch ${session.id}`];
-  switch (session.stop_reason) {
-    case 'blocked_by_agent':
-    case 'no_signal':
-    case 'signal_conflict':
-    case 'stagnation':
-    case 'verification_failed':
-      return ['answer', `${resume} --answer "…"`];
-    case 'approval_required':
-      return session.total_commits === 0
-        ? ['approve', `pulse workflow approve ${session.id}`]
-        : ['review', `pulse workflow review ${session.id} --approve`];
-    case 'extension_requested':
-      return ['extend', `pulse workflow extension ${session.id} --approve`];
-    case 'iteration_limit':
-      return session.status === 'blocked'
-        ? ['go on', `${resume} --max-iterations ${session.max_iterations + 10}`]
-        : null;
-    case 'budget_cost':
-      return ['go on', `${resume} --budget-usd ${Math.ceil((session.budget_usd ?? session.spent_usd) * 2)}`];
-    case 'budget_tokens':
-      return [
-        'go on',
-        `${resume} --budget-tokens ${(session.budget_tokens ?? session.total_tokens_used) * 2}`,
-      ];
-    case 'budget_time':
-      return [
-        'go on',
-        `${resume} --time-limit ${Math.ceil(((session.time_limit_ms ?? 0) * 2) / 3_600_000)}h`,
-      ];
-    default:
-      return session.status === 'complete' || session.status === 'aborted' ? null : ['go on', resume];
-  }
 }
 
 export function quoted(text: string): string {

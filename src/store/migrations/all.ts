@@ -8,6 +8,7 @@ import { breakersMigration } from './007-breakers.ts';
 import { parallelResearchMigration } from './008-parallel-research.ts';
 import { waitingWorkMigration } from './009-waiting-work.ts';
 import { recordedIssuesMigration } from './010-recorded-issues.ts';
+import { lookingAtSessionsMigration } from './011-looking-at-sessions.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
@@ -22,4 +23,5 @@ export const MIGRATIONS: readonly Migration[] = [
   parallelResearchMigration,
   waitingWorkMigration,
   recordedIssuesMigration,
+  lookingAtSessionsMigration,
 ];

@@ -1,0 +1,16 @@
+import { openReader } from '../../reader.ts';
+import type { CommandContext } from '../command-spec.ts';
+import { shorten, shownLine } from '../terminal/text.ts';
+
+/** So many are offered: who wants an older one knows its name. */
+const NEWEST = 50;
+
+/** The short name, a tab, what it is about. */
+export async function run({ output, environment }: CommandContext): Promise<number> {
+  await using pulse = await openReader({ environment });
+  const sessions = await pulse.list({ limit: NEWEST });
+  const names = await pulse.shortNames(sessions.map(({ id }) => id));
+  for (const { id, status, goal } of sessions)
+    output.data(`${names.get(id)}\t${status} ${shorten(shownLine(goal), 50)}`);
+  return 0;
+}

@@ -1,0 +1,99 @@
+/** `pulse status`: every session that a person should know of, why it stands where it does, and what goes on with it. */
+import { ATTENTION_GROUPS, type AttentionGroup } from '../domain/attention.ts';
+import { nextCommand } from '../domain/next-command.ts';
+import type { Overview, OverviewEntry } from '../operations/overview.ts';
+import { formatUsd, headline, isUnverified, STATUS_MARKS } from './follow/result.ts';
+import type { Side } from './output.ts';
+import { shorten, shown, shownLine } from './terminal/text.ts';
+import { ago, localTime } from './terminal/time.ts';
+
+const TITLES: Record<AttentionGroup, string> = {
+  needs_you: 'Needs you',
+  failed: 'Failed',
+  no_runner: 'Nobody runs these',
+  waiting: 'Waiting',
+  running: 'Running',
+  done: 'Done in the last 24 hours',
+};
+
+/** Where the rest of a group is listed. */
+const REST: Record<AttentionGroup, string> = {
+  needs_you: 'pulse list --status blocked',
+  failed: 'pulse list --status failed',
+  no_runner: 'pulse list --status running',
+  waiting: 'pulse list --status running',
+  running: 'pulse list --status running',
+  done: 'pulse list',
+};
+
+/** So many lines of what an agent asked, or of what went wrong. */
+const REASON_LINES = 3;
+
+/** Empty where there is nothing to tell. On a terminal ids are cut to what is enough to name a session. */
+export function overviewLines({ groups, counts }: Overview, side: Side, nowMs: number): string[] {
+  const { style } = side;
+  return ATTENTION_GROUPS.flatMap((group, index) => {
+    const entries = groups[group];
+    if (entries.length === 0) return [];
+    const isFirst = ATTENTION_GROUPS.slice(0, index).every((earlier) => groups[earlier].length === 0);
+    const rest = counts[group] - entries.length;
+    return [
+      ...(isFirst ? [] : ['']),
+      style.bold(`${TITLES[group]} (${counts[group]})`),
+      ...entries.flatMap((entry) => entryLines(entry, group, { side, nowMs })),
+      ...(rest > 0 ? [style.dim(`  and ${rest} more: ${REST[group]}`)] : []),
+    ];
+  });
+}
+
+function entryLines(
+  entry: OverviewEntry,
+  group: AttentionGroup,
+  { side, nowMs }: { side: Side; nowMs: number },
+): string[] {
+  const { style, isTerminal } = side;
+  const room = isTerminal ? side.columns() - 1 : 200;
+  const { mark, color } = STATUS_MARKS[entry.status];
+  const name = isTerminal ? entry.short : entry.id;
+  const head = `${mark} ${name}  `;
+  const facts = shorten(
+    `  ${factsOf(entry, group, nowMs).join(' · ')}`,
+    Math.max(0, room - head.length - 12),
+  );
+  const goal = shorten(shownLine(entry.goal), room - head.length - facts.length);
+  const lines = [`${style[color](mark)} ${style.bold(name)}  ${goal}${style.dim(facts)}`];
+  const indented = (text: string): string => `    ${shorten(text, room - 4)}`;
+  if (group === 'needs_you' || group === 'failed') {
+    lines.push(style[color](indented(headline(entry))));
+    for (const line of reasonLines(entry)) lines.push(indented(line));
+  }
+  if (group === 'waiting')
+    lines.push(
+      style.yellow(indented(`until ${localTime(entry.resume_at!)}, then ${entry.agent} is tried again`)),
+    );
+  if (group === 'done') return lines;
+  const next = nextCommand(entry, { isDriven: entry.runner !== 'none', name });
+  if (next) lines.push(`    ${style.cyan(next.command)}`);
+  return lines;
+}
+
+function factsOf(entry: OverviewEntry, group: AttentionGroup, nowMs: number): string[] {
+  const since = Date.parse(entry.ended_at ?? entry.started_at ?? entry.created_at);
+  const commits = `${entry.total_commits} ${entry.total_commits === 1 ? 'commit' : 'commits'}`;
+  return [
+    ...(group === 'done' ? [isUnverified(entry) ? 'complete, unverified' : entry.status, commits] : []),
+    ago(nowMs - since),
+    shorten(shownLine(entry.project_name), 20),
+    ...(entry.spent_usd > 0 ? [formatUsd(entry.spent_usd)] : []),
+  ];
+}
+
+function reasonLines({ blocked_reason: reason }: OverviewEntry): string[] {
+  if (reason === null) return [];
+  const lines = shown(reason)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  if (lines.length <= REASON_LINES) return lines;
+  return [...lines.slice(0, REASON_LINES - 1), `${lines[REASON_LINES - 1]} …`];
+}
