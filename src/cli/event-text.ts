@@ -48,6 +48,10 @@ function describe(event: PulseEvent, style: Style): string {
       return checks(data.commands, style);
     case 'iteration.retried':
       return style.yellow(`again: ${word('reason')} (attempt ${word('attempt')}${delay(data)})`);
+    case 'files.omitted':
+      return style.yellow(`git could not add ${omitted(data)}: not in any commit`);
+    case 'worktree.kept':
+      return style.yellow(`kept ${word('path')}: ${word('reason')}`);
     case 'iteration.settled':
       return settled(data, style);
     case 'agent.text':
@@ -128,6 +132,12 @@ function settled(data: Record<string, unknown>, style: Style): string {
   const commit = typeof data.commit === 'string' ? `commit ${data.commit.slice(0, 7)}` : 'no commit';
   const named = files.length > 6 ? [...files.slice(0, 6), `and ${files.length - 6} more`] : files;
   return `${style.bold(String(data.outcome ?? data.status))} ${style.dim([commit, ...named].join('  '))}`;
+}
+
+export function omitted({ paths, count }: Record<string, unknown>): string {
+  const named = Array.isArray(paths) ? paths.map((path) => shownLine(String(path))).slice(0, 6) : [];
+  const more = Number(count) - named.length;
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function stopped(data: Record<string, unknown>, style: Style): string {

@@ -165,6 +165,8 @@ export const attemptResultSchema = z.object({
   commit: z.string().nullable(),
   tree: z.string().nullable(),
   files: z.array(z.string()),
+  /** What git could not add: it is in no commit. */
+  leftOut: z.array(z.string()).optional(),
   verification: z.array(verificationRecordSchema),
 });
 export type AttemptResult = z.infer<typeof attemptResultSchema>;

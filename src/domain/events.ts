@@ -15,6 +15,8 @@ export const EVENT_TYPES = [
   'iteration.verified',
   'iteration.settled',
   'iteration.retried',
+  'files.omitted',
+  'worktree.kept',
   'agent.text',
   'agent.tool',
   'agent.usage',

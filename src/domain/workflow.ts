@@ -75,6 +75,8 @@ export const completionSchema = z.object({
   filesChanged: z.array(z.string()),
   unresolvedIssues: z.array(unresolvedIssueSchema),
   tree: z.string(),
+  /** What git could not add: it was judged as not being there. */
+  leftOut: z.array(z.string()).optional(),
   /** What its checks showed beyond the baseline: once a person goes on, the pulses after it are not blamed for that. */
   leftOver: z.array(baselineIssueSchema).optional(),
 });

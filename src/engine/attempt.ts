@@ -3,7 +3,6 @@ import type { AttemptResult, RunReport, VerificationRecord } from '../domain/att
 import { formatDuration } from '../domain/durations.ts';
 import { isPulseError } from '../domain/errors.ts';
 import { readSignal } from '../domain/signals.ts';
-import { outputSummary } from '../domain/summary.ts';
 import type { PreflightReport } from '../domain/workflow.ts';
 import { appendEvents } from '../store/events.ts';
 import { holdsTask, saveResult } from '../store/inbox.ts';
@@ -13,9 +12,11 @@ import { act } from './actions.ts';
 import { createAgentLog } from './agent-log.ts';
 import type { Engine } from './engine.ts';
 import { type MeasureReport, measureRequestSchema, NOTHING_MEASURED } from './measure.ts';
+import { filesOmitted, tellNotices } from './notices.ts';
 import type { HeldAttempt, UnitCommit } from './ports.ts';
 import { preflightProgress } from './preflight-progress.ts';
 import { triedBefore } from './tried-idea.ts';
+import { messageOf } from './unit-message.ts';
 
 /**
  * Returns once the result is stored, or once the attempt was interrupted (`signal`): then nothing of it runs any
@@ -30,7 +31,10 @@ export async function executeAttempt(
   const { signal } = control;
   const { spec } = attempt;
   const isRun = attempt.task.result !== null;
-  await act(trace, 'prepare_worktree', { perform: () => workspace.prepare(attempt, { keepWork: isRun }) });
+  const notices = await act(trace, 'prepare_worktree', {
+    perform: () => workspace.prepare(attempt, { keepWork: isRun }),
+  });
+  await tellNotices(engine, attempt, notices);
 
   let result = attempt.task.result;
   if (spec.work?.kind === 'preflight') return executePreflight(engine, attempt, control);
@@ -41,7 +45,7 @@ export async function executeAttempt(
     if (!setupFailure && spec.work?.kind === 'baseline') return reportBaseline(engine, attempt, signal);
     const run = setupFailure ? null : await runAgent(engine, attempt, control);
     if (signal.aborted) {
-      await workspace.saveLeftovers(attempt);
+      await tellNotices(engine, attempt, await workspace.saveLeftovers(attempt));
       return 'interrupted';
     }
     result = run ?? emptyResult(engine, { setupFailure });
@@ -50,6 +54,7 @@ export async function executeAttempt(
     await report(engine, attempt, { ...result, stage: 'reported' });
     return 'reported';
   }
+  result = await orCrashed(engine, attempt, result);
   const kept = await keepWork(engine, attempt, result);
   const { commit, tree = null } = kept ?? {};
   const measured =
@@ -65,6 +70,7 @@ export async function executeAttempt(
     commit: commit ?? null,
     tree,
     files: kept?.files ?? [],
+    ...(kept?.leftOut?.length ? { leftOut: kept.leftOut } : {}),
     verification,
     ...(measured ? { measured } : {}),
   });
@@ -275,6 +281,21 @@ function keepsWork({ run }: AttemptResult): boolean {
   return run.failure.class === 'timeout_idle' || run.failure.class === 'timeout_hard';
 }
 
+/** An agent that destroyed its worktree has left nothing that could be kept as its work: it is done again. */
+async function orCrashed(
+  { workspace }: Engine,
+  attempt: HeldAttempt,
+  result: AttemptResult,
+): Promise<AttemptResult> {
+  const { run } = result;
+  // What was accepted has a tree of its own.
+  const isAtStake = run && !run.completion && keepsWork(result);
+  const fault = isAtStake ? await workspace.faultOf(attempt) : null;
+  if (!run || fault === null) return result;
+  const message = `The agent broke its own checkout: ${fault}.`;
+  return { ...result, run: { ...run, failure: { class: 'crashed', message, resetAt: null } } };
+}
+
 async function keepWork(
   { trace, workspace }: Engine,
   attempt: HeldAttempt,
@@ -290,28 +311,6 @@ async function keepWork(
   const { commit } = unit;
   if (commit) await act(trace, 'publish', { perform: () => workspace.publish(attempt, commit) });
   return unit;
-}
-
-/** A pulse's summary is its commit's message; until it is done, its work is in progress. */
-function messageOf(
-  { iteration, spec }: HeldAttempt,
-  { run }: AttemptResult,
-): { subject: string; body?: string } {
-  if (run?.completion) {
-    const [subject = '', ...rest] = run.completion.summary.trim().split('\n');
-    return { subject, body: rest.join('\n').trim() || undefined };
-  }
-  if (spec.work?.kind === 'pulse')
-    return { subject: `wip: ${spec.work.plannedPulseId}, iteration ${iteration}` };
-  if (spec.work?.kind === 'experiment') return { subject: `experiment: ${experimentSubject(run)}` };
-  const summary = outputSummary(run?.finalMessage ?? '') ?? 'work of this iteration';
-  return { subject: `pulse: iteration ${iteration}: ${summary}` };
-}
-
-function experimentSubject(run: RunReport | null): string {
-  return (
-    run?.description?.split('\n')[0]?.trim() || outputSummary(run?.finalMessage ?? '') || 'no description'
-  );
 }
 
 async function verifyIfAsked(
@@ -338,12 +337,12 @@ async function report({ store, trace, workspace }: Engine, attempt: HeldAttempt,
           'report',
           async (db) => {
             await saveResult(db, attempt.task, result);
-            const { verification } = result;
-            await appendEvents(
-              db,
-              attempt.sessionId,
-              verification.length === 0 || isJudged(attempt) ? [] : [verified(attempt, verification)],
-            );
+            const { verification, leftOut = [] } = result;
+            const checked = verification.length > 0 && !isJudged(attempt);
+            await appendEvents(db, attempt.sessionId, [
+              ...filesOmitted(leftOut, null).map((event) => ({ ...event, iteration: attempt.iteration })),
+              ...(checked ? [verified(attempt, verification)] : []),
+            ]);
           },
           { session: attempt.sessionId },
         ),

@@ -1,6 +1,8 @@
 /** What measuring is asked for and what it gives (contract 5). The real one is measurer.ts. */
+
 import * as z from 'zod';
 import { PulseError } from '../domain/errors.ts';
+import type { NewEvent } from '../domain/events.ts';
 import { CAUGHT_REASONS } from '../research/caught.ts';
 import { CRASH_KINDS } from '../research/crash.ts';
 import { decisionSchema } from '../research/decision.ts';
@@ -55,7 +57,8 @@ export interface Measurer {
     signal: AbortSignal,
   ): Promise<MeasureReport>;
   /** Removes the checkouts of an ended session. */
-  close(session: { project_path: string; worktree_path: string }): Promise<void>;
+  /** Does not throw; returns what a person should know. */
+  close(session: { project_path: string; worktree_path: string }): Promise<NewEvent[]>;
 }
 
 export const NOTHING_MEASURED: MeasureReport = {

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PulseError } from '../domain/errors.ts';
+import type { NewEvent } from '../domain/events.ts';
 import type { Redactor } from '../domain/redact.ts';
 import type { Git } from '../git/exec.ts';
 import { agentEnvironment } from '../process/environment.ts';
@@ -20,6 +21,7 @@ import type { MeasureReport, MeasureRequest, Measurer } from './measure.ts';
 import { measureRequestSchema, NOTHING_MEASURED, researchFileOf } from './measure.ts';
 import { createMeasuringCheckouts, type MeasuringCheckout } from './measuring-checkout.ts';
 import type { MeasuringSlot } from './measuring-slot.ts';
+import { worktreeKept } from './notices.ts';
 import type { HeldAttempt } from './ports.ts';
 import type { Sandboxes } from './run-sandbox.ts';
 import { setUpOnce, setupMark } from './setup-once.ts';
@@ -294,7 +296,13 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
         return timed(measurementOf(attempt, signal), (measurement) => measureExperiment(measurement, commit));
       }, signal),
     async close({ project_path: root, worktree_path: path }) {
-      for (const name of ['candidate', 'best']) await checkouts.close({ root, path: `${path}.${name}` });
+      const notices: NewEvent[] = [];
+      for (const place of ['candidate', 'best'].map((name) => `${path}.${name}`)) {
+        await checkouts
+          .close({ root, path: place })
+          .catch((error: unknown) => notices.push(worktreeKept(place, error)));
+      }
+      return notices;
     },
   };
 }

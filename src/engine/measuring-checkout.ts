@@ -7,7 +7,13 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Git } from '../git/exec.ts';
 import { resetWorktree } from '../git/recovery.ts';
-import { checkoutState, ensureWorktree, removeWorktree, untrackedPaths } from '../git/worktree.ts';
+import {
+  checkoutState,
+  ensureWorktree,
+  removeWorktree,
+  untrackedPaths,
+  worktreeFault,
+} from '../git/worktree.ts';
 import { keepPrepared, type PreparedPaths } from './prepared-paths.ts';
 
 export interface MeasuringCheckout {
@@ -37,7 +43,7 @@ export function createMeasuringCheckouts(git: Git): MeasuringCheckouts {
 
   async function close({ root, path }: { root: string; path: string }): Promise<void> {
     clean.delete(path);
-    await removeWorktree(git, { root, path });
+    await removeWorktree(git, { root, path, isOurs: true });
     await rm(copyOf(path), { recursive: true, force: true });
   }
 
@@ -77,13 +83,15 @@ export function createMeasuringCheckouts(git: Git): MeasuringCheckouts {
       const { path } = request;
       const known = clean.get(path);
       clean.delete(path);
-      const prepared = known ? await move(request, known) : await make(request);
+      let prepared = known ? await move(request, known) : await make(request);
       return {
         path,
         async use(work) {
           clean.delete(path);
           const result = await work();
-          const left = await putBack(request, prepared.paths);
+          const isBroken = (await worktreeFault(request)) !== null;
+          if (isBroken) prepared = await make(request);
+          const left = isBroken ? ['.git'] : await putBack(request, prepared.paths);
           clean.set(path, prepared);
           return { result, left };
         },

@@ -51,9 +51,11 @@ export interface Workspace {
   /**
    * Makes the worktree ready at `startSha`. After an interruption: ends the processes of earlier runs and any that
    * stand in the worktree, keeps leftovers under `recoverTo`, then resets. With `keepWork` the agent is already done
-   * and only what still runs there is ended.
+   * and only what still runs there is ended. Returns what a person should know of it.
    */
-  prepare(attempt: HeldAttempt, options: { keepWork: boolean }): Promise<void>;
+  prepare(attempt: HeldAttempt, options: { keepWork: boolean }): Promise<NewEvent[]>;
+  /** What the run has broken of its worktree, in words; `null`: nothing. */
+  faultOf(attempt: HeldAttempt): Promise<string | null>;
   /** Runs the setup commands once per worktree and lockfile. Returns the failing record, or `null`. */
   setup(attempt: HeldAttempt, signal: AbortSignal, onCommand?: OnCommand): Promise<VerificationRecord | null>;
   findCommit(attempt: HeldAttempt): Promise<UnitCommit | null>;
@@ -65,8 +67,11 @@ export interface Workspace {
   unpublish(attempt: HeldAttempt, commit: string): Promise<void>;
   /** Runs the commands on the unit's tree; what they leave behind is not part of the work and goes. */
   verify(attempt: HeldAttempt, unit: UnitCommit, signal: AbortSignal): Promise<VerificationRecord[]>;
-  /** Keeps what the worktree holds beyond `startSha` under the attempt's recovery ref. */
-  saveLeftovers(attempt: HeldAttempt): Promise<void>;
+  /**
+   * Keeps what the worktree holds beyond `startSha` under the attempt's recovery ref, as far as that can be done: whoever
+   * comes next tries again. Returns what a person should know of it.
+   */
+  saveLeftovers(attempt: HeldAttempt): Promise<NewEvent[]>;
   /** Names an experiment's commit that was not kept; its other refs go. */
   discard(session: Session, discarded: PulseLanding & { number: number; commit: string }): Promise<void>;
   /** The newest commits of the session's branch, and the files that are wanted, as far as `maxBytes` reach. */
@@ -76,8 +81,11 @@ export interface Workspace {
   ): Promise<ReviewMaterial>;
   /** Moves the session's branch by compare-and-swap and drops the attempt's ref with it. */
   advance(session: Session, move: BranchMove): Promise<void>;
-  /** Removes the worktree of an ended session; what is not committed goes to the recovery ref, attempts' refs go. */
-  close(session: Session, ending: Ending): Promise<void>;
+  /**
+   * Removes the worktree of an ended session; what is not committed goes to the recovery ref, attempts' refs go. One
+   * whose work cannot be kept stays. Does not throw for it; returns what a person should know.
+   */
+  close(session: Session, ending: Ending): Promise<NewEvent[]>;
 }
 
 /** Awaited before each command. */

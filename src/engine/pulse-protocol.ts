@@ -223,6 +223,7 @@ async function judgeCompletion(
       filesChanged: done.files,
       unresolvedIssues: isWaived ? unresolvedIssues : [],
       tree: done.tree,
+      ...(done.leftOut?.length ? { leftOut: done.leftOut } : {}),
       ...(isWaived ? { leftOver: results.flatMap(({ beyond }) => beyond) } : {}),
     },
     checks: results.map(({ record }) => record),

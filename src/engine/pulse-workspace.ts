@@ -20,6 +20,7 @@ import { giveUpPulse, keepWip, landPulse } from '../git/pulse-refs.ts';
 import { resetWorktree } from '../git/recovery.ts';
 import { advanceBranch } from '../git/refs.ts';
 import { stageAll } from '../git/stage.ts';
+import { worktreeFault } from '../git/worktree.ts';
 import { agentEnvironment } from '../process/environment.ts';
 import { runProcess } from '../process/run.ts';
 import { globMatcher } from '../research/glob.ts';
@@ -132,6 +133,8 @@ export function createPulseWorkspace({
         issues.push(...found);
         if (source === 'Build' && found.some(({ issueType }) => issueType === 'Error')) isBuilt = false;
       }
+      const fault = await worktreeFault({ root: attempt.spec.projectPath, path: worktree });
+      if (fault !== null) return { ...NOTHING_FOUND, error: `${fault}, which preflight must not do` };
       const { changed, artifacts } = await readArtifacts(git, worktree);
       const impurity = (await isHeadAt(worktree, startSha))
         ? changed.length > 0
@@ -257,6 +260,14 @@ export function checksFor(checks: readonly Check[], files: readonly string[]): C
     return patterns.length === 0 || files.some(globMatcher(patterns));
   });
 }
+
+const NOTHING_FOUND: Omit<PreflightReport, 'error'> = {
+  summary: 'The worktree was broken.',
+  setupCommands: [],
+  buildSuccess: false,
+  baseline: [],
+  artifacts: [],
+};
 
 function pulseWork(work: HeldAttempt['spec']['work']) {
   if (work?.kind !== 'pulse') throw new TypeError('not the attempt of a pulse');

@@ -1,6 +1,7 @@
 /** Owns a session by lease, asks its loop what to do, does it. Recovery is this same path (contract 1.4). */
 import { asPulseError, isPulseError, PulseError } from '../domain/errors.ts';
 import { TERMINAL_STATUSES } from '../domain/status.ts';
+import { appendEvents } from '../store/events.ts';
 import { endedTasks, findTask } from '../store/inbox.ts';
 import { findSession, getControl, getSession, type SessionSettings } from '../store/sessions.ts';
 import { findWorkflow } from '../store/workflows.ts';
@@ -157,7 +158,11 @@ async function isOutrun(
 }
 
 /** A session that has ended gives its worktree back; one that can be resumed keeps it. */
-async function leave(engine: Engine, state: SessionState, { daemon, courier, family }: Drive): Promise<void> {
+async function leave(
+  engine: Engine,
+  state: SessionState,
+  { daemon, courier, family, token }: Drive,
+): Promise<void> {
   const { session, recent, research } = state;
   const { store, trace, workspace, measurer, researchFiles } = engine;
   await daemon.interrupt('aborted');
@@ -178,8 +183,12 @@ async function leave(engine: Engine, state: SessionState, { daemon, courier, fam
     await act(trace, 'write_files', { perform: () => researchFiles.write(session.id) });
   await act(trace, 'close_worktree', {
     async perform() {
-      if (research) await measurer.close(session);
-      await workspace.close(session, { last, endedOf });
+      const notices = research ? await measurer.close(session) : [];
+      notices.push(...(await workspace.close(session, { last, endedOf })));
+      if (notices.length > 0)
+        await store.tx('tell', (db) => appendEvents(db, session.id, notices, { token }), {
+          session: session.id,
+        });
     },
   });
   // Its leftovers have a name by now.

@@ -2,6 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AttemptSpec } from '../domain/attempt.ts';
+import { isPulseError } from '../domain/errors.ts';
+import type { NewEvent } from '../domain/events.ts';
 import type { Redactor } from '../domain/redact.ts';
 import { applyCommit } from '../git/apply.ts';
 import { commitUnit, findUnitCommit } from '../git/commit.ts';
@@ -9,7 +11,8 @@ import { disarmWorktree } from '../git/disarm.ts';
 import type { Git } from '../git/exec.ts';
 import { experimentMaterial } from '../git/experiment-material.ts';
 import { collectAttempts } from '../git/gc.ts';
-import { findGitDir } from '../git/layout.ts';
+import { readGitDir } from '../git/layout.ts';
+import { openPrivateIndex } from '../git/private-index.ts';
 import { discardExperiment } from '../git/pulse-refs.ts';
 import { resetWorktree, saveLeftovers } from '../git/recovery.ts';
 import {
@@ -30,12 +33,14 @@ import {
   pushBranch,
 } from '../git/remote.ts';
 import { dirtyPaths } from '../git/repository.ts';
+import { stageAll } from '../git/stage.ts';
 import { evidenceTree } from '../git/tree.ts';
-import { ensureWorktree, removeWorktree } from '../git/worktree.ts';
+import { ensureWorktree, removeWorktree, setWorktreeAside, worktreeFault } from '../git/worktree.ts';
 import { agentEnvironment } from '../process/environment.ts';
 import { sweepDirectory, sweepRuns } from '../process/sweep.ts';
 import { runChecks } from '../verify/run-checks.ts';
 import { runsUntil } from './held-attempt.ts';
+import { filesOmitted, worktreeKept } from './notices.ts';
 import type { HeldAttempt, Workspace } from './ports.ts';
 import type { Sandboxes } from './run-sandbox.ts';
 import { forgetSetup, setUpOnce } from './setup-once.ts';
@@ -68,20 +73,24 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
       if (isInterrupted) await endEarlierRuns(attempt);
       // Before any git in it: the attempt that was interrupted could not clear up after itself.
       if (isInterrupted && spec.sandbox) await disarmWorktree(git, path);
-      if (keepWork) return;
+      if (keepWork) return [];
       if (spec.remote) {
         await ensureClone(git, { path: root, remote: spec.remote });
         await fetchCommit(git, { root, remote: spec.remote, branch: spec.branch, sha: startSha });
       }
-      const { state, head } = await ensureWorktree(git, { root, path, sha: startSha });
-      const isBegun = state !== 'created' && beginsAnew(spec);
-      if (state !== 'created' && recoverTo) await keepLeftovers(attempt, recoverTo);
-      else if (isBegun) await keepBefore(attempt, head);
-      if (isBegun || isInterrupted || head !== startSha)
-        await resetWorktree(git, { worktree: path, sha: startSha, keep: keptOut(spec) });
+      const notices = await makeReady(attempt, { isInterrupted }).catch(async (error: unknown) => {
+        if (!isInterrupted || !isPulseError(error, 'git_failed') || error.retryable) throw error;
+        // Nobody can tell what an agent has done to it. The work stays where it is, and the session goes on.
+        const aside = `${path}.kept-${attempt.iteration}.${task.attempt}.${task.token}`;
+        await setWorktreeAside({ root, path, aside });
+        return [worktreeKept(aside, error), ...(await makeReady(attempt, { isInterrupted }))];
+      });
       // What setup made there before a preflight was interrupted has just gone with the rest.
       if (spec.work?.kind === 'preflight' && keptOut(spec).length === 0) await forgetSetup(path);
+      return notices;
     },
+
+    faultOf: ({ spec }) => worktreeFault({ root: spec.projectPath, path: spec.worktreePath }),
 
     setup: async ({ spec, runId }, signal, onCommand) =>
       setUpOnce({
@@ -93,21 +102,27 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
         onCommand,
       }),
 
-    findCommit: ({ spec, sessionId, iteration }) =>
-      findUnitCommit(git, {
-        worktree: spec.worktreePath,
-        startSha: parentOf(spec),
-        trailers: trailersOf({ spec, sessionId, iteration }),
-      }),
+    async findCommit({ spec, sessionId, iteration }) {
+      const worktree = spec.worktreePath;
+      const trailers = trailersOf({ spec, sessionId, iteration });
+      const found = await findUnitCommit(git, { worktree, startSha: parentOf(spec), trailers });
+      if (!found?.commit) return found;
+      await using index = await openPrivateIndex(await readGitDir(worktree));
+      const request = { worktree, against: found.commit, exclude: keptOut(spec), indexFile: index.path };
+      return { ...found, leftOut: (await stageAll(git, request)).leftOut };
+    },
 
-    commit: (attempt, { subject, body, completion }) =>
-      commitUnit(git, {
+    async commit(attempt, { subject, body, completion }) {
+      if (completion) await mend(attempt);
+      const unit = await commitUnit(git, {
         ...unitOf(attempt),
         subject,
         body,
         tree: completion?.tree,
         allowEmpty: completion !== null,
-      }),
+      });
+      return completion?.leftOut ? { ...unit, leftOut: completion.leftOut } : unit;
+    },
 
     async commitAgain(attempt, change) {
       const { worktreePath: worktree } = attempt.spec;
@@ -128,7 +143,8 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
       if (remote) await dropRemoteAttempt(git, { root, remote, taskId: task.id, commit });
     },
 
-    async verify({ spec, runId }, unit, signal) {
+    async verify(attempt, unit, signal) {
+      const { spec, runId } = attempt;
       const { worktreePath: cwd, verify: commands } = spec;
       const commit = unit.commit ?? spec.startSha;
       const records = await runChecks({
@@ -143,14 +159,16 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
       });
       // After a pass the session ends and its worktree with it; where it goes on all the same, `recoverTo` clears up.
       const isRejected = records.some((record) => !record.passed);
+      if (isRejected) await mend(attempt);
       if (isRejected && (await dirtyPaths(git, cwd)).count > 0)
         await resetWorktree(git, { worktree: cwd, sha: commit });
       return records;
     },
 
     async saveLeftovers(attempt) {
-      const { sessionId, iteration, task } = attempt;
-      await keepLeftovers(attempt, recoveryRef(sessionId, iteration, task.attempt));
+      const { sessionId, iteration, task, spec } = attempt;
+      const ref = recoveryRef(sessionId, iteration, task.attempt);
+      return keepLeftovers(attempt, ref).catch((error: unknown) => [worktreeKept(spec.worktreePath, error)]);
     },
 
     discard: ({ project_path: root, id: sessionId }, discarded) =>
@@ -166,22 +184,32 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
     },
 
     async close({ project_path: root, worktree_path: path, id, status }, { last, endedOf }) {
+      const notices: NewEvent[] = [];
       if (last?.task) await sweepRuns(runsUntil(last.task.id, last.task.token));
       await sweepDirectory(path);
-      // After a verified end all of the work is committed; what lies beside it came from the checks.
-      const isVerified = status === 'complete' && (last?.task?.result?.verification.length ?? 0) > 0;
-      if (last && !isVerified) {
+      try {
+        notices.push(...(await saveLast()));
+        await removeWorktree(git, { root, path, isOurs: true });
+      } catch (error) {
+        notices.push(worktreeKept(path, error));
+      }
+      const remote = last?.task?.spec.remote;
+      // Those that stay are found by whoever collects next.
+      await collectAttempts(git, { root, remotes: remote ? [remote] : [], ended: endedOf }).catch(bear);
+      return notices;
+
+      async function saveLast(): Promise<NewEvent[]> {
+        // After a verified end all of the work is committed; what lies beside it came from the checks.
+        const isVerified = status === 'complete' && (last?.task?.result?.verification.length ?? 0) > 0;
+        if (!last || isVerified) return [];
         const { iteration } = last;
         // What was committed has a name of its own, also where it was not kept.
         const startSha = last.task?.result?.commit ?? iteration.commit_hash ?? iteration.start_sha;
         const ref = recoveryRef(id, iteration.iteration_number, iteration.attempt);
         const isEnclosed = Boolean(last.task?.spec.sandbox);
         const exclude = last.task ? keptOut(last.task.spec) : [];
-        await saveIfThere(git, { worktree: path, ref, startSha, exclude, isEnclosed });
+        return saveIfThere(git, { root, worktree: path, ref, startSha, exclude, isEnclosed });
       }
-      await removeWorktree(git, { root, path });
-      const remote = last?.task?.spec.remote;
-      await collectAttempts(git, { root, remotes: remote ? [remote] : [], ended: endedOf });
     },
   };
 
@@ -209,21 +237,50 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
     await sweepDirectory(spec.worktreePath);
   }
 
-  async function keepLeftovers({ spec }: HeldAttempt, ref: string): Promise<void> {
-    const { worktreePath: worktree, startSha } = spec;
+  async function makeReady(
+    attempt: HeldAttempt,
+    { isInterrupted }: { isInterrupted: boolean },
+  ): Promise<NewEvent[]> {
+    const { spec, iteration } = attempt;
+    const { worktreePath: path, startSha, projectPath: root, recoverTo } = spec;
+    const isOurs = isInterrupted || iteration > 1;
+    const { state, head } = await ensureWorktree(git, { root, path, sha: startSha, isOurs });
+    const notices: NewEvent[] = [];
+    const isBegun = state === 'linked' || (state === 'existing' && beginsAnew(spec));
+    if (state !== 'created' && recoverTo) notices.push(...(await keepLeftovers(attempt, recoverTo)));
+    else if (isBegun) notices.push(...(await keepBefore(attempt, head)));
+    if (isBegun || isInterrupted || head !== startSha)
+      await resetWorktree(git, { worktree: path, sha: startSha, keep: keptOut(spec) });
+    return notices;
+  }
+
+  /** Whatever has become of the worktree's link: the files stay. */
+  async function mend({ spec }: HeldAttempt): Promise<void> {
+    const { projectPath: root, worktreePath: path, startSha: sha } = spec;
+    if ((await worktreeFault({ root, path })) !== null)
+      await ensureWorktree(git, { root, path, sha, isOurs: true });
+  }
+
+  async function keepLeftovers({ spec }: HeldAttempt, ref: string): Promise<NewEvent[]> {
+    const { projectPath: root, worktreePath: worktree, startSha } = spec;
     const isEnclosed = Boolean(spec.sandbox);
-    await saveIfThere(git, { worktree, ref, startSha, exclude: keptOut(spec), isEnclosed });
+    return saveIfThere(git, { root, worktree, ref, startSha, exclude: keptOut(spec), isEnclosed });
   }
 
   /** What was written beyond the last commit, which is Pulse's own: after an accepted completion, or by its checks. */
-  async function keepBefore({ spec, sessionId, iteration }: HeldAttempt, head: string | null): Promise<void> {
-    const { worktreePath: worktree } = spec;
+  async function keepBefore(
+    { spec, sessionId, iteration }: HeldAttempt,
+    head: string | null,
+  ): Promise<NewEvent[]> {
+    const { projectPath: root, worktreePath: worktree } = spec;
     const ref = recoveryRef(sessionId, iteration, 0);
     const isEnclosed = Boolean(spec.sandbox);
     const startSha = head ?? spec.startSha;
-    await saveIfThere(git, { worktree, ref, startSha, exclude: keptOut(spec), isEnclosed });
+    const exclude = keptOut(spec);
+    const notices = await saveIfThere(git, { root, worktree, ref, startSha, exclude, isEnclosed });
     // The index was made of a judged tree: without this every file would be written anew, and every build begin anew.
     await git.attempt(['update-index', '-q', '--refresh'], { cwd: worktree });
+    return notices;
   }
 }
 
@@ -237,8 +294,12 @@ async function treeOfEvidence(
 }
 const LEFT_OUT = ['.pulse', '.context', 'history'];
 
-/** No worktree, no leftovers. */
+function bear(): void {
+  // nothing depends on it
+}
+
 interface KeptRequest {
+  root: string;
   worktree: string;
   ref: string;
   startSha: string;
@@ -247,12 +308,16 @@ interface KeptRequest {
   isEnclosed: boolean;
 }
 
-async function saveIfThere(git: Git, { isEnclosed, ...request }: KeptRequest): Promise<void> {
-  const { worktree, ref } = request;
-  if ((await findGitDir(worktree)) === null) return;
+/** No worktree, no leftovers. One that has lost its link has its files still. */
+async function saveIfThere(git: Git, { isEnclosed, root, ...request }: KeptRequest): Promise<NewEvent[]> {
+  const { worktree, ref, startSha: sha } = request;
+  if (!existsSync(worktree)) return [];
+  if ((await worktreeFault({ root, path: worktree })) !== null)
+    await ensureWorktree(git, { root, path: worktree, sha, isOurs: true });
   // A run whose Pulse was killed could not be cleared up after.
   if (isEnclosed) await disarmWorktree(git, worktree);
-  await saveLeftovers(git, { ...request, message: `pulse: what ${ref} left behind` });
+  const message = `pulse: what ${ref} left behind`;
+  return filesOmitted((await saveLeftovers(git, { ...request, message })).leftOut, ref);
 }
 
 /** A pulse's runs share one parent: however many they are, they become one commit. */

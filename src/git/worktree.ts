@@ -23,6 +23,8 @@ export interface WorktreeRequest {
   path: string;
   /** Where a new one begins; an existing one stays where it is (`resetWorktree` moves it). */
   sha: string;
+  /** An agent has worked there: whatever it has made of the folder's `.git`, the files are its work. */
+  isOurs?: boolean;
 }
 
 export interface EnsuredWorktree {
@@ -39,7 +41,7 @@ export interface EnsuredWorktree {
  */
 export async function ensureWorktree(
   git: Git,
-  { root, path, sha }: WorktreeRequest,
+  { root, path, sha, isOurs = false }: WorktreeRequest,
 ): Promise<EnsuredWorktree> {
   const commonDir = await readCommonDir(await readGitDir(root));
   await assertOutside(path, [root, commonDir]);
@@ -52,24 +54,39 @@ export async function ensureWorktree(
     return { state, head: (await readHeadFile(gitDir)).sha };
   }
   if (gitDir !== null && isThere) await removeWorktree(git, { root, path });
-  else if (isThere && (await isOrphan(commonDir, path))) return adopt(git, { root, path, sha });
+  else if (isThere && (isOurs ? await holdsFiles(path) : await isOrphan(commonDir, path)))
+    return adopt(git, { root, path, sha });
   await add(git, { root, path, sha }, []);
   return { state: 'created', head: sha };
 }
 
 /**
+ * What an agent has broken, in words: the folder is gone, or its link to the repository is not the one that it was
+ * given. `null`: nothing. 0 git processes.
+ */
+export async function worktreeFault({ root, path }: { root: string; path: string }): Promise<string | null> {
+  if ((await statOrNull(path)) === null) return 'the worktree is gone';
+  const gitDir = await findRegistration(await readCommonDir(await readGitDir(root)), path);
+  if (gitDir === null) return 'the repository does not know the worktree any more';
+  const found = await findGitDir(path);
+  const isLinked = found !== null && (await realPathOf(found)) === (await realPathOf(gitDir));
+  return isLinked ? null : 'the worktree has lost its link to the repository';
+}
+
+/**
  * Removes folder and registration, also where one of them is gone. What it holds is lost: `saveLeftovers` first. May
- * be repeated. 1 git process (2 where git could not delete a file), 0 where nothing is left.
+ * be repeated. 1 git process, 0 where nothing is left. Other registrations stay, also of folders that are not there
+ * at the moment: they are not Pulse's to judge.
  */
 export async function removeWorktree(
   git: Git,
-  { root, path }: { root: string; path: string },
+  { root, path, isOurs = false }: Omit<WorktreeRequest, 'sha'>,
 ): Promise<void> {
   const commonDir = await readCommonDir(await readGitDir(root));
   await assertOutside(path, [root, commonDir]);
   const gitDir = await findRegistration(commonDir, path);
   if (gitDir === null) {
-    if (await isOrphan(commonDir, path)) await rm(path, { recursive: true, force: true });
+    if (isOurs || (await isOrphan(commonDir, path))) await rm(path, { recursive: true, force: true });
     return;
   }
   // Without the mark it is half made: a removal that is interrupted leaves nothing that looks whole.
@@ -79,8 +96,22 @@ export async function removeWorktree(
   if (removed.code === 0) return;
   // git stops at the first file it may not delete, with the registration already gone or not.
   await rm(path, { recursive: true, force: true, maxRetries: 3 });
-  await rm(join(gitDir, 'locked'), { force: true });
-  await git.run(['worktree', 'prune', '--expire=now'], { cwd: root });
+  await rm(gitDir, { recursive: true, force: true, maxRetries: 3 });
+}
+
+/** Moves the folder to `aside` and forgets that it was a worktree. What it holds stays. 0 git processes. */
+export async function setWorktreeAside({
+  root,
+  path,
+  aside,
+}: {
+  root: string;
+  path: string;
+  aside: string;
+}): Promise<void> {
+  const gitDir = await findRegistration(await readCommonDir(await readGitDir(root)), path);
+  if ((await statOrNull(path)) !== null) await rename(path, aside);
+  if (gitDir !== null) await rm(gitDir, { recursive: true, force: true, maxRetries: 3 });
 }
 
 /** Written once git has finished: a registration without it was cut short, and no agent has worked there. */
@@ -121,6 +152,10 @@ async function relink(gitDir: string, path: string): Promise<boolean> {
   return true;
 }
 
+async function holdsFiles(path: string): Promise<boolean> {
+  return ((await readdir(path).catch(missingIsNull)) ?? []).length > 0;
+}
+
 /** A folder whose `.git` file names a registration of this repository that is gone; an empty one is nobody's. */
 async function isOrphan(commonDir: string, path: string): Promise<boolean> {
   const entries = (await readdir(path).catch(missingIsNull)) ?? [];
@@ -143,6 +178,7 @@ async function adopt(git: Git, { root, path, sha }: WorktreeRequest): Promise<En
   await rm(stand, { recursive: true, force: true });
   const gitDir = await add(git, { root, path: stand, sha }, ['--no-checkout']);
   await git.run(['read-tree', sha], { cwd: stand });
+  await rm(join(path, '.git'), { recursive: true, force: true });
   await rename(join(stand, '.git'), join(path, '.git'));
   await writeBelow(gitDir, join(gitDir, 'gitdir'), `${join(await realPathOf(path), '.git')}\n`);
   await rm(stand, { recursive: true, force: true });

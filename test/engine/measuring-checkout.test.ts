@@ -1,5 +1,5 @@
 /** A checkout for measuring is what its commit and setup make it, whatever happened in it before. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -67,6 +67,15 @@ describe('a checkout for measuring', () => {
     writeFileSync(join(path, 'deps/answer'), '42');
     const next = await createMeasuringCheckouts(git).open(request);
     expect([all(next.path), setups()]).toEqual([WHOLE, 3]);
+  });
+
+  it('is made anew after a command that took its link to the repository', async () => {
+    const { git, path, request, setups } = openRoom();
+    const checkout = await createMeasuringCheckouts(git).open(request);
+    const spoiled = await checkout.use(async () => rmSync(join(path, '.git')));
+    expect(spoiled.left).toEqual(['.git']);
+    expect((await checkout.use(async () => undefined)).left).toEqual([]);
+    expect([all(path), setups()]).toEqual([WHOLE, 2]);
   });
 
   it('starts no more git processes for the next commit than it takes to check it out', async () => {

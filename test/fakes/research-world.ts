@@ -76,6 +76,7 @@ export function createFakeMeasurer(
     },
     async close() {
       await gate('close measurer');
+      return [];
     },
   };
 }

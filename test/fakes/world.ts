@@ -94,7 +94,7 @@ export function createFakeWorkspace({ world, gate, host, script }: WorldAccess):
         await gate('sweep');
         endAgents(world, at(attempt));
       }
-      if (keepWork) return;
+      if (keepWork) return [];
       const existing = world.worktrees.get(at(attempt));
       if (existing && spec.recoverTo && existing.content !== contentOf(world, spec.startSha)) {
         await gate('leftovers');
@@ -104,6 +104,10 @@ export function createFakeWorkspace({ world, gate, host, script }: WorldAccess):
       if (!existing || task.token > 1 || spec.recoverTo || existing.head !== spec.startSha) {
         world.worktrees.set(at(attempt), { head: spec.startSha, content: contentOf(world, spec.startSha) });
       }
+      return [];
+    },
+    async faultOf(attempt) {
+      return world.worktrees.has(at(attempt)) ? null : 'the worktree is gone';
     },
     async setup() {
       return null;
@@ -158,6 +162,7 @@ export function createFakeWorkspace({ world, gate, host, script }: WorldAccess):
     async saveLeftovers({ spec, sessionId, iteration, task }) {
       const worktree = world.worktrees.get(`${host}:${spec.worktreePath}`);
       if (worktree) world.refs.set(`recovery/${sessionId}/${iteration}.${task.attempt}`, worktree.content);
+      return [];
     },
     async discard(_, { taskId, number, commit }) {
       await gate('discard');
@@ -185,8 +190,9 @@ export function createFakeWorkspace({ world, gate, host, script }: WorldAccess):
       await gate('close');
       world.worktrees.delete(key);
       const attempts = attemptsOf(world);
-      if (attempts.length === 0) return;
+      if (attempts.length === 0) return [];
       for (const id of await endedOf(attempts)) world.refs.delete(`attempt/${id}`);
+      return [];
     },
   };
 }

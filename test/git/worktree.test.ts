@@ -9,9 +9,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createGit } from '../../src/git/exec.ts';
 import { worktreeHead } from '../../src/git/layout.ts';
-import { ensureWorktree, removeWorktree } from '../../src/git/worktree.ts';
-import { makeRepo, makeSession, write } from './fixture.ts';
+import { ensureWorktree, removeWorktree, worktreeFault } from '../../src/git/worktree.ts';
+import { makeRepo, makeSession, spawnGit, write } from './fixture.ts';
 
 describe('ensureWorktree', () => {
   it('creates one in one process: locked, detached, with its parent folders', async () => {
@@ -113,5 +114,53 @@ describe('removeWorktree', () => {
       expect(sh(root, 'worktree', 'list').split('\n')).toHaveLength(1);
       expect((await counted(() => removeWorktree(git, { root, path: worktree })))[1]).toBe(0);
     }
+  });
+
+  it('leaves the registrations of others alone where git could not delete a file', async () => {
+    const { git, root, worktree, folder, env, sh } = await makeSession();
+    const unmounted = join(folder, 'on-a-stick');
+    sh(root, 'worktree', 'add', '-q', '-b', 'theirs', unmounted);
+    rmSync(unmounted, { recursive: true });
+    const hindered = createGit({
+      env,
+      exec: async (call) =>
+        call.args.includes('remove')
+          ? { code: 128, stdout: Buffer.alloc(0), stderr: 'in use' }
+          : spawnGit(call),
+    });
+    await removeWorktree(hindered, { root, path: worktree });
+    expect(existsSync(worktree)).toBe(false);
+    const left = sh(root, 'worktree', 'list', '--porcelain');
+    expect(left).not.toContain(worktree);
+    expect(left).toContain(`worktree ${unmounted}`);
+    expect(await git.text(['rev-parse', 'theirs'], { cwd: root })).toBe(sh(root, 'rev-parse', 'main'));
+  });
+});
+
+describe('a worktree whose agent', () => {
+  const breaks = {
+    'removed its link': (path: string) => rmSync(join(path, '.git')),
+    'made it a repository of its own': (path: string, sh: (...args: string[]) => unknown) => {
+      rmSync(join(path, '.git'));
+      sh('init', '-q');
+      sh('add', '-A');
+      sh('commit', '-q', '-m', 'mine');
+    },
+    'unregistered it too': (path: string, sh: (...args: string[]) => unknown) => {
+      rmSync(String(sh('rev-parse', '--git-dir')), { recursive: true });
+      rmSync(join(path, '.git'));
+      sh('init', '-q');
+    },
+  };
+  it.each(Object.entries(breaks))('%s is known, and mended with its files', async (_, breakIt) => {
+    const { git, root, worktree, head, sh } = await makeSession();
+    expect(await worktreeFault({ root, path: worktree })).toBeNull();
+    write(worktree, { 'work.txt': 'w' });
+    breakIt(worktree, (...args) => sh(worktree, ...args));
+    expect(await worktreeFault({ root, path: worktree })).not.toBeNull();
+    const mended = await ensureWorktree(git, { root, path: worktree, sha: head, isOurs: true });
+    expect(mended).toEqual({ state: 'linked', head });
+    expect(sh(worktree, 'status', '--porcelain')).toBe('?? work.txt');
+    expect(await worktreeFault({ root, path: worktree })).toBeNull();
   });
 });

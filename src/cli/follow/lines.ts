@@ -1,7 +1,7 @@
 /** The lines a follower leaves behind: one for each iteration that ended, one for whatever interrupted it. */
 import { formatDuration } from '../../domain/durations.ts';
 import type { PulseEvent } from '../../domain/events.ts';
-import { waiting } from '../event-text.ts';
+import { omitted, waiting } from '../event-text.ts';
 import type { Style } from '../terminal/style.ts';
 import { shorten, shownLine } from '../terminal/text.ts';
 import { experimentLines } from './experiment-lines.ts';
@@ -21,6 +21,10 @@ export function eventLines(
       return settledLines(event, progress, { style, columns });
     case 'iteration.retried':
       return [style.yellow(shorten(`↻ ${event.iteration} again: ${retryText(data)}`, columns))];
+    case 'files.omitted':
+      return [style.yellow(shorten(`! git could not add ${omitted(data)}`, columns))];
+    case 'worktree.kept':
+      return [style.yellow(shorten(`! kept ${shownLine(String(data.path))}`, columns))];
     case 'agent.limit':
       return [
         style.yellow(
