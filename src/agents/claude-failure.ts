@@ -1,7 +1,8 @@
-/** Why a claude run failed, from what it says in fields; never from words that a model or a tool may have written. */
+/** Why a claude run failed: from fields, and from the words of its own error result; never from a model's or a tool's. */
 import type { FailureClass } from '../domain/failures.ts';
 import type { ClaudeMessage, ClaudeResult } from './claude-lines.ts';
 import { failureOfStatus } from './http-failure.ts';
+import { readLimit, type ToldLimit } from './limit-words.ts';
 
 /** A refusal that the agent itself put into the stream, in an assistant's place. */
 export interface Refusal {
@@ -30,12 +31,17 @@ export function claudeRefusal({ error, api_error }: ClaudeMessage): Refusal | nu
   return { failure, isUnanswered: error === 'server_error' };
 }
 
+/** What a result that claude itself calls an error says of a usage limit; of one it does not, the words are a model's. */
+export function limitOfResult({ is_error, result }: ClaudeResult, nowMs: number): ToldLimit | null {
+  return is_error && result ? readLimit(result, nowMs) : null;
+}
+
 export function failureOfResult(
   { terminal_reason, api_error_status }: ClaudeResult,
-  { refusal, resetAt }: { refusal: Refusal | null; resetAt: string | null },
+  { refusal, resetAt, isAtLimit }: { refusal: Refusal | null; resetAt: string | null; isAtLimit: boolean },
 ): FailureClass {
   if (terminal_reason === 'prompt_too_long') return 'context_overflow';
-  if (refusal?.failure === 'rate_limit' && resetAt !== null) return 'usage_limit';
+  if (isAtLimit || (refusal?.failure === 'rate_limit' && resetAt !== null)) return 'usage_limit';
   const known = refusal?.failure ?? failureOfStatus(api_error_status);
   if (known) return known;
   return refusal?.isUnanswered && (api_error_status ?? null) === null ? 'network' : 'crashed';

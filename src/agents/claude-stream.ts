@@ -2,7 +2,7 @@
  * Reads `claude --output-format stream-json`. What was spent comes from `result` alone: an assistant's lines repeat one
  * message's usage for each of its parts. Until then the calls that streamed so far are an estimate, so that budgets bind.
  */
-import { claudeRefusal, failureOfResult, type Refusal } from './claude-failure.ts';
+import { claudeRefusal, failureOfResult, limitOfResult, type Refusal } from './claude-failure.ts';
 import { type ClaudeLine, type ClaudeMessage, type ClaudeResult, claudeLine } from './claude-lines.ts';
 import { createClaudeMeter } from './claude-usage.ts';
 import type { AgentEnd, AgentExit, AgentParser, ParserOptions, RunEvent } from './contract.ts';
@@ -40,6 +40,8 @@ export function createClaudeParser(options: ParserOptions, dialect: Dialect = CL
   let messageId: string | null = null;
   let refusal: Refusal | null = null;
   let resetAt: string | null = null;
+  /** Its error result says so, in words. */
+  let isAtLimit = false;
   let result: ClaudeResult | null = null;
   /** The message of a result that was none of an error. */
   let answer = '';
@@ -134,8 +136,12 @@ export function createClaudeParser(options: ParserOptions, dialect: Dialect = CL
     const events: RunEvent[] = [...calls.closeAll(), ...denials, ...meter.result(line)];
     if (!isFirst) return events;
     if (!is_error) return [...events, { type: 'done', ok: true }];
-    const failure = failureOfResult(line, { refusal, resetAt });
-    return [...events, { type: 'done', ok: false, failure, message: messageOf(line) }];
+    const told = limitOfResult(line, options.nowMs());
+    isAtLimit = told !== null;
+    const limit: RunEvent[] = told && resetAt === null ? [limitEvent(line, told.resetAt)] : [];
+    resetAt ??= told?.resetAt ?? null;
+    const failure = failureOfResult(line, { refusal, resetAt, isAtLimit });
+    return [...events, ...limit, { type: 'done', ok: false, failure, message: messageOf(line) }];
   }
 
   /** What a tool answered, and the file as it was before, may be more than is read of a line. */
@@ -158,7 +164,7 @@ export function createClaudeParser(options: ParserOptions, dialect: Dialect = CL
       if (said.type === 'rate_limit_event') return limitOf(said.rate_limit_info);
       return onResult(said);
     },
-    finish: (exit) => endOf(exit, { result, answer, refusal, resetAt, finalMessage }),
+    finish: (exit) => endOf(exit, { result, answer, refusal, resetAt, isAtLimit, finalMessage }),
   };
 }
 
@@ -167,15 +173,16 @@ interface EndFacts {
   answer: string;
   refusal: Refusal | null;
   resetAt: string | null;
+  isAtLimit: boolean;
   finalMessage: string;
 }
 
 function endOf(exit: AgentExit, facts: EndFacts): AgentEnd {
-  const { result, answer, refusal, resetAt, finalMessage } = facts;
+  const { result, answer, resetAt, finalMessage } = facts;
   if (result && !result.is_error && exit.code === 0) {
     return { ok: true, failure: null, message: '', resetAt: null, finalMessage: answer };
   }
-  const failure = result?.is_error ? failureOfResult(result, { refusal, resetAt }) : 'crashed';
+  const failure = result?.is_error ? failureOfResult(result, facts) : 'crashed';
   const message = result?.is_error ? messageOf(result) : `The agent ${describeExit(exit)}.`;
   return { ok: false, failure, message, resetAt: failure === 'usage_limit' ? resetAt : null, finalMessage };
 }
@@ -191,6 +198,10 @@ function isBrokenOff({ terminal_reason }: ClaudeResult): boolean {
 function messageOf({ result, errors, error, subtype }: ClaudeResult): string {
   const said = result?.trim() || errors?.join('\n').trim() || error?.message.trim();
   return keepStart(said || `The agent reported ${subtype ?? 'an error'}.`, MAX_MESSAGE_LENGTH);
+}
+
+function limitEvent(line: ClaudeResult, resetAt: string | null): RunEvent {
+  return { type: 'limit', message: messageOf(line), ...(resetAt ? { resetAt } : {}) };
 }
 
 function started(sessionId: string | null | undefined, model: string | null | undefined): RunEvent {

@@ -2,6 +2,7 @@
 import type { FailureClass } from '../domain/failures.ts';
 import { failureOfStatus } from './http-failure.ts';
 import { readJsonObject } from './json-line.ts';
+import { readLimit } from './limit-words.ts';
 
 const USAGE_LIMIT = /^You.ve (?:hit|reached) your usage limit/;
 const OVERFLOW = /^Codex ran out of room in the model's context window/;
@@ -38,12 +39,12 @@ const RESET =
   /\b[Tt]ry again at (?:([A-Z][a-z]{2})[a-z]* (\d{1,2})(?:st|nd|rd|th)?, (\d{4}),? (?:at )?)?(\d{1,2}):(\d{2}) ([AP]M)/;
 
 /**
- * When the limit ends: codex names the minute in local time, and the day when it is not today. The minute after it is
+ * When the limit ends: codex names the minute in local time, and the day when it is not today; older ones, how long. The minute after it is
  * taken, so that nobody is early.
  */
 export function resetTimeOf(message: string, nowMs: number): string | null {
   const [, month, day, year, hour, minute, half] = RESET.exec(message) ?? [];
-  if (hour === undefined || minute === undefined) return null;
+  if (hour === undefined || minute === undefined) return readLimit(message, nowMs)?.resetAt ?? null;
   const hours = (Number(hour) % 12) + (half === 'PM' ? 12 : 0);
   const date = new Date(nowMs);
   if (month !== undefined) date.setFullYear(Number(year), MONTHS.indexOf(month.toLowerCase()), Number(day));

@@ -1,12 +1,20 @@
 import type { FailureClass } from '../domain/failures.ts';
 import type { CopilotFailure } from './copilot-lines.ts';
 import { failureOfStatus } from './http-failure.ts';
+import { isShort, readLimit, type ToldLimit } from './limit-words.ts';
 
 /** Why a copilot run failed: from its last call that did, if none succeeded after it. */
-export function copilotFailure(failure: CopilotFailure | null): FailureClass {
+export function copilotFailure(failure: CopilotFailure | null, told: ToldLimit | null): FailureClass {
+  if (told) return 'usage_limit';
   if (failure === null) return 'crashed';
   const { errorCode, errorType, failureKind, statusCode } = failure;
   if (errorCode === 'insufficient_quota' || errorType === 'usage_limit_reached') return 'usage_limit';
   if (errorCode === 'context_length_exceeded') return 'context_overflow';
   return failureOfStatus(statusCode) ?? (failureKind === 'transport' ? 'network' : 'crashed');
+}
+
+/** What its own error says of a limit for hours or days. */
+export function copilotLimit(error: string, nowMs: number): ToldLimit | null {
+  const told = readLimit(error, nowMs);
+  return told && !isShort(told, nowMs) ? told : null;
 }

@@ -3,7 +3,7 @@
  * call. It exits with 0 when it is interrupted: only `abort` tells.
  */
 import type { AgentEnd, AgentExit, AgentParser, ParserOptions, RunEvent } from './contract.ts';
-import { copilotFailure } from './copilot-failure.ts';
+import { copilotFailure, copilotLimit } from './copilot-failure.ts';
 import {
   type CopilotFailure,
   type CopilotLine,
@@ -25,7 +25,7 @@ const MAX_NAME_LENGTH = 200;
 
 type Line<T extends CopilotLine['type']> = Extract<CopilotLine, { type: T }>;
 
-export function createCopilotParser({ prices, earlier }: ParserOptions): AgentParser {
+export function createCopilotParser({ prices, earlier, nowMs }: ParserOptions): AgentParser {
   const calls = createOpenCalls();
   let model: string | null = null;
   let named: string | null = null;
@@ -91,12 +91,15 @@ export function createCopilotParser({ prices, earlier }: ParserOptions): AgentPa
     if (isClean()) return [...events, { type: 'done', ok: true }];
     const known = failureClass();
     const message = failureMessage();
-    const limit: RunEvent[] = known === 'usage_limit' ? [{ type: 'limit', message }] : [];
+    const resetAt = toldLimit()?.resetAt ?? null;
+    const limit: RunEvent[] =
+      known === 'usage_limit' ? [{ type: 'limit', message, ...(resetAt ? { resetAt } : {}) }] : [];
     return [...events, ...limit, { type: 'done', ok: false, failure: known, message }];
   }
 
   const isClean = (): boolean => result?.exitCode === 0 && error === null && !isAborted;
-  const failureClass = () => (isAborted || error === null ? 'crashed' : copilotFailure(failure));
+  const failureClass = () => (isAborted || error === null ? 'crashed' : copilotFailure(failure, toldLimit()));
+  const toldLimit = () => copilotLimit(error ?? '', nowMs());
 
   function failureMessage(): string {
     if (isAborted) return 'The agent was interrupted.';
@@ -188,7 +191,9 @@ export function createCopilotParser({ prices, earlier }: ParserOptions): AgentPa
     }
     const isToldOf = isAborted || error !== null;
     const message = isToldOf ? failureMessage() : `The agent ${describeExit(exit)}.`;
-    return { ok: false, failure: failureClass(), message, resetAt: null, finalMessage };
+    const failed = failureClass();
+    const resetAt = failed === 'usage_limit' ? (toldLimit()?.resetAt ?? null) : null;
+    return { ok: false, failure: failed, message, resetAt, finalMessage };
   }
 
   return {

@@ -4,7 +4,7 @@
  */
 import type { AgentEnd, AgentExit, AgentParser, ParserOptions, RunEvent } from './contract.ts';
 import { describeExit } from './exit.ts';
-import { geminiFailure } from './gemini-failure.ts';
+import { geminiFailure, geminiLimit } from './gemini-failure.ts';
 import { type GeminiLine, type GeminiTokens, geminiLine } from './gemini-lines.ts';
 import { readGeminiLog } from './gemini-log.ts';
 import { fieldOfCutLine, readJsonObject } from './json-line.ts';
@@ -55,7 +55,13 @@ export function createGeminiParser({ model: wanted, prices, nowMs }: ParserOptio
     if (!isFirst) return events;
     if (line.status === 'success') return [...events, { type: 'done', ok: true }];
     const said = messageOf(line);
-    const failure = geminiFailure({ message: line.error?.message ?? null, isQuota, code: null });
+    const failure = geminiFailure({
+      message: line.error?.message ?? null,
+      isQuota,
+      code: null,
+      nowMs: nowMs(),
+    });
+    resetAt ??= geminiLimit(line.error?.message ?? null, nowMs())?.resetAt ?? null;
     const limit: RunEvent[] = failure === 'usage_limit' ? [limitOf(said)] : [];
     return [...events, ...limit, { type: 'done', ok: false, failure, message: said }];
   }
@@ -85,7 +91,7 @@ export function createGeminiParser({ model: wanted, prices, nowMs }: ParserOptio
     if (isSuccess && exit.code === 0) {
       return { ok: true, failure: null, message: '', resetAt: null, finalMessage };
     }
-    const refusal = { message: result?.error?.message ?? null, isQuota, code: exit.code };
+    const refusal = { message: result?.error?.message ?? null, isQuota, code: exit.code, nowMs: nowMs() };
     const failure = isSuccess ? 'crashed' : geminiFailure(refusal);
     const said = `The agent ${describeExit(exit)}${result ? '' : ' without saying how it went'}.`;
     return {

@@ -6,7 +6,7 @@ import type { AgentEnd, AgentExit, AgentParser, ParserOptions, RunEvent } from '
 import { describeExit } from './exit.ts';
 import { readJsonObject } from './json-line.ts';
 import { keepEnd, keepStart } from './kept-text.ts';
-import { opencodeFailure } from './opencode-failure.ts';
+import { opencodeFailure, opencodeLimit } from './opencode-failure.ts';
 import {
   type LogLine,
   type OpencodeError,
@@ -24,7 +24,7 @@ const DENIED = 'The user has specified a rule which prevents you from using this
 
 type Line<T extends OpencodeLine['type']> = Extract<OpencodeLine, { type: T }>;
 
-export function createOpencodeParser({ model: wanted, prices }: ParserOptions): AgentParser {
+export function createOpencodeParser({ model: wanted, prices, nowMs }: ParserOptions): AgentParser {
   let sessionId: string | null = null;
   // As its log names it: without the provider.
   let model = wanted === null ? null : wanted.slice(wanted.indexOf('/') + 1);
@@ -140,7 +140,8 @@ export function createOpencodeParser({ model: wanted, prices }: ParserOptions): 
     }
     const isToldOf = error !== null || exit.code === 0;
     const message = isToldOf ? failureMessage() : `The agent ${describeExit(exit)}.`;
-    return { ok: false, failure: opencodeFailure(error), message, resetAt: null, finalMessage };
+    const resetAt = opencodeLimit(error, nowMs())?.resetAt ?? null;
+    return { ok: false, failure: opencodeFailure(error), message, resetAt, finalMessage };
   }
 
   return {

@@ -2,6 +2,7 @@ import type { FailureClass } from '../domain/failures.ts';
 import type { Refusal } from './claude-failure.ts';
 import type { ClaudeMessage } from './claude-lines.ts';
 import { failureOfStatus } from './http-failure.ts';
+import { readLimit } from './limit-words.ts';
 
 /** Behind a refusal for too many requests it puts a line of advice. */
 const REFUSED = /\[API Error: ([\s\S]*)\](?:\n[^\]]*)?$/;
@@ -26,6 +27,8 @@ export function qwenRefusal({ message }: ClaudeMessage): Refusal | null {
 
 function failureOf(said: string): FailureClass {
   const status = /^(\d{3})\b/.exec(said)?.[1];
+  // It names no time at which a limit ends.
+  if (readLimit(said, 0)) return 'usage_limit';
   if (status === '400' && OVERFLOW.test(said)) return 'context_overflow';
   const known = status === undefined ? null : failureOfStatus(Number(status));
   return known ?? (NETWORK.test(said) ? 'network' : 'crashed');

@@ -224,6 +224,11 @@ test('failures: a status wherever the agent puts it, else the words of the vendo
   expect(classOf(-32_603, 'The input token count (20) exceeds the maximum')).toBe('context_overflow');
   expect(classOf(-32_603, 'no', { details: 'rate limit 429' })).toBe('crashed');
   expect(classOf(-32_603, 'no', null)).toBe('crashed');
+  const limit = new RequestError(-32_603, 'Internal error: You’ve hit your limit · resets 3am (UTC)');
+  expect(failureOf(limit, Date.UTC(2026, 0, 1, 1))).toMatchObject({
+    class: 'usage_limit',
+    resetAt: '2026-01-01T03:00:00.000Z',
+  });
   expect(failureOf('a text')).toEqual({ class: 'crashed', message: 'a text' });
 });
 

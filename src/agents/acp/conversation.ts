@@ -53,6 +53,7 @@ export async function converse(run: AcpRun): Promise<AcpEnd> {
     return await Promise.race([spoken, cancelled(run.signal)]);
   } catch (error) {
     const failure = failureOf(error);
+    if (failure.resetAt) run.print({ type: 'limit', message: failure.message, resetAt: failure.resetAt });
     if (failure.class !== 'crashed') return { ok: false, failure: failure.class, message: failure.message };
     return { ok: false, failure: 'crashed', message: await withLastWords(failure.message, program.ended) };
   } finally {

@@ -2,6 +2,7 @@
 import { RequestError } from '@agentclientprotocol/sdk';
 import type { FailureClass } from '../../domain/failures.ts';
 import { failureOfStatus } from '../http-failure.ts';
+import { readLimit } from '../limit-words.ts';
 
 const AUTH_REQUIRED = -32_000;
 /** As the vendors' servers write it; agents hand it on. */
@@ -9,11 +10,19 @@ const OVERFLOW =
   /context_length_exceeded|input token count \(\d+\) exceeds|prompt is too long|context window/i;
 const STATUS_FIELDS = ['status', 'statusCode', 'http_status_code', 'httpStatusCode', 'code'];
 
-export function failureOf(error: unknown): { class: FailureClass; message: string } {
+export interface AcpFailure {
+  class: FailureClass;
+  message: string;
+  resetAt?: string | null;
+}
+
+export function failureOf(error: unknown, nowMs = Date.now()): AcpFailure {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof RequestError)) return { class: 'crashed', message };
   if (error.code === AUTH_REQUIRED) return { class: 'auth', message };
   if (OVERFLOW.test(message)) return { class: 'context_overflow', message };
+  const limit = readLimit(message.replace(/^Internal error: /, ''), nowMs);
+  if (limit) return { class: 'usage_limit', message, resetAt: limit.resetAt };
   const status = statusOf(error.code) ?? statusIn(error.data);
   return { class: failureOfStatus(status) ?? 'crashed', message };
 }
