@@ -134,6 +134,9 @@ export const SessionViewAnswer = z.object({
   session: Session,
   iterations: z.array(Iteration),
   waiting: Waiting.nullable(),
+  unresolved: z
+    .array(z.object({ pulse: z.string(), issue: z.string(), reason: z.string() }))
+    .describe("What a workflow's pulses were accepted with although it was not resolved."),
 });
 export const SessionsAnswer = z.object({ sessions: z.array(Session), nextCursor: z.string().nullable() });
 export const IterationAnswer = z.object({ iteration: Iteration, verifications: z.array(Verification) });

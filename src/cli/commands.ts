@@ -233,7 +233,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'verify',
     group: 'Account',
     summary: 'Run the verification again: is the evidence still true?',
-    details: 'Exit 0 when every command is fresh (same tree, passes again), 1 otherwise.',
+    details: 'Exit 0 when every command is fresh (same tree, same result again), 1 otherwise.',
     arguments: [SESSION],
     load: () => import('./commands/verify.ts'),
   },

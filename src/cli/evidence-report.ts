@@ -1,5 +1,6 @@
 /** A session as a document: what was asked, what came of it, and what Pulse itself saw. */
 import { formatDuration } from '../domain/durations.ts';
+import { unresolvedLines } from '../domain/unresolved.ts';
 import type { SessionExport } from '../operations/view.ts';
 import type { Iteration } from '../store/iterations.ts';
 import type { Session } from '../store/sessions.ts';
@@ -11,13 +12,22 @@ import { shorten, shown, shownLine } from './terminal/text.ts';
 
 const TITLE_LENGTH = 120;
 
-export function evidenceReport({ session, iterations, verifications, events }: SessionExport): string {
+export function evidenceReport(content: SessionExport): string {
+  const { session, iterations, verifications, events, unresolved } = content;
   const parts = [
     `# ${shorten(shownLine(session.goal), TITLE_LENGTH)}`,
     session.goal.length > TITLE_LENGTH || session.goal.includes('\n') ? quoteBlock(session.goal) : '',
     '## Result',
-    resultTable(session),
+    resultTable(content),
     ...(session.blocked_reason ? ['What stopped it:', quoteBlock(session.blocked_reason)] : []),
+    ...(unresolved.length === 0
+      ? []
+      : [
+          '## Not resolved, and accepted so',
+          unresolvedLines(unresolved)
+            .map((line) => `- ${cell(line)}`)
+            .join('\n'),
+        ]),
     '## Iterations',
     iterations.length === 0 ? 'None.' : '',
     ...iterations.flatMap((row) =>
@@ -43,9 +53,10 @@ function utc(at: string): string {
   return at.slice(11, 19);
 }
 
-function resultTable(session: Session): string {
+function resultTable({ session, workflow }: SessionExport): string {
   const { status, stop_reason: reason, base_branch: base, base_sha: sha, branch_name: branch } = session;
   const isDone = status === 'complete';
+  const checks = workflow ? workflow.checks.map(({ command }) => command) : session.verify;
   const rows: [string, string][] = [
     ['session', `\`${session.id}\``],
     [
@@ -57,9 +68,7 @@ function resultTable(session: Session): string {
     ['agent', `${session.agent}${session.command ? `: \`${cell(session.command)}\`` : ''}`],
     [
       'verification',
-      session.verify.length > 0
-        ? session.verify.map((command) => `\`${cell(command)}\``).join(', ')
-        : 'none was asked for',
+      checks.length > 0 ? checks.map((command) => `\`${cell(command)}\``).join(', ') : 'none was asked for',
     ],
     [
       'iterations',

@@ -81,7 +81,9 @@ function factsOf(entry: OverviewEntry, group: AttentionGroup, nowMs: number): st
   const since = Date.parse(entry.ended_at ?? entry.started_at ?? entry.created_at);
   const commits = `${entry.total_commits} ${entry.total_commits === 1 ? 'commit' : 'commits'}`;
   return [
-    ...(group === 'done' ? [isUnverified(entry) ? 'complete, unverified' : entry.status, commits] : []),
+    ...(group === 'done' ? [isUnverified(entry) ? 'complete, unverified' : entry.status] : []),
+    ...(entry.unresolved > 0 ? [`${entry.unresolved} not resolved`] : []),
+    ...(group === 'done' ? [commits] : []),
     ago(nowMs - since),
     shorten(shownLine(entry.project_name), 20),
     ...(entry.spent_usd > 0 ? [formatUsd(entry.spent_usd)] : []),

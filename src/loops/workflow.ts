@@ -3,6 +3,7 @@ import type { AttemptResult, AttemptSpec, RunReport } from '../domain/attempt.ts
 import type { NewEvent } from '../domain/events.ts';
 import { parsePlan } from '../domain/plan.ts';
 import { readSignal } from '../domain/signals.ts';
+import { reviewDetail } from '../domain/unresolved.ts';
 import { AUTOMATIC_EXTENSIONS, PREFLIGHT_UNIT, RUNS_PER_PULSE } from '../domain/workflow.ts';
 import { commonStep, PAUSED } from '../engine/decide.ts';
 import { budgetStop } from '../engine/governor.ts';
@@ -91,7 +92,7 @@ function nextPulse({ workflow, pulses }: WorkflowState): Step {
   const newest = newestRows(pulses);
   const waiting = [...newest.values()].filter(({ status }) => status !== 'succeeded');
   if (waiting.length === 0) {
-    return end('blocked', 'approval_required', 'All pulses are done: the workflow waits for review.');
+    return end('blocked', 'approval_required', reviewDetail(pulses));
   }
   const needs = new Map(workflow.plan.pulses.map(({ id, dependsOn = [] }) => [id, dependsOn]));
   const ready = waiting.find(({ planned_pulse_id: id }) =>

@@ -70,10 +70,16 @@ function pulseLine({
   description,
   rejections,
   failureReason,
+  unresolvedIssues,
 }: PulseShown): string {
   const said = description?.split('\n')[0] ?? title;
   const refused = rejections > 0 ? `, rejected ${rejections} times` : '';
-  return `pulse ${plannedPulseId} ${status}${refused}: ${said}${failureReason ? ` (${failureReason.split('\n')[0]})` : ''}`;
+  return `pulse ${plannedPulseId} ${status}${refused}: ${said}${failureReason ? ` (${failureReason.split('\n')[0]})` : ''}${leftText(unresolvedIssues)}`;
+}
+
+function leftText(issues: PulseShown['unresolvedIssues']): string {
+  if (issues.length === 0) return '';
+  return `; not resolved: ${cut(issues.map(({ issue, reason }) => `${issue} (${reason})`).join('; '), 1_000)}`;
 }
 
 function workflowNext({ session, workflow, pulses }: WorkflowShown, runner: RunnerState): string {
@@ -81,7 +87,7 @@ function workflowNext({ session, workflow, pulses }: WorkflowShown, runner: Runn
     case 'approval_required':
       return workflow.approvedAt === null
         ? 'show the person the plan; on their word pulse_workflow_approve'
-        : `show the person the branch ${session.branch_name}; on their word pulse_workflow_review`;
+        : `show the person the branch ${session.branch_name}${pulses.some((pulse) => pulse.hasUnresolvedIssues) ? ' and what was not resolved' : ''}; on their word pulse_workflow_review`;
     case 'extension_requested':
       return 'tell the person what is done and what remains; on their word pulse_workflow_extension';
     case 'unresolved_issues': {

@@ -10,12 +10,15 @@ import {
 } from '../store/overview.ts';
 import { shortNames } from '../store/session-ids.ts';
 import type { Db } from '../store/store.ts';
+import { listUnresolved } from '../store/unresolved.ts';
 import { holderOf, type Reading, type RunnerState } from './view.ts';
 
 export interface OverviewEntry extends SessionBrief {
   runner: RunnerState;
   /** The shortest ending of the id that is enough to name it. */
   short: string;
+  /** How many issues its pulses were accepted with. */
+  unresolved: number;
   /** The command that goes on with it; `null`: it has ended. */
   next: { label: string; command: string } | null;
 }
@@ -45,14 +48,20 @@ export async function viewOverview({ engine, redactor }: Reading): Promise<Overv
       }),
     };
     const found = { ...live, ...stopped };
-    const names = await shortNames(
-      db,
-      Object.values(found).flatMap(({ sessions }) => sessions.map(({ id }) => id)),
-    );
+    const ids = Object.values(found).flatMap(({ sessions }) => sessions.map(({ id }) => id));
+    const names = await shortNames(db, ids);
+    const left = await listUnresolved(db, ids);
     const entry = (session: SessionBrief): OverviewEntry => {
       const runner = runners.get(session.id) ?? 'none';
       const short = names.get(session.id)!;
-      return { ...session, runner, short, next: nextCommand(session, { isDriven: runner !== 'none' }) };
+      const unresolved = left.get(session.id)?.length ?? 0;
+      return {
+        ...session,
+        runner,
+        short,
+        unresolved,
+        next: nextCommand(session, { isDriven: runner !== 'none' }),
+      };
     };
     const by = <T>(value: (group: AttentionGroup) => T) =>
       Object.fromEntries(ATTENTION_GROUPS.map((group) => [group, value(group)])) as Record<AttentionGroup, T>;

@@ -2,6 +2,7 @@
 import { isInDoubt } from '../baselines/compare.ts';
 import type { CommandOutput } from '../baselines/parse.ts';
 import { renderNewIssues } from '../baselines/report.ts';
+import type { Unresolved } from '../domain/unresolved.ts';
 import type { BaselineIssue, Check } from '../domain/workflow.ts';
 import { compareRuns } from '../engine/check-issues.ts';
 import { checksFor } from '../engine/pulse-workspace.ts';
@@ -9,6 +10,7 @@ import type { Git } from '../git/exec.ts';
 import { pathText, splitNul } from '../git/path-bytes.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
+import { listUnresolved } from '../store/unresolved.ts';
 import type { StoredVerification } from '../store/verifications.ts';
 import { findPreflight, findWorkflow, listBaseline } from '../store/workflows.ts';
 
@@ -19,6 +21,8 @@ export interface WorkflowEvidence {
   baseline: BaselineIssue[];
   /** What preflight ran. */
   setup: string[];
+  /** What its pulses were accepted with: the baseline holds that too. */
+  unresolved: Unresolved[];
 }
 
 /** `null` where the session is no workflow. */
@@ -37,6 +41,7 @@ export async function workflowEvidence(
     checks,
     baseline: await listBaseline(db, workflow.id),
     setup: preflight?.setup_commands ?? [],
+    unresolved: (await listUnresolved(db, [session.id])).get(session.id) ?? [],
   };
 }
 

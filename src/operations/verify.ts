@@ -2,6 +2,7 @@
 import { dirname, join } from 'node:path';
 import type { VerificationRecord } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
+import type { Unresolved } from '../domain/unresolved.ts';
 import { detectSetup } from '../engine/setup-once.ts';
 import { readRef } from '../git/refs.ts';
 import { evidenceTree } from '../git/tree.ts';
@@ -14,7 +15,7 @@ import type { Operations } from './context.ts';
 import { isSameFor, newsOf, workflowEvidence } from './verify-workflow.ts';
 
 /**
- * `fresh`: same tree, passes again. `stale`: the branch has moved on. `false`: same tree, and it fails. Of a workflow's
+ * `fresh`: same tree, same result. `stale`: the branch has moved on. `false`: same tree, another result. Of a workflow's
  * check: it passes as long as it shows nothing beyond the baseline.
  */
 export type Verdict = 'fresh' | 'stale' | 'false';
@@ -34,6 +35,8 @@ export interface VerifyReport {
   tree: string;
   verdict: Verdict;
   checks: CheckedEvidence[];
+  /** What a workflow's pulses were accepted with although it was not resolved. */
+  unresolved: Unresolved[];
 }
 
 const TIMEOUT_MS = 30 * 60 * 1000;
@@ -130,7 +133,8 @@ export async function verifySession(
       const verdict = isSame ? (news === null ? 'fresh' : 'false') : 'stale';
       checks.push({ command: asked.command, verdict, recorded, again: record, news });
     }
-    return { session, commit, tree, verdict: worst(checks), checks };
+    const unresolved = flow?.unresolved ?? [];
+    return { session, commit, tree, verdict: worst(checks), checks, unresolved };
   } finally {
     await removeWorktree(git, { root, path: scratch });
   }
@@ -138,7 +142,9 @@ export async function verifySession(
 
 function check(recorded: StoredVerification, again: VerificationRecord): CheckedEvidence {
   const isSameTree = recorded.tree === again.tree;
-  const verdict = isSameTree ? (recorded.passed && again.passed ? 'fresh' : 'false') : 'stale';
+  // Its output may tell the time of day, so that is not compared.
+  const isSameResult = recorded.passed === again.passed && recorded.exit === again.exit;
+  const verdict = isSameTree ? (isSameResult ? 'fresh' : 'false') : 'stale';
   return { command: recorded.command, verdict, recorded, again };
 }
 

@@ -4,6 +4,8 @@ import { PulseError } from '../domain/errors.ts';
 import type { PulseEvent } from '../domain/events.ts';
 import { DEFAULT_PATIENCE_MS, isServiceFailure } from '../domain/failures.ts';
 import type { Redactor } from '../domain/redact.ts';
+import type { Unresolved } from '../domain/unresolved.ts';
+import type { Check } from '../domain/workflow.ts';
 import { readEvents } from '../store/events.ts';
 import { type Figures, readFigures } from '../store/figures.ts';
 import { findIteration, type Iteration, listIterations } from '../store/iterations.ts';
@@ -11,7 +13,9 @@ import { readSessionLease, type SessionLease } from '../store/leases.ts';
 import { getControl, getSession, listSessions, type Session, type SessionFilter } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import { findTurn, type StoredTurn, sessionTurns } from '../store/turns.ts';
+import { listUnresolved } from '../store/unresolved.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';
+import { findWorkflow, listPulses, type PulseRow } from '../store/workflows.ts';
 import type { Operations } from './context.ts';
 
 /** As much of it as reading sessions takes (reader.ts has no more). */
@@ -44,6 +48,8 @@ export interface SessionView {
   iterations: Iteration[];
   /** Set while it waits for a service or for the end of a usage limit. */
   waiting: Waiting | null;
+  /** What a workflow's pulses were accepted with although it was not resolved. */
+  unresolved: Unresolved[];
 }
 
 export interface Waiting {
@@ -65,7 +71,9 @@ export async function viewSession({ engine, redactor }: Reading, id: string): Pr
   return engine.store.read(async (db) => {
     const session = await getSession(db, id);
     const waiting = await waitingOf(db, session);
-    return redactor.redactJson({ session, iterations: await listIterations(db, session.id), waiting });
+    const unresolved = (await listUnresolved(db, [session.id])).get(session.id) ?? [];
+    const iterations = await listIterations(db, session.id);
+    return redactor.redactJson({ session, iterations, waiting, unresolved });
   });
 }
 
@@ -150,7 +158,20 @@ export async function viewContext(
 export interface SessionExport extends Omit<SessionView, 'waiting'> {
   events: PulseEvent[];
   verifications: StoredVerification[];
+  /** A workflow's checks and pulses, in the order of its plan; `null` for the other loops. */
+  workflow: { checks: Check[]; pulses: ExportedPulse[] } | null;
 }
+
+export type ExportedPulse = Pick<
+  PulseRow,
+  | 'planned_pulse_id'
+  | 'title'
+  | 'status'
+  | 'description'
+  | 'checkpoint_commit_sha'
+  | 'unresolved_issues'
+  | 'failure_reason'
+>;
 
 /** Everything the store holds of a session, redacted. */
 export async function exportSession({ engine, redactor }: Operations, id: string): Promise<SessionExport> {
@@ -161,8 +182,25 @@ export async function exportSession({ engine, redactor }: Operations, id: string
       iterations: await listIterations(db, session.id),
       verifications: await listVerifications(db, session.id),
       events: await readEvents(db, session.id, { limit: Number.MAX_SAFE_INTEGER }),
+      unresolved: (await listUnresolved(db, [session.id])).get(session.id) ?? [],
+      workflow: await exportedWorkflow(db, session.id),
     });
   });
+}
+
+async function exportedWorkflow(db: Db, sessionId: string): Promise<SessionExport['workflow']> {
+  const workflow = await findWorkflow(db, sessionId);
+  if (!workflow) return null;
+  const pulses = (await listPulses(db, workflow.id)).map((row) => ({
+    planned_pulse_id: row.planned_pulse_id,
+    title: row.title,
+    status: row.status,
+    description: row.description,
+    checkpoint_commit_sha: row.checkpoint_commit_sha,
+    unresolved_issues: row.unresolved_issues,
+    failure_reason: row.failure_reason,
+  }));
+  return { checks: workflow.checks, pulses };
 }
 
 export interface FollowOptions {

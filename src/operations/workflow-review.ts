@@ -2,6 +2,7 @@
 import { loadConfig } from '../config.ts';
 import { PulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
+import { unresolvedLines, unresolvedOf } from '../domain/unresolved.ts';
 import { act } from '../engine/actions.ts';
 import { type HeldSession, holdSession } from '../engine/session-lease.ts';
 import { type MergeMode, mergeBranch } from '../git/merge.ts';
@@ -47,6 +48,7 @@ export async function approveReview(
   }
   const body = pulses
     .flatMap(({ description }) => (description ? [`- ${description.split('\n')[0]}`] : []))
+    .concat(unresolvedPart(pulses))
     .join('\n');
   const { trace } = operations.engine;
   const merged = await act(trace, 'merge', {
@@ -63,6 +65,12 @@ export async function approveReview(
       }),
   });
   return { ...resumed, merged };
+}
+
+/** Whoever reads the merge, or its pull request, learns it too. */
+function unresolvedPart(pulses: readonly PulseRow[]): string[] {
+  const lines = unresolvedLines(unresolvedOf(pulses)).map((line) => `- ${line}`);
+  return lines.length === 0 ? [] : ['', 'Not resolved:', ...lines];
 }
 
 /** So that nobody rejects what somebody else is merging. A runner that is about to leave is waited for. */

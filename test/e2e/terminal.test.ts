@@ -85,5 +85,7 @@ describe.skipIf(!existsSync(SCRIPT))('on a terminal', () => {
     await until('it asks', () => screen().includes('[a]bort'));
     type('a');
     expect(await exit).toBe(5);
+    expect(screen()).toContain('✗ aborted');
+    expect(screen()).not.toContain('error');
   });
 });

@@ -67,6 +67,23 @@ esac`);
   expect([waiting.code, sessionOf(waiting).stop_reason]).toEqual([3, 'approval_required']);
   expect((await pulse('verify', id)).json[0]).toMatchObject({ verdict: 'fresh' });
 
+  // Whoever reviews is told what was not resolved, wherever they look.
+  const [{ issue, reason }] = unresolvedIssues as [{ issue: string; reason: string }];
+  const left = `${issue} (${reason})`;
+  for (const args of [
+    ['status'],
+    ['status', id],
+    ['list', '--json'],
+    ['workflow', 'show', id],
+    ['export', id, '--format', 'md'],
+    ['verify', id],
+  ]) {
+    const { stdout } = await scene.pulse(args);
+    expect(stdout, args.join(' ')).toContain(left);
+    expect(stdout, args.join(' ')).not.toContain('none was asked for');
+    expect(stdout, args.join(' ')).not.toContain('as it did before the first pulse');
+  }
+
   // Somebody works on the base meanwhile, and the merge says what to type.
   writeFileSync(join(repository, 'mine.txt'), 'mine\n');
   git('add', '-A');
@@ -80,6 +97,9 @@ esac`);
   git('rebase', '-q', 'main', 'door');
   git('switch', '-q', 'main');
   const merged = await pulse('workflow', 'review', id, '--approve');
+  expect(merged.stderr).toContain(`leave: ${left}`);
+  expect((await scene.pulse(['status', id])).stdout).toContain(`leave: ${left}`);
+  expect((await scene.pulse(['status'])).stdout).toContain('1 not resolved');
   expect([merged.code, sessionOf(merged).status]).toEqual([0, 'complete']);
   expect(git('log', '--format=%s', 'main').split('\n')).toEqual([
     'feat: last',

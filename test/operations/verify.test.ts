@@ -47,6 +47,20 @@ describe('checking a session’s evidence again', () => {
     ]);
   });
 
+  it('says fresh of a failure that fails again as it did, and false once it fails otherwise', async () => {
+    const scene = await makeScene();
+    const flag = join(scene.folder, 'flag');
+    const session = await scene.startAndRun(`echo made > made.txt; ${COMPLETE}`, {
+      verify: [`test -e ${flag} && exit 3; exit 127`],
+      maxIterations: 3,
+    });
+    expect(session.status).toBe('blocked');
+    const report = await scene.pulse.verify(session.id);
+    expect(report).toMatchObject({ verdict: 'fresh', checks: [{ again: { passed: false, exit: 127 } }] });
+    writeFileSync(flag, '');
+    expect((await scene.pulse.verify(session.id)).verdict).toBe('false');
+  });
+
   it('says stale where the branch has moved on', async () => {
     const { scene, session } = await completed();
     commitOn(scene, session.branch_name, 'later.txt');

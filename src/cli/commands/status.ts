@@ -18,7 +18,7 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
     output.json(view);
     return 0;
   }
-  const { session, iterations } = view;
+  const { session, iterations, unresolved } = view;
   const { style } = output.stdout;
   const isLost = isOrphan(session, await pulse.runner(session.id));
   output.data(style.bold(shownLine(session.goal)));
@@ -29,7 +29,7 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
   );
   if (iterations.length > 0)
     output.data(`\n${iterations.map((row) => iterationLine(row, output)).join('\n')}`);
-  output.data(`\n${resultBlock(session, { style, cwd, isOrphan: isLost })}`);
+  output.data(`\n${resultBlock(session, { style, cwd, isOrphan: isLost, unresolved })}`);
   if (view.waiting && !isLost) output.talk(`\n${waitingText(view.waiting, Date.now())}`);
   if (isLost) output.talk(`\nhint: nobody runs it: pulse resume ${session.id}`);
   return 0;

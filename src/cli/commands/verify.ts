@@ -1,5 +1,6 @@
 import { formatDuration } from '../../domain/durations.ts';
-import type { CheckedEvidence, Verdict } from '../../operations/verify.ts';
+import { unresolvedLines } from '../../domain/unresolved.ts';
+import type { CheckedEvidence, Verdict, VerifyReport } from '../../operations/verify.ts';
 import { createPulse } from '../../pulse.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { onInterrupt } from '../follow/interrupts.ts';
@@ -11,6 +12,10 @@ const MEANING: Record<Verdict, string> = {
   stale: 'the branch has changed since',
   false: 'the same tree, and the result is another',
 };
+const STILL_FAILS = 'the evidence still holds: it is of a failure, and it fails again';
+const AS_BEFORE = 'fails as it did before the first pulse, and shows nothing new';
+const AS_ACCEPTED =
+  'fails, but shows nothing beyond what was there before the first pulse or was accepted since';
 const COLORS = { fresh: 'green', stale: 'yellow', false: 'red' } as const;
 
 export async function run({ input, output, environment }: CommandContext): Promise<number> {
@@ -21,15 +26,23 @@ export async function run({ input, output, environment }: CommandContext): Promi
   if (output.isJson) output.json(report);
   else {
     const { style } = output.stdout;
-    for (const check of report.checks) output.data(checkLines(check, style).join('\n'));
-    output.data(`${style[COLORS[report.verdict]](report.verdict)}: ${MEANING[report.verdict]}`);
+    for (const check of report.checks) output.data(checkLines(check, report, style).join('\n'));
+    const isOfFailure = report.session.kind === 'goal' && report.checks.some(({ again }) => !again.passed);
+    const meaning = report.verdict === 'fresh' && isOfFailure ? STILL_FAILS : MEANING[report.verdict];
+    output.data(`${style[COLORS[report.verdict]](report.verdict)}: ${meaning}`);
+    for (const line of unresolvedLines(report.unresolved))
+      output.data(style.yellow(`accepted, not resolved: ${shownLine(line)}`));
     output.data(style.dim(`commit ${report.commit.slice(0, 10)}  tree ${report.tree.slice(0, 10)}`));
   }
   if (stop.signal.aborted) return stop.signal.reason === 'SIGINT' ? 130 : 143;
   return report.verdict === 'fresh' ? 0 : 1;
 }
 
-function checkLines({ command, verdict, recorded, again, news }: CheckedEvidence, style: Style): string[] {
+function checkLines(
+  { command, verdict, recorded, again, news }: CheckedEvidence,
+  { unresolved }: VerifyReport,
+  style: Style,
+): string[] {
   const end = again.exit === null ? 'did not finish' : `exit ${again.exit}`;
   const was =
     recorded.exit === again.exit
@@ -37,8 +50,7 @@ function checkLines({ command, verdict, recorded, again, news }: CheckedEvidence
       : `, was ${recorded.exit === null ? 'unfinished' : `exit ${recorded.exit}`}`;
   const head = `${style[COLORS[verdict]](verdict.padEnd(5))}  ${shownLine(command)}  ${style.dim(`${end}${was}, ${formatDuration(again.durationMs)}`)}`;
   if (again.passed) return [head];
-  if (news === null)
-    return [head, style.dim('       fails as it did before the first pulse, and shows nothing new')];
+  if (news === null) return [head, style.dim(`       ${unresolved.length === 0 ? AS_BEFORE : AS_ACCEPTED}`)];
   const tail = shown(news ?? again.outputTail)
     .trimEnd()
     .split('\n')

@@ -1,4 +1,6 @@
 import { PulseError } from '../../domain/errors.ts';
+import { nextCommand } from '../../domain/next-command.ts';
+import { unresolvedLines } from '../../domain/unresolved.ts';
 import type { Resumed } from '../../operations/control.ts';
 import type { WorkflowShown } from '../../operations/workflow-view.ts';
 import { createPulse, type Pulse } from '../../pulse.ts';
@@ -10,7 +12,8 @@ import { lastEvent } from '../follow/last-event.ts';
 import { readYamlFile } from '../read-yaml.ts';
 import { launchRunner } from '../session-runner.ts';
 import { sharedStart } from '../start-options.ts';
-import { shownLine } from '../terminal/text.ts';
+import type { Style } from '../terminal/style.ts';
+import { shown, shownLine } from '../terminal/text.ts';
 import type { WorkflowAction } from '../workflow-command.ts';
 
 export async function run(context: CommandContext): Promise<number> {
@@ -119,6 +122,11 @@ async function review(pulse: Pulse, context: CommandContext, id: string): Promis
   }
   const mode = (input.text('merge') ?? 'ff') as 'ff' | 'merge' | 'squash' | 'pr';
   return decided(pulse, context, id, async (session) => {
+    const { unresolved } = await pulse.get(session.id);
+    if (unresolved.length > 0) {
+      output.talk(output.stderr.style.yellow('note: this was not resolved, and is merged with the rest:'));
+      for (const line of unresolvedLines(unresolved)) output.talk(`      ${shownLine(line)}`);
+    }
     const { merged, ...resumed } = await pulse.workflows.approveReview(session.id, { mode, actor: actor() });
     if (merged) output.talk(merged.said);
     return resumed;
@@ -150,23 +158,35 @@ async function show(pulse: Pulse, { output }: CommandContext, id: string): Promi
     output.json(view);
     return 0;
   }
-  for (const line of describe(view, output.stdout.style.dim)) output.data(line);
+  const isDriven = (await pulse.runner(view.session.id)) !== 'none';
+  for (const line of describe(view, output.stdout.style, isDriven)) output.data(line);
   return 0;
 }
 
 const MARKS = { proposed: '·', running: '▸', succeeded: '✓', failed: '✗', stopped: '■' } as const;
 
-function describe({ session, workflow, pulses }: WorkflowShown, dim: (text: string) => string): string[] {
+function describe({ session, workflow, pulses }: WorkflowShown, style: Style, isDriven: boolean): string[] {
+  const next = nextCommand(session, { isDriven });
   return [
-    `${workflow.title}  ${dim(`${session.id} · ${session.status}${session.stop_reason ? ` (${session.stop_reason})` : ''}`)}`,
-    `  ${dim(`branch ${session.branch_name}, base ${session.base_branch ?? session.base_sha.slice(0, 10)}`)}`,
+    `${style.bold(shownLine(workflow.title))}  ${style.dim(`${session.id} · ${session.status}${session.stop_reason ? ` (${session.stop_reason})` : ''}`)}`,
+    `  ${style.dim(`branch ${session.branch_name}, base ${session.base_branch ?? session.base_sha.slice(0, 10)}`)}`,
     ...pulses.map((pulse) => {
       const { status, plannedPulseId: planned, title, description, checkpointCommitSha: sha } = pulse;
       const said = description ? shownLine(description.split('\n')[0]!) : shownLine(title);
       const why = pulse.failureReason ? `: ${shownLine(pulse.failureReason)}` : '';
-      return `  ${MARKS[status]} ${planned.padEnd(12)} ${said}${why} ${dim(sha ? sha.slice(0, 10) : '')}`;
+      const left = pulse.unresolvedIssues.map(
+        ({ issue, reason }) => `      ${style.yellow(`not resolved: ${shownLine(`${issue} (${reason})`)}`)}`,
+      );
+      const mark = pulse.hasUnresolvedIssues ? style.yellow('!') : MARKS[status];
+      const line = `  ${mark} ${planned.padEnd(12)} ${said}${why} ${style.dim(sha ? sha.slice(0, 10) : '')}`;
+      return [line.trimEnd(), ...left].join('\n');
     }),
-    ...(session.blocked_reason ? [`  ${shownLine(session.blocked_reason)}`] : []),
+    ...(session.blocked_reason
+      ? shown(session.blocked_reason)
+          .split('\n')
+          .map((line) => `  ${line}`)
+      : []),
+    ...(next ? [`  ${style.dim(next.label)} ${next.command}`] : []),
   ];
 }
 

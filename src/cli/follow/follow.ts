@@ -55,13 +55,15 @@ export async function followSession(follow: Follow): Promise<number> {
     view.close();
     steering[Symbol.dispose]();
   }
+  await steering.asked();
   const { interrupted } = steering;
-  const { session: last } = await pulse.get(session.id);
+  const { session: last, unresolved } = await pulse.get(session.id);
   const isStopped = last.status !== 'running' && last.status !== 'pending';
   if (!isStopped && !interrupted && leaving.signal.aborted) return detached(follow, last);
   if (!isStopped && !interrupted) tellGone(follow);
   if (output.isJson) output.json({ type: 'session.ended', session: last });
-  else if (isStopped) output.data(`\n${resultBlock(last, { style: output.stdout.style, cwd, isBrief })}`);
+  else if (isStopped)
+    output.data(`\n${resultBlock(last, { style: output.stdout.style, cwd, isBrief, unresolved })}`);
   if (interrupted) return 128 + constants.signals[interrupted];
   return isStopped ? EXIT_CODES[last.status] : 1;
 }
@@ -108,6 +110,8 @@ function watchRunner(pulse: Pulse, id: string): { isGone(): Promise<boolean> } {
 interface Steering extends Disposable {
   /** The signal that ended the session's run, if one did. */
   readonly interrupted: InterruptSignal | null;
+  /** Resolves once what the person asked for is done: it needs the store, which is closed after the following. */
+  asked(): Promise<void>;
 }
 
 function steer(
@@ -118,13 +122,19 @@ function steer(
   let interrupted: InterruptSignal | null = null;
   let isAsking = false;
   let deadline: NodeJS.Timeout | undefined;
+  let asked: Promise<void> = Promise.resolve();
+
+  function asking(request: Promise<void>): Promise<void> {
+    asked = request;
+    return request;
+  }
 
   async function pauseNow(signal: InterruptSignal): Promise<void> {
     if (interrupted) return leaving.abort('interrupted');
     interrupted = signal;
     view.say('Pausing: the agent is ended, its work kept.');
     deadline = setTimeout(() => leaving.abort('interrupted'), PAUSE_WAIT_MS);
-    await unlessStopped(pulse.pause(session.id, { now: true, actor: actor() }));
+    await asking(unlessStopped(pulse.pause(session.id, { now: true, actor: actor() })));
   }
 
   async function ask(): Promise<void> {
@@ -137,11 +147,11 @@ function steer(
     if (answer === 'detach') return leaving.abort('detached');
     if (answer === 'pause') {
       view.say('Pausing after this iteration.');
-      await unlessStopped(pulse.pause(session.id, { actor: actor() }));
+      await asking(unlessStopped(pulse.pause(session.id, { actor: actor() })));
     }
     if (answer === 'abort') {
       view.say('Aborting.');
-      await unlessStopped(pulse.abort(session.id, { actor: actor() }));
+      await asking(unlessStopped(pulse.abort(session.id, { actor: actor() })));
     }
   }
 
@@ -154,6 +164,8 @@ function steer(
     get interrupted() {
       return interrupted;
     },
+    // Its failure was told where it was asked for.
+    asked: () => asked.catch(() => undefined),
     [Symbol.dispose]() {
       interrupts[Symbol.dispose]();
       clearTimeout(deadline);

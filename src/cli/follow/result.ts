@@ -2,9 +2,10 @@
 import { formatDuration } from '../../domain/durations.ts';
 import { nextCommand } from '../../domain/next-command.ts';
 import type { SessionStatus } from '../../domain/status.ts';
+import { type Unresolved, unresolvedLines } from '../../domain/unresolved.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Style } from '../terminal/style.ts';
-import { shown } from '../terminal/text.ts';
+import { shown, shownLine } from '../terminal/text.ts';
 
 export const STATUS_MARKS: Record<
   SessionStatus,
@@ -26,11 +27,13 @@ export interface ResultOptions {
   isBrief?: boolean;
   /** It should be running, and nobody runs it. */
   isOrphan?: boolean;
+  /** What its pulses were accepted with. */
+  unresolved?: readonly Unresolved[];
 }
 
 export function resultBlock(
   session: Session,
-  { style, cwd, isBrief, isOrphan = false }: ResultOptions,
+  { style, cwd, isBrief, isOrphan = false, unresolved = [] }: ResultOptions,
 ): string {
   const { mark, color } = STATUS_MARKS[session.status];
   const status = isOrphan ? `${session.status} (no runner)` : session.status;
@@ -47,6 +50,11 @@ export function resultBlock(
         .map((line) => `    ${line}`),
       '',
     );
+  }
+  // A workflow that waits for its review says so in its reason.
+  if (unresolved.length > 0 && session.stop_reason !== 'approval_required') {
+    lines.push(`  ${style.yellow('not resolved, and accepted so:')}`);
+    for (const line of unresolvedLines(unresolved)) lines.push(`    ${style.yellow(shownLine(line))}`);
   }
   for (const [label, text] of isBrief ? [] : pointers(session, { cwd, isOrphan }))
     lines.push(`  ${style.dim(label.padEnd(9))} ${text}`);
