@@ -1,4 +1,5 @@
-/** Settings and where each came from: flags > environment > project > user > defaults (contract 6). */
+/** Settings and where each came from: flags > environment > project > user > defaults. */
+import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -99,36 +100,47 @@ export interface Config {
   values: Settings & typeof DEFAULT_SETTINGS;
   /** For each value that is set: `default`, or the file or variable it came from. */
   sources: Partial<Record<SettingName, string>>;
+  /** What the repository's own file says; `null` where there is none. Whether to believe it: src/trust.ts. */
+  project: ProjectSettings | null;
 }
 
+export interface ProjectSettings {
+  path: string;
+  /** Of the very bytes that `settings` were parsed from. */
+  sha256: string;
+  settings: Settings;
+}
+
+const USER_CONFIG_NAMES = ['config.yaml', 'config.yml', 'config.json'];
 export const PROJECT_CONFIG_NAMES = ['.pulse/config.yaml', '.pulse/config.yml', '.pulse/config.json'];
 
-/** Reads the settings that hold in `directory` (a repository's root). Throws `invalid_config` naming file and key. */
+/**
+ * Reads the settings that hold in `directory` (a repository's root), trusted or not: whatever acts on them takes
+ * `loadTrustedConfig` instead. Throws `invalid_config` naming file and key.
+ */
 export async function loadConfig(directory: string | null, environment: NodeJS.ProcessEnv): Promise<Config> {
   const values: Record<string, unknown> = { ...DEFAULT_SETTINGS };
   const sources: Config['sources'] = {};
   for (const name of Object.keys(DEFAULT_SETTINGS)) sources[name as SettingName] = 'default';
-  for (const { settings, source } of await layers(directory, environment)) {
+  // A person may keep the own settings elsewhere; a repository's lie in the repository.
+  const user = await readFirst(userConfigDirectory(environment), USER_CONFIG_NAMES, async (path) =>
+    readRegularFile(await realpath(path), { maxBytes }),
+  );
+  const project = directory
+    ? await readFirst(directory, PROJECT_CONFIG_NAMES, (path) => readWithin(directory, path, { maxBytes }))
+    : null;
+  const layers: Layer[] = [
+    ...[user, project].flatMap((file) => (file ? [{ settings: file.settings, source: file.path }] : [])),
+    ...readEnvironment(environment),
+  ];
+  for (const { settings, source } of layers) {
     for (const [name, value] of Object.entries(settings)) {
       if (value === undefined) continue;
       values[name] = value;
       sources[name as SettingName] = source;
     }
   }
-  return { values: values as Config['values'], sources };
-}
-
-async function layers(directory: string | null, environment: NodeJS.ProcessEnv) {
-  const own = userConfigDirectory(environment);
-  const names = ['config.yaml', 'config.yml', 'config.json'];
-  // A person may keep the own settings elsewhere; a repository's lie in the repository.
-  const user = await readFirst(own, names, async (path) =>
-    readRegularFile(await realpath(path), { maxBytes }),
-  );
-  const project = directory
-    ? await readFirst(directory, PROJECT_CONFIG_NAMES, (path) => readWithin(directory, path, { maxBytes }))
-    : null;
-  return [user, project, ...readEnvironment(environment)].filter((layer) => layer !== null);
+  return { values: values as Config['values'], sources, project };
 }
 
 function userConfigDirectory({ XDG_CONFIG_HOME, HOME }: NodeJS.ProcessEnv): string {
@@ -147,11 +159,13 @@ async function readFirst(
   directory: string,
   names: readonly string[],
   read: (path: string) => Promise<Buffer>,
-): Promise<Layer | null> {
+): Promise<ProjectSettings | null> {
   for (const name of names) {
-    const source = join(directory, name);
-    const content = await read(source).catch(missing);
-    if (content !== null) return { settings: parseSettings(content.toString('utf8'), source), source };
+    const path = join(directory, name);
+    const bytes = await read(path).catch(missing);
+    if (bytes === null) continue;
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    return { path, sha256, settings: parseSettings(bytes.toString('utf8'), path) };
   }
   return null;
 }

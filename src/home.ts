@@ -1,4 +1,4 @@
-/** Where things are (contract 6): the state directory, and what lies in it. */
+/** Where things are: the state directory, and what lies in it. */
 import { createHash } from 'node:crypto';
 import { tmpdir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
@@ -17,8 +17,10 @@ export interface Home {
   clones: string;
   fleet: string;
   bin: string;
-  /** What a client of `serve` must show (contract 6). */
+  /** What a client of `serve` must show. */
   token: string;
+  /** What people have said of repositories' configs. */
+  trust: string;
   serveId: string;
   serveLock: string;
 }
@@ -41,6 +43,7 @@ export function resolveHome(environment: NodeJS.ProcessEnv): Home {
     fleet: join(path, 'fleet'),
     bin: join(path, 'bin'),
     token: join(path, 'token'),
+    trust: join(path, 'trust'),
     serveId: join(path, 'serve.id'),
     serveLock: join(path, 'serve.lock'),
   };

@@ -282,7 +282,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
   const operations: Operations = { engine, git, home, environment, redactor, sandboxes };
   return {
     home,
-    start: (input, within) => startSession(operations, input, within),
+    start: (input, within) => startSession(operations, input, { within }),
     async run(sessionId, signal) {
       await prepareRuns();
       return runSession(engine, sessionId, signal);

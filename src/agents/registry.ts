@@ -37,6 +37,11 @@ const ONLY_BY_NAME: readonly string[] = ['acp', 'command', 'demo', 'replay'];
 const NEEDS_COMMAND: readonly string[] = ['acp', 'command', 'replay'];
 const NO_EXECUTABLE: readonly string[] = ['acp', 'native'];
 
+/** Whether it is taken when nobody names one: it needs no command and does real work. */
+export function isChosenByItself(name: string): boolean {
+  return !ONLY_BY_NAME.includes(name);
+}
+
 export interface DetectedAgent {
   name: AgentName;
   /** Whether this version of Pulse has an adapter for it. */

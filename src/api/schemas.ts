@@ -75,6 +75,10 @@ export const startFields = {
     description:
       'Whether the agent and its checks are enclosed (the configured). With `on` a start that cannot have it is refused.',
   }),
+  trust: z.boolean().optional().openapi({
+    description:
+      'A person’s word that the repository’s own config may be believed, for this session; without it one that was never trusted is refused (`untrusted_config`).',
+  }),
   chatId: externalId.optional(),
   phoneNumber: text(50).optional(),
   discordThreadId: externalId.optional(),

@@ -101,6 +101,7 @@ const START: CommandSpec = {
       choices: ['off', 'auto', 'on'],
       help: 'Enclose the agent and its checks with bubblewrap (off).',
     },
+    { name: 'trust', help: "Believe the repository's own config for this session (see pulse trust)." },
     { name: 'record', help: 'Keep what the agent printed, to replay it later.' },
     DETACH,
   ],
@@ -141,7 +142,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     details:
       'It goes on with the sessions that the last `pulse serve` of this state directory had in hand. Told to stop, it ' +
       'ends their agents and gives the sessions back; they stay running for the next start.\n' +
-      'Beyond loopback every request needs the token, which is in the file `token` of the state directory.',
+      'Every change, and beyond loopback every request, needs the token, which is in the file `token` of the state directory.',
     options: [
       { name: 'port', value: 'integer', placeholder: 'N', help: 'Listen on this port (3002).' },
       { name: 'host', value: 'text', placeholder: 'ADDRESS', help: 'Listen on this address (127.0.0.1).' },
@@ -260,6 +261,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     group: 'Set up',
     summary: 'Look at this repository and write .pulse/config.yaml.',
     options: [{ name: 'force', help: 'Replace the config that is there.' }],
+    isPersonOnly: true,
     load: () => import('./commands/init.ts'),
   },
   {
@@ -275,6 +277,22 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: 'Show each setting, its value and where it comes from.',
     arguments: [{ name: 'NAME', isOptional: true, help: 'Only this setting.' }],
     load: () => import('./commands/config.ts'),
+  },
+  {
+    name: 'trust',
+    group: 'Set up',
+    summary: "Believe what this repository's own config says, as it is now.",
+    details:
+      'A config that came with a repository may name commands, variables to hand on and a wider sandbox. Its limits, ' +
+      '`context` and `labels` hold without a question; the rest is believed once you have said so, and asked for again ' +
+      'when the file changes. `pulse init` trusts what it wrote; `pulse start --trust` says it for one session.',
+    options: [
+      { name: 'yes', help: 'Do not ask.' },
+      { name: 'path', value: 'text', placeholder: 'DIR', help: 'The repository (default: here).' },
+    ],
+    examples: ['pulse trust', 'pulse trust --yes'],
+    isPersonOnly: true,
+    load: () => import('./commands/trust.ts'),
   },
   {
     name: 'completion',

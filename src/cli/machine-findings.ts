@@ -4,13 +4,15 @@ import { access, constants, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { AgentDetection } from '../agents/contract.ts';
-import { detectAgents } from '../agents/registry.ts';
+import { detectAgents, isChosenByItself } from '../agents/registry.ts';
+import { loadConfig } from '../config.ts';
 import { asPulseError } from '../domain/errors.ts';
 import { type Home, resolveHome } from '../home.ts';
 import { cleanupGuarantee } from '../process/guarantee.ts';
 import { databaseHolders } from '../process/lock-holders.ts';
 import { sandboxState } from '../process/sandbox-state.ts';
 import { createPulse } from '../pulse.ts';
+import { trustOf } from '../trust.ts';
 import { createCliGit, openHere } from './repository-here.ts';
 import { findOrphans } from './session-runner.ts';
 
@@ -37,6 +39,7 @@ export async function* findings(examination: Examination): AsyncGenerator<Findin
   yield { level: 'ok', subject: 'SQLite', text: process.versions.sqlite ?? 'of Node.js' };
   yield* stateDirectory(home);
   yield* store(examination, home);
+  yield* projectConfig(examination, home);
   yield* agents(environment);
   yield cleanup();
   yield await sandbox(environment);
@@ -148,13 +151,45 @@ async function* store({ environment }: Examination, { database }: Home): AsyncGe
   }
 }
 
+/** The repository's own settings here, if it has some: whether they hold. */
+async function* projectConfig({ environment, cwd }: Examination, home: Home): AsyncGenerator<Finding> {
+  const subject = 'config';
+  try {
+    const repository = await openHere(cwd, environment);
+    const { project } = await loadConfig(repository?.root ?? null, environment);
+    if (!repository || !project) return;
+    const trust = await trustOf(home, repository, project);
+    yield trust === 'untrusted'
+      ? {
+          level: 'warn',
+          subject,
+          text: `${project.path} is not trusted: no session starts with it`,
+          hint: 'Read it, then: pulse trust',
+        }
+      : { level: 'ok', subject, text: `${project.path}${trust === 'trusted' ? ', trusted' : ''}` };
+  } catch (error) {
+    const { message, hint } = asPulseError(error);
+    yield { level: 'bad', subject, text: message, hint };
+  }
+}
+
 async function* agents(environment: NodeJS.ProcessEnv): AsyncGenerator<Finding> {
   const detected = await detectAgents(environment);
   const installed = detected.filter(
     ({ name, detection }) => detection.path !== null && !BUILT_IN.includes(name),
   );
-  const usable = installed.filter(({ isSupported, detection }) => isSupported && detection.available);
+  const usable = installed.filter(
+    ({ name, isSupported, detection }) => isChosenByItself(name) && isSupported && detection.available,
+  );
   for (const { name, isSupported, detection } of installed) {
+    if (!isChosenByItself(name)) {
+      yield {
+        level: 'absent',
+        subject: 'agent',
+        text: `${name}, with --command CMD: the program to talk to`,
+      };
+      continue;
+    }
     const isUsable = isSupported && detection.available;
     const text = `${name}${detection.version ? ` ${detection.version}` : ''} (${detection.path})${testedWith(detection)}`;
     yield {

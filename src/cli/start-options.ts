@@ -19,5 +19,6 @@ export function sharedStart(input: Input, cwd: string): Omit<StartInput, 'goal'>
     branch: input.text('branch'),
     record: input.has('record'),
     sandbox: input.text('sandbox') as StartInput['sandbox'],
+    trust: input.has('trust'),
   };
 }

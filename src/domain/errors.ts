@@ -14,6 +14,7 @@ export const ERROR_CODES = {
   agent_unavailable: { exit: 2, http: 422 },
   sandbox_unavailable: { exit: 2, http: 422 },
   invalid_config: { exit: 2, http: 422 },
+  untrusted_config: { exit: 2, http: 409 },
   invalid_plan: { exit: 2, http: 422 },
   merge_conflict: { exit: 2, http: 409 },
   invalid_transition: { exit: 2, http: 409 },

@@ -72,6 +72,10 @@ export const startFields = {
     .describe(
       'Enclose the agent and its checks: on, or refused; auto where it works; off (the configured). Other than on only on a person’s word.',
     ),
+  trust: z
+    .boolean()
+    .optional()
+    .describe('Believe what the repository’s own config says, for this session. Only on a person’s word.'),
 };
 
 export const startInput = z.strictObject({

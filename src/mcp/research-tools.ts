@@ -9,7 +9,7 @@ import {
 } from './research-inputs.ts';
 import { researchView } from './research-views.ts';
 import { type Caller, demandPerson, sessionTool } from './session-tool.ts';
-import { demandEnclosed, started, startWords } from './starting.ts';
+import { demandNarrow, started, startWords } from './starting.ts';
 import { boundedSession, cut } from './views.ts';
 import { waitForStop } from './waiting.ts';
 
@@ -29,7 +29,7 @@ const start = sessionTool({
   input: researchStartInput,
   annotations: CHANGES,
   async run(input, caller) {
-    demandEnclosed(caller, 'pulse_research_start', input);
+    demandNarrow(caller, 'pulse_research_start', input);
     const { research: content, ...given } = input;
     const { research } = await caller.pulse();
     const admitted = await research.start({ ...startWords(given), content }, caller.take);

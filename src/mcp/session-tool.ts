@@ -114,7 +114,10 @@ const FIELDS: Record<string, string> = {
   anchor: 'anchorTurnId',
   context: 'contextStrategy',
   ...Object.fromEntries(
-    ['answer', 'base', 'branch', 'agent', 'command', 'verify', 'sandbox'].map((name) => [name, name]),
+    ['answer', 'base', 'branch', 'agent', 'command', 'verify', 'sandbox', 'trust'].map((name) => [
+      name,
+      name,
+    ]),
   ),
 };
 

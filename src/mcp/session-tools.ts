@@ -13,7 +13,7 @@ import {
 } from './inputs.ts';
 import { researchTools } from './research-tools.ts';
 import { type Caller, demandPerson, sessionTool } from './session-tool.ts';
-import { demandEnclosed, started, startWords } from './starting.ts';
+import { demandNarrow, started, startWords } from './starting.ts';
 import { boundedSession, contextView, headline, listView, nextStep, statusView } from './views.ts';
 import { waitForStop } from './waiting.ts';
 import { workflowTools } from './workflow-tools.ts';
@@ -40,7 +40,7 @@ const start = sessionTool({
   input: startInput,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   async run(input, caller) {
-    demandEnclosed(caller, 'pulse_start', input);
+    demandNarrow(caller, 'pulse_start', input);
     const pulse = await caller.pulse();
     const admitted = await pulse.start(startWords(input), caller.take);
     return started(caller, admitted, 'pulse_status, with waitSeconds');

@@ -22,8 +22,9 @@ export function startWords<T extends SharedInput>(input: T) {
   };
 }
 
-/** Whoever may start a session may enclose it; that it may go without what the config asks for is a person's word. */
-export function demandEnclosed(caller: Caller, tool: string, { sandbox }: SharedInput): void {
+/** What widens a session is a person's word: to go without a sandbox the config asks for, to believe a new config. */
+export function demandNarrow(caller: Caller, tool: string, { sandbox, trust }: SharedInput): void {
+  if (trust) demandPerson(caller, `${tool} with trust`);
   if (sandbox === 'off' || sandbox === 'auto') demandPerson(caller, `${tool} with sandbox ${sandbox}`);
 }
 

@@ -6,7 +6,7 @@ import type { Resumed } from '../operations/control.ts';
 import type { McpTool } from '../tools/mcp-server.ts';
 import { statusInput } from './inputs.ts';
 import { type Caller, demandPerson, sessionTool, type Told } from './session-tool.ts';
-import { demandEnclosed, started, startWords } from './starting.ts';
+import { demandNarrow, started, startWords } from './starting.ts';
 import { boundedSession } from './views.ts';
 import { waitForStop } from './waiting.ts';
 import {
@@ -36,7 +36,7 @@ const start = sessionTool({
   async run(input, caller) {
     const { approve: isApproved, ...given } = input;
     if (isApproved) demandPerson(caller, 'pulse_workflow_start with approve');
-    demandEnclosed(caller, 'pulse_workflow_start', input);
+    demandNarrow(caller, 'pulse_workflow_start', input);
     const { workflows } = await caller.pulse();
     const admitted = await workflows.start(
       { ...startWords(given), actor: caller.actor, isApproved },

@@ -1,5 +1,4 @@
 /** What a person does with research: start it, look at it, have it reported, say what becomes of it (contract 5). */
-import { loadConfig } from '../config.ts';
 import { PulseError } from '../domain/errors.ts';
 import { researchFileOf } from '../engine/measure.ts';
 import { composeReport, type ReportWords, writeReport } from '../engine/research-report.ts';
@@ -15,7 +14,7 @@ import {
 } from '../store/research.ts';
 import { getSession, type Session } from '../store/sessions.ts';
 import type { Operations, Within } from './context.ts';
-import { openProject } from './project.ts';
+import { openTrustedProject } from './project.ts';
 import { type StartInput, type StartNotes, startSession } from './start.ts';
 
 export interface ResearchInput extends Omit<StartInput, 'goal' | 'kind' | 'verify' | 'maxIterations'> {
@@ -40,9 +39,8 @@ export async function startResearch(
       hint: `Choose a number from 1 to ${MOST_AT_ONCE}.`,
     });
   }
-  const repository = await openProject(operations, input.path);
-  const { values } = await loadConfig(repository.root, operations.environment);
-  if (values.labels.length > 0) {
+  const project = await openTrustedProject(operations, input);
+  if (project.config.values.labels.length > 0) {
     throw new PulseError(
       'invalid_config',
       'Research measures on the host of its runner: it takes no labels yet.',
@@ -55,9 +53,12 @@ export async function startResearch(
   return startSession(
     operations,
     { ...start, kind: 'research', goal: file.goal, verify: [], maxIterations: (iterations ?? 10_000) + 1 },
-    async (db, sessionId) => {
-      await insertResearch(db, { sessionId, content, iterations, parallel });
-      await within?.(db, sessionId);
+    {
+      project,
+      within: async (db, sessionId) => {
+        await insertResearch(db, { sessionId, content, iterations, parallel });
+        await within?.(db, sessionId);
+      },
     },
   );
 }

@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import type { AgentAdapter } from '../agents/contract.ts';
 import { hasPrice } from '../agents/prices.ts';
 import { chooseAgent, findAdapter } from '../agents/registry.ts';
-import { type Config, loadConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { turnFromGoal } from '../context/turns.ts';
 import { asPulseError, PulseError } from '../domain/errors.ts';
 import { newSessionId, shortId, uuidv7 } from '../domain/ids.ts';
@@ -28,7 +28,7 @@ import {
 } from '../store/sessions.ts';
 import { insertTurn } from '../store/turns.ts';
 import type { Operations, Within } from './context.ts';
-import { openProject } from './project.ts';
+import { openTrustedProject, type Project } from './project.ts';
 import { type ChosenSandbox, chooseSandbox } from './sandbox.ts';
 
 const MAX_GOAL_BYTES = 64 * 1024;
@@ -57,6 +57,8 @@ export interface StartInput {
   contextStrategy?: SessionSettings['contextStrategy'];
   record?: boolean;
   sandbox?: 'off' | 'auto' | 'on';
+  /** A person's word that the repository's own config may be believed, for this session. */
+  trust?: boolean;
   chatId?: string;
   phoneNumber?: string;
   discordThreadId?: string;
@@ -71,15 +73,21 @@ export interface StartNotes {
   sandbox: ChosenSandbox;
 }
 
+export interface StartParts {
+  /** Opened already, by a loop that needed it for its own part. */
+  project?: Project;
+  within?: Within;
+}
+
 /** Admits a session: a durable row, nothing else. Everything is checked first; a refusal creates nothing. */
 export async function startSession(
-  { engine, git, home, environment }: Operations,
+  operations: Operations,
   input: StartInput,
-  within?: Within,
+  { project, within }: StartParts = {},
 ): Promise<{ session: Session; notes: StartNotes }> {
+  const { engine, git, home, environment } = operations;
   checkGoal(input.goal);
-  const repository = await openProject({ git, home }, input.path);
-  const config = await loadConfig(repository.root, environment);
+  const { repository, config } = project ?? (await openTrustedProject(operations, input));
   const model = wantedModel(input, config);
   const { name: agent, adapter } = await chooseAgent({
     wanted: input.agent ?? null,
@@ -144,6 +152,7 @@ export async function startSession(
             notIncluded: notes.notIncluded.count,
             costUnknown: notes.isCostUnknown,
             sandbox: sandbox.wish?.mode ?? 'off',
+            ...(input.trust ? { trust: 'session' } : {}),
           },
         },
       ]);
@@ -328,5 +337,6 @@ function sessionSettings(parts: SettingsParts): SessionSettings {
     commander: input.kind === 'research' ? (values.research?.commander ?? null) : null,
     labels: [...values.labels],
     remote,
+    trustedConfig: config.project?.sha256 ?? null,
   };
 }

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRead, isSeen, viewOfTexts, type WorktreeView } from '../baselines/detect/worktree.ts';
 import { detectPreflight } from '../baselines/detect.ts';
-import { type Config, loadConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { PulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
 import { iterationsFor, type Plan, parsePlan } from '../domain/plan.ts';
@@ -20,6 +20,7 @@ import {
   type Workflow,
 } from '../store/workflows.ts';
 import type { Operations } from './context.ts';
+import { configOfSession } from './project.ts';
 
 export interface Preparation {
   checks: Check[];
@@ -129,7 +130,7 @@ export async function readEdit(
   const hasSameSetup = isDeepStrictEqual(plan.preflight, before.preflight);
   const kept: Preparation = { checks: workflow.checks, steps: workflow.setup_steps };
   if (hasSameChecks && hasSameSetup) return { plan, ...kept };
-  const { values } = await loadConfig(root, operations.environment);
+  const { values } = await configOfSession(operations, session);
   const fresh = await preparation(operations, { root, base, plan, values });
   return {
     plan,

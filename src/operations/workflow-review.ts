@@ -1,5 +1,4 @@
 /** Review (contract 3): a person looks at the whole, and it is merged or goes on. */
-import { loadConfig } from '../config.ts';
 import { PulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
 import { unresolvedLines, unresolvedOf } from '../domain/unresolved.ts';
@@ -12,6 +11,7 @@ import { storeNow } from '../store/store.ts';
 import { insertPulse, type PulseRow, updateWorkflow, type Workflow } from '../store/workflows.ts';
 import type { Operations } from './context.ts';
 import type { Resumed } from './control.ts';
+import { configOfSession } from './project.ts';
 import { openPullRequest } from './pull-request.ts';
 import { type Decision, decide, isWaitingForReview, viewWorkflow } from './workflow.ts';
 import { reviewPulseId } from './workflow-plan.ts';
@@ -107,7 +107,7 @@ async function bringIn(
 ): Promise<NonNullable<Reviewed['merged']>> {
   const { project_path: root, branch_name: branch } = session;
   if (mode === 'pr') {
-    const { values } = await loadConfig(root, operations.environment);
+    const { values } = await configOfSession(operations, session);
     const said = await openPullRequest(operations, {
       root,
       remote: values.remote,

@@ -1,5 +1,4 @@
 /** What a person does with a workflow: start it, approve its plan, extend, stop, review (contract 3). */
-import { loadConfig } from '../config.ts';
 import { PulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
 import { iterationsFor, type Plan, parsePlan } from '../domain/plan.ts';
@@ -24,7 +23,7 @@ import {
 } from '../store/workflows.ts';
 import type { Operations, Within } from './context.ts';
 import { pause, type Resumed, resume } from './control.ts';
-import { openProject } from './project.ts';
+import { openTrustedProject } from './project.ts';
 import { type StartInput, type StartNotes, startSession } from './start.ts';
 import { applyEdit, insertPlanned, preparation, readEdit } from './workflow-plan.ts';
 
@@ -44,10 +43,11 @@ export async function startWorkflow(
   input: WorkflowInput,
   within?: Within,
 ): Promise<{ session: Session; notes: StartNotes }> {
-  const { engine, environment } = operations;
+  const { engine } = operations;
   const plan = input.goal === undefined ? parsePlan(input.plan) : draftOf(input.goal);
-  const repository = await openProject(operations, input.path);
-  const { values } = await loadConfig(repository.root, environment);
+  const project = await openTrustedProject(operations, input);
+  const { repository } = project;
+  const { values } = project.config;
   if (values.labels.length > 0) {
     throw new PulseError('invalid_config', 'A workflow runs beside its runner: it takes no labels yet.', {
       hint: 'Take `labels` out of the config for this repository.',
@@ -68,21 +68,24 @@ export async function startWorkflow(
       verify: [],
       maxIterations: iterationsFor(plan),
     },
-    async (db, sessionId) => {
-      const id = `wfl_${uuidv7(engine.ids)}`;
-      await insertWorkflow(db, {
-        id,
-        sessionId,
-        plan,
-        checks,
-        setupSteps: steps,
-        extensions: extensions ?? 'auto',
-      });
-      await insertPlanned(operations, db, { workflowId: id, plan, from: 0 });
-      if (isApproved && goal === undefined) await markApproved(db, { id, sessionId, version: 0, actor });
-      // Said before there is a plan: it counts, and is told, once there is one.
-      else if (isApproved) await updateWorkflow(db, id, { approved_at: storeNow(), approved_by: actor });
-      await within?.(db, sessionId);
+    {
+      project,
+      within: async (db, sessionId) => {
+        const id = `wfl_${uuidv7(engine.ids)}`;
+        await insertWorkflow(db, {
+          id,
+          sessionId,
+          plan,
+          checks,
+          setupSteps: steps,
+          extensions: extensions ?? 'auto',
+        });
+        await insertPlanned(operations, db, { workflowId: id, plan, from: 0 });
+        if (isApproved && goal === undefined) await markApproved(db, { id, sessionId, version: 0, actor });
+        // Said before there is a plan: it counts, and is told, once there is one.
+        else if (isApproved) await updateWorkflow(db, id, { approved_at: storeNow(), approved_by: actor });
+        await within?.(db, sessionId);
+      },
     },
   );
 }

@@ -50,6 +50,8 @@ export interface SessionSettings {
   /** Daemons with all of these run the attempts, by way of `remote`; none: the session's own runner does. */
   labels: string[];
   remote: string | null;
+  /** SHA-256 of the repository's own config that the session began with; `null` or absent: it had none. */
+  trustedConfig?: string | null;
 }
 
 /** Retries and waits of the iteration in hand; settling it clears them. */

@@ -1,8 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { writeTrustedConfig } from '../fakes/trusted-config.ts';
 import { type OpenApiDocument, requestsOf } from './openapi-requests.ts';
 import { makeApiScene, TRUSTED } from './scene.ts';
 
@@ -14,11 +13,12 @@ const DOCUMENTED = [400, 401, 403, 404, 409, 413, 422, 429];
 
 it(`answers ${REQUESTS} requests without a failure, and a refused one changes nothing`, async () => {
   const failures: unknown[] = [];
-  const { app, ask, post, root, pulse } = await makeApiScene({ onFailure: (error) => failures.push(error) });
+  const { app, ask, post, root, pulse, environment } = await makeApiScene({
+    onFailure: (error) => failures.push(error),
+  });
   const document = (await ask('GET', '/openapi.json')).json as OpenApiDocument;
   // Without it every start would have to name its agent.
-  mkdirSync(join(root, '.pulse'));
-  writeFileSync(join(root, '.pulse/config.yaml'), 'agent: demo\n');
+  await writeTrustedConfig(root, { text: 'agent: demo\n', environment });
   const aborted = (await post('true')).id;
   await ask('POST', `/api/pulse/${aborted}/abort`);
   await post('true');

@@ -1,6 +1,6 @@
 /** No secret that an agent or a command prints is stored, shown, sent or logged, whichever way it comes (contract 1.1). */
 import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/client';
@@ -12,6 +12,7 @@ import { createPulse, type Pulse } from '../../src/pulse.ts';
 import { EventReader } from '../api/event-reader.ts';
 import { type Postgres, startPostgres } from '../fakes/postgres.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
+import { writeTrustedConfig } from '../fakes/trusted-config.ts';
 import { rawCall } from '../mcp/tool-calls.ts';
 import { idea, prepareLab, startResearch } from '../research-loop/lab.ts';
 import { type Planted, plantSecrets } from './planted.ts';
@@ -30,9 +31,11 @@ interface Place extends AsyncDisposable {
 async function openPlace(more: Record<string, string>): Promise<Place> {
   const scratch = createScratch();
   const planted = plantSecrets(scratch);
-  mkdirSync(join(scratch.repository, '.pulse'));
   const names = Object.keys(planted.environment);
-  writeFileSync(join(scratch.repository, '.pulse/config.yaml'), `env:\n  pass: [${names.join(', ')}, OUT]\n`);
+  await writeTrustedConfig(scratch.repository, {
+    text: `env:\n  pass: [${names.join(', ')}, OUT]\n`,
+    environment: { ...process.env, PULSE_HOME: scratch.home },
+  });
   prepareLab(scratch);
   const PATH = `${dirname(process.execPath)}:${BIN}:${process.env.PATH}`;
   const environment = {

@@ -1,32 +1,9 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { openTerminal, SCRIPT } from './open-terminal.ts';
 import { OWN_NODE, olderNode, PROGRAM, until, useScene } from './scene.ts';
 
 const scene = useScene();
-const SCRIPT = '/usr/bin/script';
-
-/** A real terminal, by util-linux' `script`. */
-function openTerminal(command: string, env: Record<string, string> = {}) {
-  const child = spawn(SCRIPT, ['-qec', command, '/dev/null'], {
-    cwd: scene.repository,
-    env: {
-      PATH: process.env.PATH ?? '',
-      HOME: scene.directory,
-      PULSE_HOME: scene.home,
-      TERM: 'xterm',
-      SHELL: '/bin/sh',
-      ...env,
-    },
-  });
-  let screen = '';
-  child.stdout.on('data', (chunk) => {
-    screen += chunk;
-  });
-  const exit = new Promise<number | null>((resolve) => child.on('close', resolve));
-  return { screen: () => screen, type: (keys: string) => void child.stdin.write(keys), exit };
-}
-
 const nodes = [OWN_NODE, olderNode()].filter((node) => node !== null);
 
 describe.skipIf(!existsSync(SCRIPT))('on a terminal', () => {
@@ -35,6 +12,7 @@ describe.skipIf(!existsSync(SCRIPT))('on a terminal', () => {
 
   it('draws in place, hides the cursor and gives it back', async () => {
     const { screen, exit } = openTerminal(
+      scene,
       start(OWN_NODE, 'sleep 1; echo x > x; echo "Done. <signal>COMPLETE</signal>"'),
     );
     expect(await exit).toBe(0);
@@ -45,7 +23,7 @@ describe.skipIf(!existsSync(SCRIPT))('on a terminal', () => {
   });
 
   it('uses no colour with NO_COLOR and no cursor movement on a dumb terminal', async () => {
-    const { screen, exit } = openTerminal(start(OWN_NODE, 'echo "<signal>COMPLETE</signal>"'), {
+    const { screen, exit } = openTerminal(scene, start(OWN_NODE, 'echo "<signal>COMPLETE</signal>"'), {
       NO_COLOR: '1',
       TERM: 'dumb',
     });
@@ -54,7 +32,10 @@ describe.skipIf(!existsSync(SCRIPT))('on a terminal', () => {
   });
 
   it.each(nodes)('asks at Ctrl-C, and a press is one press (%s)', async (node) => {
-    const { screen, type, exit } = openTerminal(start(node, 'sleep 3; echo "<signal>CONTINUE</signal>"'));
+    const { screen, type, exit } = openTerminal(
+      scene,
+      start(node, 'sleep 3; echo "<signal>CONTINUE</signal>"'),
+    );
     await until('the agent works', () => screen().includes('agent working'));
     type('\x03');
     await until('it asks', () => screen().includes('[p]ause after this iteration'));
@@ -65,7 +46,10 @@ describe.skipIf(!existsSync(SCRIPT))('on a terminal', () => {
   });
 
   it('detaches at a second Ctrl-C and the session goes on', async () => {
-    const { screen, type, exit } = openTerminal(start(OWN_NODE, 'sleep 8; echo "<signal>COMPLETE</signal>"'));
+    const { screen, type, exit } = openTerminal(
+      scene,
+      start(OWN_NODE, 'sleep 8; echo "<signal>COMPLETE</signal>"'),
+    );
     await until('the agent works', () => screen().includes('agent working'));
     type('\x03');
     await until('it asks', () => screen().includes('[d]etach'));
@@ -79,7 +63,7 @@ describe.skipIf(!existsSync(SCRIPT))('on a terminal', () => {
   });
 
   it('aborts when asked to', async () => {
-    const { screen, type, exit } = openTerminal(start(OWN_NODE, 'sleep 30'));
+    const { screen, type, exit } = openTerminal(scene, start(OWN_NODE, 'sleep 30'));
     await until('the agent works', () => screen().includes('agent working'));
     type('\x03');
     await until('it asks', () => screen().includes('[a]bort'));

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { sandboxState } from '../../src/process/sandbox-state.ts';
 import type { Session } from '../../src/store/sessions.ts';
 import { pathWithBwrap } from '../fakes/programs.ts';
+import { writeTrustedConfig } from '../fakes/trusted-config.ts';
 import { sleepers } from '../process/scene.ts';
 import { COMPLETE, makeScene, processesIn, type Scene, until } from './scene.ts';
 
@@ -128,11 +129,10 @@ describe.skipIf(!state.works)('an agent in the sandbox', () => {
     const home = scene.environment.HOME!;
     mkdirSync(join(home, 'cache'), { recursive: true });
     writeFileSync(join(home, 'shown'), 'for the agent\n');
-    mkdirSync(join(scene.root, '.pulse'), { recursive: true });
-    writeFileSync(
-      join(scene.root, '.pulse/config.yaml'),
-      'sandbox: on\nsandboxRead: [~/shown]\nsandboxWrite: [~/cache]\n',
-    );
+    await writeTrustedConfig(scene.root, {
+      text: 'sandbox: on\nsandboxRead: [~/shown]\nsandboxWrite: [~/cache]\n',
+      environment: scene.environment,
+    });
     const session = await runInside(
       scene,
       `cat ~/shown; echo x >> ~/shown && echo WROTE; echo kept > ~/cache/file; ${COMPLETE}`,
@@ -166,8 +166,10 @@ describe.skipIf(!state.works)('an agent in the sandbox', () => {
 
   it('shows nothing of Pulse’s own, even where the folder that holds it is shown', async () => {
     const scene = await makeScene();
-    mkdirSync(join(scene.root, '.pulse'));
-    writeFileSync(join(scene.root, '.pulse/config.yaml'), `sandboxRead: ['${scene.folder}']\n`);
+    await writeTrustedConfig(scene.root, {
+      text: `sandboxRead: ['${scene.folder}']\n`,
+      environment: scene.environment,
+    });
     writeFileSync(scene.pulse.home.token, 'secret\n');
     writeFileSync(join(scene.folder, 'shown'), 'for the agent\n');
     const session = await runInside(
@@ -199,8 +201,10 @@ describe.skipIf(!state.works)('the end of an agent in the sandbox', () => {
     const scene = await makeScene();
     const told = join(scene.folder, 'cache', 'told');
     mkdirSync(join(told, '..'));
-    mkdirSync(join(scene.root, '.pulse'));
-    writeFileSync(join(scene.root, '.pulse/config.yaml'), `sandboxWrite: [${join(told, '..')}]\n`);
+    await writeTrustedConfig(scene.root, {
+      text: `sandboxWrite: [${join(told, '..')}]\n`,
+      environment: scene.environment,
+    });
     const session = await startInside(
       scene,
       `trap 'echo TERM > ${told}; exit 0' TERM; setsid sleep ${forever}1 & touch ${told}.ready; sleep ${forever}0 & wait`,

@@ -1,8 +1,9 @@
 /** Whole sessions: createPulse, real git, real processes, shell scripts for agents. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listVerifications } from '../../src/store/verifications.ts';
+import { writeTrustedConfig } from '../fakes/trusted-config.ts';
 import { write } from '../git/fixture.ts';
 import { COMPLETE, CONTINUE, makeScene } from './scene.ts';
 
@@ -265,11 +266,10 @@ describe('what an agent is told and what is kept of it', () => {
 describe('the setup of a worktree', () => {
   it('runs once, before the first run, and again when a lockfile changes', async () => {
     const scene = await makeScene({ repo: { files: { 'go.sum': 'one\n', '.gitignore': 'vendor/\n' } } });
-    mkdirSync(join(scene.root, '.pulse'));
-    writeFileSync(
-      join(scene.root, '.pulse/config.yaml'),
-      `setup: ['mkdir -p vendor; echo run >> vendor/setup.txt']\n`,
-    );
+    await writeTrustedConfig(scene.root, {
+      text: `setup: ['mkdir -p vendor; echo run >> vendor/setup.txt']\n`,
+      environment: scene.environment,
+    });
     const session = await scene.startAndRun(
       `wc -l < vendor/setup.txt > ${scene.folder}/setups-$PULSE_ITERATION
        [ $PULSE_ITERATION = 2 ] && echo two > go.sum
@@ -282,11 +282,10 @@ describe('the setup of a worktree', () => {
 
   it('that fails, fails the session before any agent runs', async () => {
     const scene = await makeScene();
-    mkdirSync(join(scene.root, '.pulse'));
-    writeFileSync(
-      join(scene.root, '.pulse/config.yaml'),
-      `setup: ['echo first', 'echo no network; exit 4', 'touch third']\n`,
-    );
+    await writeTrustedConfig(scene.root, {
+      text: `setup: ['echo first', 'echo no network; exit 4', 'touch third']\n`,
+      environment: scene.environment,
+    });
     const session = await scene.startAndRun(`touch ${scene.folder}/agent-ran; ${COMPLETE}`);
     expect(session).toMatchObject({
       status: 'failed',

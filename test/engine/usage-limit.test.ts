@@ -1,5 +1,5 @@
 /** An agent at its usage limit: the wait is in the store, and the agent that takes over is another (contract 1.6). */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createPulse, type Pulse } from '../../src/pulse.ts';
@@ -8,6 +8,7 @@ import { type Store, storeNow } from '../../src/store/store.ts';
 import { until } from '../e2e/scene.ts';
 import { type Postgres, startPostgres } from '../fakes/postgres.ts';
 import { createScratch } from '../fakes/scratch.ts';
+import { writeTrustedConfig } from '../fakes/trusted-config.ts';
 
 const HOUR_MS = 3_600_000;
 const TIMING = { pollMs: 50, quietPollMs: 50 };
@@ -35,8 +36,7 @@ interface Place {
 
 async function makePlace(url: string | undefined, config = ''): Promise<Place> {
   const scratch = createScratch();
-  mkdirSync(join(scratch.repository, '.pulse'));
-  writeFileSync(join(scratch.repository, '.pulse/config.yaml'), config);
+  await writeTrustedConfig(scratch.repository, { text: config, environment: scratch.environment });
   const speed = { PULSE_REPLAY_SPEED: '0', PULSE_DEMO_SPEED: '0' };
   const environment = { ...scratch.environment, PULSE_DATABASE_URL: url, ...speed };
   const pulse = await createPulse({ environment, timing: TIMING });

@@ -105,6 +105,21 @@ describe('a sandbox asked for over HTTP', () => {
 describe('inside a run', { timeout: 60_000 }, () => {
   const scene = useScene();
 
+  it('no agent starts a session, least of all one that is trusted, wider or without a limit', async () => {
+    const client = await connectInsideRun(scene);
+    try {
+      for (const [tool, input] of STARTS) {
+        for (const more of [{}, { trust: true }, { budgetUsd: 'none' }]) {
+          const given = { projectPath: scene.repository, agent: 'demo', ...input, ...more };
+          expect(await failedCall(client, tool, given)).toMatchObject({ code: 'inside_run' });
+        }
+      }
+      expect(await call(client, 'pulse_list')).toEqual({ sessions: [] });
+    } finally {
+      await client.close();
+    }
+  });
+
   it('no agent starts a session that may go without its sandbox', async () => {
     const client = await connectInsideRun(scene);
     try {

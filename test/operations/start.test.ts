@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { StartInput } from '../../src/operations/start.ts';
 import { makeScene } from '../engine/scene.ts';
+import { writeTrustedConfig } from '../fakes/trusted-config.ts';
 
 const ASKED: Pick<StartInput, 'goal' | 'createdBy' | 'command'> = {
   goal: 'go',
@@ -95,10 +96,10 @@ describe('starting a session', () => {
     // It is not told the model: what it uses is known when it says so.
     ['acp, whatever model is named', true, { agent: 'acp', model: 'gpt-5.1', command: 'x' }, {}],
     ['acp with a model of its own choice', true, { agent: 'acp', command: 'x' }, {}],
-  ])('of %s it says whether the cost is unknown: %s', async (_, isCostUnknown, input, environment) => {
-    const { pulse, root } = await makeScene({ environment });
-    mkdirSync(join(root, '.pulse'));
-    writeFileSync(join(root, '.pulse/config.yaml'), 'prices: { mine: { input: 1, output: 2 } }\n');
+  ])('of %s it says whether the cost is unknown: %s', async (_, isCostUnknown, input, more) => {
+    const { pulse, root, environment } = await makeScene({ environment: more });
+    const text = 'prices: { mine: { input: 1, output: 2 } }\n';
+    await writeTrustedConfig(root, { text, environment });
     const { notes } = await pulse.start({
       ...ASKED,
       command: input.agent ? undefined : 'true',
@@ -132,19 +133,17 @@ describe('starting a session', () => {
     ['needs a command', 'acp', 'invalid_config', /needs a command/],
     ['is not installed', 'gemini', 'agent_unavailable', /fallback agent gemini cannot be used here/],
   ])('refuses a fallback agent that %s, and creates nothing', async (_, name, code, message) => {
-    const { pulse, root } = await makeScene();
-    mkdirSync(join(root, '.pulse'));
-    writeFileSync(join(root, '.pulse/config.yaml'), `fallbackAgent: ${name}\n`);
+    const { pulse, root, environment } = await makeScene();
+    await writeTrustedConfig(root, { text: `fallbackAgent: ${name}\n`, environment });
     const refused = expect.objectContaining({ code, message: expect.stringMatching(message) });
     await expect(pulse.start({ ...ASKED, path: root })).rejects.toEqual(refused);
     expect(await pulse.list({})).toEqual([]);
   });
 
   it('takes what was asked over the settings, and the settings over the defaults', async () => {
-    const { pulse, root } = await makeScene();
-    mkdirSync(join(root, '.pulse'));
+    const { pulse, root, environment } = await makeScene();
     const settings = 'command: from-config\nverify: [a]\nmaxIterations: 4\nbudgetUsd: 3\nidleTimeout: 5m\n';
-    writeFileSync(join(root, '.pulse/config.yaml'), settings);
+    await writeTrustedConfig(root, { text: settings, environment });
     const { session } = await pulse.start({
       goal: 'go',
       createdBy: 'api',

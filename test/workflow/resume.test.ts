@@ -1,8 +1,9 @@
 /** Which session of its own an agent goes on with when a pulse's run is tried again, and what it is charged for. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { until } from '../engine/scene.ts';
+import { writeTrustedConfig } from '../fakes/trusted-config.ts';
 import { ACTOR, createWorkflowScene, done, plan, type WorkflowScene } from './scene.ts';
 
 const EXTENSION = JSON.stringify({ reason: 'long', completed: ['half'], remaining: ['rest'] });
@@ -122,7 +123,7 @@ it('a run that was interrupted is done again with a new session: what that one s
 });
 
 describe('after another agent took over', () => {
-  function prepare(scene: WorkflowScene): void {
+  async function prepare(scene: WorkflowScene): Promise<void> {
     const { scratch, environment } = scene;
     environment.PULSE_AGENT_CODEX_BIN = codex(scene, [
       `${EXTEND}; ${completed(100)}`,
@@ -130,13 +131,12 @@ describe('after another agent took over', () => {
       `${FINISH}; ${completed(40)}`,
     ]);
     environment.PULSE_AGENT_CLAUDE_BIN = claude(scene, EXTEND, 500);
-    mkdirSync(join(scratch.repository, '.pulse'));
-    writeFileSync(join(scratch.repository, '.pulse/config.yaml'), 'fallbackAgent: claude\n');
+    await writeTrustedConfig(scratch.repository, { text: 'fallbackAgent: claude\n', environment });
   }
 
   it('the next run goes on with nobody’s session, and all is charged', async () => {
     await using scene = await createWorkflowScene();
-    prepare(scene);
+    await prepare(scene);
     const { starts, pulses, session } = await drive(scene, await start(scene));
     expect(starts).toEqual(['codex new', 'codex thread-1', 'claude new', 'codex new']);
     expect(pulses).toMatchObject([{ status: 'succeeded', runs: 3 }]);
@@ -151,7 +151,7 @@ describe('after another agent took over', () => {
         if (point === 'record_run:after' && ++recorded === 3) stop.abort();
       },
     });
-    prepare(scene);
+    await prepare(scene);
     const id = await start(scene);
     await scene.pulse.run(id, stop.signal);
     expect((await scene.pulse.workflows.view(id)).pulses).toMatchObject([{ agent_session_id: 'thread-1' }]);

@@ -1,6 +1,8 @@
 import { loadConfig, type SettingName } from '../../config.ts';
 import { formatDuration } from '../../domain/durations.ts';
 import { PulseError } from '../../domain/errors.ts';
+import { resolveHome } from '../../home.ts';
+import { trustOf } from '../../trust.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { openHere } from '../repository-here.ts';
 import { nearest } from '../suggest.ts';
@@ -33,6 +35,11 @@ const SETTINGS: Record<SettingName, string> = {
   prices: 'what models cost, where an agent does not say',
   research: 'where research is told beside the built-in commander',
 };
+const TRUST_WORDS = {
+  trusted: 'trusted, as it is now',
+  untrusted: 'not trusted: no session starts with it. Read it, then: pulse trust',
+  unneeded: 'not needed: it sets limits alone',
+} as const;
 const DURATIONS: readonly SettingName[] = ['timeLimit', 'iterationTimeout', 'idleTimeout', 'patience'];
 
 export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
@@ -44,15 +51,17 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
       hint: guess ? `Did you mean ${guess}?` : `Settings: ${names.join(', ')}.`,
     });
   }
-  const root = (await openHere(cwd, environment))?.root ?? null;
-  const { values, sources } = await loadConfig(root, environment);
+  const repository = await openHere(cwd, environment);
+  const root = repository?.root ?? null;
+  const { values, sources, project } = await loadConfig(root, environment);
+  const trust = repository && project ? await trustOf(resolveHome(environment), repository, project) : null;
   const rows = names
     .filter((name) => only === undefined || name === only)
     .map((name) => ({ name, value: values[name] ?? null, source: sources[name] ?? 'not set' }));
   if (output.isJson) {
-    output.json({
-      settings: Object.fromEntries(rows.map(({ name, value, source }) => [name, { value, source }])),
-    });
+    const settings = Object.fromEntries(rows.map(({ name, value, source }) => [name, { value, source }]));
+    const file = project && { path: project.path, sha256: project.sha256, trust };
+    output.json(only === undefined ? { settings, project: file } : { settings });
     return 0;
   }
   const { style } = output.stdout;
@@ -62,7 +71,13 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
     output.data(`${style.cyan(name.padEnd(17))} ${text.padEnd(width)}  ${style.dim(source)}`);
   }
   if (only === undefined)
-    output.talk(style.dim(`\nproject: ${root ? `${root}/.pulse/config.yaml` : 'not in a repository'}`));
+    output.talk(
+      style.dim(
+        `\nproject: ${root ? `${project?.path ?? `${root}/.pulse/config.yaml`}` : 'not in a repository'}`,
+      ),
+    );
+  if (trust !== null)
+    output.talk(style[trust === 'untrusted' ? 'yellow' : 'dim'](`trust: ${TRUST_WORDS[trust]}`));
   return 0;
 }
 

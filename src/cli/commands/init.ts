@@ -1,32 +1,36 @@
-import { access, mkdir, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import { lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type DetectedAgent, detectAgents } from '../../agents/registry.ts';
+import { type DetectedAgent, detectAgents, isChosenByItself } from '../../agents/registry.ts';
 import { loadConfig, PROJECT_CONFIG_NAMES } from '../../config.ts';
 import { PulseError } from '../../domain/errors.ts';
 import { ensureExcluded } from '../../git/exclude.ts';
 import { openRepository } from '../../git/repository.ts';
+import { resolveHome } from '../../home.ts';
+import { recordTrust } from '../../trust.ts';
+import { actor } from '../actor.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { findChecks, type ProjectCheck } from '../project-checks.ts';
 import { createCliGit } from '../repository-here.ts';
 
 export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
-  const { root } = await openRepository(createCliGit(environment), cwd);
+  const repository = await openRepository(createCliGit(environment), cwd);
+  const { root } = repository;
   const present = await existingConfig(root);
   if (present && !input.has('force')) {
     throw new PulseError('invalid_input', `${join(root, present)} is there already.`, {
       hint: 'Edit it, or replace it with: pulse init --force',
     });
   }
-  const agents = (await detectAgents(environment)).filter(
-    ({ name }) => !['command', 'demo', 'replay'].includes(name),
-  );
+  const agents = (await detectAgents(environment)).filter(({ name }) => isChosenByItself(name));
   const usable = agents.find(({ isSupported, detection }) => isSupported && detection.available);
   const checks = await findChecks(root);
   const name = present ?? PROJECT_CONFIG_NAMES[0]!;
   const path = join(root, name);
-  await mkdir(join(root, '.pulse'), { recursive: true });
-  await writeFile(path, configText({ agent: usable, checks }));
-  await loadConfig(root, environment);
+  await writeOwnFile(root, { path, text: configText({ agent: usable, checks }) });
+  const { project: written } = await loadConfig(root, environment);
+  if (written) await recordTrust(resolveHome(environment), repository, { file: written, actor: actor() });
   await ensureExcluded(root);
 
   if (output.isJson) {
@@ -37,25 +41,48 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
   for (const { command, from } of checks) output.talk(`  verify  ${command}  (${from})`);
   if (checks.length === 0) output.talk('  verify  none found: add one, or a completion stays unverified');
   output.talk(
-    `  agent   ${usable ? usable.name : 'none found that this version can run: use --command CMD'}`,
+    `  agent   ${usable ? usable.name : 'none found; once one is installed it is taken by itself'}`,
   );
   for (const { name, detection } of agents) {
     if (name !== usable?.name && detection.path)
       output.talk(`          ${name}: ${detection.hint ?? detection.path}`);
   }
-  output.talk(`\nNext: pulse start "…"${usable ? '' : ' --command "./your-agent.sh"'}`);
+  const next = usable
+    ? 'pulse start "…"'
+    : 'install an agent, or pulse start "…" --command "./your-agent.sh"';
+  output.talk(`\nNext: ${next}`);
   return 0;
 }
 
 async function existingConfig(root: string): Promise<string | null> {
   for (const name of PROJECT_CONFIG_NAMES) {
-    const isThere = await access(join(root, name)).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return name;
+    if (await entryAt(join(root, name))) return name;
   }
   return null;
+}
+
+/** Whatever is there, a symlink as itself. */
+function entryAt(path: string): Promise<Stats | null> {
+  return lstat(path).catch(() => null);
+}
+
+/** A clone may bring symlinks: nothing is written through one, and what is replaced is the link itself. */
+async function writeOwnFile(root: string, { path, text }: { path: string; text: string }): Promise<void> {
+  const folder = join(root, '.pulse');
+  const there = await entryAt(folder);
+  if (there && !there.isDirectory()) {
+    throw new PulseError('path_outside', `${folder} is no folder of the repository: nothing was written.`, {
+      hint: 'Remove it (`ls -l` shows where it leads), then run pulse init again.',
+    });
+  }
+  await mkdir(folder, { recursive: true });
+  const draft = `${path}.${randomBytes(4).toString('hex')}`;
+  try {
+    await writeFile(draft, text, { flag: 'wx' });
+    await rename(draft, path);
+  } finally {
+    await rm(draft, { force: true });
+  }
 }
 
 function configText({

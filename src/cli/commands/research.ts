@@ -9,6 +9,7 @@ import { readYamlFile } from '../read-yaml.ts';
 import { FINISHES, type ResearchAction } from '../research-command.ts';
 import { launchRunner } from '../session-runner.ts';
 import { sharedStart } from '../start-options.ts';
+import { askingForTrust } from '../trusting.ts';
 
 export async function run(context: CommandContext): Promise<number> {
   const { input, output, environment } = context;
@@ -25,12 +26,13 @@ export async function run(context: CommandContext): Promise<number> {
 
 async function start(pulse: Pulse, context: CommandContext, file: string): Promise<number> {
   const { input, output, cwd } = context;
-  const { session } = await pulse.research.start({
+  const asked = {
     content: await readYamlFile(file, { cwd, what: 'The research file' }),
     iterations: input.number('iterations'),
     parallel: input.number('parallel'),
     ...sharedStart(input, cwd),
-  });
+  };
+  const { session } = await askingForTrust(context, asked.path, () => pulse.research.start(asked));
   const launch = (): Promise<void> => launchRunner(pulse, session, context);
   if (input.has('detach')) {
     await launch();

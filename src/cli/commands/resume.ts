@@ -4,6 +4,7 @@ import type { CommandContext } from '../command-spec.ts';
 import { detached, followSession } from '../follow/follow.ts';
 import { lastEvent } from '../follow/last-event.ts';
 import { launchRunner } from '../session-runner.ts';
+import { askingForTrust } from '../trusting.ts';
 
 /** Goes on with a stopped session, adopts one that nobody runs, or just follows one that is being run. */
 export async function run(context: CommandContext): Promise<number> {
@@ -12,14 +13,17 @@ export async function run(context: CommandContext): Promise<number> {
   const { session: before } = await pulse.get(input.argument('ID')!);
   const isLive = before.status === 'running' || before.status === 'pending';
   const after = isLive ? 0 : await lastEvent(pulse, before.id);
-  const { session, next } = await pulse.resume(before.id, {
+  const asked = {
     answer: input.text('answer'),
     maxIterations: input.number('max-iterations'),
     budgetUsd: input.usd('budget-usd'),
     budgetTokens: input.number('budget-tokens'),
     timeLimitMs: input.number('time-limit'),
     actor: actor(),
-  });
+  };
+  const { session, next } = await askingForTrust(context, before.project_path, () =>
+    pulse.resume(before.id, asked),
+  );
   const launch = async (): Promise<void> => {
     if (next === 'run') await launchRunner(pulse, session, context);
   };

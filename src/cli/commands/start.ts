@@ -7,11 +7,13 @@ import type { Input } from '../parser.ts';
 import { findOrphans, launchRunner } from '../session-runner.ts';
 import { sharedStart } from '../start-options.ts';
 import { shownLine } from '../terminal/text.ts';
+import { askingForTrust } from '../trusting.ts';
 
 export async function run(context: CommandContext): Promise<number> {
   const { input, output, environment, cwd } = context;
   await using pulse = await createPulse({ environment, onWait: output.talk });
-  const { session, notes } = await pulse.start(startInput(input, cwd));
+  const asked = startInput(input, cwd);
+  const { session, notes } = await askingForTrust(context, asked.path, () => pulse.start(asked));
   const orphans = await findOrphans(pulse);
   const launch = (): Promise<void> => launchRunner(pulse, session, context);
   for (const note of noteLines(notes, session, orphans)) output.talk(output.stderr.style.dim(note));

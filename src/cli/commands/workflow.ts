@@ -14,6 +14,7 @@ import { launchRunner } from '../session-runner.ts';
 import { sharedStart } from '../start-options.ts';
 import type { Style } from '../terminal/style.ts';
 import { shown, shownLine } from '../terminal/text.ts';
+import { askingForTrust } from '../trusting.ts';
 import type { WorkflowAction } from '../workflow-command.ts';
 
 export async function run(context: CommandContext): Promise<number> {
@@ -47,13 +48,14 @@ async function start(
   work: { goal: string } | { plan: unknown },
 ): Promise<number> {
   const { input, cwd } = context;
-  const { session } = await pulse.workflows.start({
+  const asked = {
     ...work,
     ...sharedStart(input, cwd),
     actor: actor(),
     isApproved: input.has('yes'),
     extensions: input.text('extensions') as 'auto' | 'ask' | undefined,
-  });
+  };
+  const { session } = await askingForTrust(context, asked.path, () => pulse.workflows.start(asked));
   return follow(pulse, context, { session, next: 'run' }, 0);
 }
 
@@ -81,7 +83,8 @@ async function decided(
 ): Promise<number> {
   const session = await pulse.session(id);
   const after = await lastEvent(pulse, session.id);
-  return follow(pulse, context, await decide(session), after);
+  const decision = await askingForTrust(context, session.project_path, () => decide(session));
+  return follow(pulse, context, decision, after);
 }
 
 async function approve(pulse: Pulse, context: CommandContext, id: string): Promise<number> {
