@@ -127,7 +127,8 @@ export const workSchema = z.discriminatedUnion('kind', [
     /** The only parent of the pulse's commit; the run itself may start on work in progress. */
     baseSha: z.string(),
     checks: z.array(checkSchema),
-    baseline: z.array(baselineIssueSchema),
+    /** Read when the attempt is claimed; empty in its row. */
+    baseline: z.array(baselineIssueSchema).default([]),
     /** Untracked paths that preflight left: never committed, cleaned or counted. */
     artifacts: z.array(z.string()),
     rejections: z.number().int(),

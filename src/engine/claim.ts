@@ -1,6 +1,7 @@
 import { breakerKey } from '../domain/breaker.ts';
 import { DEFAULT_PATIENCE_MS } from '../domain/failures.ts';
 import { isByPulse } from '../domain/workflow.ts';
+import { withBaseline } from '../store/baselines.ts';
 import { type ClosedWay, passBreaker } from '../store/breakers.ts';
 import { appendEvents } from '../store/events.ts';
 import { claimTask, postponeTask, setTaskReservation, type Task, unclaimTask } from '../store/inbox.ts';
@@ -64,7 +65,7 @@ export async function claimAttempt(db: Db, { sessionId, owner, leaseMs }: Claim)
       },
     },
   ]);
-  return { ...task, reserved_usd: reserved };
+  return { ...task, reserved_usd: reserved, spec: await withBaseline(db, task.spec) };
 }
 
 /** An agent that has run already asks and spends nothing more, and some attempts have none. */

@@ -14,7 +14,6 @@ import { insertTurn } from '../store/turns.ts';
 import {
   insertPreflight,
   insertPulse,
-  listBaseline,
   movePulse,
   type PulsePatch,
   type PulseRow,
@@ -103,7 +102,6 @@ export async function dispatchPulse(
       perform: () => git.open(session, { branch: branch!, at: startSha! }),
     });
   }
-  const baseline = await store.read((db) => listBaseline(db, flow.workflow.id));
   const brief = await briefs.kickoff({ state, pulse: row });
   const work: PulseWork = {
     kind: 'pulse',
@@ -111,7 +109,7 @@ export async function dispatchPulse(
     plannedPulseId: row.planned_pulse_id,
     baseSha: startSha!,
     checks: flow.workflow.checks,
-    baseline,
+    baseline: [],
     artifacts: flow.workflow.artifacts,
     rejections: row.rejections,
     calls: row.calls,

@@ -16,7 +16,7 @@ import { clearAbortedPulse } from './pulse-steps.ts';
 import { keepDropped } from './research-steps.ts';
 import { holdSession } from './session-lease.ts';
 import { endSession } from './settle.ts';
-import { loadState } from './state.ts';
+import { isStillWaiting, loadState } from './state.ts';
 import { performStep } from './steps.ts';
 
 export type RunnerEnd = 'left' | 'held_elsewhere' | 'shutdown';
@@ -114,7 +114,13 @@ async function drive(engine: Engine, driven: Drive): Promise<void> {
   const waitMs = daemon.isHere ? quietPollMs : pollMs;
   const failed = Promise.race([daemon.ended.then(() => undefined), family.failed]);
   failed.catch(() => undefined);
+  let waitingFor: SessionState | null = null;
   while (!stop.aborted) {
+    const seen = waitingFor;
+    if (seen && (await engine.store.read((db) => isStillWaiting(db, seen, engine)))) {
+      await Promise.race([listener.wait(waitMs, stop), failed]);
+      continue;
+    }
     const state = await engine.store.read((db) => loadState(db, sessionId, engine));
     const loop = engine.loops[state.session.kind];
     if (!loop)
@@ -123,6 +129,7 @@ async function drive(engine: Engine, driven: Drive): Promise<void> {
     family.drive(workers);
     const step = loop.decide(state);
     if (step.do === 'leave') return leave(engine, state, driven);
+    waitingFor = step.do === 'wait' ? state : null;
     if (step.do === 'wait') {
       await Promise.race([listener.wait(waitMs, stop), failed]);
       continue;

@@ -5,6 +5,7 @@ import type { NewEvent } from '../domain/events.ts';
 import { type IdSource, uuidv7 } from '../domain/ids.ts';
 import { iterationsFor, type Plan } from '../domain/plan.ts';
 import { PREFLIGHT_UNIT, setupCommands, setupSteps } from '../domain/workflow.ts';
+import { raiseBaseline, replaceBaseline } from '../store/baselines.ts';
 import { forgetRecorded } from '../store/recorded-issues.ts';
 import { updateSession } from '../store/sessions.ts';
 import { type Db, storeNow, toJson } from '../store/store.ts';
@@ -13,8 +14,6 @@ import {
   findWorkflow,
   insertPulse,
   movePulse,
-  raiseBaseline,
-  replaceBaseline,
   restartPreflight,
   updateWorkflow,
   type Workflow,

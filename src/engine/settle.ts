@@ -129,6 +129,7 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
   });
   await updateControl(db, session.id, {
     counters: { ...NO_RETRIES, probes: state.control.counters.probes },
+    settled_iterations: state.control.settled_iterations + 1,
     ...(landed ? { head_sha: landed } : {}),
     ...(verdict.stop ? { request: null, request_actor: null } : {}),
     // Whoever did not get to read a person's answer leaves it to the next.

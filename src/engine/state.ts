@@ -1,5 +1,5 @@
 import { ownerState, parseOwner } from '../process/owner.ts';
-import { findTask, isLeaseOver, type Task } from '../store/inbox.ts';
+import { findTask, glanceAtAttempt, isLeaseOver, type Task } from '../store/inbox.ts';
 import { isLive, recentIterations, treeSeen } from '../store/iterations.ts';
 import { findResearch, listExperiments, runningExperiment } from '../store/research.ts';
 import {
@@ -72,6 +72,26 @@ export async function loadState(
   };
 }
 
+/**
+ * Whether the attempt that `seen` waits for is still executed by whoever had it then, and nobody has asked for anything
+ * since. Every batch of an agent's events wakes the runner: this answers with one small row, and only where it says no
+ * is there anything to decide.
+ */
+export async function isStillWaiting(db: Db, seen: SessionState, self: Self): Promise<boolean> {
+  const { session, control, live } = seen;
+  if (live?.lease !== 'held') return false;
+  const now = await glanceAtAttempt(db, live.task.id);
+  return (
+    now !== null &&
+    now.sessionStatus === session.status &&
+    now.request === control.request &&
+    now.status === live.task.status &&
+    now.token === live.task.token &&
+    now.stage === (live.task.result?.stage ?? null) &&
+    (await leaseOf(db, { ...now, id: live.task.id }, self)) === 'held'
+  );
+}
+
 /** A worker's research is its lead's: what is measured, what is best, how many have been begun. */
 async function loadResearch(
   db: Db,
@@ -110,7 +130,7 @@ async function loadWorkflow(db: Db, sessionId: string): Promise<WorkflowState> {
  */
 async function leaseOf(
   db: Db,
-  task: Task,
+  task: Pick<Task, 'id' | 'status' | 'lease_owner'>,
   { owner, owners }: Pick<Self, 'owner' | 'owners'>,
 ): Promise<LiveIteration['lease']> {
   if (task.status !== 'running') return 'none';

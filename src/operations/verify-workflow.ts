@@ -8,11 +8,12 @@ import { compareRuns } from '../engine/check-issues.ts';
 import { checksFor } from '../engine/pulse-workspace.ts';
 import type { Git } from '../git/exec.ts';
 import { pathText, splitNul } from '../git/path-bytes.ts';
+import { listBaseline } from '../store/baselines.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import { listUnresolved } from '../store/unresolved.ts';
 import type { StoredVerification } from '../store/verifications.ts';
-import { findPreflight, findWorkflow, listBaseline } from '../store/workflows.ts';
+import { findPreflight, findWorkflow } from '../store/workflows.ts';
 
 export interface WorkflowEvidence {
   /** The newest record of each check that the plan has now and that was ever asked. */

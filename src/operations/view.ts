@@ -8,7 +8,7 @@ import type { Unresolved } from '../domain/unresolved.ts';
 import type { Check } from '../domain/workflow.ts';
 import { readEvents } from '../store/events.ts';
 import { type Figures, readFigures } from '../store/figures.ts';
-import { findIteration, type Iteration, listIterations } from '../store/iterations.ts';
+import { findIteration, type Iteration, listIterations, newestIteration } from '../store/iterations.ts';
 import { readSessionLease, type SessionLease } from '../store/leases.ts';
 import { getControl, getSession, listSessions, type Session, type SessionFilter } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
@@ -144,7 +144,7 @@ export async function viewContext(
 ): Promise<ContextView> {
   return engine.store.read(async (db) => {
     const session = await getSession(db, id);
-    const iteration = (await listIterations(db, session.id)).at(-1) ?? null;
+    const iteration = await newestIteration(db, session.id);
     const anchorId = iteration?.anchor_turn_id;
     return redactor.redactJson({
       session,

@@ -5,6 +5,7 @@ import { iterationsFor, type Plan, parsePlan } from '../domain/plan.ts';
 import type { BaselineIssue } from '../domain/workflow.ts';
 import { listRefs } from '../git/refs.ts';
 import { type Repository, resolveBase } from '../git/repository.ts';
+import { listBaseline } from '../store/baselines.ts';
 import { appendEvents } from '../store/events.ts';
 import { getSession, type Session } from '../store/sessions.ts';
 import { type Db, storeNow } from '../store/store.ts';
@@ -12,7 +13,6 @@ import {
   findPreflight,
   findWorkflow,
   insertWorkflow,
-  listBaseline,
   listPulses,
   movePulse,
   type PreflightSetup,

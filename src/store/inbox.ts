@@ -7,6 +7,7 @@ import {
   attemptSpecSchema,
 } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
+import type { SessionStatus } from '../domain/status.ts';
 import type { InboxTasksTable } from './schema.ts';
 import { type Db, fromJson, storeNow, toJson, WAITING } from './store.ts';
 
@@ -70,6 +71,34 @@ export async function insertTask(db: Db, task: NewTask): Promise<void> {
 export async function findTask(db: Db, id: string): Promise<Task | null> {
   const row = await db.selectFrom('inbox_tasks').selectAll().where('id', '=', id).executeTakeFirst();
   return row ? decodeTask(row) : null;
+}
+
+export interface AttemptGlance {
+  sessionStatus: SessionStatus;
+  request: string | null;
+  status: Task['status'];
+  token: number;
+  lease_owner: string | null;
+  stage: string | null;
+}
+
+/** What of an attempt and its session can change while it is executed, without the texts. */
+export async function glanceAtAttempt(db: Db, id: string): Promise<AttemptGlance | null> {
+  const row = await db
+    .selectFrom('inbox_tasks as task')
+    .innerJoin('pulse_sessions as session', 'session.id', 'task.session_id')
+    .innerJoin('session_controls as control', 'control.session_id', 'task.session_id')
+    .select([
+      'session.status as sessionStatus',
+      'control.request',
+      'task.status',
+      'task.token',
+      'task.lease_owner',
+      sql<string | null>`task.result ->> 'stage'`.as('stage'),
+    ])
+    .where('task.id', '=', id)
+    .executeTakeFirst();
+  return row ?? null;
 }
 
 /** Those of these attempts that are over: settled, given up or cancelled. An id that is none is not among them. */

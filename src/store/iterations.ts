@@ -77,6 +77,12 @@ export async function findIteration(db: Db, sessionId: string, number: number): 
   return row ? { ...row, files_changed: fromJson<string[]>(row.files_changed) } : null;
 }
 
+/** Whole; `null` before the first. */
+export async function newestIteration(db: Db, sessionId: string): Promise<Iteration | null> {
+  const [head] = await recentIterations(db, sessionId, 1);
+  return head ? findIteration(db, sessionId, head.iteration_number) : null;
+}
+
 /** The newest `count`, newest first. */
 export async function recentIterations(db: Db, sessionId: string, count: number): Promise<IterationHead[]> {
   const rows = await db

@@ -1,7 +1,7 @@
 /** What a preflight agent records during its run: in the store at once, part of the baseline when preflight has settled. */
 import type { BaselineIssue } from '../domain/workflow.ts';
+import { baselineIssue, insertBaseline } from './baselines.ts';
 import type { Db } from './store.ts';
-import { baselineIssue, insertBaseline } from './workflows.ts';
 
 export interface Recording {
   workflowId: string;

@@ -1,5 +1,5 @@
 /** `researches` and `experiments` (contract 5). */
-import type { Insertable, Selectable, UpdateObject } from 'kysely';
+import { type Insertable, type Selectable, sql, type UpdateObject } from 'kysely';
 import type { ExperimentsTable, ResearchesTable, Schema } from './schema.ts';
 import type { Session } from './sessions.ts';
 import { type Db, fromJson, storeNow, toJson } from './store.ts';
@@ -116,6 +116,9 @@ export async function isOvertaken(db: Db, sessionId: string, commit: string): Pr
   return row?.best_sha != null && row.best_sha !== commit;
 }
 
+/** As a literal: a database finds no partial index by a parameter's value. */
+const RUNNING = sql.lit('running' as const);
+
 /** The one that this session edits. */
 export async function runningExperiment(
   db: Db,
@@ -126,7 +129,7 @@ export async function runningExperiment(
     .selectAll()
     .where('session_id', '=', sessionId)
     .where('worker_id', '=', workerId)
-    .where('status', '=', 'running')
+    .where('status', '=', RUNNING)
     .executeTakeFirst();
   return row ? decodeExperiment(row) : null;
 }
@@ -137,7 +140,7 @@ export async function runningExperiments(db: Db, sessionId: string): Promise<Exp
     .selectFrom('experiments')
     .selectAll()
     .where('session_id', '=', sessionId)
-    .where('status', '=', 'running')
+    .where('status', '=', RUNNING)
     .orderBy('number')
     .execute();
   return rows.map(decodeExperiment);
@@ -273,14 +276,12 @@ export async function isFollowedByResearch(
     .selectFrom('pulse_sessions')
     .innerJoin('researches', 'researches.session_id', 'pulse_sessions.id')
     .select('id')
+    .where('kind', '=', sql.lit('research'))
     .where('project_path', '=', project_path)
     .where('parent_session_id', 'is', null)
     .where('baseline', 'is not', null)
-    .where((where) =>
-      where.or([
-        where('pulse_sessions.created_at', '>', created_at),
-        where.and([where('pulse_sessions.created_at', '=', created_at), where('id', '>', id)]),
-      ]),
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('pulse_sessions.created_at', 'id'), '>', tuple(created_at, id)),
     )
     .limit(1)
     .executeTakeFirst();

@@ -1,5 +1,5 @@
 /** The tables as rows. Public columns keep the contract's names (1.1, 1.4); machinery lives in `session_controls`. */
-import type { ColumnType } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 import type { FailureClass } from '../domain/failures.ts';
 import type { IterationOutcome, IterationStatus, SessionStatus, StopReason } from '../domain/status.ts';
 import type { PulseStatus } from '../domain/workflow.ts';
@@ -79,6 +79,8 @@ export interface SessionControlsTable {
   daemon_host: string | null;
   /** The `serve` that has the session in hand: its state directory's id. */
   served_by: string | null;
+  /** How many of its iterations have an outcome. */
+  settled_iterations: Generated<number>;
 }
 
 export interface IterationsTable {

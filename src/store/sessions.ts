@@ -248,7 +248,10 @@ export async function updateControl(
   db: Db,
   sessionId: string,
   patch: Partial<
-    Pick<SessionControl, 'request' | 'request_actor' | 'answer' | 'counters' | 'window_from' | 'head_sha'>
+    Pick<
+      SessionControl,
+      'request' | 'request_actor' | 'answer' | 'counters' | 'window_from' | 'head_sha' | 'settled_iterations'
+    >
   >,
 ): Promise<void> {
   if (Object.keys(patch).length === 0) return;

@@ -174,4 +174,5 @@ const CONTROL: SessionControl = {
   head_sha: null,
   served_by: null,
   daemon_host: null,
+  settled_iterations: 0,
 };

@@ -2,7 +2,8 @@
 import type { KyselyPlugin } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/domain/plan.ts';
-import type { BaselineIssue } from '../../src/domain/workflow.ts';
+import type { BaselineIssue, PulseWork } from '../../src/domain/workflow.ts';
+import { listBaseline, replaceBaseline, withBaseline } from '../../src/store/baselines.ts';
 import { forgetRecorded, listRecorded, recordIssue } from '../../src/store/recorded-issues.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
@@ -11,15 +12,13 @@ import {
   insertPreflight,
   insertPulse,
   insertWorkflow,
-  listBaseline,
   listPulses,
   movePulse,
   removeProposedPulses,
-  replaceBaseline,
   tellProgress,
 } from '../../src/store/workflows.ts';
 import { admit } from '../fakes/admit.ts';
-import { sessionId } from './rows.ts';
+import { SPEC, sessionId } from './rows.ts';
 
 const PLAN: Plan = { title: 'Greet', pulses: [{ id: 'one', title: 'One', description: 'Do it.' }] };
 
@@ -100,6 +99,20 @@ export function workflowsContract(open: () => Promise<Store>): void {
     expect(statements).toBeLessThan(10);
     const found = await store.read((db) => listBaseline(db, WORKFLOW));
     expect(found.map(({ pattern }) => pattern)).toEqual(issues.map(({ pattern }) => pattern));
+  });
+
+  it('an attempt’s row is without the baseline, which whoever claims it gets', async () => {
+    const store = await workflow();
+    await store.tx('begin', (db) => replaceBaseline(db, WORKFLOW, [{ ...ISSUE, id: 'bas_0' }]));
+    const work = {
+      ...{ kind: 'pulse', pulseId: 'pul_1', plannedPulseId: 'one', baseSha: 'base', checks: [] },
+      ...{ baseline: [], artifacts: [], rejections: 0, calls: [] },
+    } satisfies PulseWork;
+    const filled = await store.read((db) => withBaseline(db, { ...SPEC, work }));
+    expect(filled.work).toEqual({ ...work, baseline: [ISSUE] });
+    const own = { ...work, baseline: [{ ...ISSUE, count: 7 }] };
+    expect((await store.read((db) => withBaseline(db, { ...SPEC, work: own }))).work).toEqual(own);
+    expect(await store.read((db) => withBaseline(db, SPEC))).toBe(SPEC);
   });
 
   it('what a preflight agent records is its run’s alone until the baseline takes it', async () => {

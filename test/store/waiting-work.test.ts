@@ -3,9 +3,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { nextCall } from '../../src/store/commander-outbox.ts';
+import { readFigures } from '../../src/store/figures.ts';
 import { claimTask, nextDueMs } from '../../src/store/inbox.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
+import { isFollowedByResearch, runningExperiment } from '../../src/store/research.ts';
 import type { Schema } from '../../src/store/schema.ts';
+import { listChildren, listSessions } from '../../src/store/sessions.ts';
 import type { Db } from '../../src/store/store.ts';
 import { createScratch } from '../fakes/scratch.ts';
 import { sessionId } from './rows.ts';
@@ -23,6 +26,40 @@ describe('the look for what waits', () => {
     ['the call to a commander', 'commander_outbox_waiting', (db: Db) => nextCall(db, ID)],
   ])('is among what waits only: %s', async (_, index, look) => {
     expect(await planOf(look)).toMatch(new RegExp(`SEARCH \\w+ USING (?:COVERING )?INDEX ${index} \\(`));
+  });
+});
+
+describe('a read that must not grow with what there is', () => {
+  it.each([
+    ['the newest sessions', 'pulse_sessions_newest', (db: Db) => listSessions(db, { before: ID })],
+    [
+      'the newest of one status',
+      'pulse_sessions_newest_by_status',
+      (db: Db) => listSessions(db, { status: 'running', before: ID }),
+    ],
+    ['who works for a session', 'pulse_sessions_children', (db: Db) => listChildren(db, ID)],
+    [
+      'the experiment that a worker edits',
+      'one_running_experiment',
+      (db: Db) => runningExperiment(db, { sessionId: ID, workerId: '' }),
+    ],
+    [
+      'whether other research came later',
+      'pulse_sessions_research',
+      (db: Db) => isFollowedByResearch(db, { id: ID, project_path: '/p', created_at: '2026' }),
+    ],
+  ])('finds its rows by an index, in order: %s', async (_, index, look) => {
+    const plan = await planOf(look);
+    expect(plan).toMatch(new RegExp(`SEARCH \\w+ USING (?:COVERING )?INDEX ${index} \\(`));
+    expect(plan).not.toContain('TEMP B-TREE');
+  });
+
+  it('sums by indexes alone, without a session’s or an iteration’s row', async () => {
+    const steps = (await planOf(readFigures)).split('\n');
+    expect(steps).toEqual([
+      'SCAN pulse_sessions USING COVERING INDEX pulse_sessions_figures',
+      'SCAN session_controls USING COVERING INDEX session_controls_figures',
+    ]);
   });
 });
 

@@ -9,6 +9,7 @@ import { parallelResearchMigration } from './008-parallel-research.ts';
 import { waitingWorkMigration } from './009-waiting-work.ts';
 import { recordedIssuesMigration } from './010-recorded-issues.ts';
 import { lookingAtSessionsMigration } from './011-looking-at-sessions.ts';
+import { boundedReadsMigration } from './012-bounded-reads.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly Migration[] = [
   waitingWorkMigration,
   recordedIssuesMigration,
   lookingAtSessionsMigration,
+  boundedReadsMigration,
 ];
