@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findAdapter } from './agents/registry.ts';
 import { createCodeIndexes } from './context/code-index/code-indexes.ts';
+import { formatDuration } from './domain/durations.ts';
 import { environmentSecrets } from './domain/environment-secrets.ts';
 import type { PulseEvent } from './domain/events.ts';
 import { createRedactor } from './domain/redact.ts';
@@ -18,6 +19,7 @@ import { createDoorbell } from './engine/doorbell.ts';
 import { DEFAULT_TIMING, type Engine, type EngineTiming } from './engine/engine.ts';
 import { createExperimentProtocol } from './engine/experiment-protocol.ts';
 import { type FleetOptions, runFleetDaemon } from './engine/fleet.ts';
+import { createLeaseJudge } from './engine/lease-judge.ts';
 import { createMeasurer } from './engine/measurer.ts';
 import { createMeasuringSlot, measuringSlotPath } from './engine/measuring-slot.ts';
 import { createPlanProtocol } from './engine/plan-protocol.ts';
@@ -32,6 +34,7 @@ import { clearRunFolders } from './engine/run-folder.ts';
 import { createSandboxes } from './engine/run-sandbox.ts';
 import { type RunnerEnd, runSession } from './engine/runner.ts';
 import { hostOwnerState } from './engine/state.ts';
+import { createStorePatience } from './engine/store-patience.ts';
 import { createWorkspace } from './engine/workspace.ts';
 import { createGit } from './git/exec.ts';
 import { createKeptGit } from './git/kept.ts';
@@ -124,6 +127,8 @@ export interface PulseOptions {
   onGit?: (args: string[], what: 'process' | 'question') => void;
   /** Told, once a store is open, when another process has kept it waiting for two seconds, and which. */
   onWait?: (text: string) => void;
+  /** Told when the store that a running session needs is away, and when it is back. */
+  onAbsence?: (text: string) => void;
 }
 
 export type DaemonOptions = Pick<FleetOptions, 'labels' | 'concurrency' | 'say'>;
@@ -192,7 +197,7 @@ export interface Pulse extends AsyncDisposable {
 }
 
 export async function createPulse(options: PulseOptions): Promise<Pulse> {
-  const { environment, trace = noTrace, timing, onCommit, onGit, onWait } = options;
+  const { environment, trace = noTrace, timing, onCommit, onGit, onWait, onAbsence } = options;
   const home = resolveHome(environment);
   const { store, pool } = await openStore({
     url: environment.PULSE_DATABASE_URL,
@@ -223,9 +228,17 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
   const debug = (text: string) => void (environment.PULSE_DEBUG && process.stderr.write(`${text}\n`));
   const indexes = createCodeIndexes({ list: (indexed) => listProjectFiles(git, indexed), debug });
   const ids = { nowMs: Date.now, randomBytes };
-  const showOwnReport = (id: string, words: ReportWords) => writeReport({ store, git }, id, words);
+  const say = onAbsence ?? (() => undefined);
+  const patience = createStorePatience(store, {
+    clock: systemClock,
+    onAway: ({ message }) => say(`the store is away: ${message} Waiting for it; agents work on.`),
+    onBack: (awayMs) => say(`the store is back after ${formatDuration(awayMs)}`),
+  });
+  const showOwnReport = (id: string, words: ReportWords) =>
+    writeReport({ store: patience.store, git }, id, words);
+  const engineTiming = { ...DEFAULT_TIMING, ...timing };
   const engine: Engine = {
-    store,
+    store: patience.store,
     bell,
     trace,
     workspace,
@@ -237,7 +250,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
       sandboxes,
       slot: createMeasuringSlot(measuringSlotPath),
     }),
-    researchFiles: createResearchFiles({ store, git }),
+    researchFiles: createResearchFiles({ store: patience.store, git }),
     commanders: createCommanders({ environment, debug }),
     agents: createAgentHost({
       findAdapter,
@@ -251,12 +264,13 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
         const { work } = attempt.spec;
         if (work?.kind === 'pulse') return createPulseProtocol({ attempt, work, pulses, listener, signal });
         if (work?.kind === 'plan') return createPlanProtocol();
-        if (work?.kind === 'preflight') return createPreflightProtocol({ attempt, store, ids });
+        if (work?.kind === 'preflight')
+          return createPreflightProtocol({ attempt, store: patience.store, ids });
         if (work?.kind === 'experiment')
           return createExperimentProtocol({
             attempt,
             work,
-            store,
+            store: patience.store,
             listener,
             onAnnounced: (id) => bell.ring(id),
             writeReport: showOwnReport,
@@ -265,35 +279,35 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
       },
       record: createRecordings(home.recordings),
     }),
-    briefs: createBriefs({ store, workspace }),
+    briefs: createBriefs({ store: patience.store, workspace }),
     clock: systemClock,
     ids,
     loops: { goal: goalLoop, workflow: workflowLoop, research: researchLoop },
     owner: formatOwner(currentOwner()),
     owners: hostOwnerState,
+    leases: createLeaseJudge({ clock: systemClock, timing: engineTiming }),
     host: hostname(),
     evict: async (owner) => void killExactly(parseOwner(owner)),
-    timing: { ...DEFAULT_TIMING, ...timing },
+    timing: engineTiming,
   };
   async function prepareRuns(): Promise<void> {
     clearRunFolders().catch((error: Error) => debug(error.message));
     await writeShim(home.bin);
   }
-  const operations: Operations = { engine, git, home, environment, redactor, sandboxes };
+  // A person who asks is told at once that the store is away.
+  const asked: Engine = { ...engine, store };
+  const operations: Operations = { engine: asked, git, home, environment, redactor, sandboxes };
   return {
     home,
     start: (input, within) => startSession(operations, input, { within }),
     async run(sessionId, signal) {
       await prepareRuns();
-      return runSession(engine, sessionId, signal);
+      return patience.during(signal, () => runSession(engine, sessionId, signal));
     },
     async daemon(daemonOptions, signal) {
       await prepareRuns();
-      return runFleetDaemon(
-        engine,
-        { ...daemonOptions, host: `${hostname()}:${home.path}`, clones: home.clones, worktrees: home.fleet },
-        signal,
-      );
+      const here = { host: `${hostname()}:${home.path}`, clones: home.clones, worktrees: home.fleet };
+      return patience.during(signal, () => runFleetDaemon(engine, { ...daemonOptions, ...here }, signal));
     },
     get: (id) => viewSession(operations, id),
     session: (id) => viewSessionAlone(operations, id),

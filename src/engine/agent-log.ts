@@ -2,7 +2,7 @@ import type { NewEvent } from '../domain/events.ts';
 import { appendEvents } from '../store/events.ts';
 import { fencedTask, holdsTask, keepsTask, type Task } from '../store/inbox.ts';
 import { addSpending, findSession, withPurse } from '../store/sessions.ts';
-import type { Db, Store } from '../store/store.ts';
+import { type Db, isStoreAway, type Store } from '../store/store.ts';
 import { countRejection } from '../store/workflows.ts';
 import type { Clock } from './clock.ts';
 import { overspent } from './governor.ts';
@@ -30,7 +30,7 @@ export interface AgentLogOptions {
   task: Task;
   /** After a batch: whoever follows the session may look. */
   onWritten(): void;
-  /** The attempt is no longer ours; the run has to end. */
+  /** The attempt is no longer ours, or the store refuses what the run says: the run has to end. */
   onFenced(error: unknown): void;
 }
 
@@ -69,7 +69,9 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
       written = batch.total;
       onWritten();
     } catch (error) {
-      onFenced(error);
+      // The batch is still here. Only a store that says no ends the run.
+      if (isStoreAway(error)) schedule();
+      else onFenced(error);
     }
   }
 

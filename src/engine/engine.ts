@@ -3,6 +3,7 @@ import type { Store } from '../store/store.ts';
 import type { Trace } from './actions.ts';
 import type { Clock } from './clock.ts';
 import type { Commanders } from './courier.ts';
+import type { LeaseJudge } from './lease-judge.ts';
 import type { Loop } from './loop.ts';
 import type { Measurer } from './measure.ts';
 import type { AgentHost, Briefs, Doorbell, PulseWorkspace, ResearchFiles, Workspace } from './ports.ts';
@@ -26,6 +27,7 @@ export interface Engine {
   /** Who this process is, as leases name it. */
   owner: string;
   owners: OwnerState;
+  leases: LeaseJudge;
   /** Which machine this is: readings of different ones are never compared. */
   host: string;
   /** Ends a process of this host whose lease is over although it lives: two must never work in one worktree. */
@@ -40,6 +42,8 @@ export interface EngineTiming {
   pollMs: number;
   /** The same where this process has it, and only a lost ring of a person's could be missed. */
   quietPollMs: number;
+  /** How long a daemon of a fleet goes on with an attempt while the store is away: others may have taken it over. */
+  absenceMs: number;
   /** A workflow's preflight that takes longer has failed; by default 15 minutes (contract 3). */
   preflightLimitMs?: number;
 }
@@ -49,4 +53,5 @@ export const DEFAULT_TIMING: EngineTiming = {
   heartbeatMs: 15_000,
   pollMs: 2_000,
   quietPollMs: 10_000,
+  absenceMs: 300_000,
 };

@@ -41,33 +41,58 @@ export async function runFleetDaemon(
   signal: AbortSignal,
 ): Promise<void> {
   const { host, labels, concurrency, say } = options;
+  const { bell, clock, store, timing } = engine;
   const self: DaemonIdentity = { owner: engine.owner, host, labels };
   const held = new Map<string, { sessionId: string; control: AbortController; done: Promise<void> }>();
-  using listener = engine.bell.listen(INBOX);
-  const announcing = announce(engine, self, signal);
+  const tidying = createTidying(engine, options);
+  const leaving = new AbortController();
+  /** Sessions that are pinned to this host wait for it only while it takes work. */
+  let isTakingWork = true;
+  using listener = bell.listen(INBOX);
+  const announcing = announce(engine, {
+    self,
+    isDue: () => isTakingWork,
+    signal: AbortSignal.any([signal, leaving.signal]),
+  });
   try {
-    while (!signal.aborted) {
-      const task = held.size < concurrency ? await claimNext(engine, self) : null;
-      if (!task) {
-        await tidy(engine, options, new Set([...held.values()].map(({ sessionId }) => sessionId)));
-        await listener.wait(engine.timing.pollMs, signal);
-        continue;
+    for (let failures = 0; !signal.aborted; ) {
+      try {
+        const task = held.size < concurrency ? await claimNext(engine, self) : null;
+        isTakingWork = true;
+        failures = 0;
+        if (task) hold(task);
+        else {
+          await tidying.tidy(new Set([...held.values()].map(({ sessionId }) => sessionId)));
+          await listener.wait(timing.pollMs, signal);
+        }
+      } catch (error) {
+        // Agents go on: what went wrong is the look for more work.
+        isTakingWork = false;
+        failures += 1;
+        if (failures === 1) say(`cannot take work: ${describe(error)}; trying again`);
+        await clock.sleep(Math.min(1_000 * 2 ** (failures - 1), LONGEST_PAUSE_MS), signal);
       }
-      const control = new AbortController();
-      const done = work(task, control)
-        .catch((error: Error) => say(`${task.session_id}: ${error.message}`))
-        .finally(() => {
-          held.delete(task.id);
-          engine.bell.ring(task.session_id);
-          engine.bell.ring(INBOX);
-        });
-      held.set(task.id, { sessionId: task.session_id, control, done });
     }
   } finally {
+    leaving.abort();
     for (const { control } of held.values()) control.abort('shutdown');
     await Promise.all([...held.values()].map(({ done }) => done));
     await announcing;
-    await engine.store.tx('withdraw', (db) => withdrawDaemon(db, self.owner));
+    // Without the word its announcement runs out by itself.
+    await store.tx('withdraw', (db) => withdrawDaemon(db, self.owner)).catch(() => undefined);
+  }
+
+  function hold(task: Task): void {
+    const control = new AbortController();
+    const done = work(task, control)
+      .catch((error: unknown) => say(`${task.session_id}: ${describe(error)}`))
+      .finally(() => {
+        held.delete(task.id);
+        tidying.lookSoon();
+        bell.ring(task.session_id);
+        bell.ring(INBOX);
+      });
+    held.set(task.id, { sessionId: task.session_id, control, done });
   }
 
   async function work(task: Task, control: AbortController): Promise<void> {
@@ -83,6 +108,12 @@ export async function runFleetDaemon(
   }
 }
 
+const LONGEST_PAUSE_MS = 60_000;
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** The attempt as it is here: the project is a clone, the worktree this daemon's. */
 function localSpec({ spec, session_id: sessionId }: Task, { clones, worktrees }: FleetOptions): AttemptSpec {
   return {
@@ -92,25 +123,57 @@ function localSpec({ spec, session_id: sessionId }: Task, { clones, worktrees }:
   };
 }
 
-/** Worktrees here whose session has ended go; those that can be resumed stay. */
-async function tidy(
-  { store, workspace }: Engine,
-  { worktrees, clones, host }: FleetOptions,
-  busy: ReadonlySet<string>,
-): Promise<void> {
+interface Tidying {
+  /** Removes the worktrees here whose session has ended; those that can be resumed stay. */
+  tidy(busy: ReadonlySet<string>): Promise<void>;
+  /** A session may have ended: the next `tidy` looks at once. */
+  lookSoon(): void;
+}
+
+/** Nobody waits for an ended worktree to go, and each look asks the store about every one that is here. */
+const TIDY_MS = 30_000;
+/** One that cannot be removed (a file of another user's) is left alone that long. */
+const TIDY_AGAIN_MS = 3_600_000;
+
+function createTidying(
+  { store, workspace, clock, timing }: Engine,
+  { worktrees, clones, host, say }: FleetOptions,
+): Tidying {
   const endedOf = (ids: string[]) => store.read((db) => endedTasks(db, ids));
-  for (const project of await namesIn(worktrees)) {
-    for (const sessionId of await namesIn(join(worktrees, project))) {
-      const session = await store.read((db) => findSession(db, sessionId));
-      if (!session || !TERMINAL_STATUSES.includes(session.status) || busy.has(sessionId)) continue;
-      const here = {
-        project_path: join(clones, project),
-        worktree_path: join(worktrees, project, sessionId),
-      };
-      const last = await store.read((db) => lastHere(db, sessionId, host));
-      await workspace.close({ ...session, ...here }, { last, endedOf });
-    }
+  const refusedUntilMs = new Map<string, number>();
+  let nextMs = Number.NEGATIVE_INFINITY;
+
+  async function tidyOne(project: string, sessionId: string): Promise<void> {
+    const session = await store.read((db) => findSession(db, sessionId));
+    if (!session || !TERMINAL_STATUSES.includes(session.status)) return;
+    const here = { project_path: join(clones, project), worktree_path: join(worktrees, project, sessionId) };
+    const last = await store.read((db) => lastHere(db, sessionId, host));
+    await workspace.close({ ...session, ...here }, { last, endedOf });
   }
+
+  return {
+    lookSoon() {
+      // Its runner settles it first.
+      nextMs = Math.min(nextMs, clock.elapsedMs() + timing.pollMs);
+    },
+    async tidy(busy) {
+      const nowMs = clock.elapsedMs();
+      if (nowMs < nextMs) return;
+      nextMs = nowMs + TIDY_MS;
+      for (const project of await namesIn(worktrees)) {
+        for (const sessionId of await namesIn(join(worktrees, project))) {
+          if (busy.has(sessionId) || (refusedUntilMs.get(sessionId) ?? nowMs) > nowMs) continue;
+          try {
+            await tidyOne(project, sessionId);
+          } catch (error) {
+            if (!refusedUntilMs.has(sessionId))
+              say(`${sessionId}: its worktree cannot be removed: ${describe(error)}`);
+            refusedUntilMs.set(sessionId, nowMs + TIDY_AGAIN_MS);
+          }
+        }
+      }
+    },
+  };
 }
 
 /** What lies in a worktree here belongs to the newest attempt only if that was this host's. */
@@ -166,14 +229,22 @@ async function watchToken(
   }
 }
 
+interface Announcing {
+  self: DaemonIdentity;
+  isDue(): boolean;
+  signal: AbortSignal;
+}
+
 async function announce(
   { store, clock, timing }: Engine,
-  self: DaemonIdentity,
-  signal: AbortSignal,
+  { self, isDue, signal }: Announcing,
 ): Promise<void> {
   while (!signal.aborted) {
-    // A store that does not answer is borne; without the word another host may take the sessions over.
-    await store.tx('announce', (db) => announceDaemon(db, self, timing.leaseMs)).catch(() => undefined);
+    if (isDue()) {
+      const say = (db: Db) => announceDaemon(db, self, timing.leaseMs);
+      // A store that is away hears it at the next beat.
+      await store.tx('announce', say, { isLease: true }).catch(() => undefined);
+    }
     await clock.sleep(timing.heartbeatMs, signal);
   }
 }

@@ -9,20 +9,52 @@ export interface Heartbeat {
   /** Ends the beating. */
   over: AbortSignal;
   onLost(): void;
+  /**
+   * How long the holder goes on without an answer of the store. Given where another host may take the work over
+   * meanwhile; elsewhere a lease is lost only by the store's word.
+   */
+  absenceMs?: number;
 }
 
-/**
- * Keeps a lease until `over`. A store that does not answer for a while is borne; once the lease must have run out,
- * it counts as lost. Never rejects.
- */
-export async function keepLease({ clock, timing, renew, over, onLost }: Heartbeat): Promise<void> {
-  let renewedMs = clock.nowMs();
+/** While the store does not answer, it is asked more often: the holder must be the first to speak when it is back. */
+const RETRY_MS = 2_000;
+
+/** Keeps a lease until `over`, through absences of the store. Never rejects. */
+export async function keepLease({
+  clock,
+  timing,
+  renew,
+  over,
+  onLost,
+  absenceMs = Number.POSITIVE_INFINITY,
+}: Heartbeat): Promise<void> {
+  const { heartbeatMs } = timing;
+  let renewedMs = clock.elapsedMs();
+  let waitMs = heartbeatMs;
   for (;;) {
-    await clock.sleep(timing.heartbeatMs, over);
+    await clock.sleep(waitMs, over);
     if (over.aborted) return;
-    const askedMs = clock.nowMs();
-    const isOurs = await renew().catch(() => null);
+    const askedMs = clock.elapsedMs();
+    const isOurs = await answerWithin(clock, heartbeatMs, renew);
+    if (isOurs === false) return onLost();
     if (isOurs) renewedMs = askedMs;
-    if (isOurs === false || (isOurs === null && askedMs - renewedMs > timing.leaseMs)) return onLost();
+    else if (clock.elapsedMs() - renewedMs > absenceMs) return onLost();
+    waitMs = isOurs ? heartbeatMs : Math.min(RETRY_MS, heartbeatMs);
+  }
+}
+
+/** `null`: no answer, or none in time. A connection that is half open never answers. */
+async function answerWithin(
+  clock: Clock,
+  limitMs: number,
+  ask: () => Promise<boolean>,
+): Promise<boolean | null> {
+  const answered = new AbortController();
+  try {
+    return await Promise.race([ask(), clock.sleep(limitMs, answered.signal).then(() => null)]);
+  } catch {
+    return null;
+  } finally {
+    answered.abort();
   }
 }

@@ -28,7 +28,9 @@ export async function holdAttempt(engine: Engine, { task, spec, control }: Holdi
     clock,
     timing,
     over: over.signal,
-    renew: () => store.tx('heartbeat', (db) => renewTask(db, task, timing.leaseMs)),
+    renew: () => store.tx('heartbeat', (db) => renewTask(db, task, timing.leaseMs), { isLease: true }),
+    // Without labels nobody else takes the attempt while this process lives.
+    ...(task.labels.length > 0 ? { absenceMs: timing.absenceMs } : {}),
     onLost: () => control.abort('fenced'),
   });
   let isReported = false;

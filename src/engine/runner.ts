@@ -36,7 +36,7 @@ export async function runSession(
   signal: AbortSignal,
   { isWithoutDaemon = false }: RunOptions = {},
 ): Promise<RunnerEnd> {
-  const held = await holdSession(engine, sessionId);
+  const held = await holdSession(engine, sessionId, signal);
   if (held === null) return 'held_elsewhere';
   const { token, lost } = held;
   const stop = AbortSignal.any([signal, lost]);

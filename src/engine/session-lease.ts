@@ -3,6 +3,7 @@ import {
   readSessionLease,
   releaseSessionLease,
   renewSessionLease,
+  type SessionLease,
   takeSessionLease,
 } from '../store/leases.ts';
 import type { Engine } from './engine.ts';
@@ -15,19 +16,41 @@ export interface HeldSession extends AsyncDisposable {
   lost: AbortSignal;
 }
 
+/**
+ * What this process holds, whichever of its engines took it. A lease in its name that is not here is left over from a
+ * hold whose end could not be stored, and is free.
+ */
+const heldHere = new Set<string>();
+
 /** `null` while a living owner holds it. Disposing gives the lease back, unless it is lost. */
-export async function holdSession(engine: Engine, sessionId: string): Promise<HeldSession | null> {
-  const token = await acquire(engine, sessionId);
-  if (token === null) return null;
-  const { store, clock, timing, bell } = engine;
+export async function holdSession(
+  engine: Engine,
+  sessionId: string,
+  signal?: AbortSignal,
+): Promise<HeldSession | null> {
+  const { store, clock, timing, bell, owner } = engine;
   const { leaseMs } = timing;
+  const hold = `${owner} ${sessionId}`;
+  if (heldHere.has(hold)) return null;
+  heldHere.add(hold);
+  let token: number | null = null;
+  try {
+    token = await acquire(engine, sessionId, signal);
+  } finally {
+    if (token === null) heldHere.delete(hold);
+  }
+  if (token === null) return null;
+  const taken = token;
   const lost = new AbortController();
   const over = new AbortController();
   const beating = keepLease({
     clock,
     timing,
     over: over.signal,
-    renew: () => store.tx('heartbeat', (db) => renewSessionLease(db, sessionId, { token, leaseMs })),
+    renew: () =>
+      store.tx('heartbeat', (db) => renewSessionLease(db, sessionId, { token: taken, leaseMs }), {
+        isLease: true,
+      }),
     onLost: () => lost.abort('fenced'),
   });
   return {
@@ -36,18 +59,58 @@ export async function holdSession(engine: Engine, sessionId: string): Promise<He
     async [Symbol.asyncDispose]() {
       over.abort();
       await beating;
-      if (!lost.signal.aborted)
-        await store.tx('release', (db) => releaseSessionLease(db, sessionId, token), { session: sessionId });
-      bell.ring(sessionId);
+      try {
+        if (!lost.signal.aborted)
+          await store.tx('release', (db) => releaseSessionLease(db, sessionId, taken), {
+            session: sessionId,
+          });
+      } finally {
+        heldHere.delete(hold);
+        bell.ring(sessionId);
+      }
     },
   };
 }
 
-async function acquire(engine: Engine, sessionId: string): Promise<number | null> {
-  const { store, owner, owners, timing } = engine;
+async function acquire(engine: Engine, sessionId: string, signal?: AbortSignal): Promise<number | null> {
+  const { store, owner, timing } = engine;
   const seen = await store.read((db) => readSessionLease(db, sessionId));
-  const isFree = seen.owner === null || seen.isOver || owners(seen.owner) === 'dead';
-  if (!isFree) return null;
+  if (!(await isFree(engine, { sessionId, seen, signal }))) return null;
   await evictHolder(engine, seen.owner);
   return store.tx('lease', (db) => takeSessionLease(db, sessionId, { owner, leaseMs: timing.leaseMs, seen }));
+}
+
+interface SeenSession {
+  sessionId: string;
+  seen: SessionLease;
+  signal: AbortSignal | undefined;
+}
+
+async function isFree(engine: Engine, { sessionId, seen, signal }: SeenSession): Promise<boolean> {
+  if (seen.owner === null || seen.owner === engine.owner) return true;
+  const holder = engine.owners(seen.owner);
+  if (holder === 'dead') return true;
+  if (!seen.isOver) return false;
+  return holder === 'elsewhere' || staysOver(engine, { sessionId, seen, signal });
+}
+
+const LOOK_MS = 1_000;
+
+/**
+ * Its holder lives here although its lease is over. A machine that slept and a store that was away look just so: the
+ * holder gets two heartbeats to speak up before it is ended.
+ */
+async function staysOver(
+  { store, clock, timing }: Engine,
+  { sessionId, seen, signal }: SeenSession,
+): Promise<boolean> {
+  const untilMs = clock.elapsedMs() + 2 * timing.heartbeatMs;
+  while (clock.elapsedMs() < untilMs) {
+    await clock.sleep(Math.min(LOOK_MS, timing.heartbeatMs), signal);
+    if (signal?.aborted) return false;
+    const now = await store.read((db) => readSessionLease(db, sessionId));
+    if (now.owner === null) return now.token === seen.token;
+    if (now.token !== seen.token || !now.isOver) return false;
+  }
+  return true;
 }

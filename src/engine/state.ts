@@ -1,5 +1,5 @@
 import { ownerState, parseOwner } from '../process/owner.ts';
-import { findTask, glanceAtAttempt, isLeaseOver, type Task } from '../store/inbox.ts';
+import { findTask, glanceAtAttempt, readTaskLease, type Task } from '../store/inbox.ts';
 import { isLive, recentIterations, treeSeen } from '../store/iterations.ts';
 import { findResearch, listExperiments, runningExperiment } from '../store/research.ts';
 import {
@@ -12,6 +12,7 @@ import {
 } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import { findPreflight, findWorkflow, listPulses } from '../store/workflows.ts';
+import type { LeaseJudge } from './lease-judge.ts';
 import type { LiveIteration, ResearchState, SessionState, WorkflowState } from './loop.ts';
 import { researchFileOf } from './measure.ts';
 
@@ -25,6 +26,7 @@ export interface Self {
   owner: string;
   owners: OwnerState;
   host: string;
+  leases: LeaseJudge;
 }
 
 /** On its own host a dead owner is known at once; elsewhere only the lease tells. */
@@ -34,7 +36,7 @@ export const hostOwnerState: OwnerState = (owner) => ownerState(parseOwner(owner
 export async function loadState(
   db: Db,
   sessionId: string,
-  { owner, owners, host }: Self,
+  { owner, owners, host, leases }: Self,
 ): Promise<SessionState> {
   const session = await withPurse(db, (await findSession(db, sessionId))!);
   const control = await getControl(db, sessionId);
@@ -57,7 +59,7 @@ export async function loadState(
   const live: LiveIteration = {
     iteration: newest,
     task,
-    lease: await leaseOf(db, task, { owner, owners }),
+    lease: await leaseOf(db, task, { owner, owners, leases }),
     isWaiting: task.status === 'pending' && session.resume_at !== null,
   };
   const tree = task.result?.stage === 'reported' && task.result.commit ? task.result.tree : null;
@@ -130,12 +132,14 @@ async function loadWorkflow(db: Db, sessionId: string): Promise<WorkflowState> {
  */
 async function leaseOf(
   db: Db,
-  task: Pick<Task, 'id' | 'status' | 'lease_owner'>,
-  { owner, owners }: Pick<Self, 'owner' | 'owners'>,
+  task: Pick<Task, 'id' | 'status' | 'token' | 'lease_owner'>,
+  { owner, owners, leases }: Pick<Self, 'owner' | 'owners' | 'leases'>,
 ): Promise<LiveIteration['lease']> {
   if (task.status !== 'running') return 'none';
   if (task.lease_owner === null) return 'lost';
   if (task.lease_owner === owner) return 'held';
-  if (owners(task.lease_owner) === 'dead') return 'lost';
-  return (await isLeaseOver(db, task.id)) ? 'lost' : 'held';
+  const holder = owners(task.lease_owner);
+  if (holder === 'dead') return 'lost';
+  const seen = await readTaskLease(db, task.id);
+  return leases.mayTake({ key: `${task.id}.${task.token}`, holder, ...seen }) ? 'lost' : 'held';
 }

@@ -6,12 +6,13 @@ import { DEFAULT_PATIENCE_MS, isServiceFailure } from '../domain/failures.ts';
 import type { Redactor } from '../domain/redact.ts';
 import type { Unresolved } from '../domain/unresolved.ts';
 import type { Check } from '../domain/workflow.ts';
+import { DEFAULT_TIMING } from '../engine/engine.ts';
 import { readEvents } from '../store/events.ts';
 import { type Figures, readFigures } from '../store/figures.ts';
 import { findIteration, type Iteration, listIterations, newestIteration } from '../store/iterations.ts';
 import { readSessionLease, type SessionLease } from '../store/leases.ts';
 import { getControl, getSession, listSessions, type Session, type SessionFilter } from '../store/sessions.ts';
-import type { Db } from '../store/store.ts';
+import { type Db, isStoreAway } from '../store/store.ts';
 import { findTurn, type StoredTurn, sessionTurns } from '../store/turns.ts';
 import { listUnresolved } from '../store/unresolved.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';
@@ -33,14 +34,15 @@ export async function runnerState({ engine }: Reading, sessionId: string): Promi
 
 /** Who drives the session that has this lease. */
 export function holderOf(
-  { owner, isOver }: Pick<SessionLease, 'owner' | 'isOver'>,
+  { owner, isOver, overForMs }: Omit<SessionLease, 'token'>,
   owners: Reading['engine']['owners'],
 ): RunnerState {
   if (owner === null) return 'none';
   const state = owners(owner);
   if (state === 'dead') return 'none';
   if (state === 'elsewhere') return isOver ? 'none' : 'elsewhere';
-  return 'alive';
+  // A process may live and yet have given this session up; one that was only held up speaks within two heartbeats.
+  return overForMs > 2 * DEFAULT_TIMING.heartbeatMs ? 'none' : 'alive';
 }
 
 export interface SessionView {
@@ -208,6 +210,8 @@ export interface FollowOptions {
   signal?: AbortSignal;
   /** Asked whenever nothing new has come for a while; `true` ends the following. */
   onQuiet?: (session: Session) => Promise<boolean>;
+  /** Told when the store is away; following then goes on once it is back. Without it the absence is thrown. */
+  onAway?: (error: PulseError) => void;
 }
 
 const QUIET_MS = 1_000;
@@ -218,17 +222,27 @@ const CLEARED_WITHIN_MS = 5_000;
 export async function* followEvents(
   operations: Operations,
   sessionId: string,
-  { after = 0, signal, onQuiet }: FollowOptions = {},
+  { after = 0, signal, onQuiet, onAway }: FollowOptions = {},
 ): AsyncGenerator<PulseEvent> {
   const { engine } = operations;
+  const { store, clock } = engine;
+  const waitForStore = async (error: unknown): Promise<void> => {
+    if (!onAway || !isStoreAway(error)) throw error;
+    onAway(error);
+    await clock.sleep(QUIET_MS, signal);
+  };
   using listener = engine.bell.listen(sessionId);
   let clearedBy = Date.now() + CLEARED_WITHIN_MS;
   let seen = after;
   while (!signal?.aborted) {
-    const { session, events } = await engine.store.read(async (db) => ({
-      session: await getSession(db, sessionId),
-      events: await readEvents(db, sessionId, { after: seen }),
-    }));
+    const look = await store
+      .read(async (db) => ({
+        session: await getSession(db, sessionId),
+        events: await readEvents(db, sessionId, { after: seen }),
+      }))
+      .catch(waitForStore);
+    if (!look) continue;
+    const { session, events } = look;
     for (const event of events) {
       seen = event.seq;
       yield event;
@@ -240,7 +254,8 @@ export async function* followEvents(
       continue;
     }
     clearedBy = Date.now() + CLEARED_WITHIN_MS;
-    if (await onQuiet?.(session)) return;
+    const isLeft = onQuiet && (await onQuiet(session).catch(waitForStore));
+    if (isLeft) return;
     await listener.wait(QUIET_MS, signal);
   }
 }

@@ -44,6 +44,10 @@ export async function startSupervisor({
   }
 }
 
+/** The runner's exit code for "the store is away" (sysexits' EX_TEMPFAIL): it is tried again without an end. */
+export const STORE_AWAY_EXIT = 75;
+const LONGEST_ABSENCE_PAUSE_MS = 60_000;
+
 /** The first crash is answered at once; a runner is back within 2 s. */
 const BACKOFF_MS = [0, 250, 500, 1_000];
 const CRASHES_ALLOWED = 5;
@@ -56,16 +60,27 @@ export async function superviseRunner({
 }: SupervisedRunner): Promise<'ended' | 'gave_up' | 'stopped'> {
   let runner: ChildProcess | null = null;
   let isStopping = false;
+  let wake: (() => void) | null = null;
   const stop = (): void => {
     isStopping = true;
     runner?.kill('SIGTERM');
+    wake?.();
   };
+  const pause = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   // Whoever started it may close the terminal: that is not a wish to stop.
   process.on('SIGHUP', () => undefined);
 
   const crashes: number[] = [];
+  let absences = 0;
   for (;;) {
     runner = spawn(process.execPath, [...RUNNER_FLAGS, program, 'run-session', sessionId], {
       cwd: '/',
@@ -74,6 +89,15 @@ export async function superviseRunner({
     const end = await ended(runner);
     if (isStopping) return 'stopped';
     if (end === 'exit 0') return 'ended';
+    if (end === `exit ${STORE_AWAY_EXIT}`) {
+      const pauseMs = Math.min(1_000 * 2 ** absences, LONGEST_ABSENCE_PAUSE_MS);
+      absences += 1;
+      say(`the store is away; starting the runner of ${sessionId} again in ${pauseMs / 1_000} s`);
+      await pause(pauseMs);
+      if (isStopping) return 'stopped';
+      continue;
+    }
+    absences = 0;
     const now = Date.now();
     crashes.push(now);
     const recent = crashes.filter((at) => now - at < CRASH_WINDOW_MS);
@@ -83,7 +107,7 @@ export async function superviseRunner({
       return 'gave_up';
     }
     say(`the runner of ${sessionId} ended (${end}); starting it again`);
-    await new Promise((resolve) => setTimeout(resolve, BACKOFF_MS[recent.length - 1] ?? 1_000));
+    await pause(BACKOFF_MS[recent.length - 1] ?? 1_000);
     if (isStopping) return 'stopped';
   }
 }

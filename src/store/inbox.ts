@@ -315,14 +315,14 @@ export async function requeueTask(db: Db, id: string, requeue: Requeue): Promise
     .execute();
 }
 
-export async function isLeaseOver(db: Db, id: string): Promise<boolean> {
+/** Whether the store calls the attempt's lease over, and by which moment of its clock. */
+export async function readTaskLease(db: Db, id: string): Promise<{ isOver: boolean; storeNowMs: number }> {
   const row = await db
     .selectFrom('inbox_tasks')
-    .select('id')
+    .select([sql<number>`lease_until < ${storeNow()}`.as('over'), storeNow().as('now')])
     .where('id', '=', id)
-    .where('lease_until', '<', storeNow())
-    .executeTakeFirst();
-  return row !== undefined;
+    .executeTakeFirstOrThrow();
+  return { isOver: Boolean(row.over), storeNowMs: Date.parse(row.now) };
 }
 
 function decodeTask(row: Selectable<InboxTasksTable>): Task {

@@ -6,15 +6,33 @@ export interface SessionLease {
   owner: string | null;
   token: number;
   isOver: boolean;
+  /** Milliseconds since it ran out; 0 while it holds or nobody has it. */
+  overForMs: number;
 }
 
 export async function readSessionLease(db: Db, sessionId: string): Promise<SessionLease> {
   const row = await db
     .selectFrom('session_controls')
-    .select(['lease_owner', 'token', sql<number>`lease_until < ${storeNow()}`.as('over')])
+    .select(['lease_owner', 'token', 'lease_until', storeNow().as('now')])
     .where('session_id', '=', sessionId)
     .executeTakeFirstOrThrow();
-  return { owner: row.lease_owner, token: row.token, isOver: row.lease_owner === null || Boolean(row.over) };
+  return { token: row.token, ...leaseFrom(row) };
+}
+
+/** A lease's columns, beside the store's own time when they were read. */
+export interface LeaseColumns {
+  lease_owner: string | null;
+  lease_until: string | null;
+  now: string;
+}
+
+export function leaseFrom({
+  lease_owner: owner,
+  lease_until: until,
+  now,
+}: LeaseColumns): Omit<SessionLease, 'token'> {
+  const overForMs = owner === null || until === null ? 0 : Math.max(0, Date.parse(now) - Date.parse(until));
+  return { owner, isOver: owner === null || overForMs > 0, overForMs };
 }
 
 /**

@@ -1,19 +1,25 @@
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { randomUUID } from 'node:crypto';
+import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 import { PulseError } from '../domain/errors.ts';
 import { MIGRATIONS } from './migrations/all.ts';
 import { POSTGRES_TYPES } from './migrations/types.ts';
-import { isRetryable, postgresError } from './postgres-errors.ts';
+import { isConnectionLost, isRetryable, postgresError } from './postgres-errors.ts';
+import { createPool, withoutBrokenConnections } from './postgres-pool.ts';
 import type { Schema } from './schema.ts';
-import type { Store } from './store.ts';
+import { CommitUnknownError, type Db, type Store, storeNow, type TxScope } from './store.ts';
 
 /** "PLSE": the advisory lock under which the schema is made. */
 const MIGRATION_LOCK = 0x504c5345;
 const TRIES = 8;
+/** Of processes that died before they could remove them. */
+const FORGET_OLD_MARKS = 'DELETE FROM commit_marks WHERE made_at < pulse_now(-86400000)';
+/** For leases and for LISTEN: no crowd of writers that wait for each other may cost a session its lease. */
+const LEASE_CONNECTIONS = 3;
 
 export interface PostgresOptions {
   url: string;
-  /** How many connections this process may hold. */
+  /** How many connections this process may hold, beside the few for leases. */
   connections?: number;
   /** A schema of its own inside the database; the tables stand in `public` without it. */
   schema?: string;
@@ -21,66 +27,147 @@ export interface PostgresOptions {
 }
 
 export interface PostgresStore extends Store {
+  /** The pool of leases; the doorbell listens on it. */
   readonly pool: Pool;
 }
 
-/** Opens and, if needed, creates or migrates. The driver is loaded only here: SQLite's users do not pay for it. */
+/** Opens and, if needed, creates or migrates. */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
   const { url, connections = 10, schema, onCommit } = options;
-  const { default: pg } = await import('pg');
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: connections,
-    connectionTimeoutMillis: 10_000,
-    application_name: 'pulse',
-    types: {
-      getTypeParser: (oid, format) =>
-        oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
-    },
-    ...(schema ? { options: `-c search_path=${schema}` } : {}),
-  });
-  // A connection that breaks while it is idle is replaced by the pool; whoever uses one is told by its query.
-  pool.on('error', () => undefined);
+  const pool = await createPool({ url, connections, schema });
   try {
     await migrate(pool, schema);
+    await pool.query(FORGET_OLD_MARKS);
   } catch (error) {
     await pool.end();
     throw postgresError(error);
   }
-  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  const leasePool = await createPool({ url, connections: LEASE_CONNECTIONS, schema });
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: withoutBrokenConnections(pool) }) });
+  const leases = new Kysely<Schema>({
+    dialect: new PostgresDialect({ pool: withoutBrokenConnections(leasePool) }),
+  });
+  const marks = createMarks();
   return {
-    pool,
+    pool: leasePool,
     read: (work) =>
       retry(() =>
         db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
       ),
-    async tx(label, work, { session, isImpatient = false } = {}) {
-      const result = await retry(() =>
-        db.transaction().execute(async (tx) => {
-          if (session) await lockSession(tx, session, isImpatient);
-          return work(tx);
-        }),
-      );
+    async tx(label, work, scope = {}) {
+      const result = scope.isLease
+        ? await retry(() => leases.transaction().execute(work))
+        : await retry(() => commitMarked(db, work, { scope, marks }));
       onCommit?.(label);
       return result;
     },
-    close: () => db.destroy(),
+    async close() {
+      const { over } = marks.begin();
+      if (over.length > 0)
+        await pool.query('DELETE FROM commit_marks WHERE id = ANY($1)', [over]).catch(() => undefined);
+      await Promise.all([db.destroy(), leases.destroy()]);
+      // Kysely leaves a pool alone that it has never used.
+      if (!pool.ended) await pool.end();
+      if (!leasePool.ended) await leasePool.end();
+    },
   };
+}
+
+/** Marks of transactions that are known to be over, for a later one to remove. */
+interface Marks {
+  begin(): { id: string; over: string[] };
+  end(id: string): void;
+}
+
+function createMarks(): Marks {
+  let over: string[] = [];
+  return {
+    begin() {
+      const taken = over;
+      over = [];
+      return { id: randomUUID(), over: taken };
+    },
+    end: (id) => void over.push(id),
+  };
+}
+
+/** As one transaction; throws `CommitUnknownError` when COMMIT was sent and its answer lost. */
+async function commitMarked<T>(
+  db: Kysely<Schema>,
+  work: (db: Db) => Promise<T>,
+  { scope, marks }: { scope: TxScope; marks: Marks },
+): Promise<T> {
+  const mark = marks.begin();
+  const tx = await db.startTransaction().execute();
+  let result: T;
+  try {
+    await begin(tx, { mark, scope });
+    result = await work(tx);
+  } catch (error) {
+    for (const id of mark.over) marks.end(id);
+    await tx
+      .rollback()
+      .execute()
+      .catch(() => undefined);
+    throw error;
+  }
+  try {
+    await tx.commit().execute();
+  } catch (cause) {
+    // Its connection goes back in any case.
+    await tx
+      .rollback()
+      .execute()
+      .catch(() => undefined);
+    if (!isConnectionLost(cause)) throw cause;
+    const wasKept = async () => {
+      const kept = await retry(() => isMarked(db, mark.id));
+      for (const id of kept ? [] : mark.over) marks.end(id);
+      return kept;
+    };
+    throw new CommitUnknownError({ result, wasKept, cause });
+  }
+  marks.end(mark.id);
+  return result;
 }
 
 /**
  * One writer a session, as SQLite has one a database: what a transaction reads cannot change under it. A session and
  * those that work for it are one.
  */
-async function lockSession(tx: Kysely<Schema>, session: string, isImpatient: boolean): Promise<void> {
+async function begin(
+  tx: Transaction<Schema>,
+  { mark, scope: { session, isImpatient = false } }: { mark: { id: string; over: string[] }; scope: TxScope },
+): Promise<void> {
+  const marked = sql`removed AS (DELETE FROM commit_marks WHERE id = ANY(${mark.over})),
+    marked AS (INSERT INTO commit_marks VALUES (${mark.id}, ${storeNow()}))`;
+  if (session === undefined) {
+    await sql`WITH ${marked} SELECT 1`.execute(tx);
+    return;
+  }
   const lead = sql`(SELECT parent_session_id FROM pulse_sessions WHERE id = ${session})`;
   const key = sql`hashtextextended(coalesce(${lead}, ${session}), 0)`;
   if (!isImpatient) {
-    await sql`SELECT pg_advisory_xact_lock(${key})`.execute(tx);
+    await sql`WITH ${marked} SELECT pg_advisory_xact_lock(${key})`.execute(tx);
     return;
   }
-  const { rows } = await sql<{ held: boolean }>`SELECT pg_try_advisory_xact_lock(${key}) AS held`.execute(tx);
+  const { rows } = await sql<{
+    held: boolean;
+  }>`WITH ${marked} SELECT pg_try_advisory_xact_lock(${key}) AS held`.execute(tx);
   if (!rows[0]?.held) throw new PulseError('store_busy', `Another process is at work on session ${session}.`);
+}
+
+/**
+ * Waits until the transaction that made the mark is over: the server may still be busy with its COMMIT. Inserting the
+ * same mark does just that, and fails if it was kept.
+ */
+async function isMarked(db: Kysely<Schema>, id: string): Promise<boolean> {
+  return db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ id: string }>`INSERT INTO commit_marks VALUES (${id}, ${storeNow()})
+      ON CONFLICT DO NOTHING RETURNING id`.execute(tx);
+    await sql`DELETE FROM commit_marks WHERE id = ${id}`.execute(tx);
+    return rows.length === 0;
+  });
 }
 
 /** A transaction that the server gave up (a deadlock, a restart before COMMIT) is done again from its beginning. */

@@ -1,7 +1,6 @@
 /** Sessions for a person who looks at all of them: bounded, however many there are. */
-import { sql } from 'kysely';
 import type { SessionStatus } from '../domain/status.ts';
-import type { SessionLease } from './leases.ts';
+import { leaseFrom, type SessionLease } from './leases.ts';
 import type { SessionsTable } from './schema.ts';
 import type { Session } from './sessions.ts';
 import { type Db, fromJson, storeNow } from './store.ts';
@@ -13,7 +12,7 @@ export interface LiveSession {
   id: string;
   status: SessionStatus;
   resume_at: string | null;
-  lease: Pick<SessionLease, 'owner' | 'isOver'>;
+  lease: Omit<SessionLease, 'token'>;
 }
 
 /** All that should be running, newest first: only what tells in which group they belong. */
@@ -26,15 +25,16 @@ export async function listLive(db: Db): Promise<LiveSession[]> {
       'session.status',
       'session.resume_at',
       'control.lease_owner',
-      sql<number>`control.lease_until < ${storeNow()}`.as('over'),
+      'control.lease_until',
+      storeNow().as('now'),
     ])
     .where('session.status', 'in', ['running', 'pending'])
     .where('session.parent_session_id', 'is', null)
     .orderBy('session.id', 'desc')
     .execute();
-  return rows.map(({ lease_owner: owner, over, ...row }) => ({
+  return rows.map(({ lease_owner, lease_until, now, ...row }) => ({
     ...row,
-    lease: { owner, isOver: owner === null || Boolean(over) },
+    lease: leaseFrom({ lease_owner, lease_until, now }),
   }));
 }
 

@@ -2,7 +2,7 @@
 import { type ErrorCode, PulseError } from '../domain/errors.ts';
 
 /** Given up by the server as a whole, before COMMIT: safe to do again. */
-const RETRYABLE = new Set(['40001', '40P01', '55P03']);
+const RETRYABLE = new Set(['40001', '40P01']);
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'ENOENT']);
 
@@ -34,6 +34,12 @@ const MEANINGS: Record<string, { code: ErrorCode; message: string; hint: string;
     hint: 'Free some space there; what was committed before is safe.',
     retryable: true,
   },
+  '55P03': {
+    code: 'store_busy',
+    message: 'Another process has kept this session or row to itself for too long.',
+    hint: 'Try again in a moment. `SELECT * FROM pg_stat_activity` shows who is in a transaction.',
+    retryable: true,
+  },
   '53300': {
     code: 'store_busy',
     message: 'PostgreSQL has no free connection.',
@@ -55,9 +61,7 @@ export function postgresError(error: unknown): unknown {
     const { code: own, message, hint, retryable } = meaning;
     return new PulseError(own, message, { hint, retryable, cause: error });
   }
-  // Class 08: connection; 57P: the server is shutting down or starting. Whether a COMMIT under way was kept is open.
-  const isGone = UNREACHABLE.has(code) || /^(08|57P)/.test(code) || isCut(error);
-  if (!isGone) return error;
+  if (!isConnectionLost(error)) return error;
   return new PulseError('store_unavailable', 'The connection to PostgreSQL failed.', {
     hint: 'Check that the server runs and that PULSE_DATABASE_URL is right.',
     retryable: true,
@@ -65,10 +69,19 @@ export function postgresError(error: unknown): unknown {
   });
 }
 
+/** Whether a COMMIT that was under way is kept is open then. */
+export function isConnectionLost(error: unknown): boolean {
+  const code = codeOf(error);
+  // Class 08: connection; 57P: the server is shutting down or starting; 25P03: it gave up a silent transaction.
+  return UNREACHABLE.has(code) || /^(08|57P|25P03)/.test(code) || isCut(error);
+}
+
 function isCut(error: unknown): boolean {
   return (
     error instanceof Error &&
-    /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
+    /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|Client was closed/.test(
+      error.message,
+    )
   );
 }
 

@@ -23,6 +23,7 @@ const MEANINGS: Record<number, { code: ErrorCode; message: string; hint: string;
     code: 'store_read_only',
     message: 'The database cannot be written: it or its folder is read-only.',
     hint: 'Make the state directory writable, or set PULSE_HOME to one that is.',
+    retryable: true,
   },
   [PRIMARY.IOERR]: {
     code: 'store_unavailable',
@@ -45,6 +46,7 @@ const MEANINGS: Record<number, { code: ErrorCode; message: string; hint: string;
     code: 'store_unavailable',
     message: 'The database file cannot be opened.',
     hint: 'Check that the state directory exists and that you may write to it (PULSE_HOME).',
+    retryable: true,
   },
   [PRIMARY.NOTADB]: {
     code: 'store_corrupt',

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { PulseError } from '../domain/errors.ts';
 import type { Schema } from './schema.ts';
 
 /** Inside a transaction only store calls are awaited: nothing else may hold the database's one writer. */
@@ -8,6 +9,11 @@ export interface TxScope {
   session?: string;
   /** Where another process is at work on the session in this moment, `store_busy` is thrown instead of waiting. */
   isImpatient?: boolean;
+  /**
+   * Prolongs a lease: it has connections of its own, so that no crowd of writers can hold it up, and it fails at once
+   * while the database is away. Repeating it must be harmless.
+   */
+  isLease?: boolean;
 }
 
 export interface Store {
@@ -19,6 +25,43 @@ export interface Store {
    */
   tx<T>(label: string, work: (db: Db) => Promise<T>, scope?: TxScope): Promise<T>;
   close(): Promise<void>;
+}
+
+/**
+ * The database is away or does not take anything for now: nothing was changed, and the same call may succeed later.
+ * `store_busy` of an impatient call is an answer, not an absence.
+ */
+export function isStoreAway(error: unknown): error is PulseError {
+  return error instanceof PulseError && error.retryable && AWAY_CODES.has(error.code);
+}
+
+const AWAY_CODES: ReadonlySet<string> = new Set([
+  'store_unavailable',
+  'store_busy',
+  'store_read_only',
+  'disk_full',
+]);
+
+/** The answer to a COMMIT was lost. Whether it was kept can be asked as soon as the database answers again. */
+export class CommitUnknownError extends PulseError {
+  /** What the transaction returned, which is true if it was kept. */
+  readonly result: unknown;
+  readonly #wasKept: () => Promise<boolean>;
+
+  constructor({ result, wasKept, cause }: { result: unknown; wasKept(): Promise<boolean>; cause: unknown }) {
+    super('store_unavailable', 'The connection to the database failed while a change was being stored.', {
+      hint: 'Look whether the change is there before you repeat it.',
+      retryable: true,
+      cause,
+    });
+    this.result = result;
+    this.#wasKept = wasKept;
+  }
+
+  /** Throws a retryable error while the database is still away. */
+  wasKept(): Promise<boolean> {
+    return this.#wasKept();
+  }
 }
 
 /** The store's own clock, as text that sorts by time. Leases and due times are compared with it, never with a host's. */

@@ -6,8 +6,10 @@ import { PulseError } from '../../src/domain/errors.ts';
 import { systemClock } from '../../src/engine/clock.ts';
 import { createDoorbell } from '../../src/engine/doorbell.ts';
 import type { Engine } from '../../src/engine/engine.ts';
+import { createLeaseJudge } from '../../src/engine/lease-judge.ts';
 import { runSession } from '../../src/engine/runner.ts';
 import { goalLoop } from '../../src/loops/goal.ts';
+import { readEvents } from '../../src/store/events.ts';
 import { listIterations } from '../../src/store/iterations.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import { getSession } from '../../src/store/sessions.ts';
@@ -19,6 +21,7 @@ import { createFakeMeasurer } from '../fakes/research-world.ts';
 import { createFakeAgents, createFakeWorkspace, createWorld } from '../fakes/world.ts';
 import { makeFolder } from '../git/fixture.ts';
 
+const TIMING = { leaseMs: 60_000, heartbeatMs: 100, pollMs: 100, quietPollMs: 100, absenceMs: 60_000 };
 const COMPLETE = { finalMessage: 'Done.\n<signal>COMPLETE</signal>' };
 
 interface Faults {
@@ -61,7 +64,8 @@ async function makeEngine({ faults = {}, runMs = 600 }: { faults?: Faults; runMs
     host: 'host',
     owners: () => 'alive',
     evict: async () => undefined,
-    timing: { leaseMs: 60_000, heartbeatMs: 100, pollMs: 100, quietPollMs: 100 },
+    leases: createLeaseJudge({ clock: systemClock, timing: TIMING }),
+    timing: TIMING,
   };
   return { engine, store, world, id: await admit(store, { verify: [] }) };
 }
@@ -98,15 +102,17 @@ async function supervise(engine: Engine, id: string): Promise<string[]> {
 }
 
 describe('a store that fails for a moment', () => {
-  it('while events are written: the attempt is done again, and what it spent is counted', async () => {
-    const { engine, store, world, id } = await makeEngine({ faults: { 'agent-events': 1 } });
-    await supervise(engine, id);
+  it('while events are written: the agent works on, and every event and what it spent is counted once', async () => {
+    const { engine, store, world, id } = await makeEngine({ faults: { 'agent-events': 2 }, runMs: 1_200 });
+    expect(await supervise(engine, id)).toEqual([]);
     const { session, iterations } = await read(store, id);
     expect(session.status).toBe('complete');
-    expect(iterations).toMatchObject([{ iteration_number: 1, attempt: 2, status: 'complete' }]);
+    expect(iterations).toMatchObject([{ iteration_number: 1, attempt: 1, status: 'complete' }]);
     expect(world.violations).toEqual([]);
-    expect(session.spent_usd).toBeCloseTo(0.2);
-    expect(session.total_tokens_used).toBe(20);
+    expect(session.spent_usd).toBeCloseTo(0.1);
+    expect(session.total_tokens_used).toBe(10);
+    const events = await store.read((db) => readEvents(db, id));
+    expect(events.filter(({ type }) => type === 'agent.text')).toHaveLength(1);
   }, 10_000);
 
   it.each([1, 2, 3])(

@@ -69,6 +69,7 @@ async function ringing(meanwhile: (engine: Engine, id: string, signal: AbortSign
     owner: 'me',
     host: 'host',
     owners: () => 'alive',
+    leases: { mayTake: () => true },
     evict: async () => undefined,
     timing: DEFAULT_TIMING,
   };

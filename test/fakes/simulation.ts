@@ -2,6 +2,7 @@
 
 import { requestPause } from '../../src/engine/control.ts';
 import { DEFAULT_TIMING, type Engine } from '../../src/engine/engine.ts';
+import { createLeaseJudge } from '../../src/engine/lease-judge.ts';
 import { runSession } from '../../src/engine/runner.ts';
 import { goalLoop } from '../../src/loops/goal.ts';
 import { researchLoop } from '../../src/loops/research.ts';
@@ -10,12 +11,14 @@ import { readEvents } from '../../src/store/events.ts';
 import { endedTasks, findTask, type Task } from '../../src/store/inbox.ts';
 import { listIterations } from '../../src/store/iterations.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
+import { createPatientStore } from '../../src/store/patient.ts';
 import { findSession, type NewSession } from '../../src/store/sessions.ts';
 import type { Db, Store } from '../../src/store/store.ts';
 import { admit } from './admit.ts';
 import { createFakeCommanders } from './commander-world.ts';
 import { admitWorkflow, createFakePulses } from './pulse-world.ts';
 import { admitResearch, createFakeMeasurer } from './research-world.ts';
+import { type Absence, createUnsteadyStore } from './unsteady-store.ts';
 import { createVirtualTime } from './virtual-time.ts';
 import {
   type AgentScript,
@@ -49,6 +52,8 @@ export interface SimulationOptions {
   pauseAt?: string;
   /** Whatever runs is killed at these times after the beginning. */
   killsAtMs?: readonly number[];
+  /** The store goes away for a while, at one of the calls that reach it. */
+  absence?: Absence;
   /** A second runner of the same session comes while the first is alive. */
   intruderAtMs?: number;
 }
@@ -61,11 +66,14 @@ export interface Simulated {
   /** Set when the session did not end by itself. */
   isStuck: boolean;
   processes: number;
+  /** How often the store was called. */
+  calls: number;
   /** How each runner ended. */
   ends: string[];
 }
 
 const MAX_STEPS = 20_000;
+const NEVER = new AbortController().signal;
 const STALLS_MS = { stall: 120_000, nap: 72_000 };
 
 export async function simulate(options: SimulationOptions): Promise<Simulated> {
@@ -82,6 +90,10 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
   /** Agents of dead processes that their lifeline has yet to end. */
   let lifelines = 0;
   const ends: string[] = [];
+  const unsteady = createUnsteadyStore(store, {
+    absence: options.absence,
+    elapsedMs: time.clock(() => false).elapsedMs,
+  });
   let seed = 1;
   let isOver = false;
 
@@ -96,6 +108,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
     let stalled: Promise<void> = Promise.resolve();
     const clock: Engine['clock'] = {
       nowMs: raw.nowMs,
+      elapsedMs: raw.elapsedMs,
       async sleep(ms, signal) {
         await raw.sleep(ms, signal);
         await stalled;
@@ -140,11 +153,14 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
     };
     const access = { world, gate, host, sleep: clock.sleep, nowMs: time.nowMs, script: options.script };
     const engine: Engine = {
-      store: {
-        read: (work) => alone(() => store.read(work)),
-        tx: (label, work) => alone(() => store.tx(label, work)),
-        close: async () => undefined,
-      },
+      store: createPatientStore(
+        {
+          read: (work) => alone(() => unsteady.read(work)),
+          tx: (label, work) => alone(() => unsteady.tx(label, work)),
+          close: async () => undefined,
+        },
+        { sleep: clock.sleep, elapsedMs: clock.elapsedMs, stop: () => NEVER },
+      ),
       workspace: createFakeWorkspace(access),
       pulses: createFakePulses(access),
       measurer: createFakeMeasurer(access, options),
@@ -169,6 +185,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
         alive.delete(owner);
         kills.get(owner)?.();
       },
+      leases: createLeaseJudge({ clock, timing: DEFAULT_TIMING }),
       timing: DEFAULT_TIMING,
     };
     kills.set(name, () => {
@@ -220,7 +237,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
     if (!isMoving) break;
     if (isOver && alive.size === 0 && lifelines === 0) break;
   }
-  return { world, store, sessionId, points, isStuck: !isOver, processes, ends };
+  return { world, store, sessionId, points, isStuck: !isOver, processes, ends, calls: unsteady.calls() };
 }
 
 function endAgents(world: World, host: string): void {

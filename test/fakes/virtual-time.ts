@@ -29,6 +29,7 @@ export function createVirtualTime(startMs = Date.UTC(2026, 0, 1)): VirtualTime {
     },
     clock: (isFrozen) => ({
       nowMs: () => now + skew,
+      elapsedMs: () => now,
       sleep(ms, signal) {
         return new Promise((resolve) => {
           const done = () => {

@@ -8,8 +8,8 @@ import {
   findTask,
   holdsTask,
   insertTask,
-  isLeaseOver,
   nextDueMs,
+  readTaskLease,
   renewTask,
   requeueTask,
   saveResult,
@@ -166,11 +166,11 @@ export function attemptsContract(open: () => Promise<Store>): void {
     it('knows when a lease is over by its own clock', async () => {
       const store = await withTask();
       const task = (await claim(store, 'a', 100))!;
-      expect(await store.read((db) => isLeaseOver(db, task.id))).toBe(false);
+      expect((await store.read((db) => readTaskLease(db, task.id))).isOver).toBe(false);
       await delay(150);
-      expect(await store.read((db) => isLeaseOver(db, task.id))).toBe(true);
+      expect((await store.read((db) => readTaskLease(db, task.id))).isOver).toBe(true);
       await store.tx('test', (db) => renewTask(db, task, 60_000));
-      expect(await store.read((db) => isLeaseOver(db, task.id))).toBe(false);
+      expect((await store.read((db) => readTaskLease(db, task.id))).isOver).toBe(false);
     });
 
     it('refuses a second attempt row for the same iteration', async () => {
@@ -191,7 +191,7 @@ export function attemptsContract(open: () => Promise<Store>): void {
       const stores = await opened(4);
       await admit(stores[0]!, { id: ID });
       const seen = await stores[0]!.read((db) => readSessionLease(db, ID));
-      expect(seen).toEqual({ owner: null, token: 0, isOver: true });
+      expect(seen).toEqual({ owner: null, token: 0, isOver: true, overForMs: 0 });
       const tokens = await Promise.all(
         stores.map((store, index) =>
           store.tx('test', (db) => takeSessionLease(db, ID, { owner: `${index}`, leaseMs: 1000, seen })),

@@ -74,7 +74,7 @@ export function lookingContract(open: () => Promise<Store>): void {
       { owner, ...change }: Partial<NewSession> & { owner: string },
     ) {
       const id = await admit(store, { id: sessionId(number), status: 'running', ...change });
-      const seen = { owner: null, token: 0, isOver: true };
+      const seen = { owner: null, token: 0, isOver: true, overForMs: 0 };
       await store.tx('test', (db) => takeSessionLease(db, id, { owner, leaseMs: 60_000, seen }));
       return id;
     }

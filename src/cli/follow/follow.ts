@@ -1,6 +1,6 @@
 /** Follows a session to its end, or to where the person leaves it. */
 import { constants } from 'node:os';
-import { isPulseError } from '../../domain/errors.ts';
+import { isPulseError, type PulseError } from '../../domain/errors.ts';
 import { EXIT_CODES } from '../../domain/status.ts';
 import type { Pulse } from '../../pulse.ts';
 import type { Session } from '../../store/sessions.ts';
@@ -45,7 +45,14 @@ export async function followSession(follow: Follow): Promise<number> {
       view.session(now);
       return runner.isGone();
     };
-    for await (const event of pulse.follow(session.id, { after, signal: leaving.signal, onQuiet })) {
+    let isAway = false;
+    const onAway = ({ message }: PulseError): void => {
+      if (!isAway) view.say(`The store is away: ${message} The session goes on, and so does this view.`);
+      isAway = true;
+    };
+    const options = { after, signal: leaving.signal, onQuiet, onAway };
+    for await (const event of pulse.follow(session.id, options)) {
+      isAway = false;
       view.event(event);
       const status =
         session.kind === 'research' && !output.isJson ? await researchStatus(pulse, event) : null;

@@ -10,6 +10,7 @@ import { waitingWorkMigration } from './009-waiting-work.ts';
 import { recordedIssuesMigration } from './010-recorded-issues.ts';
 import { lookingAtSessionsMigration } from './011-looking-at-sessions.ts';
 import { boundedReadsMigration } from './012-bounded-reads.ts';
+import { commitMarksMigration } from './013-commit-marks.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
@@ -26,4 +27,5 @@ export const MIGRATIONS: readonly Migration[] = [
   recordedIssuesMigration,
   lookingAtSessionsMigration,
   boundedReadsMigration,
+  commitMarksMigration,
 ];
