@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import * as z from 'zod';
 import { pricesSchema } from './domain/attempt.ts';
+import { MOST_BUDGET_TOKENS, MOST_ITERATIONS } from './domain/bounds.ts';
 import { commanderTargetSchema } from './domain/commander.ts';
 import { parseDuration } from './domain/durations.ts';
 import { PulseError } from './domain/errors.ts';
@@ -24,7 +25,7 @@ const duration = z.string().transform((text, context) => {
 const durationOrNone = z.union([z.literal([0, '0', '0s']).transform(() => 0), duration]);
 const onOrOff = (isOn: boolean): 'on' | 'off' => (isOn ? 'on' : 'off');
 const commands = z.array(z.string().min(1));
-const budget = z.union([z.number().positive(), z.literal('none').transform(() => null)]);
+const budget = z.union([z.number().positive().max(1e12), z.literal('none').transform(() => null)]);
 
 /** The file's shape. Unknown keys are refused: a typo must not be silently ignored. */
 const settingsSchema = z.strictObject({
@@ -35,9 +36,9 @@ const settingsSchema = z.strictObject({
   model: z.string().min(1).optional(),
   verify: commands.optional(),
   setup: commands.optional(),
-  maxIterations: z.int().positive().max(1_000_000).optional(),
+  maxIterations: z.int().positive().max(MOST_ITERATIONS).optional(),
   budgetUsd: budget.optional(),
-  budgetTokens: z.int().positive().optional(),
+  budgetTokens: z.int().positive().max(MOST_BUDGET_TOKENS).optional(),
   timeLimit: duration.optional(),
   iterationTimeout: duration.optional(),
   idleTimeout: duration.optional(),

@@ -1,13 +1,12 @@
 /** What goes in and out over HTTP, as schemas: they check requests and make /openapi.json. */
 import { isAbsolute } from 'node:path';
 import { z } from '@hono/zod-openapi';
+import { MOST_BUDGET_TOKENS, MOST_DURATION_MS, MOST_ITERATIONS } from '../domain/bounds.ts';
 import { parseDuration } from '../domain/durations.ts';
 import { SESSION_STATUSES } from '../domain/status.ts';
 import { isStorable, NOT_STORABLE } from '../domain/storable.ts';
 
 const MAX_COMMAND = 64 * 1024;
-const MAX_ITERATIONS = 1_000_000;
-const MAX_DURATION_MS = 10 * 365 * 86_400_000;
 
 export function text(longest: number) {
   return z.string().min(1).max(longest).refine(isStorable, NOT_STORABLE);
@@ -17,7 +16,7 @@ const duration = z
   .union([z.string(), z.number()], { error: 'must be a duration such as "90s", or milliseconds' })
   .transform((value, context) => {
     const ms = typeof value === 'number' ? value : durationMs(value);
-    if (Number.isSafeInteger(ms) && ms > 0 && ms <= MAX_DURATION_MS) return ms;
+    if (Number.isSafeInteger(ms) && ms > 0 && ms <= MOST_DURATION_MS) return ms;
     context.addIssue({
       code: 'custom',
       message: 'must be a duration such as 90s, 10m or 2h, or milliseconds',
@@ -27,7 +26,7 @@ const duration = z
   .openapi({
     oneOf: [
       { type: 'string', pattern: '^(\\d+(\\.\\d+)?(ms|s|m|h|d))+$' },
-      { type: 'integer', minimum: 1, maximum: MAX_DURATION_MS },
+      { type: 'integer', minimum: 1, maximum: MOST_DURATION_MS },
     ],
     description: '`90s`, `10m`, `2h`, `1h30m`; a number is milliseconds',
   });
@@ -48,10 +47,10 @@ const budgets = {
     .nullable()
     .optional()
     .openapi({ description: '`null`: no limit' }),
-  budgetTokens: z.int().min(1).optional(),
+  budgetTokens: z.int().min(1).max(MOST_BUDGET_TOKENS).optional(),
   timeLimit: duration.optional(),
 };
-const limits = { maxIterations: z.int().min(1).max(MAX_ITERATIONS).optional(), ...budgets };
+const limits = { maxIterations: z.int().min(1).max(MOST_ITERATIONS).optional(), ...budgets };
 
 /** Chat services number their chats; here an id is text. */
 const externalId = z
@@ -111,11 +110,11 @@ export const SessionParams = z.object({
 });
 
 export const IterationParams = SessionParams.extend({
-  n: wholeNumber({ min: 1, max: MAX_ITERATIONS }).openapi({
+  n: wholeNumber({ min: 1, max: MOST_ITERATIONS }).openapi({
     param: { name: 'n', in: 'path' },
     type: 'integer',
     minimum: 1,
-    maximum: MAX_ITERATIONS,
+    maximum: MOST_ITERATIONS,
   }),
 });
 

@@ -1,3 +1,4 @@
+import { checkLimits } from '../domain/bounds.ts';
 import { PulseError } from '../domain/errors.ts';
 import { higherLimit } from '../domain/next-command.ts';
 import type { Session } from '../store/sessions.ts';
@@ -16,6 +17,7 @@ type LimitColumns = Partial<
 
 /** The columns to change. After a limit was reached a resume needs a higher one: else `limit_not_raised` says which. */
 export function raisedLimits(session: Session, change: LimitChange): LimitColumns {
+  checkLimits(change);
   const columns: LimitColumns = {
     ...(change.maxIterations === undefined ? {} : { max_iterations: change.maxIterations }),
     ...(change.budgetUsd === undefined ? {} : { budget_usd: change.budgetUsd }),

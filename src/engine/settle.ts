@@ -1,4 +1,5 @@
 import type { AttemptResult, Usage } from '../domain/attempt.ts';
+import { addTokens } from '../domain/bounds.ts';
 import { breakerKey } from '../domain/breaker.ts';
 import type { NewEvent } from '../domain/events.ts';
 import { isServiceFailure } from '../domain/failures.ts';
@@ -104,9 +105,9 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     tree_hash: result.tree,
     new_tree: state.isNewTree ? 1 : 0,
     cost_usd: addCost(iteration.cost_usd, usage?.costUsd ?? null),
-    input_tokens: iteration.input_tokens + (usage?.inputTokens ?? 0),
-    output_tokens: iteration.output_tokens + (usage?.outputTokens ?? 0),
-    cache_tokens: iteration.cache_tokens + (usage?.cacheTokens ?? 0),
+    input_tokens: addTokens(iteration.input_tokens, usage?.inputTokens ?? 0),
+    output_tokens: addTokens(iteration.output_tokens, usage?.outputTokens ?? 0),
+    cache_tokens: addTokens(iteration.cache_tokens, usage?.cacheTokens ?? 0),
     failure_class: verdict.failureClass,
     outcome: verdict.outcome,
     ended_at: storeNow(),

@@ -1,5 +1,7 @@
 /** An attempt goes back to the inbox: retried after a failure, taken from a dead daemon, or stopped by a person. */
+
 import type { AttemptSpec, RunReport } from '../domain/attempt.ts';
+import { addTokens } from '../domain/bounds.ts';
 import { breakerKey } from '../domain/breaker.ts';
 import { type FailureClass, isAway, isServiceFailure } from '../domain/failures.ts';
 import { recoveryRef } from '../git/refs.ts';
@@ -95,9 +97,9 @@ export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void>
     ...(usage
       ? {
           cost_usd: usage.costUsd === null ? iteration.cost_usd : (iteration.cost_usd ?? 0) + usage.costUsd,
-          input_tokens: iteration.input_tokens + usage.inputTokens,
-          output_tokens: iteration.output_tokens + usage.outputTokens,
-          cache_tokens: iteration.cache_tokens + usage.cacheTokens,
+          input_tokens: addTokens(iteration.input_tokens, usage.inputTokens),
+          output_tokens: addTokens(iteration.output_tokens, usage.outputTokens),
+          cache_tokens: addTokens(iteration.cache_tokens, usage.cacheTokens),
         }
       : {}),
   });

@@ -1,5 +1,6 @@
 import type { RunEvent } from '../agents/contract.ts';
 import type { Usage } from '../domain/attempt.ts';
+import { boundedTokens, boundedUsd } from '../domain/bounds.ts';
 
 type UsageEvent = Extract<RunEvent, { type: 'usage' }>;
 
@@ -31,10 +32,10 @@ export function createUsageMeter(): UsageMeter {
 
 function usageOf(told: Partial<Usage>, otherwise: Usage): Usage {
   return {
-    costUsd: told.costUsd ?? otherwise.costUsd,
-    inputTokens: told.inputTokens ?? otherwise.inputTokens,
-    outputTokens: told.outputTokens ?? otherwise.outputTokens,
-    cacheTokens: told.cacheTokens ?? otherwise.cacheTokens,
+    costUsd: boundedUsd(told.costUsd ?? otherwise.costUsd),
+    inputTokens: boundedTokens(told.inputTokens ?? otherwise.inputTokens),
+    outputTokens: boundedTokens(told.outputTokens ?? otherwise.outputTokens),
+    cacheTokens: boundedTokens(told.cacheTokens ?? otherwise.cacheTokens),
   };
 }
 
@@ -42,10 +43,10 @@ function usageOf(told: Partial<Usage>, otherwise: Usage): Usage {
 export function addUsage(one: Usage, other: Usage): Usage {
   const isUnknown = one.costUsd === null && other.costUsd === null;
   return {
-    costUsd: isUnknown ? null : (one.costUsd ?? 0) + (other.costUsd ?? 0),
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-    cacheTokens: one.cacheTokens + other.cacheTokens,
+    costUsd: isUnknown ? null : boundedUsd((one.costUsd ?? 0) + (other.costUsd ?? 0)),
+    inputTokens: boundedTokens(one.inputTokens + other.inputTokens),
+    outputTokens: boundedTokens(one.outputTokens + other.outputTokens),
+    cacheTokens: boundedTokens(one.cacheTokens + other.cacheTokens),
   };
 }
 

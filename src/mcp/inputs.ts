@@ -1,6 +1,7 @@
 /** What the session tools take. The descriptions are what an assistant reads before it calls. */
 import { isAbsolute } from 'node:path';
 import * as z from 'zod';
+import { MOST_BUDGET_TOKENS, MOST_ITERATIONS } from '../domain/bounds.ts';
 import { parseDuration } from '../domain/durations.ts';
 import { isPulseError } from '../domain/errors.ts';
 import { SESSION_STATUSES } from '../domain/status.ts';
@@ -29,12 +30,17 @@ const budgets = {
     .union([z.number().min(0.000_001).max(MOST), z.enum(['none'])])
     .optional()
     .describe('Stop before more is spent (10), or "none".'),
-  budgetTokens: z.int().min(1).max(MOST).optional().describe('Stop at so many tokens.'),
+  budgetTokens: z.int().min(1).max(MOST_BUDGET_TOKENS).optional().describe('Stop at so many tokens.'),
   timeLimit: duration.optional().describe('Stop after so much running time, like 90s, 10m or 2h (8h).'),
 };
 
 const limits = {
-  maxIterations: z.int().min(1).max(MOST).optional().describe('Stop after so many iterations (10).'),
+  maxIterations: z
+    .int()
+    .min(1)
+    .max(MOST_ITERATIONS)
+    .optional()
+    .describe('Stop after so many iterations (10).'),
   ...budgets,
 };
 

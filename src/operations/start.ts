@@ -4,6 +4,7 @@ import { hasPrice } from '../agents/prices.ts';
 import { chooseAgent, findAdapter } from '../agents/registry.ts';
 import type { Config } from '../config.ts';
 import { turnFromGoal } from '../context/turns.ts';
+import { checkLimits } from '../domain/bounds.ts';
 import { asPulseError, PulseError } from '../domain/errors.ts';
 import { newSessionId, shortId, uuidv7 } from '../domain/ids.ts';
 import { storedTurn } from '../engine/turns.ts';
@@ -87,6 +88,7 @@ export async function startSession(
 ): Promise<{ session: Session; notes: StartNotes }> {
   const { engine, git, home, environment } = operations;
   checkGoal(input.goal);
+  checkLimits(input);
   const { repository, config } = project ?? (await openTrustedProject(operations, input));
   const model = wantedModel(input, config);
   const { name: agent, adapter } = await chooseAgent({

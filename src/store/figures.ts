@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { SessionStatus } from '../domain/status.ts';
 import type { Db } from './store.ts';
 
@@ -16,7 +17,8 @@ export async function readFigures(db: Db): Promise<Figures> {
       'status',
       fn.countAll<number>().as('count'),
       fn.sum<number>('spent_usd').as('spent'),
-      fn.sum<number>('total_tokens_used').as('tokens'),
+      // As a real number: a sum of whole ones has a largest value, beyond which SQLite fails.
+      sql<number>`sum(total_tokens_used * 1.0)`.as('tokens'),
     ])
     .groupBy('status')
     .execute();

@@ -2,6 +2,7 @@
 
 import { type Insertable, type Selectable, sql, type UpdateObject } from 'kysely';
 import type { Prices, SandboxWish } from '../domain/attempt.ts';
+import { MOST_TOKENS } from '../domain/bounds.ts';
 import type { CommanderTarget } from '../domain/commander.ts';
 import { PulseError } from '../domain/errors.ts';
 import type { FailureClass } from '../domain/failures.ts';
@@ -300,7 +301,7 @@ export async function addSpending(
     .updateTable('pulse_sessions')
     .set({
       spent_usd: sql<number>`spent_usd + ${costUsd}`,
-      total_tokens_used: sql<number>`total_tokens_used + ${tokens}`,
+      total_tokens_used: sql<number>`CASE WHEN total_tokens_used > ${MOST_TOKENS - tokens} THEN ${MOST_TOKENS} ELSE total_tokens_used + ${tokens} END`,
     })
     .where(({ eb, or, selectFrom }) =>
       or([

@@ -115,6 +115,37 @@ class SqliteDriver implements Driver {
   }
 }
 
+const READS = /^\s*(select|with)\b/i;
+
+/**
+ * A whole number beyond what JavaScript can hold makes the whole answer fail. One in the database must not make every
+ * list unreadable, so it is read as the largest there is. What writes and returns rows is never done twice.
+ */
+function rowsOf(statement: StatementSync, parameters: SQLInputValue[], text: string): unknown[] {
+  if (READS.test(text)) {
+    try {
+      return statement.all(...parameters);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_OUT_OF_RANGE') throw error;
+    }
+  }
+  statement.setReadBigInts(true);
+  try {
+    return statement.all(...parameters).map(withinRange);
+  } finally {
+    statement.setReadBigInts(false);
+  }
+}
+
+function withinRange(row: Record<string, unknown>): Record<string, unknown> {
+  for (const [name, value] of Object.entries(row)) {
+    if (typeof value !== 'bigint') continue;
+    const size = Number(value);
+    row[name] = Math.max(Number.MIN_SAFE_INTEGER, Math.min(size, Number.MAX_SAFE_INTEGER));
+  }
+  return row;
+}
+
 class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
   /** Asking a statement for its columns costs as much as running it: it is asked once. */
@@ -128,7 +159,7 @@ class SqliteConnection implements DatabaseConnection {
     try {
       const { statement, hasRows } = this.#prepare(query.sql);
       const parameters = query.parameters as SQLInputValue[];
-      if (hasRows) return { rows: statement.all(...parameters) as R[] };
+      if (hasRows) return { rows: rowsOf(statement, parameters, query.sql) as R[] };
       const { changes } = statement.run(...parameters);
       return { rows: [], numAffectedRows: BigInt(changes) };
     } catch (error) {

@@ -1,6 +1,7 @@
 /** The tools of every run: its signal, and what it spent. */
 import * as z from 'zod';
 import { SIGNALS, type ToolSignal } from '../domain/attempt.ts';
+import { MOST_REPORTED_TOKENS, MOST_REPORTED_USD } from '../domain/bounds.ts';
 import { defineTool, type Tool } from './contract.ts';
 
 const signalInput = z.object({
@@ -12,12 +13,13 @@ const signalInput = z.object({
   reason: z.string().max(10_000).optional().describe('What a person must decide, when BLOCKED.'),
 });
 
+const tokens = z.number().int().nonnegative().max(MOST_REPORTED_TOKENS);
 const usageInput = z.object({
-  costUsd: z.number().nonnegative().optional(),
-  inputTokens: z.number().int().nonnegative().optional(),
-  outputTokens: z.number().int().nonnegative().optional(),
-  contextTokens: z.number().int().nonnegative().optional(),
-  contextWindow: z.number().int().positive().optional(),
+  costUsd: z.number().nonnegative().max(MOST_REPORTED_USD).optional(),
+  inputTokens: tokens.optional(),
+  outputTokens: tokens.optional(),
+  contextTokens: tokens.optional(),
+  contextWindow: tokens.min(1).optional(),
 });
 export type ReportedUsage = z.infer<typeof usageInput>;
 

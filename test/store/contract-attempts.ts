@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { announceDaemon, findLabelledWork, setDaemonHost, withdrawDaemon } from '../../src/store/daemons.ts';
+import { readFigures } from '../../src/store/figures.ts';
 import {
   claimTask,
   closeTask,
@@ -251,6 +252,15 @@ export function attemptsContract(open: () => Promise<Store>): void {
       const store = await open();
       await admit(store, { id: ID, budget_usd: null });
       expect(await store.tx('test', (db) => reserveSpending(db, ID, 1e6))).toBe(true);
+    });
+
+    it('adds up to the largest number that is exact, and no further', async () => {
+      const store = await admitted();
+      const add = (tokens: number) => store.tx('test', (db) => addSpending(db, ID, { costUsd: 0, tokens }));
+      const most = Number.MAX_SAFE_INTEGER;
+      for (const tokens of [most - 5, 3, 3, most, 1_000_000_000_000]) await add(tokens);
+      expect((await store.read((db) => getSession(db, ID))).total_tokens_used).toBe(most);
+      expect((await store.read((db) => readFigures(db))).tokens).toBe(most);
     });
 
     it('adds spending from many handles without losing any', async () => {

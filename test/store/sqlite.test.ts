@@ -15,8 +15,9 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PulseError } from '../../src/domain/errors.ts';
 import { appendEvents, readEvents } from '../../src/store/events.ts';
+import { readFigures } from '../../src/store/figures.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
-import { getSession, listSessions } from '../../src/store/sessions.ts';
+import { addSpending, getSession, listSessions } from '../../src/store/sessions.ts';
 import { isUniqueViolation, storeError } from '../../src/store/sqlite-errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { admit } from '../fakes/admit.ts';
@@ -267,3 +268,41 @@ async function fillUntilError(step: () => Promise<void>): Promise<unknown> {
   }
   throw new Error('the disk was never full');
 }
+
+describe('a number beyond what JavaScript can hold', () => {
+  const TOO_LARGE = 2n ** 60n;
+
+  it('in one row does not make the others unreadable, and is told as the largest', async () => {
+    const store = await open();
+    for (const n of [1, 2]) await admit(store, { id: sessionId(n) });
+    const spoil = 'UPDATE pulse_sessions SET total_tokens_used = ? WHERE id = ?';
+    raw((database) => database.prepare(spoil).run(TOO_LARGE, sessionId(1)));
+    expect(await store.read((db) => getSession(db, sessionId(1)))).toMatchObject({
+      total_tokens_used: Number.MAX_SAFE_INTEGER,
+    });
+    expect(await store.read((db) => listSessions(db, {}))).toHaveLength(2);
+    expect((await store.read((db) => readFigures(db))).tokens).toBeGreaterThan(1e18);
+    await store.tx('test', (db) => addSpending(db, sessionId(1), { costUsd: 0, tokens: 1 }));
+    expect(
+      raw((database) =>
+        database.prepare('SELECT total_tokens_used AS n FROM pulse_sessions ORDER BY id').get(),
+      ),
+    ).toEqual({
+      n: Number.MAX_SAFE_INTEGER,
+    });
+  });
+
+  it('that a change returns is read once, so that the change is made once', async () => {
+    const store = await open();
+    await admit(store, { id: sessionId(1) });
+    raw((database) => database.prepare('UPDATE pulse_sessions SET total_tokens_used = ?').run(TOO_LARGE));
+    const [row] = await store.tx('test', (db) =>
+      db
+        .updateTable('pulse_sessions')
+        .set({ total_commits: sql<number>`total_commits + 1` })
+        .returning(['total_commits', 'total_tokens_used'])
+        .execute(),
+    );
+    expect(row).toEqual({ total_commits: 1, total_tokens_used: Number.MAX_SAFE_INTEGER });
+  });
+});
