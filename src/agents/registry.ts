@@ -34,7 +34,7 @@ export type AgentName = (typeof AGENT_NAMES)[number];
 
 /** Chosen only when somebody asks for them by name (or, for `command`, by giving one). */
 const ONLY_BY_NAME: readonly string[] = ['acp', 'command', 'demo', 'replay'];
-const NEEDS_COMMAND: readonly string[] = ['acp', 'command', 'replay'];
+export const NEEDS_COMMAND: readonly string[] = ['acp', 'command', 'replay'];
 const NO_EXECUTABLE: readonly string[] = ['acp', 'native'];
 
 /** Whether it is taken when nobody names one: it needs no command and does real work. */

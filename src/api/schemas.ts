@@ -58,6 +58,8 @@ const externalId = z
   .transform(String)
   .openapi({ oneOf: [{ type: 'string', minLength: 1, maxLength: 200 }, { type: 'integer' }] });
 
+const commands = z.array(text(MAX_COMMAND)).max(100);
+
 /** Of every start, whatever the loop. */
 export const startFields = {
   projectPath: text(4096).refine(isAbsolute, 'must be an absolute path'),
@@ -87,7 +89,7 @@ export const StartBody = z
   .strictObject({
     goal: text(1024 * 1024).refine((goal) => goal.trim() !== '', 'must say something'),
     ...startFields,
-    verify: z.array(text(MAX_COMMAND)).max(100).optional(),
+    verify: commands.optional(),
     contextStrategy: z.enum(['none', 'prefetch', 'mcp', 'hybrid']).optional(),
     anchorTurnId: text(200).optional(),
     ...limits,
@@ -95,7 +97,17 @@ export const StartBody = z
   .openapi('Start');
 
 export const ResumeBody = z
-  .strictObject({ answer: text(1024 * 1024).optional(), ...limits })
+  .strictObject({
+    answer: text(1024 * 1024).optional(),
+    ...limits,
+    iterationTimeout: duration.optional(),
+    idleTimeout: duration.optional(),
+    verify: commands.optional().openapi({ description: 'What must pass before "done" is believed.' }),
+    setup: commands.optional().openapi({ description: 'What makes a fresh worktree usable.' }),
+    agent: text(100).optional(),
+    model: text(200).optional(),
+    command: text(MAX_COMMAND).optional(),
+  })
   .openapi('Resume');
 export type ResumeBody = z.output<typeof ResumeBody>;
 

@@ -54,16 +54,18 @@ export function addSessionChanges(
 
   app.openapi(resumeRoute, async (c) => {
     const { id } = c.req.valid('param');
-    const { timeLimit, ...asked } = c.req.valid('json');
+    const { timeLimit, iterationTimeout, idleTimeout, ...asked } = c.req.valid('json');
     const answer = await change(pulse, {
       key: c.req.valid('header')['idempotency-key'],
-      asked: ['resume', id, asked, timeLimit],
+      asked: ['resume', id, asked, timeLimit, iterationTimeout, idleTimeout],
       status: 202,
       async perform(claim) {
         const within = together(claim, take);
         const { session, next } = await pulse.resume(id, {
           ...asked,
           timeLimitMs: timeLimit,
+          iterationTimeoutMs: iterationTimeout,
+          idleTimeoutMs: idleTimeout,
           actor: ACTOR,
           within,
         });

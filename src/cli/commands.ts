@@ -16,6 +16,55 @@ const LIMITS: readonly OptionSpec[] = [
   { name: 'budget-tokens', value: 'integer', placeholder: 'N', help: 'Stop at so many tokens.' },
   { name: 'time-limit', value: 'duration', placeholder: 'D', help: 'Stop after so much running time (8h).' },
 ];
+/** Who works, how its work is checked, how a worktree is prepared. */
+const WORK: readonly OptionSpec[] = [
+  {
+    name: 'agent',
+    value: 'text',
+    placeholder: 'NAME',
+    help: 'Which agent works (default: the config, else the first installed).',
+  },
+  {
+    name: 'command',
+    value: 'text',
+    placeholder: 'CMD',
+    help: 'Run this shell command as the agent: brief on stdin, message on stdout.',
+  },
+  {
+    name: 'model',
+    value: 'text',
+    placeholder: 'NAME',
+    help: 'Which model the agent is asked to use (default: its own choice).',
+  },
+  {
+    name: 'verify',
+    value: 'text',
+    placeholder: 'CMD',
+    isRepeated: true,
+    help: 'What must pass before "done" is believed. May be repeated.',
+  },
+  {
+    name: 'setup',
+    value: 'text',
+    placeholder: 'CMD',
+    isRepeated: true,
+    help: 'What makes a fresh worktree usable (default: told by the lockfile). May be repeated.',
+  },
+];
+const TIMEOUTS: readonly OptionSpec[] = [
+  {
+    name: 'iteration-timeout',
+    value: 'duration',
+    placeholder: 'D',
+    help: 'End an iteration after this time (60m).',
+  },
+  {
+    name: 'idle-timeout',
+    value: 'duration',
+    placeholder: 'D',
+    help: 'End it after this time without a sign of life (10m).',
+  },
+];
 const DETACH: OptionSpec = { name: 'detach', help: 'Return at once; the session goes on by itself.' };
 
 const START: CommandSpec = {
@@ -29,44 +78,9 @@ const START: CommandSpec = {
     'Exit codes: 0 complete, 1 failed, 3 blocked, 4 paused, 5 aborted, 2 wrong use, 130/143 interrupted.',
   arguments: [{ name: 'GOAL', help: 'What should be done, in quotes.' }],
   options: [
-    {
-      name: 'agent',
-      value: 'text',
-      placeholder: 'NAME',
-      help: 'Which agent works (default: the config, else the first installed).',
-    },
-    {
-      name: 'command',
-      value: 'text',
-      placeholder: 'CMD',
-      help: 'Run this shell command as the agent: brief on stdin, message on stdout.',
-    },
-    {
-      name: 'model',
-      value: 'text',
-      placeholder: 'NAME',
-      help: 'Which model the agent is asked to use (default: its own choice).',
-    },
-    {
-      name: 'verify',
-      value: 'text',
-      placeholder: 'CMD',
-      isRepeated: true,
-      help: 'What must pass before "done" is believed. May be repeated.',
-    },
+    ...WORK,
     ...LIMITS,
-    {
-      name: 'iteration-timeout',
-      value: 'duration',
-      placeholder: 'D',
-      help: 'End an iteration after this time (60m).',
-    },
-    {
-      name: 'idle-timeout',
-      value: 'duration',
-      placeholder: 'D',
-      help: 'End it after this time without a sign of life (10m).',
-    },
+    ...TIMEOUTS,
     { name: 'path', value: 'text', placeholder: 'DIR', help: 'The repository (default: here).' },
     {
       name: 'project',
@@ -114,7 +128,7 @@ const START: CommandSpec = {
 };
 
 /** What a workflow's start has in common with it. */
-const NOT_SHARED = ['verify', 'max-iterations', 'anchor', 'context'];
+const NOT_SHARED = ['verify', 'setup', 'max-iterations', 'anchor', 'context'];
 const SHARED = START.options!.filter(({ name }) => !NOT_SHARED.includes(name));
 
 export const COMMANDS: readonly CommandSpec[] = [
@@ -125,13 +139,22 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'resume',
     group: 'Run',
     summary: 'Go on with a blocked, paused or failed session, or adopt one without a runner.',
+    details:
+      'The config is read again; what is given here wins over it, as what was given at the start does. Limits are ' +
+      'totals. After a limit was reached it needs a higher one.',
     arguments: [SESSION],
     options: [
       { name: 'answer', value: 'text', placeholder: 'TEXT', help: 'Answers what the agent asked.' },
+      ...WORK,
       ...LIMITS,
+      ...TIMEOUTS,
       DETACH,
     ],
-    examples: ['pulse resume last --answer "Use bcrypt."', 'pulse resume 3f2c --max-iterations 20'],
+    examples: [
+      'pulse resume last --answer "Use bcrypt."',
+      'pulse resume 3f2c --max-iterations 20',
+      'pulse resume last --setup "npm install"',
+    ],
     isPersonOnly: true,
     load: () => import('./commands/resume.ts'),
   },

@@ -29,7 +29,7 @@ function describe(event: PulseEvent, style: Style): string {
     case 'session.started':
       return `started with ${word('agent')} on ${word('branch')}, from ${word('base').slice(0, 10)}`;
     case 'session.resumed':
-      return data.answer ? `resumed, answer: ${word('answer')}` : 'resumed';
+      return `resumed${data.answer ? `, answer: ${word('answer')}` : ''}${changesText(data)}`;
     case 'iteration.planned':
       return style.dim(
         `planned${data.unit ? ` ${word('unit')}` : ''}, context ${word('anchorStrategy') || 'none'}`,
@@ -150,6 +150,23 @@ function stopped(data: Record<string, unknown>, style: Style): string {
 export function waiting(event: PulseEvent): string {
   const wait = waitOfEvent(event);
   return wait ? waitingText(wait, Date.parse(event.at)) : 'waiting';
+}
+
+/** What is other than before, by its name. */
+export function changesText({ changed }: Record<string, unknown>): string {
+  if (typeof changed !== 'object' || changed === null) return '';
+  const told = Object.entries(changed).map(([name, change]) => {
+    const to = (change as { to?: unknown } | null)?.to;
+    return `${name.replace(/_ms$|Ms$/, '')} ${valueText(name, to)}`;
+  });
+  return told.length === 0 ? '' : `, now: ${shownLine(told.join('; '))}`;
+}
+
+function valueText(name: string, value: unknown): string {
+  if (/ms$/i.test(name) && typeof value === 'number') return formatDuration(value);
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string'))
+    return value.join(', ') || 'none';
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }
 
 function delay({ delayMs }: Record<string, unknown>): string {

@@ -12,21 +12,23 @@ import {
   getSession,
   listChildren,
   moveSession,
+  NO_RETRIES,
   purseOf,
   releaseSpending,
   type Session,
   type SessionRequest,
+  type SessionSettings,
   updateControl,
   updateSession,
   withPurse,
 } from '../store/sessions.ts';
-import { type Db, storeNow } from '../store/store.ts';
+import { type Db, storeNow, toJson } from '../store/store.ts';
 import { insertTurn, type NewTurn } from '../store/turns.ts';
 import { findWorkflow, listPulses, movePulse } from '../store/workflows.ts';
 import { PAUSED } from './decide.ts';
+import { specNow } from './dispatch.ts';
 import { dropExperiments } from './dropped-experiments.ts';
-import { runLimits } from './governor.ts';
-import { type LimitChange, raisedLimits } from './limits.ts';
+import { demandRaisedLimits } from './limits.ts';
 import type { ComposedBrief } from './ports.ts';
 import { stopEvent, stopSession } from './settle.ts';
 
@@ -107,9 +109,11 @@ async function stopPulseOf(db: Db, sessionId: string): Promise<void> {
   await appendEvents(db, sessionId, [{ type: 'pulse.stopped', data }]);
 }
 
-export interface Resume extends LimitChange {
+export interface Resume {
   answer?: string;
   actor: string;
+  /** What the session has from now on; `null`: what it had. */
+  change: SessionChange | null;
   /** What it stopped for has been decided, so it may go on. */
   isDecided?: boolean;
   /** Where the session's branch is now: a person may have committed on it meanwhile. */
@@ -117,6 +121,14 @@ export interface Resume extends LimitChange {
   answerTurn: NewTurn | null;
   /** Of the attempt that was stopped, with the answer in it; `null` where none was, or nothing was answered. */
   brief: Pick<ComposedBrief, 'text' | 'tokens'> | null;
+}
+
+export interface SessionChange {
+  columns: Partial<Session>;
+  settings: SessionSettings;
+  /** Written with it: what a loop keeps of its own. */
+  apply?(db: Db): Promise<void>;
+  changed: Record<string, unknown>;
 }
 
 /** Blocked, paused and failed sessions go on; after a limit only with a higher one. */
@@ -141,11 +153,13 @@ export async function resumeSession(db: Db, id: string, resume: Resume): Promise
       },
     );
   }
-  const limits = raisedLimits(session, resume);
+  const { answer, actor, branchHead, answerTurn, brief, change } = resume;
+  const after: Session = { ...session, ...change?.columns };
+  demandRaisedLimits(session, after);
   const control = await getControl(db, session.id);
-  const { answer, actor, branchHead, answerTurn, brief } = resume;
+  const settings = change?.settings ?? control.settings;
   await moveSession(db, session, 'running');
-  await updateSession(db, session.id, limits);
+  if (change) await changeSession(db, session.id, change);
   await updateControl(db, session.id, {
     request: null,
     request_actor: null,
@@ -154,25 +168,53 @@ export async function resumeSession(db: Db, id: string, resume: Resume): Promise
     ...(answer ? { answer } : {}),
     ...(branchHead ? { head_sha: branchHead } : {}),
   });
-  await restart(db, { ...session, ...limits }, { branchHead, brief });
+  await restart(db, { session: after, settings }, { branchHead, brief });
   if (answerTurn) await insertTurn(db, answerTurn);
   await appendEvents(db, session.id, [
     {
       type: 'session.resumed',
-      data: { actor, from: session.status, answer: answer ?? control.answer, ...limits },
+      data: {
+        ...{ actor, from: session.status, answer: answer ?? control.answer },
+        ...(change && Object.keys(change.changed).length > 0 ? { changed: change.changed } : {}),
+      },
     },
   ]);
-  if (session.kind === 'research') await resumeResearch(db, session, { actor, answer, branchHead });
+  if (session.kind === 'research') await resumeResearch(db, session, { actor, answer, branchHead, change });
   return getSession(db, session.id);
+}
+
+async function changeSession(db: Db, id: string, { columns, settings, apply }: SessionChange): Promise<void> {
+  const { setup, verify, progress_log: _, status: __, id: ___, ...plain } = columns;
+  await updateSession(db, id, {
+    ...plain,
+    ...(setup === undefined ? {} : { setup: setup && toJson(setup) }),
+    ...(verify === undefined ? {} : { verify: toJson(verify) }),
+  });
+  await updateControl(db, id, { settings });
+  await apply?.(db);
+}
+
+/** What those that work for it have from it; budgets are the lead's, and draw on one purse. */
+const OF_WORKERS = [
+  'agent',
+  'command',
+  'setup',
+  'iteration_timeout_ms',
+  'idle_timeout_ms',
+  'time_limit_ms',
+] as const;
+
+function ofWorkers({ columns, settings, changed }: SessionChange): SessionChange {
+  const own = Object.fromEntries(OF_WORKERS.map((name) => [name, columns[name]]));
+  return { columns: own, settings, changed };
 }
 
 /** Those that work for it go on with it. What a person has committed meanwhile is the best, and has yet to be read. */
 async function resumeResearch(
   db: Db,
   { id, base_sha }: Session,
-  { actor, answer, branchHead }: { actor: string; answer?: string; branchHead: string | null },
+  { actor, answer, branchHead, change }: Pick<Resume, 'actor' | 'answer' | 'branchHead' | 'change'>,
 ): Promise<void> {
-  const { time_limit_ms } = await getSession(db, id);
   const children = await listChildren(db, id);
   const known = (await findResearch(db, id))?.best_sha ?? base_sha;
   const own = await reportedCommits(db, [id, ...children.map((child) => child.id)]);
@@ -181,14 +223,17 @@ async function resumeResearch(
   for (const child of children) {
     if (!RESUMABLE_STATUSES.includes(child.status)) continue;
     await moveSession(db, child, 'running');
-    await updateSession(db, child.id, { time_limit_ms });
+    if (change) await changeSession(db, child.id, ofWorkers(change));
     await updateControl(db, child.id, {
       request: null,
       request_actor: null,
       window_from: child.current_iteration,
+      counters: NO_RETRIES,
       ...(answer && child.status === 'blocked' ? { answer } : {}),
     });
-    await restart(db, await withPurse(db, await getSession(db, child.id)), { branchHead: null, brief: null });
+    const { settings } = await getControl(db, child.id);
+    const now = await withPurse(db, await getSession(db, child.id));
+    await restart(db, { session: now, settings }, { branchHead: null, brief: null });
     await appendEvents(db, child.id, [{ type: 'session.resumed', data: { actor, from: child.status } }]);
   }
 }
@@ -206,12 +251,12 @@ async function reportedCommits(db: Db, sessionIds: readonly string[]): Promise<s
 }
 
 /**
- * An attempt that was stopped before its agent was done starts from where the branch is now, under the limits of now,
- * and with the person's answer in its brief.
+ * An attempt that was stopped before its agent was done starts from where the branch is now, with the agent, the
+ * commands and the limits of now, and with the person's answer in its brief.
  */
 async function restart(
   db: Db,
-  session: Session,
+  { session, settings }: { session: Session; settings: SessionSettings },
   { branchHead, brief }: Pick<Resume, 'branchHead' | 'brief'>,
 ): Promise<void> {
   const [newest] = await recentIterations(db, session.id, 1);
@@ -225,6 +270,6 @@ async function restart(
     start_sha: startSha,
     ...(brief ? { task_content: brief.text, context_tokens: brief.tokens } : {}),
   });
-  const spec = { ...task.spec, startSha, limits: runLimits(session) };
+  const spec = { ...specNow(task.spec, { session, settings }), startSha };
   await amendTask(db, task.id, { spec, content: brief?.text ?? task.task_content });
 }

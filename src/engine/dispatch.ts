@@ -6,7 +6,7 @@ import { recoveryRef } from '../git/refs.ts';
 import { appendEvents } from '../store/events.ts';
 import { insertTask } from '../store/inbox.ts';
 import { insertIteration } from '../store/iterations.ts';
-import { assertStatus, updateSession } from '../store/sessions.ts';
+import { assertStatus, type Session, type SessionSettings, updateSession } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import { WORK_TOOLS } from '../tools/work/work-tools.ts';
 import { runLimits } from './governor.ts';
@@ -156,5 +156,30 @@ export function attemptSpec(
     record: control.settings.record,
     sandbox: control.settings.sandbox ?? null,
     limits: runLimits(session),
+  };
+}
+
+/** An attempt that was dispatched before the session's settings changed, as it would be dispatched now. */
+export function specNow(
+  spec: AttemptSpec,
+  { session, settings }: { session: Session; settings: SessionSettings },
+): AttemptSpec {
+  const { agent, command } = session;
+  const isOther = agent !== spec.agent || command !== spec.command;
+  const others = spec.tools.filter((name) => !(WORK_TOOLS as readonly string[]).includes(name));
+  const isNative = spec.agent === 'native' || agent === 'native';
+  return {
+    ...spec,
+    agent,
+    command,
+    model: settings.model ?? null,
+    prices: settings.prices ?? {},
+    ...(spec.verifyOn === 'complete' ? { verify: session.verify, setup: session.setup } : {}),
+    environmentPass: settings.environmentPass,
+    sandbox: settings.sandbox ?? null,
+    limits: runLimits(session),
+    // Another agent knows nothing of the session that this one was to go on with.
+    ...(isOther ? { resume: null, resumeUsage: null } : {}),
+    ...(isOther && isNative ? { tools: agent === 'native' ? [...others, ...WORK_TOOLS] : others } : {}),
   };
 }

@@ -1,31 +1,10 @@
-import { checkLimits } from '../domain/bounds.ts';
 import { PulseError } from '../domain/errors.ts';
 import { higherLimit } from '../domain/next-command.ts';
 import type { Session } from '../store/sessions.ts';
 
-export interface LimitChange {
-  maxIterations?: number;
-  /** `null`: no limit. */
-  budgetUsd?: number | null;
-  budgetTokens?: number;
-  timeLimitMs?: number;
-}
-
-type LimitColumns = Partial<
-  Pick<Session, 'max_iterations' | 'budget_usd' | 'budget_tokens' | 'time_limit_ms'>
->;
-
-/** The columns to change. After a limit was reached a resume needs a higher one: else `limit_not_raised` says which. */
-export function raisedLimits(session: Session, change: LimitChange): LimitColumns {
-  checkLimits(change);
-  const columns: LimitColumns = {
-    ...(change.maxIterations === undefined ? {} : { max_iterations: change.maxIterations }),
-    ...(change.budgetUsd === undefined ? {} : { budget_usd: change.budgetUsd }),
-    ...(change.budgetTokens === undefined ? {} : { budget_tokens: change.budgetTokens }),
-    ...(change.timeLimitMs === undefined ? {} : { time_limit_ms: change.timeLimitMs }),
-  };
+/** After a limit was reached a resume needs a higher one: else `limit_not_raised` says which. */
+export function demandRaisedLimits(session: Session, after: Session): void {
   const { stop_reason: reason, current_iteration, spent_usd, total_tokens_used, running_ms } = session;
-  const after = { ...session, ...columns };
   const isAbove = (limit: number | null, spent: number): boolean => limit === null || limit > spent;
   if (reason === 'iteration_limit' && !isAbove(after.max_iterations, current_iteration))
     throw notRaised('iteration limit', session);
@@ -35,7 +14,6 @@ export function raisedLimits(session: Session, change: LimitChange): LimitColumn
     throw notRaised('token limit', session);
   if (reason === 'budget_time' && !isAbove(after.time_limit_ms, running_ms))
     throw notRaised('running time limit', session);
-  return columns;
 }
 
 function notRaised(limit: string, session: Session): PulseError {

@@ -23,7 +23,7 @@ type Failure = NonNullable<RunReport['failure']>;
 export function judgeFailure(state: SessionState, live: LiveIteration, result: AttemptResult): Step | null {
   if (result.setupFailure) {
     const { command, exit } = result.setupFailure;
-    const detail = `Setup failed: ${command} (exit ${exit ?? 'none'}). Set \`setup\` in .pulse/config.yaml.`;
+    const detail = `Setup failed: ${command} (exit ${exit ?? 'none'}). Resume it with --setup CMD, or set \`setup\` in .pulse/config.yaml and resume it.`;
     return fail(live, result, {
       stop: { status: 'failed', reason: 'preflight_failed', detail },
       failureClass: null,

@@ -132,6 +132,17 @@ export const resumeInput = z.strictObject({
   sessionId,
   answer: z.string().max(65_536).optional().describe('Answers what the agent asked.'),
   ...limits,
+  iterationTimeout: startFields.iterationTimeout,
+  idleTimeout: startFields.idleTimeout,
+  verify: z
+    .array(command)
+    .max(50)
+    .optional()
+    .describe('Other commands that must pass before "done" is believed.'),
+  setup: z.array(command).max(50).optional().describe('Other commands that make a fresh worktree usable.'),
+  agent: z.string().max(50).optional().describe('Go on with another agent.'),
+  model: startFields.model,
+  command: startFields.command,
 });
 
 export const contextInput = z.strictObject({

@@ -96,18 +96,18 @@ const resume = sessionTool({
   title: 'Resume a session',
   description:
     'Go on with a blocked, paused or failed session: with a person’s answer to what the agent asked, or with a higher ' +
-    'limit after one was reached. Adopts a running session that nobody runs. Only on a person’s word.',
+    'limit after one was reached. The config is read again, and agent, model, verify and setup may be others. Adopts a running session that nobody runs. Only on a person’s word.',
   input: resumeInput,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
-  async run({ sessionId, answer, maxIterations, budgetUsd, budgetTokens, timeLimit }, caller) {
+  async run({ sessionId, budgetUsd, timeLimit, iterationTimeout, idleTimeout, ...asked }, caller) {
     demandPerson(caller, 'pulse_resume');
     const pulse = await caller.pulse();
     const { session, next } = await pulse.resume(sessionId, {
-      answer,
-      maxIterations,
+      ...asked,
       budgetUsd: usd(budgetUsd),
-      budgetTokens,
       timeLimitMs: timeLimit,
+      iterationTimeoutMs: iterationTimeout,
+      idleTimeoutMs: idleTimeout,
       actor: caller.actor,
       within: caller.take,
     });

@@ -4,8 +4,13 @@ import { PulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
 import { RESUMABLE_STATUSES } from '../domain/status.ts';
 import { composeAgain } from '../engine/brief-again.ts';
-import { abortSession, pauseWithoutRunner, requestPause, resumeSession } from '../engine/control.ts';
-import type { LimitChange } from '../engine/limits.ts';
+import {
+  abortSession,
+  pauseWithoutRunner,
+  requestPause,
+  resumeSession,
+  type SessionChange,
+} from '../engine/control.ts';
 import type { ComposedBrief } from '../engine/ports.ts';
 import { runSession } from '../engine/runner.ts';
 import { loadState } from '../engine/state.ts';
@@ -15,11 +20,16 @@ import {
   getSession,
   listChildren,
   type Session,
+  type SessionChoices,
   type SessionRequest,
+  type SessionSettings,
 } from '../store/sessions.ts';
 import { newestTurn } from '../store/turns.ts';
+import { choicesOf } from './choices.ts';
 import type { Operations, Within } from './context.ts';
+import { changeOfResume } from './resume-change.ts';
 import { runnerState } from './view.ts';
+import { prepareAgain } from './workflow-plan.ts';
 
 /** An aborted run's processes are dead within this time (contract 1.2). */
 const ABORT_WITHIN_MS = 10_000;
@@ -106,7 +116,7 @@ async function clearUp({ engine }: Operations, sessionId: string): Promise<void>
   await runSession(engine, sessionId, new AbortController().signal);
 }
 
-export interface ResumeInput extends LimitChange {
+export interface ResumeInput extends SessionChoices {
   answer?: string;
   actor: string;
   /** The person has decided what the session stopped for, in the same transaction (`within`). */
@@ -133,6 +143,7 @@ export async function resume(operations: Operations, id: string, input: ResumeIn
         },
       );
     }
+    refuseChanges(session, input);
     const isDriven = (await runnerState(operations, session.id)) !== 'none';
     return { session, next: isDriven ? 'attach' : 'run' };
   }
@@ -157,11 +168,18 @@ export async function resume(operations: Operations, id: string, input: ResumeIn
             input.answer,
           ),
         );
-  const brief = input.answer ? await briefOfStopped(operations, session.id, input.answer) : null;
+  const change = await changeFor(operations, { session, settings: control.settings, input });
+  const brief =
+    input.answer || Object.keys(change?.changed ?? {}).length > 0
+      ? await briefOfStopped(operations, session.id, { answer: input.answer, change })
+      : null;
+  const { actor, answer, isDecided } = input;
   const resumed = await store.tx(
     'resume',
     async (db) => {
-      const running = await resumeSession(db, session.id, { ...input, branchHead, answerTurn, brief });
+      const running = await resumeSession(db, session.id, {
+        ...{ actor, answer, isDecided, branchHead, answerTurn, brief, change },
+      });
       await input.within?.(db, session.id);
       return running;
     },
@@ -171,19 +189,59 @@ export async function resume(operations: Operations, id: string, input: ResumeIn
   return { session: resumed, next: 'run' };
 }
 
+/** What is decided while it runs would hold for some of its attempts only. */
+function refuseChanges({ id, status }: Session, input: ResumeInput): void {
+  const named = Object.keys(choicesOf(input));
+  if (named.length === 0) return;
+  throw new PulseError(
+    'invalid_transition',
+    `Session ${id} is ${status}: ${named.join(', ')} cannot change now.`,
+    {
+      hint: `pulse pause ${id}, then resume it so.`,
+    },
+  );
+}
+
+/** A decision about a plan or a review changes nothing else. */
+async function changeFor(
+  operations: Operations,
+  { session, settings, input }: { session: Session; settings: SessionSettings; input: ResumeInput },
+): Promise<SessionChange | null> {
+  if (input.isDecided || !RESUMABLE_STATUSES.includes(session.status)) return null;
+  const {
+    columns,
+    settings: after,
+    preparation,
+    changed,
+  } = await changeOfResume(operations, {
+    session,
+    settings,
+    input,
+  });
+  return {
+    ...{ columns, settings: after, changed },
+    apply: async (db) => {
+      if (preparation) await prepareAgain(db, preparation.workflowId, preparation.to);
+    },
+  };
+}
+
 /** An attempt that was stopped in the middle has its next brief already, written before the person answered. */
 async function briefOfStopped(
   { engine }: Operations,
   sessionId: string,
-  answer: string,
+  { answer, change }: { answer: string | undefined; change: SessionChange | null },
 ): Promise<ComposedBrief | null> {
   const state = await engine.store.read((db) => loadState(db, sessionId, engine));
-  const { control, live } = state;
+  const { live } = state;
   if (!live || live.task.result) return null;
+  const session = { ...state.session, ...change?.columns };
+  const settings = change?.settings ?? state.control.settings;
+  const control = { ...state.control, settings, ...(answer === undefined ? {} : { answer }) };
   const { recoverTo } = live.task.spec;
   return composeAgain(
     engine.briefs,
-    { state: { ...state, control: { ...control, answer } }, live },
+    { state: { ...state, session, control }, live },
     {
       attempt: live.iteration.attempt,
       recoveryRef: recoverTo,

@@ -28,6 +28,7 @@ import {
   type SessionSettings,
 } from '../store/sessions.ts';
 import { insertTurn } from '../store/turns.ts';
+import { choicesOf, chosenColumns, chosenSettings, wantedModel } from './choices.ts';
 import type { Operations, Within } from './context.ts';
 import { openTrustedProject, type Project } from './project.ts';
 import { type ChosenSandbox, chooseSandbox } from './sandbox.ts';
@@ -45,6 +46,7 @@ export interface StartInput {
   command?: string;
   model?: string;
   verify?: string[];
+  setup?: string[];
   maxIterations?: number;
   /** `null`: no limit. */
   budgetUsd?: number | null;
@@ -167,15 +169,6 @@ export async function startSession(
   return { session: stored, notes };
 }
 
-/** Throws `usage` for a name that an agent would take for an option. */
-function wantedModel({ model }: StartInput, { values }: Config): string | null {
-  const wanted = model ?? values.model ?? null;
-  if (wanted === null || /^[^\s-]\S*$/.test(wanted)) return wanted;
-  throw new PulseError('usage', `"${wanted}" is no name of a model.`, {
-    hint: 'A name has no blanks and does not begin with a dash.',
-  });
-}
-
 function isCostUnknown(
   adapter: AgentAdapter,
   { model, config, environment }: { model: string | null; config: Config; environment: NodeJS.ProcessEnv },
@@ -198,7 +191,7 @@ function checkGoal(goal: string): void {
   if (goal.includes('\0')) throw new PulseError('invalid_input', 'The goal contains a NUL character.');
 }
 
-async function checkFallback(name: string | undefined, environment: NodeJS.ProcessEnv): Promise<void> {
+export async function checkFallback(name: string | undefined, environment: NodeJS.ProcessEnv): Promise<void> {
   if (name === undefined) return;
   findAdapter(name);
   if (['command', 'replay', 'acp'].includes(name)) {
@@ -257,16 +250,12 @@ function newSession({
   branch,
   worktrees,
 }: NewSessionParts): NewSession {
-  const { values, sources } = config;
-  const isIdleAsked = input.idleTimeoutMs !== undefined || sources.idleTimeout !== 'default';
-  const idleTimeout = input.idleTimeoutMs ?? values.idleTimeout;
   return {
     id,
     kind: input.kind ?? 'goal',
     project_name: input.projectName ?? basename(repository.root),
     project_path: repository.root,
     goal: input.goal,
-    max_iterations: input.maxIterations ?? values.maxIterations,
     current_iteration: 0,
     status: 'pending',
     last_signal: null,
@@ -275,15 +264,7 @@ function newSession({
     base_branch: base.branch,
     base_sha: base.sha,
     worktree_path: join(worktrees, repository.projectKey, id),
-    agent,
-    command: input.command ?? (agent === 'command' ? (values.command ?? null) : null),
-    setup: values.setup ?? null,
-    verify: input.verify ?? [...values.verify],
-    budget_usd: input.budgetUsd === undefined ? values.budgetUsd : input.budgetUsd,
-    budget_tokens: input.budgetTokens ?? values.budgetTokens ?? null,
-    time_limit_ms: input.timeLimitMs ?? values.timeLimit,
-    iteration_timeout_ms: input.iterationTimeoutMs ?? values.iterationTimeout,
-    idle_timeout_ms: isIdleAsked || findAdapter(agent).idleByDefault ? idleTimeout : null,
+    ...chosenColumns(choicesOf(input), config, agent),
     spent_usd: 0,
     reserved_usd: 0,
     running_ms: 0,
@@ -323,17 +304,8 @@ interface SettingsParts {
 function sessionSettings(parts: SettingsParts): SessionSettings {
   const { config, input, identity, remote, sandbox } = parts;
   const { values } = config;
-  const { wait } = values.limits;
   return {
-    contextStrategy: input.contextStrategy ?? values.context,
-    inferredCompletion: values.completion.inferred,
-    fallbackAgent: values.fallbackAgent ?? null,
-    patienceMs: values.patience,
-    limitsWait: wait === true || (wait as unknown) === 'on',
-    environmentPass: [...values.env.pass],
-    sandbox,
-    model: wantedModel(input, config),
-    prices: values.prices ?? {},
+    ...chosenSettings(choicesOf(input), config, sandbox),
     identity,
     record: input.record ?? false,
     commander: input.kind === 'research' ? (values.research?.commander ?? null) : null,

@@ -218,3 +218,9 @@ function refuseLateChanges({
     data: { violations: faults },
   });
 }
+
+/** Other checks or another setup: both need a baseline of their own. */
+export async function prepareAgain(db: Db, id: string, { checks, steps }: Preparation): Promise<void> {
+  await updateWorkflow(db, id, { checks: toJson(checks), setup_steps: steps && toJson(steps) });
+  await restartPreflight(db, id);
+}

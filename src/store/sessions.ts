@@ -1,15 +1,16 @@
 /** `pulse_sessions` and the machinery beside it. Status changes go through `moveSession` alone. */
 
 import { type Insertable, type Selectable, sql, type UpdateObject } from 'kysely';
-import type { Prices, SandboxWish } from '../domain/attempt.ts';
 import { MOST_TOKENS } from '../domain/bounds.ts';
-import type { CommanderTarget } from '../domain/commander.ts';
 import { PulseError } from '../domain/errors.ts';
 import type { FailureClass } from '../domain/failures.ts';
 import { type SessionStatus, type StopReason, transition } from '../domain/status.ts';
 import type { Schema, SessionControlsTable, SessionsTable } from './schema.ts';
 import { findSessionId } from './session-ids.ts';
+import type { SessionSettings } from './session-settings.ts';
 import { type Db, fromJson, storeNow, toJson } from './store.ts';
+
+export type { SessionChoices, SessionSettings } from './session-settings.ts';
 
 export interface ProgressEntry {
   iteration: number;
@@ -26,33 +27,6 @@ export interface Session extends SessionColumns {
   progress_log: ProgressEntry[];
   setup: string[] | null;
   verify: string[];
-}
-
-/** Choices of a session that no column of the contract holds. */
-export interface SessionSettings {
-  contextStrategy: 'none' | 'prefetch' | 'mcp' | 'hybrid';
-  inferredCompletion: 'confirm' | 'accept';
-  limitsWait: boolean;
-  /** How long a service that is away is waited for; absent: as long as by default, 0: not at all. */
-  patienceMs?: number;
-  /** Takes over an attempt whose agent has reached its usage limit. */
-  fallbackAgent?: string | null;
-  environmentPass: string[];
-  /** What of the machine the runs can see; `null` or absent: all that the user can. */
-  sandbox?: SandboxWish | null;
-  /** Which model the agent is asked for; `null` or absent: its own choice. */
-  model?: string | null;
-  /** The user's own prices, for agents that tell no cost. */
-  prices?: Prices;
-  identity: { name: string; email: string } | null;
-  record: boolean;
-  /** Where research is told beside the built-in commander; `null` or absent: nowhere. */
-  commander?: CommanderTarget | null;
-  /** Daemons with all of these run the attempts, by way of `remote`; none: the session's own runner does. */
-  labels: string[];
-  remote: string | null;
-  /** SHA-256 of the repository's own config that the session began with; `null` or absent: it had none. */
-  trustedConfig?: string | null;
 }
 
 /** Retries and waits of the iteration in hand; settling it clears them. */
@@ -251,15 +225,26 @@ export async function updateControl(
   patch: Partial<
     Pick<
       SessionControl,
-      'request' | 'request_actor' | 'answer' | 'counters' | 'window_from' | 'head_sha' | 'settled_iterations'
+      | 'request'
+      | 'request_actor'
+      | 'answer'
+      | 'counters'
+      | 'window_from'
+      | 'head_sha'
+      | 'settled_iterations'
+      | 'settings'
     >
   >,
 ): Promise<void> {
   if (Object.keys(patch).length === 0) return;
-  const { counters, ...rest } = patch;
+  const { counters, settings, ...rest } = patch;
   await db
     .updateTable('session_controls')
-    .set({ ...rest, ...(counters ? { counters: toJson(counters) } : {}) })
+    .set({
+      ...rest,
+      ...(counters ? { counters: toJson(counters) } : {}),
+      ...(settings ? { settings: toJson(settings) } : {}),
+    })
     .where('session_id', '=', sessionId)
     .execute();
 }

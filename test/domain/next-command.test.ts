@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nextCommand, type Standing } from '../../src/domain/next-command.ts';
 import { STOP_REASONS, type StoppedStatus, type StopReason } from '../../src/domain/status.ts';
-import { raisedLimits } from '../../src/engine/limits.ts';
+import { demandRaisedLimits } from '../../src/engine/limits.ts';
 import type { Session } from '../../src/store/sessions.ts';
 
 const standing: Standing = {
@@ -36,17 +36,17 @@ describe('the command that goes on', () => {
 
   it('names a limit above what is spent, however far the old one was overrun', () => {
     const options: [StopReason, RegExp, string][] = [
-      ['budget_cost', /--budget-usd (\S+)$/, 'budgetUsd'],
-      ['budget_tokens', /--budget-tokens (\S+)$/, 'budgetTokens'],
-      ['budget_time', /--time-limit (\S+)h$/, 'timeLimitMs'],
-      ['iteration_limit', /--max-iterations (\S+)$/, 'maxIterations'],
+      ['budget_cost', /--budget-usd (\S+)$/, 'budget_usd'],
+      ['budget_tokens', /--budget-tokens (\S+)$/, 'budget_tokens'],
+      ['budget_time', /--time-limit (\S+)h$/, 'time_limit_ms'],
+      ['iteration_limit', /--max-iterations (\S+)$/, 'max_iterations'],
     ];
     for (const [stop_reason, pattern, option] of options) {
       for (const change of [{}, { spent_usd: 0, total_tokens_used: 0, running_ms: 0 }]) {
         const value = Number(pattern.exec(hint({ ...change, stop_reason })!.command)![1]);
-        const limit = { [option]: option === 'timeLimitMs' ? value * 3_600_000 : value };
+        const limit = { [option]: option === 'time_limit_ms' ? value * 3_600_000 : value };
         const session = { ...standing, ...change, stop_reason } as Session;
-        expect(() => raisedLimits(session, limit), stop_reason).not.toThrow();
+        expect(() => demandRaisedLimits(session, { ...session, ...limit }), stop_reason).not.toThrow();
       }
     }
   });

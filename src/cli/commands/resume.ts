@@ -19,6 +19,13 @@ export async function run(context: CommandContext): Promise<number> {
     budgetUsd: input.usd('budget-usd'),
     budgetTokens: input.number('budget-tokens'),
     timeLimitMs: input.number('time-limit'),
+    iterationTimeoutMs: input.number('iteration-timeout'),
+    idleTimeoutMs: input.number('idle-timeout'),
+    agent: input.text('agent'),
+    command: input.text('command'),
+    model: input.text('model'),
+    verify: input.texts('verify'),
+    setup: input.texts('setup'),
     actor: actor(),
   };
   const { session, next } = await askingForTrust(context, before.project_path, () =>

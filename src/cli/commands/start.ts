@@ -28,6 +28,7 @@ function startInput(input: Input, cwd: string): StartInput {
     goal: input.argument('GOAL')!,
     ...sharedStart(input, cwd),
     verify: input.texts('verify'),
+    setup: input.texts('setup'),
     maxIterations: input.number('max-iterations'),
     anchorTurnId: input.text('anchor'),
     contextStrategy: input.text('context') as StartInput['contextStrategy'],

@@ -1,7 +1,7 @@
 /** The lines a follower leaves behind: one for each iteration that ended, one for whatever interrupted it. */
 import { formatDuration } from '../../domain/durations.ts';
 import type { PulseEvent } from '../../domain/events.ts';
-import { omitted, waiting } from '../event-text.ts';
+import { changesText, omitted, waiting } from '../event-text.ts';
 import type { Style } from '../terminal/style.ts';
 import { shorten, shownLine } from '../terminal/text.ts';
 import { experimentLines } from './experiment-lines.ts';
@@ -60,7 +60,7 @@ export function eventLines(
       ];
     case 'session.resumed': {
       const answer = typeof data.answer === 'string' ? `, answer: ${shownLine(data.answer)}` : '';
-      return [style.dim(shorten(`▸ resumed${answer}`, columns))];
+      return [style.dim(shorten(`▸ resumed${answer}${changesText(data)}`, columns))];
     }
     default:
       return [];

@@ -1,0 +1,190 @@
+/** What a resume changes: the config as it is now, and what the person says beside it. */
+import { isDeepStrictEqual } from 'node:util';
+import { chooseAgent, NEEDS_COMMAND } from '../agents/registry.ts';
+import { type Config, loadConfig } from '../config.ts';
+import { checkLimits } from '../domain/bounds.ts';
+import { PulseError } from '../domain/errors.ts';
+import { researchFileOf } from '../engine/measure.ts';
+import { findResearch } from '../store/research.ts';
+import type { Session, SessionChoices, SessionSettings } from '../store/sessions.ts';
+import { findPreflight, findWorkflow, type Workflow } from '../store/workflows.ts';
+import { type ChosenColumns, choicesOf, chosenColumns, chosenSettings, wantedModel } from './choices.ts';
+import type { Operations } from './context.ts';
+import { chooseSandbox } from './sandbox.ts';
+import { checkFallback } from './start.ts';
+import { type Preparation, preparation } from './workflow-plan.ts';
+
+export interface ResumeChange {
+  columns: ChosenColumns;
+  settings: SessionSettings;
+  /** A workflow's checks and setup, where they are others now. */
+  preparation: { workflowId: string; to: Preparation } | null;
+  /** What differs, by its name, for the event. */
+  changed: Record<string, { from: unknown; to: unknown }>;
+}
+
+/** Throws what a start would throw: a config that is not valid, an agent that is not there. Changes nothing. */
+export async function changeOfResume(
+  operations: Operations,
+  { session, settings, input }: { session: Session; settings: SessionSettings; input: SessionChoices },
+): Promise<ResumeChange> {
+  const { environment } = operations;
+  const asked = choicesOf(input);
+  checkLimits(asked);
+  await refuseMisplaced(operations, session, asked);
+  const config = await loadConfig(session.project_path, environment);
+  const chosen = choicesNow({ session, settings, asked });
+  const agent = await agentNow(operations, { session, settings, chosen, config });
+  if (config.values.fallbackAgent !== settings.fallbackAgent)
+    await checkFallback(config.values.fallbackAgent, environment);
+  const sandbox = await chooseSandbox({ wanted: chosen.sandbox, config, environment });
+  const columns = { ...chosenColumns(chosen, config, agent.name), command: agent.command };
+  // Of the other loops it is counted by their plan, which may have grown since.
+  if (session.kind !== 'goal' && asked.maxIterations === undefined)
+    columns.max_iterations = session.max_iterations;
+  const after: SessionSettings = { ...settings, ...chosenSettings(chosen, config, sandbox.wish) };
+  const prepared = await preparationNow(operations, { session, asked, config });
+  return {
+    columns,
+    settings: after,
+    preparation: prepared,
+    changed: differences({ session, settings, columns, after, prepared }),
+  };
+}
+
+/** What was said before stays said. Another agent has neither the command nor the model of the one before. */
+function choicesNow({
+  session,
+  settings,
+  asked,
+}: {
+  session: Session;
+  settings: SessionSettings;
+  asked: SessionChoices;
+}): SessionChoices {
+  const { command: _, model: __, ...rest } = settings.chosen ?? asItIs(session, settings);
+  const isOther = asked.agent !== undefined && asked.agent !== session.agent;
+  const before = isOther ? rest : (settings.chosen ?? asItIs(session, settings));
+  const isCommandAlone = asked.command !== undefined && asked.agent === undefined;
+  const agent = isCommandAlone && !NEEDS_COMMAND.includes(session.agent) ? { agent: 'command' } : {};
+  return { ...before, ...agent, ...asked };
+}
+
+/** A session that does not know what was said at its start keeps what it has. */
+function asItIs(session: Session, { model, contextStrategy, sandbox }: SessionSettings): SessionChoices {
+  return {
+    agent: session.agent,
+    ...(session.command === null ? {} : { command: session.command }),
+    ...(model ? { model } : {}),
+    verify: session.verify,
+    ...(session.setup === null ? {} : { setup: session.setup }),
+    maxIterations: session.max_iterations,
+    budgetUsd: session.budget_usd,
+    ...(session.budget_tokens === null ? {} : { budgetTokens: session.budget_tokens }),
+    ...(session.time_limit_ms === null ? {} : { timeLimitMs: session.time_limit_ms }),
+    iterationTimeoutMs: session.iteration_timeout_ms,
+    ...(session.idle_timeout_ms === null ? {} : { idleTimeoutMs: session.idle_timeout_ms }),
+    sandbox: sandbox ? sandbox.mode : 'off',
+    contextStrategy,
+  };
+}
+
+/** One that nobody names stays: what is installed may be another by now. One that is new must be usable. */
+async function agentNow(
+  { environment }: Operations,
+  {
+    session,
+    settings,
+    chosen,
+    config,
+  }: { session: Session; settings: SessionSettings; chosen: SessionChoices; config: Config },
+): Promise<{ name: string; command: string | null }> {
+  const wanted = chosen.agent ?? null;
+  const configured = config.values.agent ?? null;
+  const command = chosen.command ?? (chosen.agent ? null : (config.values.command ?? null));
+  const name = wanted ?? (command === null ? configured : 'command');
+  if (name === null) return { name: session.agent, command: session.command };
+  const given = wanted === null && name !== 'command' ? null : command;
+  const model = wantedModel(chosen, config);
+  const isSame = name === session.agent && given === session.command && model === (settings.model ?? null);
+  if (!isSame) await chooseAgent({ wanted: name, configured: null, command: given, model, env: environment });
+  return { name, command: given };
+}
+
+/** Where checks and setup stand in a file of their own, that file is what has to be changed. */
+async function refuseMisplaced(
+  { engine: { store } }: Operations,
+  session: Session,
+  asked: SessionChoices,
+): Promise<void> {
+  if (session.kind !== 'research') return;
+  const research = await store.read((db) => findResearch(db, session.id));
+  const hasSetup = research !== null && researchFileOf(research.content).setup !== undefined;
+  const misplaced = asked.verify ? '--verify' : asked.setup && hasSetup ? '--setup' : null;
+  if (misplaced === null) return;
+  throw new PulseError('usage', `Session ${session.id} is research: ${misplaced} does not apply to it.`, {
+    hint: 'Its guard and its setup stand in the file that it was started with; start it again with another.',
+  });
+}
+
+/** `null` where nothing of it is other. What has been prepared stays unless something else is asked for. */
+async function preparationNow(
+  operations: Operations,
+  { session, asked, config }: { session: Session; asked: SessionChoices; config: Config },
+): Promise<ResumeChange['preparation']> {
+  if (session.kind !== 'workflow') return null;
+  const { workflow, preflight } = await operations.engine.store.read(async (db) => {
+    const found = (await findWorkflow(db, session.id))!;
+    return { workflow: found, preflight: await findPreflight(db, found.id) };
+  });
+  if (preflight?.status === 'completed' && !asked.verify && !asked.setup) return null;
+  const { setup: preflightSteps = workflow.plan.preflight } = asked;
+  const verify =
+    asked.verify?.map((command) => ({ command, source: 'Test' as const })) ?? workflow.plan.verify;
+  const plan = { ...workflow.plan, preflight: preflightSteps, verify };
+  const { project_path: root, base_sha: base } = session;
+  const to = await preparation(operations, { root, base, plan, values: config.values });
+  return isDeepStrictEqual(to, preparedOf(workflow)) ? null : { workflowId: workflow.id, to };
+}
+
+function preparedOf({ checks, setup_steps: steps }: Workflow): Preparation {
+  return { checks, steps };
+}
+
+const TOLD_SETTINGS = [
+  ...([
+    'model',
+    'contextStrategy',
+    'inferredCompletion',
+    'fallbackAgent',
+    'patienceMs',
+    'limitsWait',
+  ] as const),
+  ...(['environmentPass', 'sandbox', 'prices'] as const),
+];
+
+function differences({
+  session,
+  settings,
+  columns,
+  after,
+  prepared,
+}: {
+  session: Session;
+  settings: SessionSettings;
+  columns: ChosenColumns;
+  after: SessionSettings;
+  prepared: ResumeChange['preparation'];
+}): ResumeChange['changed'] {
+  const changed: ResumeChange['changed'] = {};
+  const compare = (name: string, from: unknown, to: unknown): void => {
+    if (!isDeepStrictEqual(from ?? null, to ?? null)) changed[name] = { from: from ?? null, to: to ?? null };
+  };
+  for (const [name, to] of Object.entries(columns)) compare(name, session[name as keyof ChosenColumns], to);
+  for (const name of TOLD_SETTINGS) {
+    // A session from before a setting was known has its default.
+    if (settings[name] !== undefined) compare(name, settings[name], after[name]);
+  }
+  if (prepared) changed.preflight = { from: null, to: prepared.to };
+  return changed;
+}

@@ -1,0 +1,49 @@
+/** What a session was told to do and how, beside its columns; stored as JSON with its machinery. */
+import type { Prices, SandboxWish } from '../domain/attempt.ts';
+import type { CommanderTarget } from '../domain/commander.ts';
+
+/** Choices of a session that no column of the contract holds. */
+export interface SessionSettings {
+  contextStrategy: 'none' | 'prefetch' | 'mcp' | 'hybrid';
+  inferredCompletion: 'confirm' | 'accept';
+  limitsWait: boolean;
+  /** How long a service that is away is waited for; absent: as long as by default, 0: not at all. */
+  patienceMs?: number;
+  /** Takes over an attempt whose agent has reached its usage limit. */
+  fallbackAgent?: string | null;
+  environmentPass: string[];
+  /** What of the machine the runs can see; `null` or absent: all that the user can. */
+  sandbox?: SandboxWish | null;
+  /** Which model the agent is asked for; `null` or absent: its own choice. */
+  model?: string | null;
+  /** The user's own prices, for agents that tell no cost. */
+  prices?: Prices;
+  identity: { name: string; email: string } | null;
+  record: boolean;
+  /** Where research is told beside the built-in commander; `null` or absent: nowhere. */
+  commander?: CommanderTarget | null;
+  /** Daemons with all of these run the attempts, by way of `remote`; none: the session's own runner does. */
+  labels: string[];
+  remote: string | null;
+  /** SHA-256 of the repository's own config that the session began with; `null` or absent: it had none. */
+  trustedConfig?: string | null;
+  /** What a person said, at the start and since: it wins over a config that is read again. */
+  chosen?: SessionChoices;
+}
+
+export interface SessionChoices {
+  agent?: string;
+  command?: string;
+  model?: string;
+  verify?: string[];
+  setup?: string[];
+  maxIterations?: number;
+  /** `null`: no limit. */
+  budgetUsd?: number | null;
+  budgetTokens?: number;
+  timeLimitMs?: number;
+  iterationTimeoutMs?: number;
+  idleTimeoutMs?: number;
+  sandbox?: 'off' | 'auto' | 'on';
+  contextStrategy?: 'none' | 'prefetch' | 'mcp' | 'hybrid';
+}
