@@ -1,8 +1,10 @@
 /** What a resume changes: the config as it is now, and what the person says beside it. */
 import { isDeepStrictEqual } from 'node:util';
 import { chooseAgent, NEEDS_COMMAND } from '../agents/registry.ts';
-import { type Config, loadConfig } from '../config.ts';
+
+import type { Config } from '../config.ts';
 import { checkLimits } from '../domain/bounds.ts';
+
 import { PulseError } from '../domain/errors.ts';
 import { researchFileOf } from '../engine/measure.ts';
 import { findResearch } from '../store/research.ts';
@@ -10,6 +12,7 @@ import type { Session, SessionChoices, SessionSettings } from '../store/sessions
 import { findPreflight, findWorkflow, type Workflow } from '../store/workflows.ts';
 import { type ChosenColumns, choicesOf, chosenColumns, chosenSettings, wantedModel } from './choices.ts';
 import type { Operations } from './context.ts';
+import { configOfSession } from './project.ts';
 import { chooseSandbox } from './sandbox.ts';
 import { checkFallback } from './start.ts';
 import { type Preparation, preparation } from './workflow-plan.ts';
@@ -32,7 +35,7 @@ export async function changeOfResume(
   const asked = choicesOf(input);
   checkLimits(asked);
   await refuseMisplaced(operations, session, asked);
-  const config = await loadConfig(session.project_path, environment);
+  const config = await configOfSession(operations, session);
   const chosen = choicesNow({ session, settings, asked });
   const agent = await agentNow(operations, { session, settings, chosen, config });
   if (config.values.fallbackAgent !== settings.fallbackAgent)
@@ -42,7 +45,11 @@ export async function changeOfResume(
   // Of the other loops it is counted by their plan, which may have grown since.
   if (session.kind !== 'goal' && asked.maxIterations === undefined)
     columns.max_iterations = session.max_iterations;
-  const after: SessionSettings = { ...settings, ...chosenSettings(chosen, config, sandbox.wish) };
+  const after: SessionSettings = {
+    ...settings,
+    ...chosenSettings(chosen, config, sandbox.wish),
+    trustedConfig: config.project?.sha256 ?? null,
+  };
   const prepared = await preparationNow(operations, { session, asked, config });
   return {
     columns,

@@ -1,17 +1,17 @@
 /** A resume reads the config again and takes what a person says now; what changed is an event. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMPLETE, CONTINUE, makeScene, type Scene } from '../engine/scene.ts';
+import { writeTrustedConfig } from '../fakes/trusted-config.ts';
 
 const ACTOR = { actor: 'test' };
 const ASKS = 'echo "<signal>BLOCKED: which?</signal>"';
 /** Leaves what it was told, and by which script, in the worktree. */
 const tells = (name: string, then: string) => `cat > brief-$PULSE_ITERATION; echo ${name} > by; ${then}`;
 
-function configure({ root }: Scene, text: string): void {
-  mkdirSync(join(root, '.pulse'), { recursive: true });
-  writeFileSync(join(root, '.pulse/config.yaml'), text);
+function configure({ root, environment }: Scene, text: string): Promise<void> {
+  return writeTrustedConfig(root, { text, environment });
 }
 
 async function changes(scene: Scene, session: { id: string }) {
@@ -22,11 +22,11 @@ describe('a resume', () => {
   it('tries setup again with what the config says now, and says what changed', async () => {
     const scene = await makeScene();
     const { pulse, run } = scene;
-    configure(scene, 'setup: ["exit 7"]\n');
+    await configure(scene, 'setup: ["exit 7"]\n');
     const failed = await scene.startAndRun(COMPLETE);
     expect(failed).toMatchObject({ status: 'failed', stop_reason: 'preflight_failed' });
     expect(failed.blocked_reason).toContain('--setup');
-    configure(scene, 'setup: ["touch prepared"]\nverify: ["test -e prepared"]\n');
+    await configure(scene, 'setup: ["touch prepared"]\nverify: ["test -e prepared"]\n');
     await pulse.resume(failed.id, ACTOR);
     expect(await run(failed)).toMatchObject({ status: 'complete', setup: ['touch prepared'] });
     expect(await changes(scene, failed)).toMatchObject({
@@ -38,7 +38,7 @@ describe('a resume', () => {
   it('takes setup, verify, agent and command from the person, who wins over the config', async () => {
     const scene = await makeScene();
     const { pulse, run } = scene;
-    configure(scene, 'setup: ["exit 7"]\nverify: ["false"]\n');
+    await configure(scene, 'setup: ["exit 7"]\nverify: ["false"]\n');
     const failed = await scene.startAndRun(COMPLETE);
     const file = join(scene.folder, 'other.sh');
     writeFileSync(file, tells('other', COMPLETE));
@@ -64,7 +64,7 @@ describe('a resume', () => {
   it('needs a higher limit after one was reached, from the person or from the config', async () => {
     const scene = await makeScene();
     const { pulse, run } = scene;
-    configure(scene, 'maxIterations: 1\n');
+    await configure(scene, 'maxIterations: 1\n');
     const stopped = await scene.startAndRun(CONTINUE);
     expect(stopped.stop_reason).toBe('iteration_limit');
     await expect(pulse.resume(stopped.id, { ...ACTOR, verify: ['true'] })).rejects.toMatchObject({
@@ -72,7 +72,7 @@ describe('a resume', () => {
       hint: expect.stringContaining('--max-iterations'),
     });
     expect((await pulse.get(stopped.id)).session.verify, 'a refusal changes nothing').toEqual([]);
-    configure(scene, 'maxIterations: 2\n');
+    await configure(scene, 'maxIterations: 2\n');
     await pulse.resume(stopped.id, ACTOR);
     expect(await run(stopped)).toMatchObject({ max_iterations: 2, current_iteration: 2 });
     await pulse.resume(stopped.id, { ...ACTOR, maxIterations: 3 });
@@ -94,7 +94,7 @@ describe('a resume', () => {
     expect(await run(session)).toMatchObject({ status: 'complete', current_iteration: 1 });
   });
 
-  it('refuses an agent that is not there, a config that is broken, and changes while it runs', async () => {
+  it('refuses an agent that is not there, a config that is broken or not trusted, and changes while it runs', async () => {
     const scene = await makeScene({ environment: { PULSE_AGENT_CODEX_BIN: '/nowhere/codex' } });
     const { pulse } = scene;
     const blocked = await scene.startAndRun(ASKS);
@@ -103,8 +103,11 @@ describe('a resume', () => {
     await expect(refused({ agent: 'nobody' })).rejects.toMatchObject({ code: 'usage' });
     await expect(refused({ agent: 'command' })).resolves.toMatchObject({ next: 'run' });
     await expect(refused({ maxIterations: 9 })).rejects.toMatchObject({ code: 'invalid_transition' });
+    await configure(scene, 'verify: []\n');
     const other = await scene.startAndRun(ASKS);
-    configure(scene, 'verfy: []\n');
+    writeFileSync(join(scene.root, '.pulse/config.yaml'), 'verify: ["true"]\n');
+    await expect(pulse.resume(other.id, ACTOR)).rejects.toMatchObject({ code: 'untrusted_config' });
+    writeFileSync(join(scene.root, '.pulse/config.yaml'), 'verfy: []\n');
     await expect(pulse.resume(other.id, ACTOR)).rejects.toMatchObject({ code: 'invalid_config' });
     expect((await pulse.get(other.id)).session.status).toBe('blocked');
   });
@@ -112,7 +115,7 @@ describe('a resume', () => {
   it('reads patience and what else stands in the config', async () => {
     const scene = await makeScene();
     const blocked = await scene.startAndRun(ASKS);
-    configure(scene, 'patience: 2h\niterationTimeout: 5m\n');
+    await configure(scene, 'patience: 2h\niterationTimeout: 5m\n');
     const { session } = await scene.pulse.resume(blocked.id, ACTOR);
     expect(session.iteration_timeout_ms).toBe(300_000);
     expect(await changes(scene, blocked)).toMatchObject({ patienceMs: { to: 7_200_000 } });
