@@ -30,6 +30,8 @@ export const Session = z
     progress_log: z.array(Progress),
     anchor_turn_id: z.string().nullable(),
     branch_name: z.string(),
+    branch_lags_at: z.string().nullable(),
+    branch_of: z.string().nullable(),
     base_branch: z.string().nullable(),
     base_sha: z.string(),
     worktree_path: z.string(),

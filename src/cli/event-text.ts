@@ -50,6 +50,14 @@ function describe(event: PulseEvent, style: Style): string {
       return style.yellow(`again: ${word('reason')} (attempt ${word('attempt')}${delay(data)})`);
     case 'files.omitted':
       return style.yellow(`git could not add ${omitted(data)}: not in any commit`);
+    case 'branch.lagged':
+      return style.yellow(
+        `${word('branch')} lags behind (${whyBehind(data)}): the work is at ${word('ref')}`,
+      );
+    case 'branch.followed':
+      return `${word('branch')} has followed to ${word('head').slice(0, 7)}`;
+    case 'branch.adopted':
+      return `${word('branch')} was moved to ${word('at').slice(0, 7)}: the work goes on top of it`;
     case 'worktree.kept':
       return style.yellow(`kept ${word('path')}: ${word('reason')}`);
     case 'iteration.settled':
@@ -132,6 +140,11 @@ function settled(data: Record<string, unknown>, style: Style): string {
   const commit = typeof data.commit === 'string' ? `commit ${data.commit.slice(0, 7)}` : 'no commit';
   const named = files.length > 6 ? [...files.slice(0, 6), `and ${files.length - 6} more`] : files;
   return `${style.bold(String(data.outcome ?? data.status))} ${style.dim([commit, ...named].join('  '))}`;
+}
+
+function whyBehind({ checkedOutIn, at }: Record<string, unknown>): string {
+  if (checkedOutIn) return `checked out in ${shownLine(String(checkedOutIn))}`;
+  return at ? `moved to ${String(at).slice(0, 7)}` : 'it is gone';
 }
 
 export function omitted({ paths, count }: Record<string, unknown>): string {

@@ -50,6 +50,8 @@ export const attemptSpecSchema = z.object({
   projectKey: z.string(),
   worktreePath: z.string(),
   startSha: z.string(),
+  /** The work of the run as a commit on `startSha`, made by the runner because the branch had moved. */
+  onTop: z.string().nullish(),
   branch: z.string(),
   agent: z.string(),
   command: z.string().nullable(),

@@ -19,6 +19,8 @@ export const ACTIONS = [
   'measure',
   'report',
   'advance_ref',
+  'put_on_top',
+  'adopt_branch',
   'land_pulse',
   'keep_wip',
   'give_up_pulse',

@@ -2,6 +2,7 @@
 import type { AttemptSpec, RunReport, VerificationRecord } from '../domain/attempt.ts';
 import type { NewEvent } from '../domain/events.ts';
 import type { BaselineIssue, Check, Completion, PreflightReport } from '../domain/workflow.ts';
+import type { BranchLag, HeadMoved } from '../git/session-head.ts';
 import type { Task } from '../store/inbox.ts';
 import type { IterationHead } from '../store/iterations.ts';
 import type { Experiment } from '../store/research.ts';
@@ -38,6 +39,8 @@ export interface BranchMove {
   taskId: string;
   from: string;
   to: string;
+  /** Where Pulse left the branch, if not at `from`. */
+  left: string | null;
   remote: string | null;
 }
 
@@ -46,8 +49,17 @@ export interface Workspace {
   /** At the remote too, where daemons elsewhere work on it. */
   createBranch(session: Session, remote: string | null): Promise<void>;
   readRef(session: Session, ref: string): Promise<string | null>;
-  /** The branch's commit, or `null` when it does not exist. */
+  /** Where the session would go on: its head, or what a person has made of its branch. `null`: neither exists. */
   branchHead(session: Session): Promise<string | null>;
+  /** As `branchHead`; from now on that is the session's head. */
+  takeStand(session: Session): Promise<string | null>;
+  /** Brings the branch to the head, if it can. `null`: it is there. */
+  follow(session: Session): Promise<BranchLag | null>;
+  /** The attempt's commit made again on top of what a person has committed. `null` where the two conflict. */
+  putOnTop(
+    session: Session,
+    move: Omit<BranchMove, 'from' | 'left'> & { onto: string },
+  ): Promise<UnitCommit | null>;
   /**
    * Makes the worktree ready at `startSha`. After an interruption: ends the processes of earlier runs and any that
    * stand in the worktree, keeps leftovers under `recoverTo`, then resets. With `keepWork` the agent is already done
@@ -79,8 +91,8 @@ export interface Workspace {
     session: Session,
     wanted: { sha: string; isWanted(path: string): boolean; maxBytes: number },
   ): Promise<ReviewMaterial>;
-  /** Moves the session's branch by compare-and-swap and drops the attempt's ref with it. */
-  advance(session: Session, move: BranchMove): Promise<void>;
+  /** Moves the session's head by compare-and-swap, its branch too if it can, and drops the attempt's ref with it. */
+  advance(session: Session, move: BranchMove): Promise<HeadMoved>;
   /**
    * Removes the worktree of an ended session; what is not committed goes to the recovery ref, attempts' refs go. One
    * whose work cannot be kept stays. Does not throw for it; returns what a person should know.
@@ -95,8 +107,11 @@ export type OnCommand = (command: string) => Promise<void>;
 export interface PulseWorkspace {
   /** Makes the pulse's branch at its start. */
   open(session: Session, pulse: { branch: string; at: string }): Promise<void>;
-  /** Moves the workflow's branch to the pulse's commit; the pulse's branch, wip and attempt refs go with it. */
-  land(session: Session, landing: PulseLanding & { from: string; to: string }): Promise<void>;
+  /** Moves the session's head, and its branch, to the commit; the pulse's branch, wip and attempt refs go with it. */
+  land(
+    session: Session,
+    landing: PulseLanding & { from: string; to: string; left: string | null },
+  ): Promise<HeadMoved>;
   /** Keeps the run's commit as work in progress, and drops the attempt's ref. */
   keepWip(session: Session, landing: PulseLanding & { to: string }): Promise<void>;
   /** Puts what the pulse has onto its own branch as a recovery checkpoint. `null` where it has nothing. */

@@ -1,10 +1,11 @@
 /** The steps of a workflow: preflight, a pulse's run, where its commit goes, and giving it up. */
 import { preflightBrief } from '../context/kickoff.ts';
 import { turnFromGoal } from '../context/turns.ts';
-import { isPulseError, PulseError } from '../domain/errors.ts';
+import { isPulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
 import { PREFLIGHT_UNIT, type PulseWork, setupCommands } from '../domain/workflow.ts';
 import { recoveryRef } from '../git/refs.ts';
+import type { HeadMoved } from '../git/session-head.ts';
 import { appendEvents } from '../store/events.ts';
 import { closeTask } from '../store/inbox.ts';
 import { moveIteration } from '../store/iterations.ts';
@@ -212,33 +213,25 @@ export async function landPulse(
     change,
     commit,
   }: { state: SessionState; live: LiveIteration; change: PulseChange; commit: string | null },
-): Promise<PulseChange> {
+): Promise<{ change: PulseChange; moved: HeadMoved | null }> {
   const { session } = state;
   const landing = { taskId: live.task.id, pulse: namesOf(change.pulse) };
   const { startSha } = landing.pulse;
   if (change.landing === 'branch') {
-    const land = () => pulses.land(session, { ...landing, from: startSha, to: commit! });
-    await act(trace, 'land_pulse', { perform: () => land().catch(tellMoved(session)) });
-  } else if (change.landing === 'wip' && commit) {
+    const place = { from: startSha, to: commit!, left: session.branch_lags_at };
+    const moved = await act(trace, 'land_pulse', {
+      perform: () => pulses.land(session, { ...landing, ...place }),
+    });
+    return { change, moved };
+  }
+  if (change.landing === 'wip' && commit) {
     await act(trace, 'keep_wip', { perform: () => pulses.keepWip(session, { ...landing, to: commit }) });
   } else if (change.landing === 'recovery') {
     const work = commit ?? change.pulse.wip_sha;
     const kept = await giveUp({ trace, pulses }, { state, landing, work, change });
-    return { ...change, patch: { ...change.patch, ...kept } };
+    return { change: { ...change, patch: { ...change.patch, ...kept } }, moved: null };
   }
-  return change;
-}
-
-/** Not to be put back: what a person has committed there is built on. */
-function tellMoved({ id, branch_name: branch }: SessionState['session']) {
-  return (error: unknown): never => {
-    if (!isPulseError(error, 'ref_moved') || error.data?.checkedOutIn) throw error;
-    throw new PulseError('ref_moved', `${branch} was moved while a pulse worked on top of what it was.`, {
-      hint: `pulse resume ${id} begins the pulse anew on it, and keeps what it had on a branch of its own.`,
-      cause: error,
-      data: error.data,
-    });
-  };
+  return { change, moved: null };
 }
 
 function namesOf({ planned_pulse_id: id, pulse_branch: branch, start_sha: startSha }: PulseRow) {

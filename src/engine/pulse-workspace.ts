@@ -106,6 +106,7 @@ export function createPulseWorkspace({
         branch: session.branch_name,
         from: landing.from,
         to: landing.to,
+        left: landing.left,
       }),
 
     keepWip: (session, landing) => keepWip(git, { ...refsOf(session, landing), to: landing.to }),

@@ -1,6 +1,7 @@
 /** The steps of research: reading the baseline, an experiment's run, and where its commit goes. */
 
 import { isPulseError } from '../domain/errors.ts';
+import type { HeadMoved } from '../git/session-head.ts';
 import { appendEvents } from '../store/events.ts';
 import {
   countExperiments,
@@ -124,8 +125,8 @@ export async function dispatchExperiment(
 }
 
 /**
- * One ref transaction; doing it again is no error. `false`: another worker's change was kept in this very moment, and
- * the next look decides anew.
+ * One ref transaction; doing it again is no error. `overtaken`: another worker's change was kept in this very moment,
+ * and the next look decides anew. `null`: the head stays where it is.
  */
 export async function landExperiment(
   { store, trace, workspace, pulses }: Engine,
@@ -135,11 +136,11 @@ export async function landExperiment(
     change,
     commit,
   }: { state: SessionState; live: LiveIteration; change: ExperimentChange; commit: string | null },
-): Promise<boolean> {
+): Promise<HeadMoved | 'overtaken' | null> {
   const { lead } = state.research!;
   const { number, start_sha: startSha, wip_sha: wip } = change.experiment;
   const made = commit ?? (change.landing === 'discarded' ? wip : null);
-  if (!made) return true;
+  if (!made) return null;
   const landing = { taskId: live.task.id, pulse: { id: `exp-${number}`, branch: null, startSha } };
   if (change.landing === 'wip') {
     await act(trace, 'keep_wip', { perform: () => pulses.keepWip(lead, { ...landing, to: made }) });
@@ -149,16 +150,15 @@ export async function landExperiment(
     });
   } else {
     try {
-      await act(trace, 'advance_ref', {
-        perform: () => pulses.land(lead, { ...landing, from: startSha, to: made }),
-      });
+      const place = { from: startSha, to: made, left: lead.branch_lags_at };
+      return await act(trace, 'advance_ref', { perform: () => pulses.land(lead, { ...landing, ...place }) });
     } catch (error) {
       if (!isPulseError(error, 'ref_moved')) throw error;
-      if (await store.read((db) => isOvertaken(db, lead.id, startSha))) return false;
+      if (await store.read((db) => isOvertaken(db, lead.id, startSha))) return 'overtaken';
       throw error;
     }
   }
-  return true;
+  return null;
 }
 
 /** The sessions that experiment at the same time, all or none of them. */

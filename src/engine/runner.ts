@@ -3,7 +3,13 @@ import { asPulseError, isPulseError, PulseError } from '../domain/errors.ts';
 import { TERMINAL_STATUSES } from '../domain/status.ts';
 import { appendEvents } from '../store/events.ts';
 import { endedTasks, findTask } from '../store/inbox.ts';
-import { findSession, getControl, getSession, type SessionSettings } from '../store/sessions.ts';
+import {
+  findSession,
+  getControl,
+  getSession,
+  type Session,
+  type SessionSettings,
+} from '../store/sessions.ts';
 import { findWorkflow } from '../store/workflows.ts';
 import { act } from './actions.ts';
 import { type Courier, NO_COURIER, startCourier } from './courier.ts';
@@ -12,6 +18,7 @@ import type { Engine } from './engine.ts';
 import { createFamily, type Family } from './family.ts';
 import { INBOX } from './fleet.ts';
 import type { SessionState } from './loop.ts';
+import { noteBranch } from './meet-branch.ts';
 import { clearAbortedPulse } from './pulse-steps.ts';
 import { keepDropped } from './research-steps.ts';
 import { holdSession } from './session-lease.ts';
@@ -164,6 +171,14 @@ async function isOutrun(
   });
 }
 
+/** Whoever had the branch checked out may have left it by now. */
+async function bringBranch({ store, workspace }: Engine, session: Session): Promise<void> {
+  const lag = await workspace.follow(session);
+  const { head_sha: head } = await store.read((db) => getControl(db, session.id));
+  const place = { lag, left: session.branch_lags_at!, head: head ?? session.base_sha };
+  await store.tx('follow', (db) => noteBranch(db, session, place), { session: session.id });
+}
+
 /** A session that has ended gives its worktree back; one that can be resumed keeps it. */
 async function leave(
   engine: Engine,
@@ -190,6 +205,7 @@ async function leave(
     await act(trace, 'write_files', { perform: () => researchFiles.write(session.id) });
   await act(trace, 'close_worktree', {
     async perform() {
+      if (session.branch_lags_at !== null) await bringBranch(engine, session);
       const notices = research ? await measurer.close(session) : [];
       notices.push(...(await workspace.close(session, { last, endedOf })));
       if (notices.length > 0)

@@ -1,5 +1,6 @@
 import { uuidv7 } from '../domain/ids.ts';
 import { TERMINAL_STATUSES } from '../domain/status.ts';
+import type { HeadMoved } from '../git/session-head.ts';
 import { appendEvents } from '../store/events.ts';
 import { moveSession } from '../store/sessions.ts';
 import { newestTurn } from '../store/turns.ts';
@@ -7,10 +8,11 @@ import { act } from './actions.ts';
 import { composeAgain } from './brief-again.ts';
 import { tellEnd } from './commander.ts';
 import type { Daemon } from './daemon.ts';
-import { dispatchIteration } from './dispatch.ts';
+import { dispatchIteration, headSha } from './dispatch.ts';
 import type { Engine } from './engine.ts';
 import { evictHolder } from './eviction.ts';
 import type { LiveIteration, Retry, SessionState, Step } from './loop.ts';
+import { meetBranch, noteBranch } from './meet-branch.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { dispatchPlan } from './plan-steps.ts';
 import { abandonPulse, dispatchPreflight, dispatchPulse, giveUpPulse, landPulse } from './pulse-steps.ts';
@@ -149,31 +151,29 @@ async function settle(
   engine: Engine,
   { state, step, token }: { state: SessionState; step: Extract<Step, { do: 'settle' }>; token: number },
 ): Promise<void> {
-  const { store, workspace, trace, clock, ids } = engine;
+  const { store, trace, clock, ids } = engine;
   const { live, result } = step;
   const { commit } = result;
   let { verdict } = step;
+  let moved: HeadMoved | null = null;
   if (verdict.pulse) {
-    const pulse = await landPulse(engine, { state, live, change: verdict.pulse, commit });
-    verdict = { ...verdict, pulse };
+    const landed = await landPulse(engine, { state, live, change: verdict.pulse, commit });
+    verdict = { ...verdict, pulse: landed.change };
+    moved = landed.moved;
   } else if (verdict.experiment) {
-    if (!(await landExperiment(engine, { state, live, change: verdict.experiment, commit }))) return;
-  } else if (commit) {
-    await act(trace, 'advance_ref', {
-      perform: () =>
-        workspace.advance(state.session, {
-          taskId: live.task.id,
-          from: live.iteration.start_sha,
-          to: commit,
-          remote: state.control.settings.remote,
-        }),
-    });
-  }
+    const landed = await landExperiment(engine, { state, live, change: verdict.experiment, commit });
+    if (landed === 'overtaken') return;
+    moved = landed;
+  } else if (commit) moved = await advance(engine, { state, live, commit });
+  if (moved?.is === 'ahead') return meetBranch(engine, { state, live, result, onto: moved.at, token });
+  const owner = state.research?.lead ?? state.session;
+  const lag = moved?.lag ?? null;
   await act(trace, 'settle', {
     perform: () =>
       store.tx(
         'settle',
         async (db) => {
+          if (moved && commit) await noteBranch(db, owner, { lag, left: leftAt(state, live), head: commit });
           const parent = await newestTurn(db, { sessionId: state.session.id });
           const turn = turnOfRun({ id: uuidv7(ids), state, live, result, verdict, parent });
           const nowMs = clock.nowMs();
@@ -183,6 +183,26 @@ async function settle(
       ),
   });
   if (state.research) await writeResearchFiles(engine, state.research.lead.id);
+}
+
+function advance(
+  { trace, workspace }: Engine,
+  { state, live, commit }: { state: SessionState; live: LiveIteration; commit: string },
+): Promise<HeadMoved> {
+  const { session, control } = state;
+  const move = { from: headSha(state), to: commit, left: leftAt(state, live) };
+  const { remote } = control.settings;
+  return act(trace, 'advance_ref', {
+    perform: () => workspace.advance(session, { taskId: live.task.id, ...move, remote }),
+  });
+}
+
+/** Where Pulse left the branch: behind, where it could not follow, or at a person's commit that was built on. */
+function leftAt(state: SessionState, { iteration, task }: LiveIteration): string {
+  const isUnit = task.spec.work !== null && task.spec.work !== undefined;
+  const head = headSha(state);
+  if (!isUnit && iteration.start_sha !== head) return iteration.start_sha;
+  return (state.research?.lead ?? state.session).branch_lags_at ?? head;
 }
 
 interface TakeBackStep {

@@ -64,8 +64,8 @@ function resumeAgain(
 }
 
 /** The agent is not run again: whose run it was, and of which session, stays as it is. */
-function asItRan({ agent, command, model, resume, resumeUsage }: AttemptSpec) {
-  return { agent, command, model, resume, resumeUsage };
+function asItRan({ agent, command, model, resume, resumeUsage, onTop = null }: AttemptSpec) {
+  return { agent, command, model, resume, resumeUsage, onTop };
 }
 
 /** One transaction: the attempt is pending again under a new token, its row says why, its reservation is given back. */

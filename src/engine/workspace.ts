@@ -14,16 +14,9 @@ import { collectAttempts } from '../git/gc.ts';
 import { readGitDir } from '../git/layout.ts';
 import { openPrivateIndex } from '../git/private-index.ts';
 import { discardExperiment } from '../git/pulse-refs.ts';
+import { putCommitOnTop } from '../git/put-on-top.ts';
 import { resetWorktree, saveLeftovers } from '../git/recovery.ts';
-import {
-  advanceBranch,
-  agentRef,
-  attemptRef,
-  deleteRefs,
-  publishAttempt,
-  readRef,
-  recoveryRef,
-} from '../git/refs.ts';
+import { agentRef, attemptRef, deleteRefs, publishAttempt, readRef, recoveryRef } from '../git/refs.ts';
 import {
   dropRemoteAttempt,
   ensureClone,
@@ -33,11 +26,13 @@ import {
   pushBranch,
 } from '../git/remote.ts';
 import { dirtyPaths } from '../git/repository.ts';
+import { advanceHead, dropHead, followHead, headRef, readStand, takeStand } from '../git/session-head.ts';
 import { stageAll } from '../git/stage.ts';
 import { evidenceTree } from '../git/tree.ts';
 import { ensureWorktree, removeWorktree, setWorktreeAside, worktreeFault } from '../git/worktree.ts';
 import { agentEnvironment } from '../process/environment.ts';
 import { sweepDirectory, sweepRuns } from '../process/sweep.ts';
+import type { Session } from '../store/sessions.ts';
 import { runChecks } from '../verify/run-checks.ts';
 import { runsUntil } from './held-attempt.ts';
 import { filesOmitted, worktreeKept } from './notices.ts';
@@ -56,15 +51,29 @@ export interface WorkspaceOptions {
 
 export function createWorkspace({ git, environment, redactor, sandboxes }: WorkspaceOptions): Workspace {
   return {
-    async createBranch({ project_path: root, branch_name: branch, base_sha: to }, remote) {
+    async createBranch(session, remote) {
+      const { root } = refsOf(session);
+      const to = session.base_sha;
       git.keepForCommits(root);
-      await advanceBranch(git, { root, branch, from: null, to });
-      if (remote) await pushBranch(git, { root, remote, branch, from: null, to });
+      await advanceHead(git, { ...refsOf(session), from: null, to });
+      if (remote) await pushBranch(git, { ...refsOf(session), remote, from: null, to });
     },
 
     readRef: ({ project_path: root }, ref) => readRef(git, root, ref),
 
-    branchHead: ({ project_path: root, branch_name: branch }) => readRef(git, root, `refs/heads/${branch}`),
+    branchHead: (session) => readStand(git, standOf(session)),
+
+    takeStand: (session) => takeStand(git, standOf(session)),
+
+    follow: (session) => followHead(git, { ...refsOf(session), left: session.branch_lags_at }),
+
+    async putOnTop({ project_path: root }, { taskId, to, onto, remote }) {
+      const unit = await putCommitOnTop(git, { root, commit: to, onto });
+      const commit = unit?.commit ?? to;
+      if (unit) await publishAttempt(git, { root, taskId, commit });
+      if (remote) await pushAttempt(git, { root, remote, taskId, commit });
+      return unit;
+    },
 
     async prepare(attempt, { keepWork }) {
       const { spec, task } = attempt;
@@ -73,10 +82,17 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
       if (isInterrupted) await endEarlierRuns(attempt);
       // Before any git in it: the attempt that was interrupted could not clear up after itself.
       if (isInterrupted && spec.sandbox) await disarmWorktree(git, path);
-      if (keepWork) return [];
-      if (spec.remote) {
+      if (keepWork && !spec.onTop) return [];
+      if (spec.remote && spec.onTop) await fetchAttempt(git, { root, remote: spec.remote, taskId: task.id });
+      else if (spec.remote) {
         await ensureClone(git, { path: root, remote: spec.remote });
-        await fetchCommit(git, { root, remote: spec.remote, branch: spec.branch, sha: startSha });
+        const { remote, branch } = spec;
+        await fetchCommit(git, { root, remote, session: attempt.sessionId, branch, sha: startSha });
+      }
+      if (spec.onTop && keepWork) {
+        await ensureWorktree(git, { root, path, sha: startSha, isOurs: true });
+        await resetWorktree(git, { worktree: path, sha: spec.onTop, keep: keptOut(spec) });
+        return [];
       }
       const notices = await makeReady(attempt, { isInterrupted }).catch(async (error: unknown) => {
         if (!isInterrupted || !isPulseError(error, 'git_failed') || error.retryable) throw error;
@@ -176,14 +192,19 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
 
     review: ({ project_path: root }, wanted) => experimentMaterial(git, { root, ...wanted }),
 
-    async advance({ project_path: root, branch_name: branch }, { taskId, from, to, remote }) {
-      const head = remote ? await readRef(git, root, `refs/heads/${branch}`) : null;
+    async advance(session, { taskId, from, to, left, remote }) {
+      const { root } = refsOf(session);
+      const head = remote ? await readRef(git, root, headRef(session.id)) : null;
       if (remote && head !== to) await fetchAttempt(git, { root, remote, taskId });
-      await advanceBranch(git, { root, branch, from, to, dropRef: attemptRef(taskId) });
-      if (remote) await pushBranch(git, { root, remote, branch, from, to, dropTask: taskId });
+      const drop = [attemptRef(taskId)];
+      const moved = await advanceHead(git, { ...refsOf(session), from, to, left, drop });
+      if (!remote || moved.is === 'ahead') return moved;
+      const at = await pushBranch(git, { ...refsOf(session), remote, from, to, dropTask: taskId });
+      return at === to ? moved : { is: 'moved', lag: moved.lag ?? { at, checkedOutIn: null } };
     },
 
-    async close({ project_path: root, worktree_path: path, id, status }, { last, endedOf }) {
+    async close(session, { last, endedOf }) {
+      const { project_path: root, worktree_path: path, id, status } = session;
       const notices: NewEvent[] = [];
       if (last?.task) await sweepRuns(runsUntil(last.task.id, last.task.token));
       await sweepDirectory(path);
@@ -194,6 +215,7 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
         notices.push(worktreeKept(path, error));
       }
       const remote = last?.task?.spec.remote;
+      await dropHead(git, refsOf(session)).catch(bear);
       // Those that stay are found by whoever collects next.
       await collectAttempts(git, { root, remotes: remote ? [remote] : [], ended: endedOf }).catch(bear);
       return notices;
@@ -282,6 +304,14 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
     await git.attempt(['update-index', '-q', '--refresh'], { cwd: worktree });
     return notices;
   }
+}
+
+function refsOf({ id: session, project_path: root, branch_name: branch }: Session) {
+  return { root, session, branch };
+}
+
+function standOf(session: Session) {
+  return { ...refsOf(session), isLagging: session.branch_lags_at !== null };
 }
 
 /** The commit's own tree where it holds nothing that evidence leaves out: told by the checkout, without asking git. */

@@ -6,7 +6,7 @@ import { writeCommit } from './commit.ts';
 import type { Git } from './exec.ts';
 import { findGitDir } from './layout.ts';
 import { formatMessage } from './message.ts';
-import { findCheckout, listRefs } from './refs.ts';
+import { findCheckout, isAncestor, listRefs } from './refs.ts';
 import { checkoutState } from './worktree.ts';
 
 export type MergeMode = 'ff' | 'merge' | 'squash';
@@ -15,6 +15,8 @@ export interface MergeRequest {
   root: string;
   base: string;
   branch: string;
+  /** What is merged, where the branch only lags behind it. */
+  tip?: string;
   mode: MergeMode;
   /** Of the merge or squash commit. */
   subject: string;
@@ -42,7 +44,7 @@ export interface Merged {
 export async function mergeBranch(git: Git, request: MergeRequest): Promise<Merged> {
   const { root, base, branch, mode } = request;
   const ref = `refs/heads/${base}`;
-  const tip = `refs/heads/${branch}`;
+  const tip = request.tip ?? `refs/heads/${branch}`;
   const refs = new Map((await listRefs(git, root, ref, tip)).map((listed) => [listed.ref, listed.sha]));
   const [from, head] = [refs.get(ref), refs.get(tip)];
   if (from === undefined || head === undefined) {
@@ -91,10 +93,6 @@ async function isMerged(git: Git, { root, from, head, request }: Sides): Promise
 
 /** The trailer of a squash: the head of the branch whose work it holds. */
 const SQUASHED = 'Pulse-Squashed';
-
-async function isAncestor(git: Git, root: string, older: string, newer: string): Promise<boolean> {
-  return (await git.attempt(['merge-base', '--is-ancestor', older, newer], { cwd: root })).code === 0;
-}
 
 async function forward(git: Git, { root, from, head, request }: Sides): Promise<string> {
   if (await isAncestor(git, root, from, head)) return head;

@@ -12,6 +12,7 @@ import {
   wipRef,
   writeRefs,
 } from './refs.ts';
+import { advanceHead, type HeadMoved } from './session-head.ts';
 
 export interface PulseRefs {
   root: string;
@@ -30,16 +31,18 @@ function attemptRefs({ taskId }: PulseRefs): string[] {
 }
 
 /**
- * Fast-forwards the workflow's branch to the pulse's commit, and drops the pulse's refs with it. Its own branch goes
+ * Brings the workflow to the pulse's commit, and drops the pulse's refs with it. Its own branch goes
  * only where it still stands at the pulse's start: what a person has committed on it stays, and so does a checkout.
  */
 export async function landPulse(
   git: Git,
-  refs: PulseRefs & { branch: string; from: string; to: string },
-): Promise<void> {
-  const { root, branch, from, to } = refs;
-  await advanceBranch(git, { root, branch, from, to, dropAlso: [...attemptRefs(refs), wipOf(refs)] });
-  await dropAtStart(git, refs);
+  refs: PulseRefs & { branch: string; from: string; to: string; left: string | null },
+): Promise<HeadMoved> {
+  const { root, branch, sessionId: session, from, to, left } = refs;
+  const drop = [...attemptRefs(refs), wipOf(refs)];
+  const moved = await advanceHead(git, { root, session, branch, from, to, left, drop });
+  if (moved.is === 'moved') await dropAtStart(git, refs);
+  return moved;
 }
 
 async function dropAtStart(git: Git, { root, pulse: { branch, startSha } }: PulseRefs): Promise<void> {

@@ -100,6 +100,11 @@ export async function readRef(git: Git, root: string, ref: string): Promise<stri
   return answer.code === 0 ? answer.stdout.toString().trim() : null;
 }
 
+/** 1 git process. */
+export async function isAncestor(git: Git, root: string, older: string, newer: string): Promise<boolean> {
+  return (await git.attempt(['merge-base', '--is-ancestor', older, newer], { cwd: root })).code === 0;
+}
+
 export interface ListedRef {
   ref: string;
   sha: string;
@@ -128,7 +133,7 @@ async function changeRefs(git: Git, root: string, lines: string): Promise<void> 
   if (result.code !== 0) throw gitFailure(['update-ref', '--stdin'], result);
 }
 
-function refPart(text: string): string {
+export function refPart(text: string): string {
   if (/^[A-Za-z0-9_][A-Za-z0-9_-]*$/.test(text)) return text;
   throw new PulseError('invalid_input', `"${text}" cannot be part of a ref`);
 }

@@ -1,9 +1,10 @@
 /** What crosses hosts: the session's branch and attempts' commits, by way of the project's remote. */
 import { rm } from 'node:fs/promises';
 import { PulseError } from '../domain/errors.ts';
-import type { Git } from './exec.ts';
+import { type Git, gitFailure } from './exec.ts';
 import { statOrNull } from './layout.ts';
 import { attemptRef } from './refs.ts';
+import { headRef, type SessionRefs } from './session-head.ts';
 
 /** The address of a remote, or `null` where the repository has none of that name. 1 git process. */
 export async function remoteUrl(git: Git, root: string, name = 'origin'): Promise<string | null> {
@@ -25,13 +26,17 @@ export async function ensureClone(
 /** Brings the branch's commits here. Throws where `sha` is still missing afterwards. 1 or 2 git processes. */
 export async function fetchCommit(
   git: Git,
-  { root, remote, branch, sha }: { root: string; remote: string; branch: string; sha: string },
+  { root, remote, session, branch, sha }: SessionRefs & { remote: string; sha: string },
 ): Promise<void> {
   const isThere = async () =>
     (await git.attempt(['cat-file', '-e', `${sha}^{commit}`], { cwd: root })).code === 0;
   if (await isThere()) return;
-  await git.run(['fetch', '-q', '--no-tags', remote, `refs/heads/${branch}`], { cwd: root });
+  const fetch = (ref: string) => git.attempt(['fetch', '-q', '--no-tags', remote, ref], { cwd: root });
+  const fetched = await fetch(`refs/heads/${branch}`);
   if (await isThere()) return;
+  // A branch that lags behind has the session's head beside it.
+  if ((await fetch(headRef(session))).code === 0 && (await isThere())) return;
+  if (fetched.code !== 0) throw gitFailure(['fetch', '-q', '--no-tags', remote], fetched);
   throw new PulseError('git_failed', `${remote} has no commit ${sha} on ${branch}`, {
     hint: 'Push the branch that the session starts from, then resume.',
   });
@@ -56,32 +61,34 @@ export async function fetchAttempt(
 
 /**
  * Moves the branch at the remote from `from` (`null`: it must not be there) to `to`, and drops the attempt's ref in
- * the same push. Doing it again is no error. Throws `ref_moved` where the branch stands elsewhere. 1 git process.
+ * the same push. Doing it again is no error. Where the branch stands elsewhere it stays, and the commit goes to the
+ * session's head there, so that daemons find it. Returns where the branch stands. 1 git process, or 3.
  */
 export async function pushBranch(
   git: Git,
-  move: { root: string; remote: string; branch: string; from: string | null; to: string; dropTask?: string },
-): Promise<void> {
-  const { root, remote, branch, from, to, dropTask } = move;
+  move: SessionRefs & { remote: string; from: string | null; to: string; dropTask?: string },
+): Promise<string | null> {
+  const { root, remote, session, branch, from, to, dropTask } = move;
   const ref = `refs/heads/${branch}`;
   const drop = dropTask ? [`:${attemptRef(dropTask)}`] : [];
   const lease = `--force-with-lease=${ref}:${from ?? ''}`;
   const pushed = await git.attempt(['push', '-q', '--atomic', lease, remote, `${to}:${ref}`, ...drop], {
     cwd: root,
   });
-  if (pushed.code === 0) return;
+  if (pushed.code === 0) return to;
   const actual = await remoteRef(git, { root, remote, ref });
   if (actual === to) {
     if (drop.length > 0) await git.attempt(['push', '-q', remote, ...drop], { cwd: root });
-    return;
+    return to;
   }
-  throw new PulseError(
-    'ref_moved',
-    `${branch} at ${remote} is at ${actual ?? 'no commit'}, expected ${from ?? 'none'}`,
-    {
-      hint: pushed.stderr.trim().slice(-300) || 'Someone else moved it.',
-    },
-  );
+  if (actual === from) throw gitFailure(['push'], pushed);
+  if (from === null) {
+    throw new PulseError('ref_moved', `${branch} at ${remote} is at ${actual}, expected none`, {
+      hint: 'Somebody made a branch of this name there. Start again with another --branch.',
+    });
+  }
+  await git.run(['push', '-q', '--force', remote, `${to}:${headRef(session)}`, ...drop], { cwd: root });
+  return actual;
 }
 
 /** Every ref of the remote under the prefix; none for a remote out of reach. 1 git process. */

@@ -18,6 +18,11 @@ export function statusView({ session, iterations }: SessionView, runner: RunnerS
     headline(session),
     `goal: ${cut(session.goal, 500)}`,
     `branch: ${session.branch_name}, ${session.total_commits} commits; spent ${session.spent_usd.toFixed(2)} USD, ${formatDuration(session.running_ms)}`,
+    ...(session.branch_lags_at === null
+      ? []
+      : [
+          `the branch lags behind: it is checked out or was moved; the work is at refs/pulse/head/${session.id}`,
+        ]),
     ...shown.map(
       (row) =>
         `iteration ${row.iteration_number}: ${row.outcome === 'rejected' ? 'COMPLETE rejected' : (row.signal ?? row.outcome ?? row.status)}` +

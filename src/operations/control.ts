@@ -147,7 +147,7 @@ export async function resume(operations: Operations, id: string, input: ResumeIn
     const isDriven = (await runnerState(operations, session.id)) !== 'none';
     return { session, next: isDriven ? 'attach' : 'run' };
   }
-  const branchHead = RESUMABLE_STATUSES.includes(session.status) ? await workspace.branchHead(session) : null;
+  const branchHead = RESUMABLE_STATUSES.includes(session.status) ? await workspace.takeStand(session) : null;
   const { control, parent } = await store.read(async (db) => ({
     control: await getControl(db, session.id),
     parent: await newestTurn(db, { sessionId: session.id }),

@@ -20,6 +20,7 @@ import {
   resolveBase,
 } from '../git/repository.ts';
 import { appendEvents } from '../store/events.ts';
+import { requireFreeBranch, tellBranchTaken } from '../store/session-branches.ts';
 import {
   getSession,
   insertSession,
@@ -143,7 +144,10 @@ export async function startSession(
   const stored = await engine.store.tx(
     'admit',
     async (db) => {
-      await insertSession(db, { session, projectId: repository.projectKey, settings });
+      await requireFreeBranch(db, session);
+      await insertSession(db, { session, projectId: repository.projectKey, settings }).catch(
+        tellBranchTaken(branch),
+      );
       const { goal, base_sha } = session;
       await appendEvents(db, id, [
         {
@@ -261,6 +265,8 @@ function newSession({
     last_signal: null,
     anchor_turn_id: input.anchorTurnId ?? null,
     branch_name: branch,
+    branch_lags_at: null,
+    branch_of: repository.projectKey,
     base_branch: base.branch,
     base_sha: base.sha,
     worktree_path: join(worktrees, repository.projectKey, id),

@@ -4,7 +4,6 @@ import type { VerificationRecord } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
 import type { Unresolved } from '../domain/unresolved.ts';
 import { detectSetup } from '../engine/setup-once.ts';
-import { readRef } from '../git/refs.ts';
 import { evidenceTree } from '../git/tree.ts';
 import { ensureWorktree, removeWorktree } from '../git/worktree.ts';
 import { agentEnvironment } from '../process/environment.ts';
@@ -69,7 +68,7 @@ export async function verifySession(
     });
   }
   const root = session.project_path;
-  const commit = await readRef(git, root, `refs/heads/${session.branch_name}`);
+  const commit = await engine.workspace.branchHead(session);
   if (!commit) {
     throw new PulseError('not_found', `The branch ${session.branch_name} does not exist any more.`, {
       hint: `Its last commit was ${evidence[0]?.commit ?? session.base_sha}; git branch can bring it back.`,

@@ -5,6 +5,7 @@ import { unresolvedLines, unresolvedOf } from '../domain/unresolved.ts';
 import { act } from '../engine/actions.ts';
 import { type HeldSession, holdSession } from '../engine/session-lease.ts';
 import { type MergeMode, mergeBranch } from '../git/merge.ts';
+import { headRef } from '../git/session-head.ts';
 import { isGitAtWork } from '../process/at-work.ts';
 import { getControl, type Session } from '../store/sessions.ts';
 import { storeNow } from '../store/store.ts';
@@ -106,6 +107,13 @@ async function bringIn(
   }: { session: Session; base: string; mode: ReviewMode; title: string; body: string },
 ): Promise<NonNullable<Reviewed['merged']>> {
   const { project_path: root, branch_name: branch } = session;
+  const isBehind =
+    session.branch_lags_at !== null && (await operations.engine.workspace.follow(session)) !== null;
+  if (mode === 'pr' && isBehind) {
+    throw new PulseError('ref_moved', `${branch} could not follow the session, so it cannot be pushed.`, {
+      hint: `Bring it to ${headRef(session.id)} (git switch to another branch, or merge it), then try again.`,
+    });
+  }
   if (mode === 'pr') {
     const { values } = await configOfSession(operations, session);
     const said = await openPullRequest(operations, {
@@ -124,6 +132,7 @@ async function bringIn(
     root,
     base,
     branch,
+    ...(isBehind ? { tip: headRef(session.id) } : {}),
     mode,
     subject: mode === 'squash' ? title : `Merge ${branch}: ${title}`,
     body,

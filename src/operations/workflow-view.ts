@@ -1,6 +1,7 @@
 /** A workflow as people and programs see it: seed 2's fields in camelCase, redacted, and its diffs (contract 3, Data). */
 import { PulseError } from '../domain/errors.ts';
 import { unifiedDiff } from '../git/diff.ts';
+import { headRef } from '../git/session-head.ts';
 import { listStoredBaseline, type StoredBaselineIssue } from '../store/baselines.ts';
 import type { Session } from '../store/sessions.ts';
 import type { PreflightSetup, PulseRow, Workflow } from '../store/workflows.ts';
@@ -74,8 +75,11 @@ export async function diffWorkflow(
   return { text: redactor.redact(text), isTruncated: truncated, from: from!, to: to! };
 }
 
-function wholeRange({ base_sha: from, branch_name: branch }: Session): { from: string; to: string } {
-  return { from, to: `refs/heads/${branch}` };
+function wholeRange({ id, base_sha: from, branch_name: branch, branch_lags_at }: Session): {
+  from: string;
+  to: string;
+} {
+  return { from, to: branch_lags_at === null ? `refs/heads/${branch}` : headRef(id) };
 }
 
 /** What it became; while it runs, what its earlier runs left. */

@@ -85,6 +85,8 @@ const COLUMNS = [
   'last_signal',
   'anchor_turn_id',
   'branch_name',
+  'branch_lags_at',
+  'branch_of',
   'base_branch',
   'base_sha',
   'worktree_path',

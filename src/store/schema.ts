@@ -27,6 +27,10 @@ export interface SessionsTable {
   progress_log: Json;
   anchor_turn_id: string | null;
   branch_name: string;
+  /** Where Pulse left the branch when it could not follow the session's head; `null`: it follows. */
+  branch_lags_at: string | null;
+  /** Of an unfinished session no other of the project has the branch. `null`: admitted before that was so. */
+  branch_of: string | null;
   base_branch: string | null;
   base_sha: string;
   worktree_path: string;

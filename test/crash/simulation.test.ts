@@ -90,6 +90,26 @@ describe('a simulated session', () => {
     }
   });
 
+  it('survives a death at every point while a person commits on its branch', async () => {
+    // Put on top, put on top and verified again, and in conflict with the agent's work.
+    const script: AgentScript = (iteration, attempt) => ({
+      ...scriptOf(4)(iteration, attempt),
+      person: iteration === 3 ? 'conflicts' : 'commits',
+    });
+    const { points, world } = await simulate({ script, fate: () => null });
+    expect([...world.commits.values()].filter(({ session }) => session === '')).toHaveLength(5);
+    const failures: string[] = [];
+    for (const isFleet of [false, true]) {
+      for (const [index, point] of points.entries()) {
+        const simulated = await simulate({ script, isFleet, fate: (_, at) => (at === index ? 'die' : null) });
+        const violations = await violationsOf(simulated, 4, { isFleet, hasPerson: true });
+        await simulated.store.close();
+        if (violations.length > 0) failures.push(`${isFleet} ${index} ${point}: ${violations.join('; ')}`);
+      }
+    }
+    expect(failures).toEqual([]);
+  });
+
   it('survives every pair of deaths', { timeout: 240_000 }, async () => {
     const { points } = await run(2, new Map());
     const failures: string[] = [];
@@ -145,6 +165,11 @@ describe('a simulated session', () => {
         ? { failure: { class: 'crashed', message: 'exit 1', resetAt: null } }
         : scriptOf(2)(iteration, attempt);
     note(await simulate({ script: failing, fate: () => null }));
+    const person =
+      (script: AgentScript): AgentScript =>
+      (...of) => ({ ...script(...of), person: 'commits' });
+    note(await simulate({ script: person(scriptOf(2)), fate: () => null }));
+    note(await simulate({ script: person(workflowScript), session: { kind: 'workflow' }, fate: () => null }));
     note(await simulate({ script: scriptOf(9), session: { max_iterations: 0 }, fate: () => null }));
     note(await simulate({ script: scriptOf(3), pauseAt: 'agent-started', fate: () => null }));
     const workflow = { kind: 'workflow' };

@@ -89,35 +89,6 @@ describe('an agent that', () => {
   });
 });
 
-describe('a person who', () => {
-  it('has the session’s branch checked out when it should move is told, and nothing is lost', async () => {
-    const scene = await makeScene();
-    const { root, sh } = scene;
-    const go = join(scene.folder, 'go');
-    const session = await scene.start(
-      `echo x >> f; touch ${go}.up; while [ ! -e ${go} ]; do sleep 0.05; done; ${COMPLETE}`,
-    );
-    const running = scene.run(session);
-    await until(() => existsSync(`${go}.up`));
-    sh(root, 'switch', '-q', session.branch_name);
-    writeFileSync(go, '');
-    const failed = await running;
-    expect(failed).toMatchObject({ status: 'failed', stop_reason: 'internal_error', total_commits: 0 });
-    expect(failed.blocked_reason).toContain('checked out');
-    expect(sh(root, 'status', '--porcelain')).toBe('');
-    sh(root, 'switch', '-q', 'main');
-    await scene.pulse.resume(session.id, { actor: 'test' });
-    expect(await scene.run(session)).toMatchObject({
-      status: 'complete',
-      current_iteration: 1,
-      total_commits: 1,
-    });
-    expect((await scene.pulse.get(session.id)).iterations[0]!.attempt).toBe(1);
-    expect(sh(root, 'show', `${session.branch_name}:f`)).toBe('x');
-    expect(scene.refs('refs/pulse/attempts')).toEqual([]);
-  });
-});
-
 describe('two processes that run the same session', () => {
   function runElsewhere(scene: Scene, id: string): ChildProcess {
     const env = { ...scene.environment };

@@ -4,7 +4,7 @@ import { parsePlan } from '../../src/domain/plan.ts';
 import type { PulseLanding, PulseWorkspace } from '../../src/engine/ports.ts';
 import { type Store, storeNow } from '../../src/store/store.ts';
 import { insertPulse, insertWorkflow, updateWorkflow } from '../../src/store/workflows.ts';
-import type { AgentScript, WorldAccess } from './world.ts';
+import { type AgentScript, moveHead, type WorldAccess } from './world.ts';
 
 export function createFakePulses({ world, gate }: WorldAccess): PulseWorkspace {
   const drop = ({ taskId, pulse }: PulseLanding): void => {
@@ -20,15 +20,12 @@ export function createFakePulses({ world, gate }: WorldAccess): PulseWorkspace {
     },
     async land(session, landing) {
       await gate('land');
-      const now = world.branches.get(session.branch_name);
-      if (now !== landing.to) {
-        if (now !== landing.from)
-          throw new PulseError('ref_moved', `branch at ${now}, expected ${landing.from}`);
-        world.branches.set(session.branch_name, landing.to);
-      }
+      const moved = moveHead(world, session, landing);
+      if (moved.is === 'ahead') return moved;
       drop(landing);
       if (landing.pulse.branch !== null) world.branches.delete(landing.pulse.branch);
       await gate('landed');
+      return moved;
     },
     async keepWip(_, { taskId, pulse, to }) {
       await gate('wip');

@@ -3,6 +3,8 @@ import type { RunReport, VerificationRecord } from '../../src/domain/attempt.ts'
 import { PulseError } from '../../src/domain/errors.ts';
 import type { CommanderCall } from '../../src/engine/courier.ts';
 import type { AgentHost, HeldAttempt, UnitCommit, Workspace } from '../../src/engine/ports.ts';
+import type { HeadMoved } from '../../src/git/session-head.ts';
+import type { Session } from '../../src/store/sessions.ts';
 
 export interface Commit {
   sha: string;
@@ -26,6 +28,10 @@ export interface RunningAgent {
 export interface World {
   commits: Map<string, Commit>;
   branches: Map<string, string>;
+  /** Where each session's work stands. */
+  heads: Map<string, string>;
+  /** A person's commits that do not go with what the agent does. */
+  conflicts: Set<string>;
   refs: Map<string, string>;
   worktrees: Map<string, Worktree>;
   agents: Set<RunningAgent>;
@@ -44,6 +50,8 @@ export function createWorld(): World {
   return {
     commits: new Map([[BASE, base]]),
     branches: new Map(),
+    heads: new Map(),
+    conflicts: new Set(),
     refs: new Map(),
     worktrees: new Map(),
     agents: new Set(),
@@ -73,7 +81,7 @@ export type AgentScript = (
   unit?: string | null,
   /** Since the simulation began. */
   elapsedMs?: number,
-) => Partial<RunReport> & { verifies?: boolean };
+) => Partial<RunReport> & { verifies?: boolean; person?: 'commits' | 'conflicts' };
 
 export function createFakeWorkspace({ world, gate, host, script }: WorldAccess): Workspace {
   const at = (attempt: HeldAttempt) => `${host}:${attempt.spec.worktreePath}`;
@@ -81,18 +89,23 @@ export function createFakeWorkspace({ world, gate, host, script }: WorldAccess):
     async createBranch(session) {
       await gate('branch');
       if (!world.branches.has(session.branch_name)) world.branches.set(session.branch_name, session.base_sha);
+      if (!world.heads.has(session.id)) world.heads.set(session.id, session.base_sha);
     },
     async readRef(_, ref) {
       return world.refs.get(ref.replace('refs/pulse/', '')) ?? null;
     },
     async branchHead(session) {
-      return world.branches.get(session.branch_name) ?? null;
+      return standOf(world, session);
     },
     async prepare(attempt, { keepWork }) {
       const { spec, task } = attempt;
       if (task.token > 1 || spec.recoverTo) {
         await gate('sweep');
         endAgents(world, at(attempt));
+      }
+      if (keepWork && spec.onTop) {
+        const content = contentOf(world, spec.onTop);
+        world.worktrees.set(at(attempt), { head: spec.onTop, content });
       }
       if (keepWork) return [];
       const existing = world.worktrees.get(at(attempt));
@@ -174,15 +187,33 @@ export function createFakeWorkspace({ world, gate, host, script }: WorldAccess):
     async review() {
       return { log: '', files: [], more: [] };
     },
-    async advance(session, { taskId, from, to }) {
+    async takeStand(session) {
+      await gate('take stand');
+      const stand = standOf(world, session);
+      if (stand !== null) world.heads.set(session.id, stand);
+      return stand;
+    },
+    async follow() {
+      return null;
+    },
+    async putOnTop(_, { taskId, to, onto }) {
+      await gate('put on top');
+      if (world.conflicts.delete(onto)) return null;
+      const made = world.commits.get(to)!;
+      const added = made.content.slice(contentOf(world, made.parent!).length);
+      const sha = `c${world.commits.size}`;
+      const content = contentOf(world, onto) + added;
+      world.commits.set(sha, { ...made, sha, parent: onto, content });
+      world.refs.set(`attempt/${taskId}`, sha);
+      await gate('was put on top');
+      return { commit: sha, tree: content, files: ['file'] };
+    },
+    async advance(session, { taskId, ...move }) {
       await gate('advance');
-      const now = world.branches.get(session.branch_name);
-      if (now !== to) {
-        if (now !== from) throw new PulseError('ref_moved', `branch at ${now}, expected ${from}`);
-        world.branches.set(session.branch_name, to);
-      }
-      world.refs.delete(`attempt/${taskId}`);
+      const moved = moveHead(world, session, move);
+      if (moved.is === 'moved') world.refs.delete(`attempt/${taskId}`);
       await gate('advanced');
+      return moved;
     },
     async close(session, { endedOf }) {
       const key = `${host}:${session.worktree_path}`;
@@ -195,6 +226,28 @@ export function createFakeWorkspace({ world, gate, host, script }: WorldAccess):
       return [];
     },
   };
+}
+
+function standOf(world: World, { id, branch_name }: Session): string | null {
+  return world.branches.get(branch_name) ?? world.heads.get(id) ?? null;
+}
+
+/** The head by compare-and-swap; the branch with it, unless a person has committed on top. */
+export function moveHead(
+  world: World,
+  { id, branch_name: branch }: Session,
+  { from, to, left }: { from: string; to: string; left: string | null },
+): HeadMoved {
+  const stood = world.heads.get(id);
+  const at = world.branches.get(branch);
+  if (stood !== to) {
+    if (at !== undefined && ![from, to, left, stood].includes(at)) return { is: 'ahead', at };
+    if (stood !== undefined && stood !== from)
+      throw new PulseError('ref_moved', `head at ${stood}, expected ${from}`);
+    world.heads.set(id, to);
+  }
+  world.branches.set(branch, to);
+  return { is: 'moved', lag: null };
 }
 
 /** The attempts that have a ref. */
@@ -219,12 +272,12 @@ export function createFakeAgents({ world, gate, host, sleep, nowMs, script }: Wo
       await gate('agent-started');
       listener.event({ type: 'agent.text', data: { text: `working on ${attempt.iteration}` } });
       await sleep(5_000, signal);
-      const { verifies: _, ...scripted } = script(
-        attempt.iteration,
-        attempt.task.attempt,
-        attempt.spec.unit,
-        nowMs() - beganMs,
-      );
+      const {
+        verifies: _,
+        person,
+        ...scripted
+      } = script(attempt.iteration, attempt.task.attempt, attempt.spec.unit, nowMs() - beganMs);
+      if (person) commitAsPerson(world, attempt, person);
       if (agent.isAlive && !signal.aborted) worktree.content = `${before}${workOf(attempt)},`;
       agent.isAlive = false;
       await gate('agent-ended');
@@ -233,6 +286,21 @@ export function createFakeAgents({ world, gate, host, sleep, nowMs, script }: Wo
       return { ...SUCCESS, endedAt: new Date(nowMs()).toISOString(), ...scripted };
     },
   };
+}
+
+/** On top of the branch, once an iteration. */
+function commitAsPerson(
+  world: World,
+  { iteration, spec: { branch } }: HeldAttempt,
+  how: 'commits' | 'conflicts',
+): void {
+  const sha = `p${iteration}`;
+  const parent = world.branches.get(branch);
+  if (world.commits.has(sha) || parent === undefined) return;
+  const content = `${contentOf(world, parent)}${sha},`;
+  world.commits.set(sha, { sha, parent, content, session: '', iteration });
+  world.branches.set(branch, sha);
+  if (how === 'conflicts') world.conflicts.add(sha);
 }
 
 const SUCCESS: RunReport = {

@@ -38,9 +38,13 @@ async function makePulse() {
     work,
     giveUp: (given: { work: string | null; isOver?: boolean }) =>
       giveUpPulse(git, { ...refs, reason: REASON, isOver: false, ...given }),
-    land: () => landPulse(git, { ...refs, branch: 'flow', from: head, to: work }),
+    land: () => landPulse(git, { ...refs, branch: 'flow', from: head, to: work, left: null }),
     at: (ref: string) => sh(root, 'for-each-ref', '--format=%(objectname)', ref),
-    refs: () => sh(root, 'for-each-ref', '--format=%(refname)', 'refs/pulse'),
+    refs: () =>
+      sh(root, 'for-each-ref', '--format=%(refname)', 'refs/pulse')
+        .split('\n')
+        .filter((ref) => !ref.startsWith('refs/pulse/head/'))
+        .join('\n'),
     theirs: commitOf(repo, 'theirs'),
   };
 }

@@ -119,6 +119,8 @@ const SESSION: Session = {
   progress_log: [],
   anchor_turn_id: null,
   branch_name: 'pulse/goal-0001',
+  branch_lags_at: null,
+  branch_of: null,
   base_branch: 'main',
   base_sha: 'base',
   worktree_path: '/worktree',

@@ -23,6 +23,8 @@ export function eventLines(
       return [style.yellow(shorten(`↻ ${event.iteration} again: ${retryText(data)}`, columns))];
     case 'files.omitted':
       return [style.yellow(shorten(`! git could not add ${omitted(data)}`, columns))];
+    case 'branch.lagged':
+      return [style.yellow(shorten(`! ${shownLine(String(data.branch))} lags behind its session`, columns))];
     case 'worktree.kept':
       return [style.yellow(shorten(`! kept ${shownLine(String(data.path))}`, columns))];
     case 'agent.limit':

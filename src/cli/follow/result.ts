@@ -3,6 +3,7 @@ import { formatDuration } from '../../domain/durations.ts';
 import { nextCommand } from '../../domain/next-command.ts';
 import type { SessionStatus } from '../../domain/status.ts';
 import { type Unresolved, unresolvedLines } from '../../domain/unresolved.ts';
+import { headRef } from '../../git/session-head.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Style } from '../terminal/style.ts';
 import { shown, shownLine } from '../terminal/text.ts';
@@ -139,7 +140,11 @@ function pointers(
   const next = nextCommand(session, { isDriven: !isOrphan });
   if (next) rows.push([next.label, next.command]);
   if (session.total_commits > 0) {
-    rows.push(['branch', branch], ['diff', `${git} diff ${base ?? sha.slice(0, 10)}...${branch}`]);
+    const isBehind = session.branch_lags_at !== null;
+    const tip = isBehind ? headRef(id) : branch;
+    rows.push(['branch', branch], ['diff', `${git} diff ${base ?? sha.slice(0, 10)}...${tip}`]);
+    // Checked out, or moved by a person: what it lacks is at the head.
+    if (isBehind) rows.push(['it lags', `${git} merge ${tip}, on ${branch}`]);
   }
   if (session.verify.length > 0 && session.status === 'complete')
     rows.push(['evidence', `pulse verify ${id}`]);

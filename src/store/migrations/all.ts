@@ -11,6 +11,7 @@ import { recordedIssuesMigration } from './010-recorded-issues.ts';
 import { lookingAtSessionsMigration } from './011-looking-at-sessions.ts';
 import { boundedReadsMigration } from './012-bounded-reads.ts';
 import { commitMarksMigration } from './013-commit-marks.ts';
+import { sessionBranchesMigration } from './014-session-branches.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
@@ -28,4 +29,5 @@ export const MIGRATIONS: readonly Migration[] = [
   lookingAtSessionsMigration,
   boundedReadsMigration,
   commitMarksMigration,
+  sessionBranchesMigration,
 ];
