@@ -55,7 +55,14 @@ export async function executeAttempt(
     return 'reported';
   }
   result = await orCrashed(engine, attempt, result);
-  const kept = await keepWork(engine, attempt, result);
+  let kept: UnitCommit | null = null;
+  try {
+    kept = await keepWork(engine, attempt, result);
+  } catch (error) {
+    // A filter that hangs, for instance: it may be of the agent's making, and another try may go well.
+    if (signal.aborted || !result.run || !isPulseError(error, 'git_stopped')) throw error;
+    result = crashed(result, result.run, error.message);
+  }
   const { commit, tree = null } = kept ?? {};
   const measured =
     commit && spec.work?.kind === 'experiment'
@@ -293,6 +300,10 @@ async function orCrashed(
   const fault = isAtStake ? await workspace.faultOf(attempt) : null;
   if (!run || fault === null) return result;
   const message = `The agent broke its own checkout: ${fault}.`;
+  return crashed(result, run, message);
+}
+
+function crashed(result: AttemptResult, run: RunReport, message: string): AttemptResult {
   return { ...result, run: { ...run, failure: { class: 'crashed', message, resetAt: null } } };
 }
 

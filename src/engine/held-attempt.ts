@@ -22,6 +22,7 @@ export async function holdAttempt(engine: Engine, { task, spec, control }: Holdi
     sessionId: task.session_id,
     iteration: task.iteration_number,
     runId: runIdOf(task.id, task.token),
+    signal: control.signal,
   };
   const over = new AbortController();
   const beating = keepLease({
@@ -38,7 +39,9 @@ export async function holdAttempt(engine: Engine, { task, spec, control }: Holdi
     isReported = (await executeAttempt(engine, attempt, control)) === 'reported';
   } catch (error) {
     // Fenced: the attempt is somebody else's now, and whatever this one held was given up.
-    if (!isPulseError(error, 'fenced')) throw asPulseError(error);
+    // Told to stop: so was the git that it waited for.
+    const isStopped = control.signal.aborted && isPulseError(error, 'git_stopped');
+    if (!isStopped && !isPulseError(error, 'fenced')) throw asPulseError(error);
   } finally {
     over.abort();
     await beating;

@@ -33,6 +33,8 @@ export interface HeldAttempt {
   iteration: number;
   /** Names the run in its processes' environment; new for every claim. */
   runId: string;
+  /** Ends what is done for it; whoever clears up after it goes without. */
+  signal?: AbortSignal;
 }
 
 export interface BranchMove {
