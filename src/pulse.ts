@@ -54,6 +54,7 @@ import {
   type ResumeInput,
   resume,
 } from './operations/control.ts';
+import { type NoteInput, note } from './operations/note.ts';
 import { type KeyedWork, once } from './operations/once.ts';
 import {
   type ResearchInput,
@@ -178,6 +179,8 @@ export interface Pulse extends AsyncDisposable {
   follow(sessionId: string, options?: FollowOptions): AsyncGenerator<PulseEvent>;
   pause(id: string, options: PauseOptions): Promise<Session>;
   resume(id: string, input: ResumeInput): Promise<Resumed>;
+  /** Says something to a session without stopping it. `next` is `run` where it was an answer. */
+  note(id: string, input: NoteInput): Promise<Resumed>;
   abort(id: string, options: { actor: string; within?: Within }): Promise<Session>;
   verify(id: string, signal?: AbortSignal): Promise<VerifyReport>;
   readonly workflows: Workflows;
@@ -317,6 +320,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     follow: (sessionId, follow) => followEvents(operations, sessionId, follow),
     pause: (id, pauseOptions) => pause(operations, id, pauseOptions),
     resume: (id, input) => resume(operations, id, input),
+    note: (id, input) => note(operations, id, input),
     abort: (id, abortOptions) => abort(operations, id, abortOptions),
     verify: (id, signal) => verifySession(operations, id, signal),
     research: {

@@ -111,6 +111,16 @@ export const ResumeBody = z
   .openapi('Resume');
 export type ResumeBody = z.output<typeof ResumeBody>;
 
+export const NoteBody = z
+  .strictObject({
+    text: text(64 * 1024),
+    isAnswer: z
+      .boolean()
+      .optional()
+      .openapi({ description: 'It answers what a stopped session asked: the session goes on.' }),
+  })
+  .openapi('Note');
+
 /** Pause and abort take no input; `{}` is accepted. */
 export const NoBody = z.strictObject({});
 

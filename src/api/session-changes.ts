@@ -6,7 +6,7 @@ import { SessionAnswer, StartAnswer } from './answers.ts';
 import type { ApiEnv } from './guard.ts';
 import { change, together } from './keyed.ts';
 import { body, json, refusals, WITH_TOKEN } from './route.ts';
-import { KeyHeaders, NoBody, ResumeBody, SessionParams, StartBody } from './schemas.ts';
+import { KeyHeaders, NoBody, NoteBody, ResumeBody, SessionParams, StartBody } from './schemas.ts';
 import { startWords } from './starting.ts';
 
 export interface SessionChanges {
@@ -77,6 +77,24 @@ export function addSessionChanges(
     return c.json(answer, 202);
   });
 
+  app.openapi(noteRoute, async (c) => {
+    const { id } = c.req.valid('param');
+    const asked = c.req.valid('json');
+    const answer = await change(pulse, {
+      key: c.req.valid('header')['idempotency-key'],
+      asked: ['note', id, asked],
+      status: 202,
+      async perform(claim) {
+        const within = asked.isAnswer ? together(claim, take) : claim;
+        const { session, next } = await pulse.note(id, { ...asked, actor: ACTOR, within });
+        if (next === 'run') runSession(session.id);
+        return session;
+      },
+      answer: (session) => ({ session }),
+    });
+    return c.json(answer, 202);
+  });
+
   app.openapi(abortRoute, async (c) => {
     const { id } = c.req.valid('param');
     const answer = await change(pulse, {
@@ -115,6 +133,15 @@ const resumeRoute = createRoute({
   security: WITH_TOKEN,
   request: { params: SessionParams, headers: KeyHeaders, body: body(ResumeBody, { isRequired: false }) },
   responses: { 202: json('The session runs again.', SessionAnswer), ...refusals(400, 404, 409, 413, 422) },
+});
+
+const noteRoute = createRoute({
+  method: 'post',
+  path: '/api/pulse/{id}/notes',
+  summary: 'Tell a session something without stopping it; the next brief quotes it.',
+  security: WITH_TOKEN,
+  request: { params: SessionParams, headers: KeyHeaders, body: body(NoteBody, { isRequired: true }) },
+  responses: { 202: json('The note is kept.', SessionAnswer), ...refusals(400, 404, 409, 413, 422) },
 });
 
 const abortRoute = createRoute({

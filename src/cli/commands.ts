@@ -1,71 +1,9 @@
 /** Every command of this version. Help, parsing and completion all read this one table. */
 import { SESSION_STATUSES } from '../domain/status.ts';
-import type { ArgumentSpec, CommandSpec, OptionSpec } from './command-spec.ts';
+import type { CommandSpec } from './command-spec.ts';
 import { researchCommand } from './research-command.ts';
+import { DETACH, LIMITS, SESSION, TIMEOUTS, WORK } from './session-options.ts';
 import { workflowCommand } from './workflow-command.ts';
-
-const SESSION: ArgumentSpec = {
-  name: 'ID',
-  isSession: () => true,
-  help: 'A session: its id, four or more characters of its beginning or its end, or last.',
-};
-
-const LIMITS: readonly OptionSpec[] = [
-  { name: 'max-iterations', value: 'integer', placeholder: 'N', help: 'Stop after so many iterations (10).' },
-  { name: 'budget-usd', value: 'usd', placeholder: 'X|none', help: 'Stop before more is spent (10 USD).' },
-  { name: 'budget-tokens', value: 'integer', placeholder: 'N', help: 'Stop at so many tokens.' },
-  { name: 'time-limit', value: 'duration', placeholder: 'D', help: 'Stop after so much running time (8h).' },
-];
-/** Who works, how its work is checked, how a worktree is prepared. */
-const WORK: readonly OptionSpec[] = [
-  {
-    name: 'agent',
-    value: 'text',
-    placeholder: 'NAME',
-    help: 'Which agent works (default: the config, else the first installed).',
-  },
-  {
-    name: 'command',
-    value: 'text',
-    placeholder: 'CMD',
-    help: 'Run this shell command as the agent: brief on stdin, message on stdout.',
-  },
-  {
-    name: 'model',
-    value: 'text',
-    placeholder: 'NAME',
-    help: 'Which model the agent is asked to use (default: its own choice).',
-  },
-  {
-    name: 'verify',
-    value: 'text',
-    placeholder: 'CMD',
-    isRepeated: true,
-    help: 'What must pass before "done" is believed. May be repeated.',
-  },
-  {
-    name: 'setup',
-    value: 'text',
-    placeholder: 'CMD',
-    isRepeated: true,
-    help: 'What makes a fresh worktree usable (default: told by the lockfile). May be repeated.',
-  },
-];
-const TIMEOUTS: readonly OptionSpec[] = [
-  {
-    name: 'iteration-timeout',
-    value: 'duration',
-    placeholder: 'D',
-    help: 'End an iteration after this time (60m).',
-  },
-  {
-    name: 'idle-timeout',
-    value: 'duration',
-    placeholder: 'D',
-    help: 'End it after this time without a sign of life (10m).',
-  },
-];
-const DETACH: OptionSpec = { name: 'detach', help: 'Return at once; the session goes on by itself.' };
 
 const START: CommandSpec = {
   name: 'start',
@@ -157,6 +95,19 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     isPersonOnly: true,
     load: () => import('./commands/resume.ts'),
+  },
+  {
+    name: 'note',
+    group: 'Run',
+    summary: 'Tell a session something without stopping it.',
+    details:
+      'The next brief quotes it, once. An agent that runs is told at once if it uses the tools of Pulse: beside their ' +
+      'next answer. With --answer it is the reply to what a stopped session asked, and the session goes on.',
+    arguments: [SESSION, { name: 'TEXT', help: 'What to heed, in quotes.' }],
+    options: [{ name: 'answer', help: 'It answers what the session asked.' }],
+    examples: ['pulse note last "Leave the public API as it is."', 'pulse note 3f2c "Port 8080." --answer'],
+    isPersonOnly: true,
+    load: () => import('./commands/note.ts'),
   },
   {
     name: 'serve',

@@ -30,6 +30,10 @@ function describe(event: PulseEvent, style: Style): string {
       return `started with ${word('agent')} on ${word('branch')}, from ${word('base').slice(0, 10)}`;
     case 'session.resumed':
       return `resumed${data.answer ? `, answer: ${word('answer')}` : ''}${changesText(data)}`;
+    case 'note.added':
+      return `note from ${word('actor')}: ${word('text')}`;
+    case 'note.delivered':
+      return style.dim('the agent is told of the note');
     case 'iteration.planned':
       return style.dim(
         `planned${data.unit ? ` ${word('unit')}` : ''}, context ${word('anchorStrategy') || 'none'}`,

@@ -1,7 +1,16 @@
 import type { BriefInput } from './brief.ts';
 import { fenced } from './fence.ts';
+import { notesSection } from './notes.ts';
 
-export type SectionName = 'goal' | 'rules' | 'answer' | 'outcome' | 'diagnostic' | 'progress' | 'context';
+export type SectionName =
+  | 'goal'
+  | 'rules'
+  | 'answer'
+  | 'notes'
+  | 'outcome'
+  | 'diagnostic'
+  | 'progress'
+  | 'context';
 
 export interface Section {
   name: SectionName;
@@ -30,9 +39,9 @@ export type LastOutcome =
 /** Less than this of a section's content helps nobody. */
 const LEAST_ROOM = 200;
 
-/** In the contract's order: goal, rules, answer, last outcome, (diagnostic,) progress log, context. */
+/** In this order: goal, rules, answer, notes, last outcome, (diagnostic,) progress log, context. */
 export function renderSections(input: BriefInput): Section[] {
-  const { answer, lastOutcome, stagnation, progress, context } = input;
+  const { answer, notes = [], lastOutcome, stagnation, progress, context } = input;
   const sections: (Section | null)[] = [
     { name: 'goal', render: () => goal(input) },
     { name: 'rules', render: () => rules(input.verify) },
@@ -43,6 +52,7 @@ export function renderSections(input: BriefInput): Section[] {
           render: () =>
             `# Answer from the person\n\nYou asked; this is the reply. It settles the question.\n\n${fenced(answer)}`,
         },
+    notes.length === 0 ? null : { name: 'notes', render: () => notesSection(notes, '#') },
     lastOutcome && { name: 'outcome', render: (room) => outcome(lastOutcome, room) },
     stagnation && { name: 'diagnostic', render: () => diagnostic(stagnation) },
     progress.length === 0 ? null : { name: 'progress', render: (room) => progressLog(progress, room) },

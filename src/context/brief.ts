@@ -22,6 +22,8 @@ export interface BriefInput {
   /** The commands Pulse will run when the agent says COMPLETE. */
   verify: readonly string[];
   answer: string | null;
+  /** What a person said meanwhile, oldest first. */
+  notes?: readonly string[];
   lastOutcome: LastOutcome | null;
   /** Oldest first, as in `progress_log`. */
   progress: readonly ProgressLine[];
@@ -43,7 +45,7 @@ export interface Brief {
   sections: { name: SectionName; tokens: number; cut: boolean }[];
 }
 
-/** Which sections give way, first to last. Goal, rules, answer and diagnostic are never cut, even over the budget. */
+/** Which sections give way, first to last. Goal, rules, answer, notes and diagnostic are never cut, even over the budget. */
 const CUT_ORDER: readonly SectionName[] = ['context', 'progress', 'outcome'];
 
 export function buildIterationPrompt(input: BriefInput): Brief {

@@ -1,5 +1,6 @@
 /** What a pulse's run is told (contract 3): its scope, the plan around it, the rules. Never another pulse's messages. */
 import { fenced } from './fence.ts';
+import { notesSection } from './notes.ts';
 
 export interface KickoffInput {
   title: string;
@@ -16,12 +17,13 @@ export interface KickoffInput {
   run: number;
   checks: readonly string[];
   answer: string | null;
+  notes?: readonly string[];
   /** How this pulse's run before ended; `null` for its first. */
   before: string | null;
 }
 
 export function buildKickoff(input: KickoffInput): string {
-  const { title, approach, pulse, branch, run, checks, answer, before } = input;
+  const { title, approach, pulse, branch, run, checks, answer, notes = [], before } = input;
   const sections = [
     `# Pulse ${pulse.id}: ${pulse.title}
 
@@ -33,6 +35,7 @@ This is one pulse of the workflow "${title}": one commit's worth of work, on bra
       : `## Expected changes\n\n${pulse.expectedChanges.map((line) => `- ${line}`).join('\n')}`,
     pulse.comments === null ? null : `## Said by a person, or of an earlier try\n\n${fenced(pulse.comments)}`,
     answer === null ? null : `## Answer from the person\n\n${fenced(answer)}`,
+    notesSection(notes, '##') || null,
     before === null ? null : `## Before this run\n\n${before}`,
     approach === null ? null : `## The plan's approach\n\n${fenced(approach)}`,
     others(input),

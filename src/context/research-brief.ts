@@ -1,5 +1,6 @@
 /** What an experiment's run is told (contract 5): seed 4's review, the order of ideas, the anti-patterns. */
 import { fenced } from './fence.ts';
+import { notesSection } from './notes.ts';
 
 export interface ResearchBriefInput {
   goal: string;
@@ -37,10 +38,11 @@ export interface ResearchBriefInput {
   /** The attempt before this one broke off; what became of what it left. */
   interruption: string | null;
   answer: string | null;
+  notes?: readonly string[];
 }
 
 export function buildResearchBrief(input: ResearchBriefInput): string {
-  const { number, iterations, crash, begun, interruption, answer } = input;
+  const { number, iterations, crash, begun, interruption, answer, notes = [] } = input;
   const goesOn = crash !== null || begun !== null;
   const sections = [
     `# Goal
@@ -52,6 +54,7 @@ This is experiment ${number}${iterations === null ? '' : ` of ${iterations}`} of
     crash === null ? null : fixing(crash),
     begun === null ? null : goingOn(begun),
     answer === null ? null : `# Answer from the person\n\n${fenced(answer)}`,
+    notesSection(notes, '#') || null,
     metric(input),
     scope(input),
     `# Results so far\n\n${fenced(input.results)}\n\nRecent commits:\n\n${fenced(input.log)}`,

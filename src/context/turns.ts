@@ -101,6 +101,11 @@ export function turnFromAnswer(origin: TurnOrigin, answer: string): Turn {
   return build(origin, { role: 'user', phase: 'planning', content: answer, salience: 0.6 });
 }
 
+/** Said by the way: it weighs less than an answer to a question. */
+export function turnFromNote(origin: TurnOrigin, note: string): Turn {
+  return build(origin, { role: 'user', phase: 'planning', content: note, salience: 0.5 });
+}
+
 export function turnFromGoal(origin: TurnOrigin, goal: string): Turn {
   return build(origin, { role: 'user', phase: 'planning', content: goal, salience: 0.5 });
 }

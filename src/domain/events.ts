@@ -8,6 +8,8 @@ export const EVENT_TYPES = [
   'session.failed',
   'session.aborted',
   'session.ended',
+  'note.added',
+  'note.delivered',
   'iteration.planned',
   'iteration.dispatched',
   'iteration.started',

@@ -19,6 +19,7 @@ import { type RetryStop, watchRetries } from './retry-patience.ts';
 import { createEventTeller } from './run-events.ts';
 import { openRunFolder } from './run-folder.ts';
 import type { Sandboxes } from './run-sandbox.ts';
+import { tellingNotes } from './told-notes.ts';
 import { isUntouched } from './untouched.ts';
 import { budgetTokens, createUsageMeter } from './usage-meter.ts';
 import { type StopCause, watch } from './watchdog.ts';
@@ -165,7 +166,7 @@ async function runAgent(
   ]
     .filter((tool) => spec.tools.includes(tool.name))
     .map((tool) => (own ? followed(tool, (call) => own.called(hiding.redactJson(call))) : tool))
-    .map((tool) => wrapUp.tell(tool));
+    .map((tool) => tellingNotes(wrapUp.tell(tool), listener));
   const guarded = createCallGuard({
     worktree: spec.worktreePath,
     environment: agentEnvironment({ base: environment, own: [], pass: [], add: {} }),

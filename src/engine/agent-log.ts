@@ -1,6 +1,7 @@
 import type { NewEvent } from '../domain/events.ts';
 import { appendEvents } from '../store/events.ts';
 import { fencedTask, holdsTask, keepsTask, type Task } from '../store/inbox.ts';
+import { markTold, untoldNotes } from '../store/notes.ts';
 import { addSpending, findSession, withPurse } from '../store/sessions.ts';
 import { type Db, isStoreAway, type Store } from '../store/store.ts';
 import { countRejection } from '../store/workflows.ts';
@@ -134,6 +135,25 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
     async close() {
       end();
       await flushing;
+    },
+    async takeNotes() {
+      const found = await store.read((db) => untoldNotes(db, task.session_id));
+      if (found.length === 0) return [];
+      const { session_id: session, iteration_number: iteration } = task;
+      await store.tx(
+        'note',
+        async (db) => {
+          await markTold(
+            db,
+            found.map(({ id }) => id),
+          );
+          await appendEvents(db, session, [
+            { type: 'note.delivered', iteration, data: { notes: found.map(({ text }) => text) } },
+          ]);
+        },
+        { session },
+      );
+      return found.map(({ text }) => text);
     },
     async finish(db, { onlySpending } = { onlySpending: false }) {
       await write(db, { events: onlySpending ? [] : waiting, bytes: waitingBytes, total: spent });

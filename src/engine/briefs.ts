@@ -12,12 +12,14 @@ import { resultsFile } from '../research/results.ts';
 import { scopeMatcher } from '../research/scope.ts';
 import { type RowStatus, STUCK_STEPS, stuckAfter } from '../research/stuck.ts';
 import type { IterationHead } from '../store/iterations.ts';
+import { type Note, notesFor } from '../store/notes.ts';
 import { endsSinceBest, newestDecided } from '../store/research.ts';
 import type { Store } from '../store/store.ts';
 import { findTurn, newestTurn } from '../store/turns.ts';
 import { listVerifications } from '../store/verifications.ts';
 import { plainBrief } from './brief-again.ts';
 import { stagnantInARow } from './governor.ts';
+import type { SessionState } from './loop.ts';
 import type { BriefInput, Briefs, ExperimentBriefInput, Workspace } from './ports.ts';
 import { rowsOf } from './research-rows.ts';
 import { runBefore } from './run-before.ts';
@@ -39,6 +41,7 @@ export function createBriefs(options: BriefsOptions): Briefs {
       const { session, control, recent } = input;
       const isPrefetched = ['prefetch', 'hybrid'].includes(control.settings.contextStrategy);
       const anchor = await anchorOf(store, input);
+      const notes = await store.read((db) => notesFor(db, session.id, input.iteration));
       const brief = buildIterationPrompt({
         goal: session.goal,
         iteration: input.iteration,
@@ -46,6 +49,7 @@ export function createBriefs(options: BriefsOptions): Briefs {
         branch: session.branch_name,
         verify: session.verify,
         answer: control.answer,
+        notes: notes.map(({ text }) => text),
         lastOutcome: await lastOutcome(store, input),
         progress: session.progress_log.map((entry) => ({ ...entry, summary: entry.summary ?? '' })),
         context:
@@ -58,6 +62,7 @@ export function createBriefs(options: BriefsOptions): Briefs {
       return {
         text: brief.text,
         tokens: brief.tokens,
+        notes: notes.map(({ id }) => id),
         anchor: {
           turnId: anchor.turn?.id ?? null,
           strategy: anchor.strategy,
@@ -74,6 +79,7 @@ export function createBriefs(options: BriefsOptions): Briefs {
       const { session, control } = state;
       const earlier = await runBefore(store, { state, pulse });
       const { workflow, pulses } = state.workflow!;
+      const notes = await openNotes(store, state);
       const planned = workflow.plan.pulses.find(({ id }) => id === pulse.planned_pulse_id);
       const text = buildKickoff({
         title: workflow.plan.title,
@@ -97,17 +103,25 @@ export function createBriefs(options: BriefsOptions): Briefs {
         run: pulse.runs,
         checks: workflow.checks.map(({ command }) => command),
         answer: control.answer,
+        notes: notes.map(({ text }) => text),
         before: [earlier, interruption].filter((text) => text !== null).join('\n\n') || null,
       });
-      return { ...plainBrief(text), tokens: (await counter)(text) };
+      return { ...plainBrief(text), tokens: (await counter)(text), notes: notes.map(({ id }) => id) };
     },
 
     async experiment(input) {
       counter ??= loadTokenCounter();
-      const text = await composeExperiment({ ...options, marks }, input);
-      return { ...plainBrief(text), tokens: (await counter)(text) };
+      const notes = await openNotes(store, input.state);
+      const text = await composeExperiment({ ...options, marks, notes }, input);
+      return { ...plainBrief(text), tokens: (await counter)(text), notes: notes.map(({ id }) => id) };
     },
   };
+}
+
+/** Those for the iteration in hand, or for the one that is about to begin. */
+function openNotes(store: Store, { session, live }: SessionState): Promise<Note[]> {
+  const iteration = live?.iteration.iteration_number ?? session.current_iteration + 1;
+  return store.read((db) => notesFor(db, session.id, iteration));
 }
 
 /** The rest of the brief, beside the in-scope files. */
@@ -115,7 +129,7 @@ const FILE_BYTES = 48 * 1024;
 const ROWS_SHOWN = 20;
 
 async function composeExperiment(
-  { store, workspace, marks }: BriefsOptions & { marks: StrategyMarks },
+  { store, workspace, marks, notes }: BriefsOptions & { marks: StrategyMarks; notes: readonly Note[] },
   { state, number, experiment, interruption = null }: ExperimentBriefInput,
 ): Promise<string> {
   const { control } = state;
@@ -164,6 +178,7 @@ async function composeExperiment(
     begun: !isBroken && experiment?.wip_sha ? experiment.description : null,
     interruption,
     answer: control.answer,
+    notes: notes.map(({ text }) => text),
   });
 }
 

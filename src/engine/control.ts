@@ -5,6 +5,7 @@ import { RESUMABLE_STATUSES, TERMINAL_STATUSES } from '../domain/status.ts';
 import { appendEvents } from '../store/events.ts';
 import { amendTask, closeTask, findTask } from '../store/inbox.ts';
 import { amendIteration, isLive, moveIteration, recentIterations } from '../store/iterations.ts';
+import { quoteNotes } from '../store/notes.ts';
 import { findResearch, updateResearch } from '../store/research.ts';
 import {
   ASKED_BY_A_PERSON,
@@ -120,7 +121,7 @@ export interface Resume {
   branchHead: string | null;
   answerTurn: NewTurn | null;
   /** Of the attempt that was stopped, with the answer in it; `null` where none was, or nothing was answered. */
-  brief: Pick<ComposedBrief, 'text' | 'tokens'> | null;
+  brief: Pick<ComposedBrief, 'text' | 'tokens' | 'notes'> | null;
 }
 
 export interface SessionChange {
@@ -266,6 +267,7 @@ async function restart(
   // A pulse or an experiment goes on with its work in progress; its commit has the unit's start for a parent.
   const isUnit = task.spec.work?.kind === 'pulse' || task.spec.work?.kind === 'experiment';
   const startSha = isUnit ? newest.start_sha : (branchHead ?? newest.start_sha);
+  await quoteNotes(db, brief?.notes ?? [], newest.iteration_number);
   await amendIteration(db, newest.id, {
     start_sha: startSha,
     ...(brief ? { task_content: brief.text, context_tokens: brief.tokens } : {}),

@@ -6,6 +6,7 @@ import { recoveryRef } from '../git/refs.ts';
 import { appendEvents } from '../store/events.ts';
 import { insertTask } from '../store/inbox.ts';
 import { insertIteration } from '../store/iterations.ts';
+import { quoteNotes } from '../store/notes.ts';
 import { assertStatus, type Session, type SessionSettings, updateSession } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import { WORK_TOOLS } from '../tools/work/work-tools.ts';
@@ -108,6 +109,7 @@ export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<voi
       sliceId: null,
     },
   });
+  await quoteNotes(db, brief.notes ?? [], iteration);
   await updateSession(db, session.id, { current_iteration: iteration });
 }
 

@@ -203,6 +203,8 @@ export interface RunListener {
   event(event: NewEvent): void;
   /** A completion was refused: durable before it is told. Returns how often the pulse has been refused by now. */
   rejected(refusal: Refusal): Promise<number>;
+  /** What a person has said since the run's brief was written; each note once. */
+  takeNotes?(): Promise<string[]>;
   /** All spending of the run so far. */
   spent(total: { costUsd: number | null; tokens: number }): void;
   /** `end` is called once all who draw on the run's budget have gone beyond it together. */
@@ -231,6 +233,8 @@ export interface BriefInput {
 export interface ComposedBrief {
   text: string;
   tokens: number;
+  /** The ids of the notes that it quotes. */
+  notes?: readonly string[];
   anchor: {
     turnId: string | null;
     strategy: string | null;

@@ -10,6 +10,7 @@ import { closeBreaker, tellBreaker } from '../store/breakers.ts';
 import { appendEvents } from '../store/events.ts';
 import { closeTask } from '../store/inbox.ts';
 import { moveIteration } from '../store/iterations.ts';
+import { reopenNotes } from '../store/notes.ts';
 import {
   assertStatus,
   moveSession,
@@ -128,14 +129,16 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     total_commits: session.total_commits + (landed ? 1 : 0),
     resume_at: null,
   });
+  const isUnread = verdict.status === 'failed' || result.run === null;
   await updateControl(db, session.id, {
     counters: { ...NO_RETRIES, probes: state.control.counters.probes },
     settled_iterations: state.control.settled_iterations + 1,
     ...(landed ? { head_sha: landed } : {}),
     ...(verdict.stop ? { request: null, request_actor: null } : {}),
-    // Whoever did not get to read a person's answer leaves it to the next.
-    ...(verdict.status === 'failed' || result.run === null ? {} : { answer: null }),
+    // Whoever did not get to read what a person said leaves it to the next.
+    ...(isUnread ? {} : { answer: null }),
   });
+  if (isUnread) await reopenNotes(db, session.id, iteration.iteration_number);
   await settleBreaker(db, live, result);
   if (verdict.stop) await stopSession(db, session, verdict.stop);
 }

@@ -9,6 +9,7 @@ import { tellBreaker } from '../store/breakers.ts';
 import { appendEvents } from '../store/events.ts';
 import { requeueTask } from '../store/inbox.ts';
 import { moveIteration } from '../store/iterations.ts';
+import { quoteNotes } from '../store/notes.ts';
 import { assertStatus, purseOf, releaseSpending, updateControl, updateSession } from '../store/sessions.ts';
 import { type Db, storeNow } from '../store/store.ts';
 import { PAUSED } from './decide.ts';
@@ -103,6 +104,7 @@ export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void>
         }
       : {}),
   });
+  await quoteNotes(db, brief?.notes ?? [], iteration.iteration_number);
   const recoverTo = brief ? leftoversOf(state, live) : task.spec.recoverTo;
   await requeueTask(db, task.id, {
     attempt,

@@ -145,6 +145,12 @@ export const resumeInput = z.strictObject({
   command: startFields.command,
 });
 
+export const noteInput = z.strictObject({
+  sessionId,
+  text: z.string().min(1).max(65_536).describe('What to heed.'),
+  isAnswer: z.boolean().optional().describe('It answers what a stopped session asked: the session goes on.'),
+});
+
 export const contextInput = z.strictObject({
   sessionId,
   maxTurns: z.int().min(1).max(50).optional().describe('At most so many of the newest turns (10).'),

@@ -5,6 +5,7 @@ import {
   abortInput,
   contextInput,
   listInput,
+  noteInput,
   pauseInput,
   resumeInput,
   startInput,
@@ -26,7 +27,7 @@ export const INSTRUCTIONS =
   'Research pushes a metric by measured experiments: pulse_research_start, then pulse_research_show.';
 
 export function sessionTools(caller: Caller): McpTool[] {
-  return [start, status, list, pause, resume, abort, context]
+  return [start, status, list, pause, resume, note, abort, context]
     .map((tool) => tool(caller))
     .concat(workflowTools(caller), researchTools(caller), commanderTools(caller));
 }
@@ -116,6 +117,25 @@ const resume = sessionTool({
       text: `${session.id} goes on.\nnext: pulse_status, with waitSeconds`,
       data: { session: boundedSession(session) },
     };
+  },
+});
+
+const note = sessionTool({
+  name: 'pulse_note',
+  title: 'Tell a session something',
+  description:
+    'Steer a session without stopping it: the next brief quotes the note, and a running agent that uses the tools of ' +
+    'Pulse is told at once. With isAnswer it is the reply to what a stopped session asked. Only on a person’s word.',
+  input: noteInput,
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+  async run({ sessionId, ...said }, caller) {
+    demandPerson(caller, 'pulse_note');
+    const pulse = await caller.pulse();
+    const within = said.isAnswer ? caller.take : undefined;
+    const { session, next } = await pulse.note(sessionId, { ...said, actor: caller.actor, within });
+    if (next === 'run') await caller.runSession(session);
+    const told = next === 'run' ? 'goes on with the answer' : 'has the note';
+    return { text: `${session.id} ${told}.`, data: { session: boundedSession(session) } };
   },
 });
 

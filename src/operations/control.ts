@@ -103,7 +103,7 @@ async function ringAll({ engine: { store, bell } }: Operations, sessionId: strin
 }
 
 /** A session that works for another is told what to do by telling that one. */
-function ownSession(session: Session, command: string): Session {
+export function ownSession(session: Session, command: string): Session {
   const { id, parent_session_id: lead } = session;
   if (lead === null) return session;
   throw new PulseError('wrong_command', `Session ${id} works for ${lead}.`, {
@@ -169,10 +169,7 @@ export async function resume(operations: Operations, id: string, input: ResumeIn
           ),
         );
   const change = await changeFor(operations, { session, settings: control.settings, input });
-  const brief =
-    input.answer || Object.keys(change?.changed ?? {}).length > 0
-      ? await briefOfStopped(operations, session.id, { answer: input.answer, change })
-      : null;
+  const brief = await briefOfStopped(operations, session.id, { answer: input.answer, change });
   const { actor, answer, isDecided } = input;
   const resumed = await store.tx(
     'resume',
@@ -226,7 +223,7 @@ async function changeFor(
   };
 }
 
-/** An attempt that was stopped in the middle has its next brief already, written before the person answered. */
+/** An attempt that was stopped in the middle has its next brief already, written before the person said anything. */
 async function briefOfStopped(
   { engine }: Operations,
   sessionId: string,

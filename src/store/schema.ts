@@ -357,8 +357,21 @@ export interface AgentBreakersTable {
   retry_at: string;
 }
 
+export interface NotesTable {
+  id: string;
+  session_id: string;
+  text: string;
+  actor: string;
+  /** Whose brief has quoted it; `null`: none yet. */
+  iteration_number: number | null;
+  /** When a running agent was told of it. */
+  delivered_at: string | null;
+  created_at: string;
+}
+
 export interface Schema {
   agent_breakers: AgentBreakersTable;
+  notes: NotesTable;
   daemons: DaemonsTable;
   pulse_sessions: SessionsTable;
   session_controls: SessionControlsTable;

@@ -262,6 +262,30 @@ describe('pause, resume, abort', () => {
     expect(await run(session)).not.toMatchObject({ status: 'running' });
   });
 
+  it('note something with the token alone, and answer by a note', async () => {
+    const { ask, post, run, handed, events } = await makeApiScene();
+    const session = await run(await post('echo "<signal>BLOCKED: which?</signal>"'));
+    const path = `/api/pulse/${session.id}/notes`;
+    const said = { text: 'The second.' };
+    expect(await ask('POST', path, { body: said, isStranger: true })).toMatchObject({ status: 401 });
+    expect(await ask('POST', path, { body: { text: '' } })).toMatchObject({ status: 422 });
+    const headers = { ...TRUSTED, 'idempotency-key': 'note-1' };
+    for (const _ of [1, 2])
+      expect(await ask('POST', path, { body: said, headers })).toMatchObject({
+        status: 202,
+        json: { session: { id: session.id, status: 'blocked' } },
+      });
+    const notes = (await events(session)).filter(({ type }) => type === 'note.added');
+    expect(notes.map(({ data }) => data)).toEqual([{ actor: 'api', text: 'The second.' }]);
+    expect(handed).toEqual([session.id]);
+    const answer = { body: { text: 'The third.', isAnswer: true }, headers: TRUSTED };
+    expect(await ask('POST', path, answer)).toMatchObject({
+      status: 202,
+      json: { session: { status: 'running' } },
+    });
+    expect(handed).toEqual([session.id, session.id]);
+  });
+
   it('adopt a session that nobody runs', async () => {
     const { ask, start, handed } = await makeApiScene();
     const { id } = await start(COMPLETE);

@@ -52,12 +52,31 @@ describe('pulse resume', () => {
     });
   });
 
-  it('is refused inside a run', async () => {
-    const { code, json } = await scene.pulse(['resume', 'ses_0123', '--json'], {
-      env: { PULSE_RUN_ID: 'run_1' },
-    });
-    expect(code).toBe(2);
-    expect(json[0]).toMatchObject({ error: { code: 'inside_run' } });
+  it('is refused inside a run, and so is a note', async () => {
+    for (const words of [
+      ['resume', 'ses_0123'],
+      ['note', 'ses_0123', 'Do as you like.'],
+    ]) {
+      const { code, json } = await scene.pulse([...words, '--json'], { env: { PULSE_RUN_ID: 'run_1' } });
+      expect(code).toBe(2);
+      expect(json[0]).toMatchObject({ error: { code: 'inside_run' } });
+    }
+  });
+});
+
+describe('pulse note', () => {
+  it('is kept for a stopped session, and as an answer makes it go on', async () => {
+    const asks =
+      'if grep -q "Port 8080" ; then echo "<signal>COMPLETE</signal>"; else echo "<signal>BLOCKED: Which port?</signal>"; fi';
+    const blocked = await scene.pulse(['start', 'g', '--command', asks, '--json']);
+    const { id } = (blocked.json.at(-1) as unknown as { session: { id: string } }).session;
+    const noted = await scene.pulse(['note', id, 'Be quick.']);
+    expect(noted.stdout).toContain(`pulse resume ${id}`);
+    const answered = await scene.pulse(['note', id, 'Port 8080.', '--answer', '--json']);
+    expect(answered.code, answered.stderr).toBe(0);
+    expect(answered.json[0]).toMatchObject({ session: { status: 'running' } });
+    const followed = await scene.pulse(['watch', id, '--json']);
+    expect(followed.json.at(-1)).toMatchObject({ session: { status: 'complete' } });
   });
 });
 

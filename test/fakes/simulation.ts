@@ -10,6 +10,7 @@ import { workflowLoop } from '../../src/loops/workflow.ts';
 import { readEvents } from '../../src/store/events.ts';
 import { endedTasks, findTask, type Task } from '../../src/store/inbox.ts';
 import { listIterations } from '../../src/store/iterations.ts';
+import { insertNote, notesFor } from '../../src/store/notes.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import { createPatientStore } from '../../src/store/patient.ts';
 import { findSession, type NewSession } from '../../src/store/sessions.ts';
@@ -50,6 +51,8 @@ export interface SimulationOptions {
   onTick?: (jump: (ms: number) => void) => void;
   /** A person stops the session when this point is first passed. */
   pauseAt?: string;
+  /** A person leaves a note when this point is first passed. */
+  noteAt?: string;
   /** Whatever runs is killed at these times after the beginning. */
   killsAtMs?: readonly number[];
   /** The store goes away for a while, at one of the calls that reach it. */
@@ -122,6 +125,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
       const fate = options.fate(point, points.length);
       points.push(point);
       if (point === options.pauseAt && points.indexOf(point) === points.length - 1) void stopNow();
+      if (point === options.noteAt && points.indexOf(point) === points.length - 1) await leaveNote();
       if (fate === 'die') {
         isDead = true;
         alive.delete(name);
@@ -168,7 +172,11 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
       commanders: createFakeCommanders(access),
       agents: createFakeAgents(access),
       briefs: {
-        compose: async ({ iteration }) => brief(`iteration ${iteration}`),
+        compose: async ({ iteration }) => {
+          const notes = await alone(() => store.read((db) => notesFor(db, sessionId, iteration)));
+          const text = [`iteration ${iteration}`, ...notes.map((note) => note.text)].join('\n');
+          return { ...brief(text), notes: notes.map(({ id }) => id) };
+        },
         kickoff: async ({ pulse }) => brief(`pulse ${pulse.planned_pulse_id}`),
         experiment: async ({ number }) => brief(`experiment ${number}`),
       },
@@ -205,6 +213,11 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
         restart(1_000);
       },
     );
+  }
+
+  async function leaveNote(): Promise<void> {
+    const note = { id: 'note', session_id: sessionId, text: 'Mind the gap.', actor: 'test' };
+    await store.tx('note', (db) => insertNote(db, note));
   }
 
   async function stopNow(): Promise<void> {

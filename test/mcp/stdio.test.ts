@@ -52,7 +52,7 @@ describe('pulse mcp', { timeout: 90_000 }, () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(
       [
-        ...['start', 'status', 'list', 'pause', 'resume', 'abort', 'context'],
+        ...['start', 'status', 'list', 'pause', 'resume', 'note', 'abort', 'context'],
         ...['start', 'status', 'approve', 'extension', 'stop', 'review', 'baseline'].map(
           (name) => `workflow_${name}`,
         ),
@@ -203,12 +203,14 @@ describe('pulse mcp', { timeout: 90_000 }, () => {
     writeFileSync(scene.home, 'not a folder');
     const client = await assistant();
     expect(await failedCall(client, 'pulse_list')).toMatchObject({ message: expect.any(String) });
-    expect((await client.listTools()).tools).toHaveLength(21);
+    expect((await client.listTools()).tools).toHaveLength(22);
   });
 
   it('lets no agent inside a run answer for a person', async () => {
     const client = await assistant({ PULSE_RUN_ID: 'run_1' });
     expect((await failedCall(client, 'pulse_resume', { sessionId: 'ses_00000000' })).code).toBe('inside_run');
+    const note = { sessionId: 'ses_00000000', text: 'Do as you like.' };
+    expect((await failedCall(client, 'pulse_note', note)).code).toBe('inside_run');
   });
 });
 

@@ -20,6 +20,7 @@ import { admit } from '../fakes/admit.ts';
 import { attemptsContract } from './contract-attempts.ts';
 import { breakersContract } from './contract-breakers.ts';
 import { lookingContract } from './contract-looking.ts';
+import { notesContract } from './contract-notes.ts';
 import { researchContract } from './contract-research.ts';
 import { workflowsContract } from './contract-workflows.ts';
 import { newIteration, sessionId, verification } from './rows.ts';
@@ -288,6 +289,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     attemptsContract(open);
     breakersContract(open);
     lookingContract(open);
+    notesContract(open);
     researchContract(open);
     workflowsContract(open);
 

@@ -60,6 +60,8 @@ export function eventLines(
       return [
         `${style.green(`✓ ${data.plannedPulseId}`)}  ${shorten(shownLine(String(data.description ?? '').split('\n')[0]!), columns - 20)}`,
       ];
+    case 'note.added':
+      return [style.dim(shorten(`▸ note: ${shownLine(String(data.text ?? ''))}`, columns))];
     case 'session.resumed': {
       const answer = typeof data.answer === 'string' ? `, answer: ${shownLine(data.answer)}` : '';
       return [style.dim(shorten(`▸ resumed${answer}${changesText(data)}`, columns))];

@@ -12,6 +12,7 @@ import { lookingAtSessionsMigration } from './011-looking-at-sessions.ts';
 import { boundedReadsMigration } from './012-bounded-reads.ts';
 import { commitMarksMigration } from './013-commit-marks.ts';
 import { sessionBranchesMigration } from './014-session-branches.ts';
+import { notesMigration } from './015-notes.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
@@ -30,4 +31,5 @@ export const MIGRATIONS: readonly Migration[] = [
   boundedReadsMigration,
   commitMarksMigration,
   sessionBranchesMigration,
+  notesMigration,
 ];
