@@ -49,7 +49,14 @@ export type RunEvent =
   | { type: 'compacted' }
   /** A line that is not known; without one, a sign of life that is none of the others. */
   | { type: 'raw'; line: string }
-  | { type: 'done'; ok: boolean; failure?: FailureClass; message?: string };
+  | {
+      type: 'done';
+      ok: boolean;
+      failure?: FailureClass;
+      message?: string;
+      /** The agent would go on, and spend, for ever: it is ended at once. */
+      isEndless?: boolean;
+    };
 
 /** Where the run's tools are, and what they are called. The token is this run's alone. */
 export interface RunTools {

@@ -115,15 +115,17 @@ export function createOpencodeParser({ model: wanted, prices, nowMs }: ParserOpt
   function onError(line: Line<'error'>): RunEvent[] {
     error ??= line.error;
     inStepSince = null;
-    return opencodeFailure(error) === 'context_overflow' ? done() : [];
+    return opencodeFailure(error) === 'context_overflow' ? done({ isEndless: true }) : [];
   }
 
-  function done(): RunEvent[] {
+  function done({ isEndless = false } = {}): RunEvent[] {
     if (isDone) return [];
     isDone = true;
     if (isClean()) return [{ type: 'done', ok: true }];
     const failure = opencodeFailure(error);
-    return [{ type: 'done', ok: false, failure, message: failureMessage() }];
+    return [
+      { type: 'done', ok: false, failure, message: failureMessage(), ...(isEndless ? { isEndless } : {}) },
+    ];
   }
 
   const isClean = (): boolean => error === null && lastReason === 'stop';

@@ -92,7 +92,7 @@ async function runAgent(
   const openCalls = new Set<string>();
   const denied = new Set<string>();
   const refusals = createRefusals();
-  const done = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<{ graceMs: number }>();
   const ending = new AbortController();
   const own = protocol?.({ attempt, listener, signal: AbortSignal.any([signal, ending.signal]) }) ?? null;
   const tell = createEventTeller(listener.event, (event) => hiding.redactJson(event));
@@ -121,7 +121,7 @@ async function runAgent(
     if (event.type === 'tool_end') openCalls.delete(event.id);
     if (event.type === 'denied' && denied.size < DENIED_TOOLS_TOLD) denied.add(event.tool);
     if (event.type === 'usage') spend(() => meter.add(event));
-    if (event.type === 'done') done.resolve();
+    if (event.type === 'done') done.resolve({ graceMs: event.isEndless ? 0 : EXIT_GRACE_MS });
     tell(event);
   }
 
@@ -295,15 +295,15 @@ type Exit = AgentExit & Pick<ProcessExit, 'spawnError'>;
 /** The run ends at the agent's exit, or a little after it said it was done: some never exit by themselves. */
 async function exitOf(
   running: { exited: Promise<ProcessExit>; stop(): Promise<void> },
-  done: Promise<void>,
+  done: Promise<{ graceMs: number }>,
 ): Promise<Exit> {
   let timer: NodeJS.Timeout | undefined;
   let isLate = false;
-  void done.then(() => {
+  void done.then(({ graceMs }) => {
     timer = setTimeout(() => {
       isLate = true;
       void running.stop();
-    }, EXIT_GRACE_MS);
+    }, graceMs);
   });
   const exit = await running.exited;
   clearTimeout(timer);

@@ -158,6 +158,7 @@ test('a context that is too long ends the run at once: it would compact and meet
   expect(played.events.find(({ type }) => type === 'done')).toMatchObject({
     ok: false,
     failure: 'context_overflow',
+    isEndless: true,
   });
   expect(all(played, 'compacted').length).toBeGreaterThan(0);
 });
