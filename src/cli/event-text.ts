@@ -1,11 +1,13 @@
 /** An event as a person reads it: time, iteration, what happened. */
 import { formatDuration } from '../domain/durations.ts';
 import type { PulseEvent } from '../domain/events.ts';
+import { type Phase, phaseWords } from '../domain/phase.ts';
+import { formatDelta, formatFigure } from '../research/figures.ts';
 import { toolLine } from './follow/progress.ts';
 import { formatCount, formatUsd } from './follow/result.ts';
 import type { Style } from './terminal/style.ts';
 import { shown, shownLine } from './terminal/text.ts';
-import { localClock } from './terminal/time.ts';
+import { localClock, localTime } from './terminal/time.ts';
 import { waitingText, waitOfEvent } from './waiting-text.ts';
 
 /** `clock`: how its time is written; by default as on this machine's clock. */
@@ -41,7 +43,7 @@ function describe(event: PulseEvent, style: Style): string {
     case 'iteration.dispatched':
       return `iteration ${event.iteration} handed to ${word('agent')}`;
     case 'iteration.started':
-      return `${data.byPulse ? 'Pulse works itself' : 'agent started'}${Number(data.attempt) > 1 ? ` (attempt ${data.attempt})` : ''}`;
+      return `${data.byPulse ? 'begins, without an agent' : 'begins'}${Number(data.attempt) > 1 ? ` (attempt ${data.attempt})` : ''}`;
     case 'iteration.ended': {
       const end = data.ok
         ? 'agent ended'
@@ -86,10 +88,26 @@ function describe(event: PulseEvent, style: Style): string {
     case 'session.aborted':
     case 'session.ended':
       return stopped(data, style);
-    case 'experiment.status':
-      return word('text');
+    case 'iteration.progress':
+      return style.dim(shownLine(phaseWords(data.phase as Phase, data.command)));
+    case 'agent.limit':
+      return style.yellow(
+        `usage limit: ${word('message')}${data.resetAt ? `, until ${localTime(String(data.resetAt))}` : ''}`,
+      );
+    case 'agent.retry':
+      return style.yellow(`the service is asked again: ${word('message')}`);
+    case 'agent.denied':
+      return style.yellow(`not allowed: ${word('tool')} ${word('reason')}`.trimEnd());
+    case 'agent.compacted':
+      return style.dim('the agent shortened its context');
+    case 'budget.warned':
+      return style.yellow(budgetText(data));
     default:
-      return workflowText(type, data, style) ?? `${type} ${shownLine(JSON.stringify(data))}`;
+      return (
+        workflowText(type, data, style) ??
+        researchText(type, data, style) ??
+        `${type} ${shownLine(JSON.stringify(data))}`
+      );
   }
 }
 
@@ -129,12 +147,55 @@ function workflowText(type: string, data: Record<string, unknown>, style: Style)
   }
 }
 
+/** `null` for an event that is none of research. */
+function researchText(type: string, data: Record<string, unknown>, style: Style): string | null {
+  const word = (name: string): string => shownLine(String(data[name] ?? ''));
+  const figures = (): string => {
+    const metric = typeof data.metric === 'number' ? ` ${formatFigure(data.metric)}` : '';
+    const delta = typeof data.delta === 'number' ? ` (${formatDelta(data.delta)})` : '';
+    return `${metric}${delta}`;
+  };
+  switch (type) {
+    case 'experiment.status':
+      return word('text');
+    case 'experiment.workers':
+      return `${Array.isArray(data.workers) ? data.workers.length : 'several'} sessions experiment at once`;
+    case 'experiment.started':
+      return style.bold(`experiment ${word('number')}`);
+    case 'experiment.kept':
+      return `${style.green(`kept ${word('number')}`)}${figures()} ${word('description')}\n${shown(String(data.reason ?? ''))}`;
+    case 'experiment.discarded':
+      return `discarded ${word('number')}${figures()} ${word('description')}\n${shown(String(data.reason ?? ''))}`;
+    case 'experiment.crashed':
+      return `${style.red(`crashed ${word('number')}`)} ${word('description')}\n${shown(String(data.reason ?? ''))}`;
+    case 'experiment.surprised':
+      return style.yellow(`surprising: ${word('text') || word('reason')}`);
+    default:
+      return null;
+  }
+}
+
+/** Where a session stands against its cost limit. */
+export function budgetText({ limitUsd, spentUsd }: Record<string, unknown>): string {
+  const [limit, spent] = [Number(limitUsd), Number(spentUsd)];
+  if (!Number.isFinite(limit) || !Number.isFinite(spent)) return 'close to a limit';
+  const word =
+    spent > limit ? 'over the cost limit' : spent === limit ? 'at the cost limit' : 'close to the cost limit';
+  return `${word}: ${formatUsd(spent)} of ${formatUsd(limit)} spent`;
+}
+
 function checks(commands: unknown, style: Style): string {
   if (!Array.isArray(commands)) return 'verified';
   return commands
-    .map(({ command, exit, passed }) => {
+    .flatMap(({ command, exit, passed, output }) => {
       const end = exit === null ? 'did not finish' : `exit ${exit}`;
-      return `${passed ? style.green('passed') : style.red('failed')} ${shownLine(String(command))} ${style.dim(end)}`;
+      const told = Array.isArray(output)
+        ? output.map((line) => style.dim(`  ${shownLine(String(line))}`))
+        : [];
+      return [
+        `${passed ? style.green('passed') : style.red('failed')} ${shownLine(String(command))} ${style.dim(end)}`,
+        ...told,
+      ];
     })
     .join('\n');
 }

@@ -13,9 +13,9 @@ import { shorten, shown, shownLine } from './terminal/text.ts';
 const TITLE_LENGTH = 120;
 
 export function evidenceReport(content: SessionExport): string {
-  const { session, iterations, verifications, events, unresolved } = content;
+  const { session, iterations, verifications, events, unresolved, recovery } = content;
   const parts = [
-    `# ${prose(shorten(shownLine(session.goal), TITLE_LENGTH))}`,
+    `# ${shorten(shownLine(session.goal), TITLE_LENGTH)}`,
     session.goal.length > TITLE_LENGTH || session.goal.includes('\n') ? quoteBlock(session.goal) : '',
     '## Result',
     resultTable(content),
@@ -25,9 +25,12 @@ export function evidenceReport(content: SessionExport): string {
       : [
           '## Not resolved, and accepted so',
           unresolvedLines(unresolved)
-            .map((line) => `- ${prose(cell(line))}`)
+            .map((line) => `- ${cell(line)}`)
             .join('\n'),
         ]),
+    ...(recovery.length === 0
+      ? []
+      : ['## Work that was not taken over', recovery.map((ref) => `- \`git show ${ref}\``).join('\n')]),
     '## Iterations',
     iterations.length === 0 ? 'None.' : '',
     ...iterations.flatMap((row) =>
@@ -43,7 +46,8 @@ export function evidenceReport(content: SessionExport): string {
         .map((event) => eventText(event, createStyle(false), { clock: utc }))
         .join('\n'),
     ),
-    `Written by Pulse from its own records. Run \`pulse verify ${session.id}\` to check the evidence again.`,
+    'Written by Pulse from its own records.',
+    verifications.length === 0 ? '' : `Run \`pulse verify ${session.id}\` to check the evidence again.`,
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
@@ -63,7 +67,7 @@ function resultTable({ session, workflow }: SessionExport): string {
       'status',
       `**${status}**${reason && !isDone ? ` (${reason})` : ''}${isUnverified(session) ? ', **unverified**' : ''}`,
     ],
-    ['project', `${prose(cell(session.project_name))} (\`${cell(session.project_path)}\`)`],
+    ['project', `${cell(session.project_name)} (\`${cell(session.project_path)}\`)`],
     ['branch', `\`${branch}\`, from ${base ? `\`${base}\` at ` : ''}\`${sha.slice(0, 12)}\``],
     ['agent', `${session.agent}${session.command ? `: \`${cell(session.command)}\`` : ''}`],
     [
@@ -121,17 +125,12 @@ function checkParts(check: StoredVerification): string[] {
   return [facts, fenced(shown(check.outputTail).trimEnd().split('\n').slice(-40).join('\n'))];
 }
 
-/** As words alone: where a report is shown as a page, no element and no picture of theirs is in it. */
-function prose(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('![', '!\\[');
-}
-
 function cell(text: string): string {
   return shownLine(text).replaceAll('|', '\\|').replaceAll('`', "'");
 }
 
 function quoteBlock(text: string): string {
-  return prose(shown(text))
+  return shown(text)
     .trim()
     .split('\n')
     .map((line) => `> ${line}`.trimEnd())

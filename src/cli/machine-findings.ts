@@ -230,9 +230,7 @@ async function sandbox({ PATH }: NodeJS.ProcessEnv): Promise<Finding> {
   const state = await sandboxState(PATH);
   const subject = 'sandbox';
   if (state.works)
-    return state.note === null
-      ? { level: 'ok', subject, text: `works (${state.bwrap}); --sandbox on encloses a session` }
-      : { level: 'warn', subject, text: `works (${state.bwrap}), with less to rely on`, hint: state.note };
+    return { level: 'ok', subject, text: `works (${state.bwrap}); --sandbox on encloses a session` };
   return { level: 'warn', subject, text: state.message, hint: state.hint };
 }
 

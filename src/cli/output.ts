@@ -1,7 +1,5 @@
-/** stdout is data, stderr is talk. Neither lets through what a terminal would act on. */
+/** stdout is data, stderr is talk (contract 6). */
 import type { WriteStream } from 'node:tty';
-import { escapeControls } from '../domain/control-characters.ts';
-import { printable } from './terminal/printable.ts';
 import { createStyle, type Style, wantsColor } from './terminal/style.ts';
 
 export interface Output {
@@ -34,9 +32,9 @@ export function createOutput({ isJson, environment }: OutputOptions): Output {
   const stderr = side(process.stderr, environment);
   return {
     isJson,
-    data: (text) => void stdout.stream.write(`${printable(text)}\n`),
-    json: (value) => void stdout.stream.write(`${escapeControls(JSON.stringify(value))}\n`),
-    talk: (text) => void stderr.stream.write(`${printable(text)}\n`),
+    data: (text) => void stdout.stream.write(`${text}\n`),
+    json: (value) => void stdout.stream.write(`${JSON.stringify(value)}\n`),
+    talk: (text) => void stderr.stream.write(`${text}\n`),
     stdout,
     stderr,
   };

@@ -1,5 +1,6 @@
 /** `pulse status`: every session that a person should know of, why it stands where it does, and what goes on with it. */
 import { ATTENTION_GROUPS, type AttentionGroup } from '../domain/attention.ts';
+import { formatDuration } from '../domain/durations.ts';
 import { nextCommand } from '../domain/next-command.ts';
 import type { Overview, OverviewEntry } from '../operations/overview.ts';
 import { formatUsd, headline, isUnverified, STATUS_MARKS } from './follow/result.ts';
@@ -71,6 +72,10 @@ function entryLines(
     lines.push(
       style.yellow(indented(`until ${localTime(entry.resume_at!)}, then ${entry.agent} is tried again`)),
     );
+  if (entry.doing) {
+    const since = formatDuration(Math.max(0, nowMs - Date.parse(entry.doing.since)));
+    lines.push(indented(`${shownLine(entry.doing.text)} for ${since}`));
+  }
   if (group === 'done') return lines;
   const next = nextCommand(entry, { isDriven: entry.runner !== 'none', name });
   if (next) lines.push(`    ${style.cyan(next.command)}`);

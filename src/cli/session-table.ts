@@ -20,7 +20,11 @@ export function sessionTable(
     session,
     id: isTerminal ? (names.get(session.id) ?? session.id) : session.id,
     status: statusText(session, runner),
-    iterations: `${session.current_iteration}/${session.max_iterations}`,
+    // What a workflow or research may need in all is an inner bound, not a goal.
+    iterations:
+      session.kind === 'goal'
+        ? `${session.current_iteration}/${session.max_iterations}`
+        : String(session.current_iteration),
     age: ago(nowMs - Date.parse(session.created_at)),
     project: shorten(shownLine(session.project_name), 20),
   }));

@@ -36,6 +36,8 @@ export type LastOutcome =
   | { kind: 'timeout'; limit: 'idle' | 'hard'; recoveryRef: string | null }
   | { kind: 'interrupted'; recoveryRef: string | null };
 
+const ASKED = 'You asked; this is the reply. It settles the question.';
+const UNASKED = 'A person says this. It counts as the goal does.';
 /** Less than this of a section's content helps nobody. */
 const LEAST_ROOM = 200;
 
@@ -50,7 +52,7 @@ export function renderSections(input: BriefInput): Section[] {
       : {
           name: 'answer',
           render: () =>
-            `# Answer from the person\n\nYou asked; this is the reply. It settles the question.\n\n${fenced(answer)}`,
+            `# Answer from the person\n\n${lastOutcome?.kind === 'blocked' ? ASKED : UNASKED}\n\n${fenced(answer)}`,
         },
     notes.length === 0 ? null : { name: 'notes', render: () => notesSection(notes, '#') },
     lastOutcome && { name: 'outcome', render: (room) => outcome(lastOutcome, room) },

@@ -31,6 +31,8 @@ export interface ResearchBriefInput {
   stuck: readonly string[] | null;
   /** What the last experiment's crash asks for. */
   advice: string | null;
+  /** Newest first: experiments that broke the guard, and what it printed. */
+  guarded: readonly { number: number; description: string; output: string }[];
   /** The experiment goes on: it broke, and this is what was printed. */
   crash: { description: string; output: string } | null;
   /** It goes on for another reason: this idea was begun, and what was made of it is in the tree. */
@@ -58,6 +60,7 @@ This is experiment ${number}${iterations === null ? '' : ` of ${iterations}`} of
     metric(input),
     scope(input),
     `# Results so far\n\n${fenced(input.results)}\n\nRecent commits:\n\n${fenced(input.log)}`,
+    guarded(input),
     strategy(input),
     goesOn ? null : ideas(input),
     files(input),
@@ -100,6 +103,14 @@ function scope({ scope: { inScope, readOnly, outOfScope } }: ResearchBriefInput)
     ...(outOfScope.length > 0 ? [`Out of scope: ${list(outOfScope)}.`] : []),
     'What measures you is pinned: a change to it, to anything out of scope, or state left outside the commit makes the experiment void.',
   ].join(' ');
+}
+
+function guarded({ guarded: broken }: ResearchBriefInput): string | null {
+  if (broken.length === 0) return null;
+  const told = broken.map(
+    ({ number, description, output }) => `Experiment ${number}, "${description}":\n\n${fenced(output)}`,
+  );
+  return `# What the guard caught\n\nThese changes broke what must keep working, whatever they gained:\n\n${told.join('\n\n')}`;
 }
 
 function strategy({ strategy: lines }: ResearchBriefInput): string | null {

@@ -13,6 +13,7 @@ export const EVENT_TYPES = [
   'iteration.planned',
   'iteration.dispatched',
   'iteration.started',
+  'iteration.progress',
   'iteration.ended',
   'iteration.verified',
   'iteration.settled',

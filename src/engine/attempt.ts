@@ -3,6 +3,7 @@ import type { AttemptResult, RunReport, VerificationRecord } from '../domain/att
 import { formatDuration } from '../domain/durations.ts';
 import { isPulseError } from '../domain/errors.ts';
 import { readSignal } from '../domain/signals.ts';
+import { tellingLines } from '../domain/telling-lines.ts';
 import type { PreflightReport } from '../domain/workflow.ts';
 import { appendEvents } from '../store/events.ts';
 import { holdsTask, saveResult } from '../store/inbox.ts';
@@ -55,14 +56,7 @@ export async function executeAttempt(
     return 'reported';
   }
   result = await orCrashed(engine, attempt, result);
-  let kept: UnitCommit | null = null;
-  try {
-    kept = await keepWork(engine, attempt, result);
-  } catch (error) {
-    // A filter that hangs, for instance: it may be of the agent's making, and another try may go well.
-    if (signal.aborted || !result.run || !isPulseError(error, 'git_stopped')) throw error;
-    result = crashed(result, result.run, error.message);
-  }
+  const kept = await keepWork(engine, attempt, result);
   const { commit, tree = null } = kept ?? {};
   const measured =
     commit && spec.work?.kind === 'experiment'
@@ -233,6 +227,7 @@ async function runAgent(
   control: AbortController,
 ): Promise<AttemptResult | null> {
   const { store, clock, bell, trace, agents } = engine;
+  attempt.enter?.('agent');
   using log = createAgentLog({
     store,
     clock,
@@ -300,10 +295,6 @@ async function orCrashed(
   const fault = isAtStake ? await workspace.faultOf(attempt) : null;
   if (!run || fault === null) return result;
   const message = `The agent broke its own checkout: ${fault}.`;
-  return crashed(result, run, message);
-}
-
-function crashed(result: AttemptResult, run: RunReport, message: string): AttemptResult {
   return { ...result, run: { ...run, failure: { class: 'crashed', message, resetAt: null } } };
 }
 
@@ -369,18 +360,22 @@ function isJudged({ spec }: HeldAttempt): boolean {
   return spec.work?.kind === 'pulse';
 }
 
+/** Of a failing check; all of it is in its record. */
+const LINES_TOLD = 8;
+
 function verified(attempt: HeldAttempt, records: readonly VerificationRecord[]) {
   return {
     type: 'iteration.verified' as const,
     iteration: attempt.iteration,
     data: {
       passed: records.every((record) => record.passed),
-      commands: records.map(({ command, exit, passed, durationMs, tree }) => ({
+      commands: records.map(({ command, exit, passed, durationMs, tree, outputTail }) => ({
         command,
         exit,
         passed,
         durationMs: Math.round(durationMs),
         tree,
+        ...(passed ? {} : { output: tellingLines(outputTail, LINES_TOLD) }),
       })),
     },
   };

@@ -5,6 +5,7 @@ import type { LastOutcome } from '../context/brief-sections.ts';
 import { buildKickoff } from '../context/kickoff.ts';
 import { buildResearchBrief } from '../context/research-brief.ts';
 import { loadTokenCounter, type TokenCounter } from '../context/tokens.ts';
+import { isGuardFailure } from '../research/caught.ts';
 import { CRASH_POLICIES, type CrashKind } from '../research/crash.ts';
 import { formatFigure } from '../research/figures.ts';
 import { ANTI_PATTERNS, PRIORITIES, triesVariantsOnly } from '../research/ideation.ts';
@@ -13,7 +14,7 @@ import { scopeMatcher } from '../research/scope.ts';
 import { type RowStatus, STUCK_STEPS, stuckAfter } from '../research/stuck.ts';
 import type { IterationHead } from '../store/iterations.ts';
 import { type Note, notesFor } from '../store/notes.ts';
-import { endsSinceBest, newestDecided } from '../store/research.ts';
+import { endsSinceBest, newestDecided, reasonsOf } from '../store/research.ts';
 import type { Store } from '../store/store.ts';
 import { findTurn, newestTurn } from '../store/turns.ts';
 import { listVerifications } from '../store/verifications.ts';
@@ -127,6 +128,7 @@ function openNotes(store: Store, { session, live }: SessionState): Promise<Note[
 /** The rest of the brief, beside the in-scope files. */
 const FILE_BYTES = 48 * 1024;
 const ROWS_SHOWN = 20;
+const GUARDED_SHOWN = 2;
 
 async function composeExperiment(
   { store, workspace, marks, notes }: BriefsOptions & { marks: StrategyMarks; notes: readonly Note[] },
@@ -134,10 +136,15 @@ async function composeExperiment(
 ): Promise<string> {
   const { control } = state;
   const { research, file, lead: session, bestSha } = state.research!;
-  const { newest, ends } = await store.read(async (db) => ({
-    newest: await newestDecided(db, research, ROWS_SHOWN),
-    ends: await endsSinceBest(db, research),
-  }));
+  const { newest, ends, reasons } = await store.read(async (db) => {
+    const decided = await newestDecided(db, research, ROWS_SHOWN);
+    const discarded = decided.filter(({ status }) => status === 'discard').map((row) => row.number);
+    return {
+      newest: decided,
+      ends: await endsSinceBest(db, research),
+      reasons: await reasonsOf(db, research.session_id, discarded),
+    };
+  });
   const rows = rowsOf(session, research, newest);
   const sha = experiment?.start_sha ?? bestSha;
   const review = await workspace.review(session, {
@@ -174,6 +181,10 @@ async function composeExperiment(
     hasKept: research.best_experiment !== null,
     stuck: stuck && [...STUCK_STEPS.slice(0, 3), STUCK_STEPS[stuck.approach]!],
     advice: crashed ? CRASH_POLICIES[crashed].advice : null,
+    guarded: reasons
+      .filter(({ reason }) => isGuardFailure(reason ?? ''))
+      .slice(0, GUARDED_SHOWN)
+      .map(({ number: failed, description, reason }) => ({ number: failed, description, output: reason! })),
     crash: isBroken ? { description: experiment.description, output: experiment.reason ?? '' } : null,
     begun: !isBroken && experiment?.wip_sha ? experiment.description : null,
     interruption,

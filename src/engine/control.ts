@@ -1,6 +1,6 @@
 /** What a person may ask of a session from outside its runner. Each is one transaction; the bell does the rest. */
 import { PulseError } from '../domain/errors.ts';
-import { decisionCommand } from '../domain/next-command.ts';
+import { decisionCommand, nextCommand } from '../domain/next-command.ts';
 import { RESUMABLE_STATUSES, TERMINAL_STATUSES } from '../domain/status.ts';
 import { appendEvents } from '../store/events.ts';
 import { amendTask, closeTask, findTask } from '../store/inbox.ts';
@@ -45,7 +45,7 @@ export async function requestPause(
       'invalid_transition',
       `Session ${session.id} is ${session.status}: nothing to pause.`,
       {
-        hint: RESUMABLE_STATUSES.includes(session.status) ? `pulse resume ${session.id} goes on.` : undefined,
+        hint: nextCommand(session, { isDriven: false })?.command,
       },
     );
   }

@@ -4,6 +4,7 @@ import { giveBackTask, renewTask, type Task } from '../store/inbox.ts';
 import { executeAttempt } from './attempt.ts';
 import type { Engine } from './engine.ts';
 import { keepLease } from './heartbeat.ts';
+import { createPhaseTeller } from './phase-teller.ts';
 import type { HeldAttempt } from './ports.ts';
 
 export interface Holding {
@@ -16,13 +17,14 @@ export interface Holding {
 /** Executes a claimed attempt under its lease, and gives the lease back if there is no result. */
 export async function holdAttempt(engine: Engine, { task, spec, control }: Holding): Promise<void> {
   const { store, clock, timing } = engine;
+  await using phases = createPhaseTeller(engine, task);
   const attempt: HeldAttempt = {
     task,
     spec,
     sessionId: task.session_id,
     iteration: task.iteration_number,
     runId: runIdOf(task.id, task.token),
-    signal: control.signal,
+    enter: phases.enter,
   };
   const over = new AbortController();
   const beating = keepLease({
@@ -39,9 +41,7 @@ export async function holdAttempt(engine: Engine, { task, spec, control }: Holdi
     isReported = (await executeAttempt(engine, attempt, control)) === 'reported';
   } catch (error) {
     // Fenced: the attempt is somebody else's now, and whatever this one held was given up.
-    // Told to stop: so was the git that it waited for.
-    const isStopped = control.signal.aborted && isPulseError(error, 'git_stopped');
-    if (!isStopped && !isPulseError(error, 'fenced')) throw asPulseError(error);
+    if (!isPulseError(error, 'fenced')) throw asPulseError(error);
   } finally {
     over.abort();
     await beating;

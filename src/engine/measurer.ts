@@ -17,7 +17,6 @@ import { levelOf, nextBaselineStep } from '../research/reference.ts';
 import type { ResearchFile } from '../research/research-file.ts';
 import { pinnedFiles, scopeBreaches, scopeMatcher } from '../research/scope.ts';
 import { timeLimitMs } from '../research/time-limit.ts';
-import { ensureCheckout } from './checkout.ts';
 import type { MeasureReport, MeasureRequest, Measurer } from './measure.ts';
 import { measureRequestSchema, NOTHING_MEASURED, researchFileOf } from './measure.ts';
 import { createMeasuringCheckouts, type MeasuringCheckout } from './measuring-checkout.ts';
@@ -66,10 +65,9 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
       root,
       path,
       sha,
-      make: () => ensureCheckout({ git, sandboxes, spec: attempt.spec, path, sha, signal }),
-      inside: () => sandboxes.gitIn({ spec: attempt.spec, cwd: path, signal }),
       setupMark: () => setupMark({ commands, cwd: path }),
       async setUp() {
+        const { enter } = attempt;
         const failing = await setUpOnce({
           commands,
           cwd: path,
@@ -80,6 +78,7 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
           timeoutMs: SETUP_TIMEOUT_MS,
           signal,
           redactor,
+          onCommand: async (command) => enter?.('setup', command),
         });
         signal.throwIfAborted();
         if (!failing) return;
@@ -133,11 +132,11 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
   async function read(measurement: Measurement, checkout: MeasuringCheckout): Promise<Read> {
     const { metric, timeout } = measurement.file;
     const limitMs = timeLimitMs(measurement.goodRunsMs, timeout);
+    measurement.attempt.enter?.('measuring', metric.verifyCommand);
     const result = await run(measurement, checkout, { command: metric.verifyCommand, limitMs });
     measurement.signal.throwIfAborted();
     const { durationMs, stateLeft } = result;
-    const output = `${result.stdout}\n${result.stderr}`;
-    const tail = redactor.redact(output.trimEnd().slice(-4 * TAIL_KEPT)).slice(-TAIL_KEPT);
+    const tail = tailOf(result);
     const kind = crashKind({
       exit: result.code,
       signal: result.signal,
@@ -162,14 +161,20 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
     };
   }
 
-  async function passes(
+  async function ask(
     measurement: Measurement,
     checkout: MeasuringCheckout,
-    command: string,
-  ): Promise<boolean> {
+    { phase, command }: { phase: 'guard' | 'confirm'; command: string },
+  ): Promise<{ isPassed: boolean; output: string }> {
+    measurement.attempt.enter?.(phase, command);
     const result = await run(measurement, checkout, { command, limitMs: measurement.file.timeout });
     measurement.signal.throwIfAborted();
-    return result.code === 0 && !result.timedOut;
+    return { isPassed: result.code === 0 && !result.timedOut, output: tailOf(result) };
+  }
+
+  function tailOf({ stdout, stderr }: RunResult): string {
+    const output = `${stdout}\n${stderr}`;
+    return redactor.redact(output.trimEnd().slice(-4 * TAIL_KEPT)).slice(-TAIL_KEPT);
   }
 
   async function measureBaseline(measurement: Measurement): Promise<MeasureReport> {
@@ -255,10 +260,16 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
   /** A keep is near: the guard and the held-out command are asked. */
   async function lastWord(measurement: Measurement, candidate: MeasuringCheckout, findings: Findings) {
     const { guard, confirm } = measurement.file;
-    const isGuardPassed = guard === undefined ? null : await passes(measurement, candidate, guard);
+    const guarded =
+      guard === undefined ? null : await ask(measurement, candidate, { phase: 'guard', command: guard });
+    const isGuardPassed = guarded?.isPassed ?? null;
     const asksMore = isGuardPassed !== false && confirm !== undefined;
-    const doesConfirmAgree = asksMore ? await passes(measurement, candidate, confirm) : null;
-    return firstCaught({ ...findings, isGuardPassed, doesConfirmAgree });
+    const confirmed = asksMore
+      ? await ask(measurement, candidate, { phase: 'confirm', command: confirm })
+      : null;
+    // What the held-out command prints is not told: the next change must not be made for it.
+    const doesConfirmAgree = confirmed?.isPassed ?? null;
+    return firstCaught({ ...findings, isGuardPassed, guardOutput: guarded?.output, doesConfirmAgree });
   }
 
   async function changeOf(
@@ -290,14 +301,23 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
     };
   }
 
+  /** One measurement at a time on a host. */
+  function inTurn<T>({ enter }: HeldAttempt, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    enter?.('turn');
+    return slot.hold(() => {
+      enter?.('measuring');
+      return work();
+    }, signal);
+  }
+
   return {
     baseline: (attempt, signal) =>
-      slot.hold(() => timed(measurementOf(attempt, signal), measureBaseline), signal),
+      inTurn(attempt, signal, () => timed(measurementOf(attempt, signal), measureBaseline)),
     experiment: (attempt, { commit, isOutdated }, signal) =>
-      slot.hold(async () => {
+      inTurn(attempt, signal, async () => {
         if (await isOutdated()) return { ...NOTHING_MEASURED, isOutdated: true };
         return timed(measurementOf(attempt, signal), (measurement) => measureExperiment(measurement, commit));
-      }, signal),
+      }),
     async close({ project_path: root, worktree_path: path }) {
       const notices: NewEvent[] = [];
       for (const place of ['candidate', 'best'].map((name) => `${path}.${name}`)) {

@@ -1,6 +1,7 @@
 /** What the engine needs of the world. Real ones stand beside this file; the simulation brings its own. */
 import type { AttemptSpec, RunReport, VerificationRecord } from '../domain/attempt.ts';
 import type { NewEvent } from '../domain/events.ts';
+import type { Phase } from '../domain/phase.ts';
 import type { BaselineIssue, Check, Completion, PreflightReport } from '../domain/workflow.ts';
 import type { BranchLag, HeadMoved } from '../git/session-head.ts';
 import type { Task } from '../store/inbox.ts';
@@ -33,8 +34,8 @@ export interface HeldAttempt {
   iteration: number;
   /** Names the run in its processes' environment; new for every claim. */
   runId: string;
-  /** Ends what is done for it; whoever clears up after it goes without. */
-  signal?: AbortSignal;
+  /** Tells whoever looks on what is done now. */
+  enter?: (phase: Phase, command?: string) => void;
 }
 
 export interface BranchMove {

@@ -62,13 +62,14 @@ export function createPulseProtocol(options: PulseProtocolOptions): RunProtocol 
 
   /** One after the other: two answers about one worktree at a time would see each other's half. */
   function judge(input: DoneInput): Promise<ToolReply> {
-    const answer = turn.then(() => judgeNow(input));
+    const answer = turn.then(() => judgeNow(input)).finally(() => options.attempt.enter?.('agent'));
     turn = answer.catch(() => undefined);
     return answer;
   }
 
   async function judgeNow(input: DoneInput): Promise<ToolReply> {
     signal.throwIfAborted();
+    options.attempt.enter?.('judging');
     const judged = await judgeCompletion({ ...options, signal }, { input, rejections, log });
     // What was broken off says nothing, neither yes nor no.
     signal.throwIfAborted();

@@ -86,9 +86,7 @@ async function fail(
     async (db) => {
       const session = await findSession(db, sessionId);
       if (session?.status !== 'running') throw error;
-      // A git that was ended waited for something of the repository's: that is no fault inside Pulse.
-      const reason = error.code === 'git_stopped' ? 'agent_error' : 'internal_error';
-      await endSession(db, { session, stop: { status: 'failed', reason, detail }, token });
+      await endSession(db, { session, stop: { status: 'failed', reason: 'internal_error', detail }, token });
     },
     { session: sessionId },
   );

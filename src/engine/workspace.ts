@@ -34,7 +34,6 @@ import { agentEnvironment } from '../process/environment.ts';
 import { sweepDirectory, sweepRuns } from '../process/sweep.ts';
 import type { Session } from '../store/sessions.ts';
 import { runChecks } from '../verify/run-checks.ts';
-import { ensureCheckout } from './checkout.ts';
 import { runsUntil } from './held-attempt.ts';
 import { filesOmitted, worktreeKept } from './notices.ts';
 import type { HeldAttempt, Workspace } from './ports.ts';
@@ -84,19 +83,15 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
       // Before any git in it: the attempt that was interrupted could not clear up after itself.
       if (isInterrupted && spec.sandbox) await disarmWorktree(git, path);
       if (keepWork && !spec.onTop) return [];
-      const bound = git.bind({ signal: attempt.signal });
-      if (spec.remote && spec.onTop)
-        await fetchAttempt(bound, { root, remote: spec.remote, taskId: task.id });
+      if (spec.remote && spec.onTop) await fetchAttempt(git, { root, remote: spec.remote, taskId: task.id });
       else if (spec.remote) {
-        await ensureClone(bound, { path: root, remote: spec.remote });
+        await ensureClone(git, { path: root, remote: spec.remote });
         const { remote, branch } = spec;
-        await fetchCommit(bound, { root, remote, session: attempt.sessionId, branch, sha: startSha });
+        await fetchCommit(git, { root, remote, session: attempt.sessionId, branch, sha: startSha });
       }
       if (spec.onTop && keepWork) {
-        const { signal } = attempt;
-        await ensureCheckout({ git, sandboxes, spec, sha: startSha, isOurs: true, signal });
-        const own = await sandboxes.gitIn({ spec, signal });
-        await resetWorktree(own, { worktree: path, sha: spec.onTop, keep: keptOut(spec) });
+        await ensureWorktree(git, { root, path, sha: startSha, isOurs: true });
+        await resetWorktree(git, { worktree: path, sha: spec.onTop, keep: keptOut(spec) });
         return [];
       }
       const notices = await makeReady(attempt, { isInterrupted }).catch(async (error: unknown) => {
@@ -113,30 +108,32 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
 
     faultOf: ({ spec }) => worktreeFault({ root: spec.projectPath, path: spec.worktreePath }),
 
-    setup: async ({ spec, runId }, signal, onCommand) =>
+    setup: async ({ spec, runId, enter }, signal, onCommand) =>
       setUpOnce({
         ...(await checkBase(spec)),
         commands: spec.setup,
         cwd: spec.worktreePath,
         runId: `${runId}.setup`,
         signal,
-        onCommand,
+        onCommand: async (command) => {
+          enter?.('setup', command);
+          await onCommand?.(command);
+        },
       }),
 
-    async findCommit({ spec, sessionId, iteration, signal }) {
+    async findCommit({ spec, sessionId, iteration }) {
       const worktree = spec.worktreePath;
       const trailers = trailersOf({ spec, sessionId, iteration });
-      const own = await sandboxes.gitIn({ spec, signal });
-      const found = await findUnitCommit(own, { worktree, startSha: parentOf(spec), trailers });
+      const found = await findUnitCommit(git, { worktree, startSha: parentOf(spec), trailers });
       if (!found?.commit) return found;
       await using index = await openPrivateIndex(await readGitDir(worktree));
       const request = { worktree, against: found.commit, exclude: keptOut(spec), indexFile: index.path };
-      return { ...found, leftOut: (await stageAll(own, request)).leftOut };
+      return { ...found, leftOut: (await stageAll(git, request)).leftOut };
     },
 
     async commit(attempt, { subject, body, completion }) {
       if (completion) await mend(attempt);
-      const unit = await commitUnit(await sandboxes.gitIn(attempt), {
+      const unit = await commitUnit(git, {
         ...unitOf(attempt),
         subject,
         body,
@@ -148,15 +145,14 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
 
     async commitAgain(attempt, change) {
       const { worktreePath: worktree } = attempt.spec;
-      const own = await sandboxes.gitIn(attempt);
-      const { subject, isApplied } = await applyCommit(own, { worktree, change });
-      return isApplied ? commitUnit(own, { ...unitOf(attempt), subject }) : null;
+      const { subject, isApplied } = await applyCommit(git, { worktree, change });
+      return isApplied ? commitUnit(git, { ...unitOf(attempt), subject }) : null;
     },
 
-    async publish({ spec, task, signal }, commit) {
+    async publish({ spec, task }, commit) {
       const { projectPath: root, remote } = spec;
       await publishAttempt(git, { root, taskId: task.id, commit });
-      if (remote) await pushAttempt(git.bind({ signal }), { root, remote, taskId: task.id, commit });
+      if (remote) await pushAttempt(git, { root, remote, taskId: task.id, commit });
     },
 
     async unpublish({ spec, task }, commit) {
@@ -179,13 +175,13 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
         runId: `${runId}.verify`,
         signal,
         until: 'all',
+        onCommand: async (command) => attempt.enter?.('verifying', command),
       });
       // After a pass the session ends and its worktree with it; where it goes on all the same, `recoverTo` clears up.
       const isRejected = records.some((record) => !record.passed);
-      if (!isRejected) return records;
-      await mend(attempt);
-      const own = await sandboxes.gitIn({ spec, signal });
-      if ((await dirtyPaths(own, cwd)).count > 0) await resetWorktree(own, { worktree: cwd, sha: commit });
+      if (isRejected) await mend(attempt);
+      if (isRejected && (await dirtyPaths(git, cwd)).count > 0)
+        await resetWorktree(git, { worktree: cwd, sha: commit });
       return records;
     },
 
@@ -236,8 +232,9 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
         // What was committed has a name of its own, also where it was not kept.
         const startSha = last.task?.result?.commit ?? iteration.commit_hash ?? iteration.start_sha;
         const ref = recoveryRef(id, iteration.iteration_number, iteration.attempt);
-        const spec = last.task?.spec ?? null;
-        return saveIfThere({ spec, root, worktree: path, ref, startSha, isUrgent: status === 'aborted' });
+        const isEnclosed = Boolean(last.task?.spec.sandbox);
+        const exclude = last.task ? keptOut(last.task.spec) : [];
+        return saveIfThere(git, { root, worktree: path, ref, startSha, exclude, isEnclosed });
       }
     },
   };
@@ -273,18 +270,13 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
     const { spec, iteration } = attempt;
     const { worktreePath: path, startSha, projectPath: root, recoverTo } = spec;
     const isOurs = isInterrupted || iteration > 1;
-    const { signal } = attempt;
-    const { state, head } = await ensureCheckout({ git, sandboxes, spec, sha: startSha, isOurs, signal });
+    const { state, head } = await ensureWorktree(git, { root, path, sha: startSha, isOurs });
     const notices: NewEvent[] = [];
     const isBegun = state === 'linked' || (state === 'existing' && beginsAnew(spec));
     if (state !== 'created' && recoverTo) notices.push(...(await keepLeftovers(attempt, recoverTo)));
     else if (isBegun) notices.push(...(await keepBefore(attempt, head)));
     if (isBegun || isInterrupted || head !== startSha)
-      await resetWorktree(await sandboxes.gitIn({ spec, signal }), {
-        worktree: path,
-        sha: startSha,
-        keep: keptOut(spec),
-      });
+      await resetWorktree(git, { worktree: path, sha: startSha, keep: keptOut(spec) });
     return notices;
   }
 
@@ -292,45 +284,28 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
   async function mend({ spec }: HeldAttempt): Promise<void> {
     const { projectPath: root, worktreePath: path, startSha: sha } = spec;
     if ((await worktreeFault({ root, path })) !== null)
-      await ensureCheckout({ git, sandboxes, spec, sha, isOurs: true });
+      await ensureWorktree(git, { root, path, sha, isOurs: true });
   }
 
-  async function keepLeftovers({ spec, signal }: HeldAttempt, ref: string): Promise<NewEvent[]> {
+  async function keepLeftovers({ spec }: HeldAttempt, ref: string): Promise<NewEvent[]> {
     const { projectPath: root, worktreePath: worktree, startSha } = spec;
-    return saveIfThere({ spec, root, worktree, ref, startSha, isUrgent: signal?.aborted });
-  }
-
-  /** No worktree, no leftovers. One that has lost its link has its files still. */
-  async function saveIfThere({ spec, root, isUrgent, ...request }: KeptRequest): Promise<NewEvent[]> {
-    const { worktree, ref, startSha: sha } = request;
-    if (!existsSync(worktree)) return [];
-    if ((await worktreeFault({ root, path: worktree })) !== null)
-      await (spec
-        ? ensureCheckout({ git, sandboxes, spec, path: worktree, sha, isOurs: true })
-        : ensureWorktree(git, { root, path: worktree, sha, isOurs: true }));
-    // A run whose Pulse was killed could not be cleared up after.
-    if (spec?.sandbox) await disarmWorktree(git, worktree);
-    const own = spec ? await sandboxes.gitIn({ spec, cwd: worktree }) : git;
-    const { leftOut } = await saveLeftovers(own, {
-      ...request,
-      exclude: spec ? keptOut(spec) : [],
-      message: `pulse: what ${ref} left behind`,
-      filterLimitMs: isUrgent ? URGENT_FILTER_MS : undefined,
-    });
-    return filesOmitted(leftOut, ref);
+    const isEnclosed = Boolean(spec.sandbox);
+    return saveIfThere(git, { root, worktree, ref, startSha, exclude: keptOut(spec), isEnclosed });
   }
 
   /** What was written beyond the last commit, which is Pulse's own: after an accepted completion, or by its checks. */
   async function keepBefore(
-    { spec, sessionId, iteration, signal }: HeldAttempt,
+    { spec, sessionId, iteration }: HeldAttempt,
     head: string | null,
   ): Promise<NewEvent[]> {
     const { projectPath: root, worktreePath: worktree } = spec;
     const ref = recoveryRef(sessionId, iteration, 0);
-    const notices = await saveIfThere({ spec, root, worktree, ref, startSha: head ?? spec.startSha });
+    const isEnclosed = Boolean(spec.sandbox);
+    const startSha = head ?? spec.startSha;
+    const exclude = keptOut(spec);
+    const notices = await saveIfThere(git, { root, worktree, ref, startSha, exclude, isEnclosed });
     // The index was made of a judged tree: without this every file would be written anew, and every build begin anew.
-    const own = await sandboxes.gitIn({ spec, signal });
-    await own.attempt(['update-index', '-q', '--refresh'], { cwd: worktree });
+    await git.attempt(['update-index', '-q', '--refresh'], { cwd: worktree });
     return notices;
   }
 }
@@ -358,18 +333,26 @@ function bear(): void {
 }
 
 interface KeptRequest {
-  /** What the worktree was last used for. */
-  spec: AttemptSpec | null;
   root: string;
   worktree: string;
   ref: string;
   startSha: string;
-  /** Somebody waits for the end of what was stopped. */
-  isUrgent?: boolean;
+  exclude?: string[];
+  /** Whether what lies there was made in a sandbox. */
+  isEnclosed: boolean;
 }
 
-/** With the time that a run has to end, and with a second look when its session is closed, less than ten seconds. */
-const URGENT_FILTER_MS = 2_000;
+/** No worktree, no leftovers. One that has lost its link has its files still. */
+async function saveIfThere(git: Git, { isEnclosed, root, ...request }: KeptRequest): Promise<NewEvent[]> {
+  const { worktree, ref, startSha: sha } = request;
+  if (!existsSync(worktree)) return [];
+  if ((await worktreeFault({ root, path: worktree })) !== null)
+    await ensureWorktree(git, { root, path: worktree, sha, isOurs: true });
+  // A run whose Pulse was killed could not be cleared up after.
+  if (isEnclosed) await disarmWorktree(git, worktree);
+  const message = `pulse: what ${ref} left behind`;
+  return filesOmitted((await saveLeftovers(git, { ...request, message })).leftOut, ref);
+}
 
 /** A pulse's runs share one parent: however many they are, they become one commit. */
 function parentOf({ startSha, work }: AttemptSpec): string {

@@ -9,7 +9,12 @@ export function attemptRef(taskId: string): string {
 }
 
 export function recoveryRef(session: string, iteration: number, attempt: number): string {
-  return `refs/pulse/recovery/${refPart(session)}/${iteration}.${attempt}`;
+  return `${recoveryPrefix(session)}${iteration}.${attempt}`;
+}
+
+/** Where all of a session's work lies that was not taken over. */
+export function recoveryPrefix(session: string): string {
+  return `refs/pulse/recovery/${refPart(session)}/`;
 }
 
 export function wipRef(session: string, pulse: string): string {

@@ -1,6 +1,7 @@
 /** All sessions as a person finds them in the morning: what needs them, what failed, what runs, what is done. */
 import { ATTENTION_GROUPS, type AttentionGroup, attentionOf } from '../domain/attention.ts';
 import { nextCommand } from '../domain/next-command.ts';
+import type { Doing } from '../domain/phase.ts';
 import {
   briefSessions,
   listLive,
@@ -11,12 +12,14 @@ import {
 import { shortNames } from '../store/session-ids.ts';
 import type { Db } from '../store/store.ts';
 import { listUnresolved } from '../store/unresolved.ts';
-import { holderOf, type Reading, type RunnerState } from './view.ts';
+import { holderOf, type Reading, type RunnerState, readDoing } from './view.ts';
 
 export interface OverviewEntry extends SessionBrief {
   runner: RunnerState;
   /** The shortest ending of the id that is enough to name it. */
   short: string;
+  /** What goes on in it at this moment. */
+  doing: Doing | null;
   /** How many issues its pulses were accepted with. */
   unresolved: number;
   /** The command that goes on with it; `null`: it has ended. */
@@ -51,6 +54,8 @@ export async function viewOverview({ engine, redactor }: Reading): Promise<Overv
     const ids = Object.values(found).flatMap(({ sessions }) => sessions.map(({ id }) => id));
     const names = await shortNames(db, ids);
     const left = await listUnresolved(db, ids);
+    const doing = new Map<string, Doing | null>();
+    for (const session of live.running.sessions) doing.set(session.id, await readDoing(db, session));
     const entry = (session: SessionBrief): OverviewEntry => {
       const runner = runners.get(session.id) ?? 'none';
       const short = names.get(session.id)!;
@@ -59,6 +64,7 @@ export async function viewOverview({ engine, redactor }: Reading): Promise<Overv
         ...session,
         runner,
         short,
+        doing: doing.get(session.id) ?? null,
         unresolved,
         next: nextCommand(session, { isDriven: runner !== 'none' }),
       };

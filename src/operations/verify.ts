@@ -3,10 +3,9 @@ import { dirname, join } from 'node:path';
 import type { VerificationRecord } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
 import type { Unresolved } from '../domain/unresolved.ts';
-import { ensureCheckout } from '../engine/checkout.ts';
 import { detectSetup } from '../engine/setup-once.ts';
 import { evidenceTree } from '../git/tree.ts';
-import { removeWorktree } from '../git/worktree.ts';
+import { ensureWorktree, removeWorktree } from '../git/worktree.ts';
 import { agentEnvironment } from '../process/environment.ts';
 import { getControl, getSession, type Session } from '../store/sessions.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';
@@ -83,9 +82,9 @@ export async function verifySession(
     add: {},
   });
   const base = { cwd: scratch, env, base: environment, commit, timeoutMs: TIMEOUT_MS, signal, redactor };
-  const spec = { ...control.settings, projectPath: root, worktreePath: scratch, command: null };
-  await ensureCheckout({ git, sandboxes, spec, sha: commit, signal });
+  await ensureWorktree(git, { root, path: scratch, sha: commit });
   try {
+    const spec = { sandbox: control.settings.sandbox, worktreePath: scratch, command: null };
     const sandbox = await sandboxes.plan({ spec });
     const tree = await evidenceTree(git, { worktree: scratch, commit });
     const runId = `verify.${session.id}.${process.pid}`;

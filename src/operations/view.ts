@@ -3,11 +3,13 @@
 import { PulseError } from '../domain/errors.ts';
 import type { PulseEvent } from '../domain/events.ts';
 import { DEFAULT_PATIENCE_MS, isServiceFailure } from '../domain/failures.ts';
+import { type Doing, doingOf } from '../domain/phase.ts';
 import type { Redactor } from '../domain/redact.ts';
 import type { Unresolved } from '../domain/unresolved.ts';
 import type { Check } from '../domain/workflow.ts';
 import { DEFAULT_TIMING } from '../engine/engine.ts';
-import { readEvents } from '../store/events.ts';
+import { listRefs, recoveryPrefix } from '../git/refs.ts';
+import { newestEvents, readEvents } from '../store/events.ts';
 import { type Figures, readFigures } from '../store/figures.ts';
 import { findIteration, type Iteration, listIterations, newestIteration } from '../store/iterations.ts';
 import { readSessionLease, type SessionLease } from '../store/leases.ts';
@@ -52,6 +54,8 @@ export interface SessionView {
   waiting: Waiting | null;
   /** What a workflow's pulses were accepted with although it was not resolved. */
   unresolved: Unresolved[];
+  /** What goes on in it at this moment; `null` where nothing does. */
+  doing: Doing | null;
 }
 
 export interface Waiting {
@@ -75,8 +79,19 @@ export async function viewSession({ engine, redactor }: Reading, id: string): Pr
     const waiting = await waitingOf(db, session);
     const unresolved = (await listUnresolved(db, [session.id])).get(session.id) ?? [];
     const iterations = await listIterations(db, session.id);
-    return redactor.redactJson({ session, iterations, waiting, unresolved });
+    const doing = await readDoing(db, session);
+    return redactor.redactJson({ session, iterations, waiting, unresolved, doing });
   });
+}
+
+/** Enough to find what tells it, behind what does not. */
+const EVENTS_READ = 20;
+
+export async function readDoing(
+  db: Db,
+  { id, status }: Pick<Session, 'id' | 'status'>,
+): Promise<Doing | null> {
+  return status === 'running' ? doingOf(await newestEvents(db, id, EVENTS_READ)) : null;
 }
 
 async function waitingOf(db: Db, { id, status, agent, resume_at: until }: Session): Promise<Waiting | null> {
@@ -157,7 +172,9 @@ export async function viewContext(
   });
 }
 
-export interface SessionExport extends Omit<SessionView, 'waiting'> {
+export interface SessionExport extends Omit<SessionView, 'waiting' | 'doing'> {
+  /** Refs with work that was not taken over. */
+  recovery: string[];
   events: PulseEvent[];
   verifications: StoredVerification[];
   /** A workflow's checks and pulses, in the order of its plan; `null` for the other loops. */
@@ -176,7 +193,11 @@ export type ExportedPulse = Pick<
 >;
 
 /** Everything the store holds of a session, redacted. */
-export async function exportSession({ engine, redactor }: Operations, id: string): Promise<SessionExport> {
+export async function exportSession(operations: Operations, id: string): Promise<SessionExport> {
+  const { engine, redactor, git } = operations;
+  const { id: sessionId, project_path: root } = await viewSessionAlone(operations, id);
+  // The repository may be gone by now: what the store holds is exported all the same.
+  const recovery = await listRefs(git, root, recoveryPrefix(sessionId)).catch(() => []);
   return engine.store.read(async (db) => {
     const session = await getSession(db, id);
     return redactor.redactJson({
@@ -185,6 +206,7 @@ export async function exportSession({ engine, redactor }: Operations, id: string
       verifications: await listVerifications(db, session.id),
       events: await readEvents(db, session.id, { limit: Number.MAX_SAFE_INTEGER }),
       unresolved: (await listUnresolved(db, [session.id])).get(session.id) ?? [],
+      recovery: recovery.map(({ ref }) => ref),
       workflow: await exportedWorkflow(db, session.id),
     });
   });

@@ -1,6 +1,7 @@
 /** What a person does with a workflow: start it, approve its plan, extend, stop, review (contract 3). */
 import { PulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
+import { nextCommand } from '../domain/next-command.ts';
 import { iterationsFor, type Plan, parsePlan } from '../domain/plan.ts';
 import type { BaselineIssue } from '../domain/workflow.ts';
 import { listRefs } from '../git/refs.ts';
@@ -185,13 +186,11 @@ export async function approveWorkflow(
   id: string,
   { plan: edited, ...decision }: Decision & { plan?: unknown },
 ): Promise<Resumed> {
-  const { session, workflow: seen, pulses } = await viewWorkflow(operations, id);
+  const { session, workflow: seen } = await viewWorkflow(operations, id);
   const edit = edited === undefined ? null : await readEdit(operations, { session, workflow: seen, edited });
   if (!edit && seen.approved_at !== null) {
     throw new PulseError('invalid_transition', `The plan of ${session.id} is approved already.`, {
-      hint: isWaitingForReview(session, pulses)
-        ? `pulse workflow review ${session.id} --approve merges it.`
-        : `pulse resume ${session.id} goes on with it.`,
+      hint: nextCommand(session, { isDriven: false })?.command,
     });
   }
   const { actor } = decision;

@@ -1,4 +1,5 @@
 /** What makes an experiment void whatever it measured (contract 5, "Caught and named"). The first found is its reason. */
+import { tellingLines } from '../domain/telling-lines.ts';
 import type { ScopeBreach } from './scope.ts';
 
 export const CAUGHT_REASONS = [
@@ -20,6 +21,8 @@ export interface Findings {
   patternMatches: number | null;
   /** `null`: no guard, or not asked yet. */
   isGuardPassed: boolean | null;
+  /** The end of what it printed. */
+  guardOutput?: string;
   /** `null`: no held-out command, or not asked yet: it is asked only when a keep is near. */
   doesConfirmAgree: boolean | null;
 }
@@ -44,11 +47,27 @@ export function firstCaught(findings: Findings): Caught | null {
   if (patternMatches !== null && patternMatches !== 1) {
     return caught('pattern_not_once', `The metric's pattern matched ${patternMatches} times, not once.`);
   }
-  if (findings.isGuardPassed === false) return caught('guard_failed', 'The guard command failed.');
+  if (findings.isGuardPassed === false) return caught('guard_failed', guardText(findings.guardOutput ?? ''));
   if (findings.doesConfirmAgree === false) {
     return caught('confirm_disagrees', 'The held-out confirm command does not agree.');
   }
   return null;
+}
+
+const GUARD_FAILED = 'The guard command failed.';
+const GUARD_OUTPUT = 2_000;
+
+/** Its first line names what failed, where the output does; then the output itself. */
+function guardText(output: string): string {
+  const [telling = ''] = tellingLines(output, 1);
+  const first = [GUARD_FAILED, telling].filter((part) => part !== '').join(' ');
+  const tail = output.trim().slice(-GUARD_OUTPUT).toWellFormed();
+  return tail === '' || tail === telling ? first : `${first}\n${tail}`;
+}
+
+/** Whether an experiment was discarded for it. */
+export function isGuardFailure(reason: string): boolean {
+  return reason.startsWith(GUARD_FAILED);
 }
 
 function caught(reason: CaughtReason, text: string): Caught {

@@ -9,7 +9,7 @@ export function explainDecision(decision: Decision): string {
 const REASONS: Record<Decision['reason'], (decision: Decision) => string> = {
   improved: (decision) => `Better by ${gainOf(decision)}`,
   simpler: (decision) => `No worse, and ${lines(-decision.netLines)} fewer: ${gainOf(decision)}`,
-  no_improvement: (decision) => `No improvement: ${gainOf(decision)}`,
+  no_improvement: (decision) => `No improvement: ${lossOf(decision)}`,
   undecided_at_bound: (decision) =>
     `Too small to tell from noise after as many readings as it is worth: ${gainOf(decision)}`,
   not_confirmed: (decision) => `It looked better at first, but fresh readings say ${gainOf(decision)}`,
@@ -17,6 +17,14 @@ const REASONS: Record<Decision['reason'], (decision: Decision) => string> = {
   unreadable: () => 'A reading was no usable number',
   best_unreadable: () => 'The best could not be read again',
 };
+
+/** Without signs: beside it stands the metric's own change, which goes up where a lower one is better. */
+function lossOf({ gain, best }: Decision): string {
+  if (gain === null) return 'nothing measured';
+  if (gain === 0) return 'the same';
+  const share = best === 0 ? '' : ` = ${formatShare(Math.abs(gain / best)).replace('+', '')}`;
+  return `${gain > 0 ? 'better by only' : 'worse by'} ${formatFigure(Math.abs(gain))}${share}`;
+}
 
 function gainOf({ gain, best, mode, figures: { gainFrom, gainTo, sigma } }: Decision): string {
   if (gain === null) return 'nothing measured';

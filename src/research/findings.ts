@@ -1,4 +1,5 @@
 /** What a session has found, and what to do next, in order (seed 4, Implementation Handoff): read off the rows. */
+import { isGuardFailure } from './caught.ts';
 import { crashLine } from './crash.ts';
 import type { Direction } from './decision.ts';
 import { formatDelta, formatFigure } from './figures.ts';
@@ -76,10 +77,17 @@ export function nextStepsOf(input: FindingsInput): NextStep[] {
       })),
     ...rows
       .filter((row) => row.status === 'discard' && isGain(row))
-      .map((row) => ({
-        title: `Take up again: ${row.description}`,
-        description: `Experiment #${row.iteration} read better (${formatDelta(row.delta)}) and was not kept: ${why(row)}\nIt may help together with another change.`,
-      })),
+      .map((row) =>
+        isGuardFailure(row.reason)
+          ? {
+              title: `Get this without breaking the guard: ${row.description}`,
+              description: `Experiment #${row.iteration} read better (${formatDelta(row.delta)}), but it broke what the guard checks: ${why(row)}\nTake it up only in a way in which the guard passes.`,
+            }
+          : {
+              title: `Take up again: ${row.description}`,
+              description: `Experiment #${row.iteration} read better (${formatDelta(row.delta)}) and was not kept: ${why(row)}\nIt may help together with another change.`,
+            },
+      ),
   ];
   return steps.slice(0, MOST_STEPS);
 }

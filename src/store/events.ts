@@ -1,8 +1,9 @@
 /** `pulse_events`: per session, gapless. The number is taken under the session's own row (contract 6). */
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { PulseError } from '../domain/errors.ts';
 import type { EventType, NewEvent, PulseEvent } from '../domain/events.ts';
 import { redactJson } from '../domain/redact.ts';
+import type { EventsTable } from './schema.ts';
 import { type Db, fromJson, inPortions, storeNow, toJson } from './store.ts';
 
 /**
@@ -49,14 +50,30 @@ export async function readEvents(
     .orderBy('seq')
     .limit(limit);
   if (iteration !== undefined) query = query.where('iteration', '=', iteration);
-  return (await query.execute()).map((row) => ({
+  return (await query.execute()).map(decode);
+}
+
+/** Newest first. */
+export async function newestEvents(db: Db, sessionId: string, limit: number): Promise<PulseEvent[]> {
+  const rows = await db
+    .selectFrom('pulse_events')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(decode);
+}
+
+function decode(row: Selectable<EventsTable>): PulseEvent {
+  return {
     seq: row.seq,
     type: row.type as EventType,
     at: row.at,
     sessionId: row.session_id,
     ...(row.iteration === null ? {} : { iteration: row.iteration }),
     data: fromJson<Record<string, unknown>>(row.data),
-  }));
+  };
 }
 
 function fenced(sessionId: string): PulseError {

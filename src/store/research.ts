@@ -225,6 +225,22 @@ export async function newestDecided(
   return rows.map((row) => ({ ...row, crashes: fromJson<string[]>(row.crashes) }));
 }
 
+/** Why these were decided as they were, newest first. */
+export function reasonsOf(
+  db: Db,
+  sessionId: string,
+  numbers: readonly number[],
+): Promise<{ number: number; description: string; reason: string | null }[]> {
+  if (numbers.length === 0) return Promise.resolve([]);
+  return db
+    .selectFrom('experiments')
+    .select(['number', 'description', 'reason'])
+    .where('session_id', '=', sessionId)
+    .where('number', 'in', numbers)
+    .orderBy('number', 'desc')
+    .execute();
+}
+
 /** How those that were decided since the best was kept ended, in that order. */
 export async function endsSinceBest(
   db: Db,

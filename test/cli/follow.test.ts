@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { INTERRUPT_ANSWERS } from '../../src/cli/follow/interrupts.ts';
 import { eventLines } from '../../src/cli/follow/lines.ts';
-import { liveLines } from '../../src/cli/follow/live-view.ts';
+import { liveLines, questionLines } from '../../src/cli/follow/live-view.ts';
 import { advance, firstProgress, type Progress } from '../../src/cli/follow/progress.ts';
 import { resultBlock } from '../../src/cli/follow/result.ts';
 import { createStyle } from '../../src/cli/terminal/style.ts';
@@ -32,6 +33,7 @@ const session = {
   verify: ['npm test'],
   stop_reason: null,
   blocked_reason: null,
+  branch_lags_at: null,
   budget_usd: 10,
 } as unknown as Session;
 
@@ -54,8 +56,10 @@ describe('the live view', () => {
       event('signal.received', { signal: 'CONTINUE' }, 1),
       event('agent.tool', { phase: 'start', name: 'Edit', summary: 'src/a.ts' }, 2),
     );
-    const [first, second] = draw({ ...progress, spentUsd: 0.123, tokens: 12_345 });
-    expect(first).toContain('iteration 2/10 · agent working · 5.0s · $0.12 · 12.3k tokens · last CONTINUE');
+    const [first, second] = draw({ ...progress, spentUsd: 0.123, tokens: 12_345 }, 100);
+    expect(first).toContain(
+      'iteration 2/10 · agent working · 5.0s · $0.12/10 · 12.3k tokens · last CONTINUE',
+    );
     expect(second).toBe('  Edit src/a.ts');
   });
 
@@ -122,6 +126,71 @@ describe('the live view', () => {
       columns: 80,
     });
     expect(lines).toEqual(['✗ 2 COMPLETE rejected  1 file  abcdef0  Said done', '    npm test → exit 1']);
+  });
+
+  it('shows two lines of what a failing check printed', () => {
+    const output = ['not ok 3 - rejects an empty name', 'AssertionError: expected 1', 'and more'];
+    const verified = event(
+      'iteration.verified',
+      { passed: false, commands: [{ command: 'npm test', exit: 1, passed: false, output }] },
+      2,
+    );
+    const settled = event('iteration.settled', { outcome: 'rejected', files: [] }, 2);
+    const lines = eventLines(settled, folded(verified), { style, columns: 80 });
+    expect(lines.slice(2)).toEqual([
+      '      not ok 3 - rejects an empty name',
+      '      AssertionError: expected 1',
+    ]);
+  });
+
+  it('names what an attempt does by what it is, and for how long', () => {
+    const begun = [event('iteration.planned', {}, 1), event('iteration.started', { attempt: 1 }, 1)];
+    const told = (data: object) => draw(folded(...begun, event('iteration.progress', { ...data }, 1)))[0];
+    expect(told({ phase: 'setup', command: 'npm ci' })).toContain('setting up: npm ci (5.0s)');
+    expect(told({ phase: 'judging', command: 'npm test' })).toContain('judging pulse_done: npm test');
+    expect(told({ phase: 'verifying', command: 'npm test' })).toContain('verifying: npm test');
+    expect(told({ phase: 'measuring', command: 'node bench.js' })).toContain('measuring: node bench.js');
+    const working = folded(
+      ...begun,
+      event('iteration.progress', { phase: 'setup', command: 'npm ci' }, 1),
+      event('agent.tool', { phase: 'start', name: 'Edit', summary: 'a.ts' }, 1),
+    );
+    expect(draw(working)[0]).toContain('agent working');
+  });
+
+  it('says how long nothing was heard, and keeps the latest sentence in sight', () => {
+    const progress = folded(
+      event('iteration.planned', {}, 1),
+      event('agent.text', { text: 'I look at the parser.\n\n<signal>CONTINUE</signal>' }, 1),
+      event('agent.tool', { phase: 'start', name: 'Bash', summary: 'npm test' }, 1),
+    );
+    const [first, ...rest] = draw(progress, 80, 42_000);
+    expect(first).toContain('quiet for 42s');
+    expect(rest).toEqual(['  Bash npm test', '  “I look at the parser.”']);
+  });
+
+  it('counts pulses and experiments', () => {
+    const workflow = { ...session, kind: 'workflow' } as Session;
+    const planned = event('iteration.planned', { unit: 'leave' }, 7);
+    const pulses = { units: ['greet', 'leave'], experiments: null };
+    expect(draw(advance(firstProgress(workflow, pulses), planned))[0]).toContain('pulse 2 of 2 (leave) · ');
+    const research = { ...session, kind: 'research' } as Session;
+    const third = event('iteration.planned', { unit: 'exp-3' }, 3);
+    const six = { units: [], experiments: 6 };
+    expect(draw(advance(firstProgress(research, six), third))[0]).toContain('experiment 3 of 6 · ');
+  });
+
+  it('cuts no answer off, however narrow the terminal', () => {
+    expect(questionLines(INTERRUPT_ANSWERS, 79)).toHaveLength(1);
+    const narrow = questionLines(INTERRUPT_ANSWERS, 39);
+    expect(narrow.join(' ')).toContain('[a]bort');
+    for (const line of narrow) expect(displayWidth(line)).toBeLessThanOrEqual(39);
+  });
+
+  it('says over a limit when it is over', () => {
+    const warned = event('budget.warned', { limitUsd: 2, spentUsd: 4.4 }, 1);
+    const lines = eventLines(warned, firstProgress(session), { style, columns: 80 });
+    expect(lines).toEqual(['! over the cost limit: $4.40 of $2.00 spent']);
   });
 });
 

@@ -91,7 +91,7 @@ describe('pulse start', () => {
   it('survives the end of its terminal', async () => {
     const command = scene.agent(`sleep 1; ${TWO_STEPS}`);
     const { child, ended, output } = scene.start(['start', 'Do it', '--command', command]);
-    await until('the agent runs', () => output().includes('agent started'));
+    await until('the agent runs', () => output().includes(' begins'));
     child.kill('SIGHUP');
     await ended;
     await until('the session completes', async () => {

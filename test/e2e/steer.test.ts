@@ -104,7 +104,7 @@ describe('an interrupted follower', () => {
     const command = scene.agent('sleep 2; echo "<signal>COMPLETE</signal>"');
     const { stdout } = await scene.pulse(['start', 'Long', '--command', command, '--detach']);
     const watching = scene.start(['watch']);
-    await until('it watches', () => watching.output().includes('agent started'));
+    await until('it watches', () => watching.output().includes(' begins'));
     watching.child.kill('SIGINT');
     expect((await watching.ended).code).toBe(0);
     await until(

@@ -97,7 +97,7 @@ it('the demo agent prepares a worktree where the files do not say how', async ()
   const content = planFile({ ...plan('one'), verify });
   const { code, stderr } = await scene.pulse(['workflow', 'start', content, '--agent', 'demo', '--yes']);
   expect(code, stderr).toBe(3);
-  expect(stderr).toContain('agent started');
+  expect(stderr).toContain(' begins');
   expect(stderr).toMatch(/✓ preflight +ran 1 check\(s\), 1 of them failing from before/);
   expect(stderr).not.toContain('the worktree is set up');
   const [list] = (await scene.pulse(['list', '--json'])).json as unknown as { sessions: { id: string }[] }[];

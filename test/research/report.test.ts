@@ -218,7 +218,7 @@ describe('what the report is made of', () => {
       );
     expect(decide(90, 1)).toBe('Better by +10 = +10.0 % (1 reading).');
     expect(decide(100, -1)).toBe('No worse, and 1 line fewer: 0 = 0.00 % (1 reading).');
-    expect(decide(101, 1)).toBe('No improvement: -1 = -1.00 % (1 reading).');
+    expect(decide(101, 1)).toBe('No improvement: worse by 1 = 1.00 % (1 reading).');
     expect(decide(99.95, 30)).toContain('is not worth 30 lines more');
     const noisy = settle(
       {

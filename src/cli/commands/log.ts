@@ -1,7 +1,9 @@
+import { PulseError } from '../../domain/errors.ts';
 import type { PulseEvent } from '../../domain/events.ts';
 import { createPulse, type Pulse } from '../../pulse.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { eventText } from '../event-text.ts';
+import { keptRefs } from '../kept-refs.ts';
 import { runnerLog } from '../session-runner.ts';
 
 export async function run({ input, output, environment }: CommandContext): Promise<number> {
@@ -10,6 +12,11 @@ export async function run({ input, output, environment }: CommandContext): Promi
   const finalMessages = new Map(iterations.map((row) => [row.iteration_number, row.output_full]));
   const spoken = new Set<number>();
   const wanted = input.number('iteration');
+  if (wanted !== undefined && !finalMessages.has(wanted)) {
+    throw new PulseError('not_found', `Session ${session.id} has no iteration ${wanted}.`, {
+      hint: `It is at iteration ${session.current_iteration}.`,
+    });
+  }
   const { style } = output.stdout;
   for await (const event of eventsSoFar(pulse, session.id)) {
     if (wanted !== undefined && event.iteration !== wanted) continue;
@@ -25,6 +32,8 @@ export async function run({ input, output, environment }: CommandContext): Promi
     if (message) output.data(eventText({ ...event, type: 'agent.text', data: { text: message } }, style));
     output.data(eventText(event, style));
   }
+  const kept = output.isJson ? [] : await keptRefs(session, environment);
+  if (kept.length > 0) output.talk(style.dim(`work that was not taken over: ${kept.join(' ')}`));
   if (!output.isJson) output.talk(style.dim(`the runner's own log: ${runnerLog(pulse, session.id)}`));
   return 0;
 }

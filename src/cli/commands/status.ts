@@ -1,8 +1,10 @@
 import { formatDuration } from '../../domain/durations.ts';
+import type { Doing } from '../../domain/phase.ts';
 import { openReader, type Reader } from '../../reader.ts';
 import type { Iteration } from '../../store/iterations.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { formatUsd, resultBlock } from '../follow/result.ts';
+import { keptRefs } from '../kept-refs.ts';
 import type { Output } from '../output.ts';
 import { overviewLines } from '../overview-lines.ts';
 import { isOrphan } from '../session-table.ts';
@@ -18,7 +20,7 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
     output.json(view);
     return 0;
   }
-  const { session, iterations, unresolved } = view;
+  const { session, iterations, unresolved, doing } = view;
   const { style } = output.stdout;
   const isLost = isOrphan(session, await pulse.runner(session.id));
   output.data(style.bold(shownLine(session.goal)));
@@ -27,9 +29,14 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
       `${session.id} · ${shownLine(session.project_name)} · ${session.agent} on ${session.branch_name}`,
     ),
   );
+  const live = iterations.findLast(({ status }) => status === 'running');
+  const nowMs = Date.now();
+  const liveMs = live?.started_at && !isLost ? Math.max(0, nowMs - Date.parse(live.started_at)) : 0;
+  const kept = await keptRefs(session, environment);
   if (iterations.length > 0)
     output.data(`\n${iterations.map((row) => iterationLine(row, output)).join('\n')}`);
-  output.data(`\n${resultBlock(session, { style, cwd, isOrphan: isLost, unresolved })}`);
+  output.data(`\n${resultBlock(session, { style, cwd, isOrphan: isLost, unresolved, liveMs, kept })}`);
+  if (doing && !isLost && !view.waiting) output.data(`\n  ${doingLine(doing, nowMs)}`);
   if (view.waiting && !isLost) output.talk(`\n${waitingText(view.waiting, Date.now())}`);
   if (isLost) output.talk(`\nhint: nobody runs it: pulse resume ${session.id}`);
   return 0;
@@ -52,6 +59,13 @@ async function showAll(pulse: Reader, output: Output): Promise<number> {
   if (counts.no_runner > 1)
     output.talk('\nhint: pulse serve --adopt goes on with all that nobody runs, for as long as it runs.');
   return 0;
+}
+
+/** `now  verifying: npm test for 12s, last heard of 3s ago` */
+function doingLine({ text, since, lastSign }: Doing, nowMs: number): string {
+  const ago = (at: string): string => formatDuration(Math.max(0, nowMs - Date.parse(at)));
+  const quiet = lastSign === since ? '' : `, last heard of ${ago(lastSign)} ago`;
+  return `now: ${shownLine(text)} for ${ago(since)}${quiet}`;
 }
 
 function iterationLine(row: Iteration, { stdout }: Output): string {

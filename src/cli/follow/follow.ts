@@ -5,9 +5,11 @@ import { EXIT_CODES } from '../../domain/status.ts';
 import type { Pulse } from '../../pulse.ts';
 import type { Session } from '../../store/sessions.ts';
 import { actor } from '../actor.ts';
+import { keptRefs } from '../kept-refs.ts';
 import type { Output } from '../output.ts';
 import { runnerLog } from '../session-runner.ts';
-import { INTERRUPT_QUESTION, type InterruptSignal, onInterrupt, readInterruptAnswer } from './interrupts.ts';
+import { INTERRUPT_ANSWERS, type InterruptSignal, onInterrupt, readInterruptAnswer } from './interrupts.ts';
+import type { WorkPlan } from './progress.ts';
 import { researchStatus } from './research-status.ts';
 import { resultBlock } from './result.ts';
 import { createView, type View } from './view.ts';
@@ -36,7 +38,8 @@ export interface Follow {
 export async function followSession(follow: Follow): Promise<number> {
   const { pulse, session, output, cwd, after, isBrief } = follow;
   const leaving = new AbortController();
-  const view = createView(output, session, { hasHead: !(isBrief && after) });
+  const plan = await planOf(pulse, session);
+  const view = createView(output, session, { hasHead: !(isBrief && after), plan });
   const steering = steer(follow, { view, leaving });
   const runner = watchRunner(pulse, session.id);
   try {
@@ -65,14 +68,26 @@ export async function followSession(follow: Follow): Promise<number> {
   await steering.asked();
   const { interrupted } = steering;
   const { session: last, unresolved } = await pulse.get(session.id);
+  const kept = output.isJson ? [] : await keptRefs(last, process.env);
   const isStopped = last.status !== 'running' && last.status !== 'pending';
   if (!isStopped && !interrupted && leaving.signal.aborted) return detached(follow, last);
   if (!isStopped && !interrupted) tellGone(follow);
   if (output.isJson) output.json({ type: 'session.ended', session: last });
   else if (isStopped)
-    output.data(`\n${resultBlock(last, { style: output.stdout.style, cwd, isBrief, unresolved })}`);
+    output.data(`\n${resultBlock(last, { style: output.stdout.style, cwd, isBrief, unresolved, kept })}`);
   if (interrupted) return 128 + constants.signals[interrupted];
   return isStopped ? EXIT_CODES[last.status] : 1;
+}
+
+/** What is to come in it, as far as that is known now. */
+async function planOf(pulse: Pulse, { id, kind }: Session): Promise<WorkPlan> {
+  const none = { units: [], experiments: null };
+  if (kind === 'workflow') {
+    const { pulses } = await pulse.workflows.view(id);
+    return { ...none, units: [...new Set(pulses.map((row) => row.planned_pulse_id))] };
+  }
+  if (kind !== 'research') return none;
+  return { ...none, experiments: (await pulse.research.view(id)).research.iterations };
 }
 
 export function detached(
@@ -147,7 +162,7 @@ function steer(
   async function ask(): Promise<void> {
     if (isAsking) return leaving.abort('detached');
     isAsking = true;
-    view.ask(INTERRUPT_QUESTION);
+    view.ask(INTERRUPT_ANSWERS);
     const answer = await readInterruptAnswer();
     isAsking = false;
     view.ask(null);

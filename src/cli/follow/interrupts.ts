@@ -25,8 +25,12 @@ export function onInterrupt(listener: (signal: InterruptSignal) => void): Dispos
   };
 }
 
-export const INTERRUPT_QUESTION =
-  '[p]ause after this iteration · [d]etach · [a]bort · anything else continues';
+export const INTERRUPT_ANSWERS: readonly string[] = [
+  '[p]ause after this iteration',
+  '[d]etach',
+  '[a]bort',
+  'anything else continues',
+];
 
 export type InterruptAnswer = 'pause' | 'detach' | 'abort' | 'continue';
 

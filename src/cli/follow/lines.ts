@@ -1,7 +1,7 @@
 /** The lines a follower leaves behind: one for each iteration that ended, one for whatever interrupted it. */
 import { formatDuration } from '../../domain/durations.ts';
 import type { PulseEvent } from '../../domain/events.ts';
-import { changesText, omitted, waiting } from '../event-text.ts';
+import { budgetText, changesText, omitted, waiting } from '../event-text.ts';
 import type { Style } from '../terminal/style.ts';
 import { shorten, shownLine } from '../terminal/text.ts';
 import { experimentLines } from './experiment-lines.ts';
@@ -45,7 +45,7 @@ export function eventLines(
         ),
       ];
     case 'budget.warned':
-      return [style.yellow(shorten(`! ${shownLine(String(data.message ?? 'close to a limit'))}`, columns))];
+      return [style.yellow(shorten(`! ${budgetText(data)}`, columns))];
     case 'preflight.completed':
       return [
         `${style.green('✓ preflight')}  ${style.dim(shorten(shownLine(String(data.summary ?? '')), columns - 14))}`,
@@ -58,7 +58,7 @@ export function eventLines(
       return rejectedLines(data, { style, columns });
     case 'PulseCompleted':
       return [
-        `${style.green(`✓ ${data.plannedPulseId}`)}  ${shorten(shownLine(String(data.description ?? '').split('\n')[0]!), columns - 20)}`,
+        `${data.hasUnresolvedIssues ? style.yellow(`! ${data.plannedPulseId} with issues not resolved`) : style.green(`✓ ${data.plannedPulseId}`)}  ${shorten(shownLine(String(data.description ?? '').split('\n')[0]!), columns - 20)}`,
       ];
     case 'note.added':
       return [style.dim(shorten(`▸ note: ${shownLine(String(data.text ?? ''))}`, columns))];
@@ -81,6 +81,9 @@ const MARKS: Record<string, { mark: string; color: 'green' | 'yellow' | 'red' }>
   crashed: { mark: '✗', color: 'red' },
 };
 
+/** So much of a failing check's output. */
+const OUTPUT_LINES = 2;
+
 function settledLines(
   { iteration, data }: PulseEvent,
   { failedChecks }: Progress,
@@ -98,9 +101,11 @@ function settledLines(
   const tail = `  ${facts.join('  ')}`;
   const summary = shorten(shownLine(String(data.summary ?? '')), columns - head.length - tail.length - 2);
   const lines = [`${style[color](head)}${style.dim(tail)}  ${summary}`.trimEnd()];
-  for (const { command, exit } of failedChecks) {
+  for (const { command, exit, output } of failedChecks) {
     const end = exit === null ? 'did not finish' : `exit ${exit}`;
     lines.push(style.red(shorten(`    ${command} → ${end}`, columns)));
+    for (const line of output.slice(0, OUTPUT_LINES))
+      lines.push(style.dim(shorten(`      ${line}`, columns)));
   }
   return lines;
 }

@@ -4,28 +4,30 @@ import type { Session } from '../../store/sessions.ts';
 import type { Side } from '../output.ts';
 import { createLiveRegion } from '../terminal/live-region.ts';
 import type { Style } from '../terminal/style.ts';
-import { shorten, shownLine } from '../terminal/text.ts';
+import { displayWidth, shorten, shownLine } from '../terminal/text.ts';
 import { waitingText } from '../waiting-text.ts';
 import { eventLines } from './lines.ts';
 import { advance, firstProgress, type Progress, placeOf, withSession } from './progress.ts';
 import { formatCount, formatUsd } from './result.ts';
-import type { View } from './view.ts';
+import type { View, ViewOptions } from './view.ts';
 
 const FRAME_MS = 120;
 /** Saving is quick; whatever takes longer after the agent is the verification. */
 const SAVING_MS = 600;
 
 /** Redrawn in place; settled iterations scroll above it, one line each. */
-export function createLiveView(side: Side, session: Session, { hasHead }: { hasHead: boolean }): View {
-  let progress = firstProgress(session);
+export function createLiveView(side: Side, session: Session, { hasHead, plan }: ViewOptions): View {
+  let progress = firstProgress(session, plan);
   let newest = session;
-  let question: string | null = null;
+  let question: readonly string[] | null = null;
   let isHeaded = !hasHead;
   const region = createLiveRegion(side);
   const room = (): number => side.columns() - 1;
   const draw = (): void => {
     const lines = liveLines(progress, newest, { style: side.style, columns: room(), nowMs: Date.now() });
-    region.draw(question === null ? lines : [...lines, side.style.bold(shorten(question, room()))]);
+    region.draw(
+      question === null ? lines : [...lines, ...questionLines(question, room()).map(side.style.bold)],
+    );
   };
   const timer = setInterval(draw, FRAME_MS);
   side.stream.on('resize', draw);
@@ -77,19 +79,55 @@ export function liveLines(progress: Progress, session: Session, { style, columns
   const step = `${where}${stepLabel(progress, session, nowMs)}`;
   const facts = [
     formatDuration(Math.max(0, nowMs - progress.iterationSinceMs)),
-    ...(progress.spentUsd > 0 ? [formatUsd(progress.spentUsd)] : []),
-    ...(progress.tokens > 0 ? [`${formatCount(progress.tokens)} tokens`] : []),
+    ...(progress.spentUsd > 0
+      ? [spentOf(formatUsd(progress.spentUsd), session.budget_usd, plainNumber)]
+      : []),
+    ...(progress.tokens > 0
+      ? [`${spentOf(formatCount(progress.tokens), session.budget_tokens, formatCount)} tokens`]
+      : []),
+    ...(isQuiet(progress, nowMs) ? [`quiet for ${formatDuration(nowMs - progress.lastSignMs)}`] : []),
     ...(progress.lastSignal && progress.kind !== 'research' ? [`last ${progress.lastSignal}`] : []),
   ].join(' · ');
   const shownStep = shorten(step, columns - 2);
   const shownFacts = shorten(` · ${facts}`, columns - 2 - shownStep.length);
   const lines = [`${style.cyan(frame)} ${shownStep}${style.dim(shownFacts)}`];
   if (progress.activity) lines.push(style.dim(`  ${shorten(progress.activity, columns - 2)}`));
+  // What it said last stays in sight while it calls its tools.
+  if (progress.said && progress.said !== progress.activity)
+    lines.push(style.dim(`  “${shorten(progress.said, columns - 4)}”`));
+  return lines;
+}
+
+/** An agent that has not been heard of for so long is said to be quiet. */
+const QUIET_AFTER_MS = 10_000;
+
+function isQuiet({ step, lastSignMs }: Progress, nowMs: number): boolean {
+  return step !== 'waiting' && nowMs - lastSignMs >= QUIET_AFTER_MS;
+}
+
+function spentOf(spent: string, limit: number | null | undefined, format: (limit: number) => string): string {
+  return limit === null || limit === undefined ? spent : `${spent}/${format(limit)}`;
+}
+
+function plainNumber(amount: number): string {
+  return String(Math.round(amount * 100) / 100);
+}
+
+/** As many answers on a line as fit: none may be cut off. */
+export function questionLines(answers: readonly string[], columns: number): string[] {
+  const lines: string[] = [];
+  for (const answer of answers) {
+    const longer = lines.length === 0 ? answer : `${lines.at(-1)} · ${answer}`;
+    if (lines.length > 0 && displayWidth(longer) <= columns) lines[lines.length - 1] = longer;
+    else lines.push(shorten(answer, columns));
+  }
   return lines;
 }
 
 function stepLabel(progress: Progress, session: Session, nowMs: number): string {
   const { step, stepSinceMs, resumeAtMs } = progress;
+  if (progress.doing !== null)
+    return `${progress.doing} (${formatDuration(Math.max(0, nowMs - stepSinceMs))})`;
   switch (step) {
     case 'starting':
       return 'starting';

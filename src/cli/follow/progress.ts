@@ -1,5 +1,6 @@
 /** What a session is doing right now, folded from its events. Pure: every view draws from it. */
 import type { PulseEvent } from '../../domain/events.ts';
+import { type Phase, phaseWords } from '../../domain/phase.ts';
 import type { Waiting } from '../../operations/view.ts';
 import type { Session } from '../../store/sessions.ts';
 import { shownLine } from '../terminal/text.ts';
@@ -18,6 +19,8 @@ export type Step =
 export interface FailedCheck {
   command: string;
   exit: number | null;
+  /** The lines of its output that say what is wrong. */
+  output: string[];
 }
 
 export interface Progress {
@@ -27,6 +30,8 @@ export interface Progress {
   iteration: number;
   maxIterations: number;
   attempt: number;
+  /** What is to come: the pulses of a workflow, the number of experiments. */
+  plan: WorkPlan;
   /** No agent runs in it: Pulse prepares the worktree, or reads the metric. */
   isByPulse: boolean;
   step: Step;
@@ -36,8 +41,14 @@ export interface Progress {
   /** What `waiting` waits for; `null` where that is not known. */
   waiting: Waiting | null;
   resumeAtMs: number | null;
+  /** What is told of it in words, where the step alone does not say it: a command that is run. */
+  doing: string | null;
+  /** When anything was last heard of the attempt. */
+  lastSignMs: number;
   /** The agent's last tool call or line. */
   activity: string | null;
+  /** The agent's latest sentence. */
+  said: string | null;
   lastSignal: string | null;
   /** Of the iteration in hand, once verified. */
   failedChecks: FailedCheck[];
@@ -45,7 +56,15 @@ export interface Progress {
   tokens: number;
 }
 
-export function firstProgress(session: Session): Progress {
+export interface WorkPlan {
+  /** The plan's ids of a workflow's pulses, in order. */
+  units: readonly string[];
+  /** `null`: no end is set. */
+  experiments: number | null;
+}
+const NO_PLAN: WorkPlan = { units: [], experiments: null };
+
+export function firstProgress(session: Session, plan: WorkPlan = NO_PLAN): Progress {
   const since = Date.parse(session.created_at);
   return {
     kind: session.kind,
@@ -53,13 +72,17 @@ export function firstProgress(session: Session): Progress {
     iteration: session.current_iteration,
     maxIterations: session.max_iterations,
     attempt: 1,
+    plan,
     isByPulse: false,
     step: 'starting',
     stepSinceMs: since,
     iterationSinceMs: since,
     waiting: null,
     resumeAtMs: null,
+    doing: null,
+    lastSignMs: since,
     activity: null,
+    said: null,
     lastSignal: session.last_signal,
     failedChecks: [],
     spentUsd: session.spent_usd,
@@ -78,7 +101,9 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
   const enter = (step: Step, change: Partial<Progress> = {}): Progress => ({
     ...progress,
     step,
-    stepSinceMs: progress.step === step ? progress.stepSinceMs : at,
+    stepSinceMs: progress.step === step && progress.doing === null ? progress.stepSinceMs : at,
+    doing: null,
+    lastSignMs: at,
     waiting: null,
     resumeAtMs: null,
     ...change,
@@ -95,6 +120,7 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
         iterationSinceMs: at,
         attempt: 1,
         activity: null,
+        said: null,
         failedChecks: [],
       });
     case 'iteration.started':
@@ -105,7 +131,15 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
       });
     case 'agent.text':
     case 'agent.tool':
-      return enter('agent', { activity: activityOf(event) ?? progress.activity });
+      return enter('agent', {
+        activity: activityOf(event) ?? progress.activity,
+        said: sentenceOf(event) ?? progress.said,
+      });
+    case 'iteration.progress': {
+      if (data.phase === 'agent') return enter('agent');
+      const doing = shownLine(phaseWords(data.phase as Phase, data.command));
+      return { ...progress, doing, stepSinceMs: at, lastSignMs: at };
+    }
     case 'agent.usage':
     case 'agent.compacted':
     case 'agent.denied':
@@ -116,7 +150,7 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
         activity: shownLine(String(data.message ?? 'the model service is asked again')),
       });
     case 'preflight.progress':
-      return { ...progress, activity: shownLine(String(data.message ?? '')) };
+      return { ...progress, lastSignMs: at, activity: shownLine(String(data.message ?? '')) };
     case 'iteration.ended':
       return enter('saving', { activity: null });
     case 'iteration.verified':
@@ -152,9 +186,16 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
 }
 
 /** Where a session stands, for a person: an experiment has a number of its own. */
-export function placeOf({ kind, unit, iteration, maxIterations }: Progress): string {
+export function placeOf({ kind, unit, iteration, maxIterations, plan }: Progress): string {
+  if (kind === 'workflow') {
+    const index = plan.units.indexOf(unit ?? '');
+    return index === -1
+      ? (unit ?? `run ${iteration}`)
+      : `pulse ${index + 1} of ${plan.units.length} (${unit})`;
+  }
   if (kind !== 'research') return `iteration ${iteration}/${maxIterations}`;
-  return unit?.replace(/^exp-/, 'experiment ') ?? 'experiment';
+  if (!unit?.startsWith('exp-')) return unit ?? 'experiment';
+  return `experiment ${unit.slice('exp-'.length)}${plan.experiments === null ? '' : ` of ${plan.experiments}`}`;
 }
 
 /** One line on what the agent does; `null` where the event says nothing to a person. */
@@ -173,6 +214,11 @@ export function toolLine({ name, summary }: Record<string, unknown>): string {
   return about.startsWith(tool) ? about : `${tool} ${about}`.trim();
 }
 
+/** The last that it said to people, without protocol tags. */
+function sentenceOf({ type, data }: PulseEvent): string | null {
+  return type === 'agent.text' ? (shownLines(String(data.text ?? '')).at(-1) ?? null) : null;
+}
+
 function shownLines(text: string): string[] {
   return text
     .split('\n')
@@ -184,5 +230,9 @@ function failedChecks(commands: unknown): FailedCheck[] {
   if (!Array.isArray(commands)) return [];
   return commands
     .filter((check) => check?.passed === false)
-    .map((check) => ({ command: shownLine(String(check.command)), exit: check.exit as number | null }));
+    .map((check) => ({
+      command: shownLine(String(check.command)),
+      exit: check.exit as number | null,
+      output: Array.isArray(check.output) ? check.output.map((line: unknown) => shownLine(String(line))) : [],
+    }));
 }

@@ -30,17 +30,21 @@ export interface ResultOptions {
   isOrphan?: boolean;
   /** What its pulses were accepted with. */
   unresolved?: readonly Unresolved[];
+  /** How long the iteration in hand has been running. */
+  liveMs?: number;
+  /** Refs with work that was not taken over. */
+  kept?: readonly string[];
 }
 
 export function resultBlock(
   session: Session,
-  { style, cwd, isBrief, isOrphan = false, unresolved = [] }: ResultOptions,
+  { style, cwd, isBrief, isOrphan = false, unresolved = [], liveMs = 0, kept = [] }: ResultOptions,
 ): string {
   const { mark, color } = STATUS_MARKS[session.status];
   const status = isOrphan ? `${session.status} (no runner)` : session.status;
   const lines = [
     `${style[color](style.bold(`${mark} ${status}`))}  ${headline(session)}`.trimEnd(),
-    `  ${style.dim(numbers(session))}`,
+    `  ${style.dim(numbers(session, liveMs))}`,
   ];
   if (session.blocked_reason) {
     lines.push(
@@ -57,7 +61,7 @@ export function resultBlock(
     lines.push(`  ${style.yellow('not resolved, and accepted so:')}`);
     for (const line of unresolvedLines(unresolved)) lines.push(`    ${style.yellow(shownLine(line))}`);
   }
-  for (const [label, text] of isBrief ? [] : pointers(session, { cwd, isOrphan }))
+  for (const [label, text] of isBrief ? [] : pointers(session, { cwd, isOrphan, kept }))
     lines.push(`  ${style.dim(label.padEnd(9))} ${text}`);
   return lines.join('\n').trimEnd();
 }
@@ -74,6 +78,8 @@ export function headline(session: Omit<Session, 'progress_log'>): string {
     return session.stop_reason === 'completed' ? 'the target is reached' : 'all experiments are run';
   if (isUnverified(session)) return 'unverified: no verify command was given';
   if (session.status === 'complete') return `verified by ${shown(session.verify.join(', '))}`;
+  if (session.kind === 'research' && session.stop_reason === 'preflight_failed')
+    return 'the metric could not be read before the first experiment';
   return session.stop_reason ? (STOP_SENTENCES[session.stop_reason] ?? session.stop_reason) : '';
 }
 
@@ -103,13 +109,13 @@ const STOP_SENTENCES: Partial<Record<string, string>> = {
   aborted_by_user: 'aborted by you',
 };
 
-function numbers(session: Session): string {
+function numbers(session: Session, liveMs: number): string {
   const { current_iteration: done, max_iterations: most, total_commits: commits } = session;
   return [
     session.kind === 'goal' ? `iteration ${done}/${most}` : `${done} runs`,
     `${commits} ${commits === 1 ? 'commit' : 'commits'}`,
     ...spending(session),
-    `${formatDuration(session.running_ms)} running`,
+    `${formatDuration(session.running_ms + liveMs)} running`,
   ].join(' · ');
 }
 
@@ -132,7 +138,7 @@ export function formatCount(count: number): string {
 
 function pointers(
   session: Session,
-  { cwd, isOrphan }: { cwd: string; isOrphan: boolean },
+  { cwd, isOrphan, kept }: { cwd: string; isOrphan: boolean; kept: readonly string[] },
 ): [string, string][] {
   const { id, branch_name: branch, base_branch: base, base_sha: sha, project_path: path } = session;
   const git = path === cwd ? 'git' : `git -C ${quoted(path)}`;
@@ -144,14 +150,18 @@ function pointers(
     const tip = isBehind ? headRef(id) : branch;
     rows.push(['branch', branch], ['diff', `${git} diff ${base ?? sha.slice(0, 10)}...${tip}`]);
     // Checked out, or moved by a person: what it lacks is at the head.
-    if (isBehind) rows.push(['it lags', `${git} merge ${tip}, on ${branch}`]);
+    if (isBehind) rows.push(['it lags', `${git} switch ${branch} && ${git} merge ${tip}`]);
   }
+  for (const ref of kept) rows.push(['kept', `${git} show ${ref}`]);
   if (session.verify.length > 0 && session.status === 'complete')
     rows.push(['evidence', `pulse verify ${id}`]);
   rows.push(
     [
       'report',
-      session.kind === 'research' ? `pulse research report ${id}` : `pulse export ${id} --format md`,
+      // Before its baseline is known a research has nothing to report.
+      session.kind === 'research' && session.current_iteration > 0
+        ? `pulse research report ${id}`
+        : `pulse export ${id} --format md`,
     ],
     ['log', `pulse log ${id}`],
   );

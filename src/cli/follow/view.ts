@@ -7,7 +7,7 @@ import type { Output } from '../output.ts';
 import { shownLine } from '../terminal/text.ts';
 import { eventLines } from './lines.ts';
 import { createLiveView } from './live-view.ts';
-import { advance, firstProgress, type Progress, placeOf } from './progress.ts';
+import { advance, firstProgress, type Progress, placeOf, type WorkPlan } from './progress.ts';
 
 export interface View {
   event(event: PulseEvent): void;
@@ -15,21 +15,29 @@ export interface View {
   session(session: Session): void;
   /** A line for the person, in its place. */
   say(text: string): void;
-  /** A question that stays until it is answered (`null`). */
-  ask(question: string | null): void;
+  /** A question, by its answers, that stays until it is answered (`null`). */
+  ask(answers: readonly string[] | null): void;
   close(): void;
 }
 
-/** `hasHead`: begins with what the session is about. */
-export function createView(output: Output, session: Session, { hasHead }: { hasHead: boolean }): View {
+export interface ViewOptions {
+  /** Begins with what the session is about. */
+  hasHead: boolean;
+  plan: WorkPlan;
+}
+
+export function createView(output: Output, session: Session, options: ViewOptions): View {
   if (output.isJson) return jsonView(output);
-  if (!output.stderr.isTerminal) return plainView(output, session);
-  return createLiveView(output.stderr, session, { hasHead });
+  if (!output.stderr.isTerminal) return plainView(output, session, options);
+  return createLiveView(output.stderr, session, options);
 }
 
 function jsonView(output: Output): View {
   return {
-    event: (event) => output.json(event),
+    // The last line says it, with the session: one line of a stream is called so, and it is the last.
+    event: (event) => {
+      if (event.type !== 'session.ended') output.json(event);
+    },
     session: () => undefined,
     say: (text) => output.talk(text),
     ask: () => undefined,
@@ -38,13 +46,13 @@ function jsonView(output: Output): View {
 }
 
 function startOf({ isByPulse, unit }: Progress): string {
-  if (!isByPulse) return 'agent started';
+  if (!isByPulse) return 'begins';
   return unit === PREFLIGHT_UNIT ? 'preflight: the worktree is set up, checks are run' : 'is measured';
 }
 
 /** One line for each event that means something to a person reading a log. */
-function plainView(output: Output, session: Session): View {
-  let progress = firstProgress(session);
+function plainView(output: Output, session: Session, { plan }: ViewOptions): View {
+  let progress = firstProgress(session, plan);
   const { style } = output.stderr;
   return {
     event(event) {
@@ -59,7 +67,7 @@ function plainView(output: Output, session: Session): View {
   };
 
   function place(iteration: number | undefined): string {
-    return progress.kind === 'research' ? placeOf(progress) : `${iteration}/${progress.maxIterations}`;
+    return progress.kind === 'goal' ? `${iteration}/${progress.maxIterations}` : placeOf(progress);
   }
 
   function plainLines({ type, iteration, data }: PulseEvent): string[] {
@@ -73,7 +81,9 @@ function plainView(output: Output, session: Session): View {
       case 'iteration.ended':
         return [`  ${place(iteration)} agent ended after ${formatDuration(Number(data.durationMs))}`];
       case 'iteration.verified':
-        return [`  ${iteration}/${progress.maxIterations} verification ${data.passed ? 'passed' : 'failed'}`];
+        return [`  ${place(iteration)} verification ${data.passed ? 'passed' : 'failed'}`];
+      case 'iteration.progress':
+        return [`  ${place(iteration)} ${progress.doing ?? 'agent working'}`];
       default:
         return [];
     }

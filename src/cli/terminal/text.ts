@@ -1,10 +1,13 @@
 /** Text that others wrote, made safe and short enough for a terminal. */
-import { withoutControls, withoutSequences } from '../../domain/control-characters.ts';
+import { stripVTControlCharacters } from 'node:util';
 import { redact } from '../../domain/redact.ts';
+
+/** Every control character but line break and tab, and those that change the direction of what follows. */
+const CONTROLS = /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /** Nothing in it can move the cursor, colour the screen or show a secret. Line breaks and tabs stay. */
 export function shown(text: string): string {
-  return redact(withoutControls(withoutSequences(text).replaceAll('\r\n', '\n')));
+  return redact(stripVTControlCharacters(text).replaceAll('\r\n', '\n').replace(CONTROLS, ''));
 }
 
 /** As `shown`, on one line. */
@@ -35,7 +38,7 @@ const ASCII = /^[\x20-\x7e]*$/;
 export function displayWidth(text: string): number {
   if (ASCII.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of segmenter.segment(withoutSequences(text))) {
+  for (const { segment } of segmenter.segment(stripVTControlCharacters(text))) {
     if (/^[\p{M}\p{Cf}\p{Cc}]+$/u.test(segment)) continue;
     width += WIDE.test(segment) ? 2 : 1;
   }

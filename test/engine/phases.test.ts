@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { writeTrustedConfig } from '../fakes/trusted-config.ts';
+import { COMPLETE, makeScene } from './scene.ts';
+
+describe('what goes on in an iteration', () => {
+  it('is told where it lasts: setup, the agent, a check', async () => {
+    const scene = await makeScene();
+    const text = "setup: ['sleep 1.4; true']\n";
+    await writeTrustedConfig(scene.root, { text, environment: scene.environment });
+    const session = await scene.start(`sleep 0.2; echo x > x; ${COMPLETE}`, {
+      verify: ['sleep 1.3; true'],
+    });
+    const running = scene.run(session);
+    await scene.seen(session, 'iteration.progress');
+    const { doing } = await scene.pulse.get(session.id);
+    expect(doing).toMatchObject({ text: 'setting up: sleep 1.4; true' });
+    await running;
+    const told = (await scene.events(session)).filter(({ type }) => type === 'iteration.progress');
+    expect(told.map(({ data }) => data)).toEqual([
+      { phase: 'setup', command: 'sleep 1.4; true' },
+      { phase: 'agent' },
+      { phase: 'verifying', command: 'sleep 1.3; true' },
+    ]);
+    expect((await scene.pulse.get(session.id)).doing).toBeNull();
+  });
+
+  it('costs an ordinary iteration nothing', async () => {
+    const scene = await makeScene();
+    const session = await scene.startAndRun(`echo x > x; ${COMPLETE}`, { verify: ['true'] });
+    expect((await scene.events(session)).map(({ type }) => type)).not.toContain('iteration.progress');
+  });
+
+  it('keeps the telling lines of a check that fails', async () => {
+    const scene = await makeScene();
+    const verify = ['echo "ok 1 - a"; echo "not ok 2 - rejects an empty name"; exit 1'];
+    const session = await scene.startAndRun(COMPLETE, { verify, maxIterations: 1 });
+    const verified = (await scene.events(session)).find(({ type }) => type === 'iteration.verified')!;
+    expect(verified.data.commands).toMatchObject([
+      { passed: false, output: ['not ok 2 - rejects an empty name'] },
+    ]);
+  });
+});
