@@ -56,6 +56,8 @@ function describe(event: PulseEvent, style: Style): string {
       return style.yellow(`again: ${word('reason')} (attempt ${word('attempt')}${delay(data)})`);
     case 'files.omitted':
       return style.yellow(`git could not add ${omitted(data)}: not in any commit`);
+    case 'submodule.kept':
+      return `commits of the submodule ${word('path')} are kept in ${word('repository')} as ${word('ref')}`;
     case 'branch.lagged':
       return style.yellow(
         `${word('branch')} lags behind (${whyBehind(data)}): the work is at ${word('ref')}`,

@@ -23,6 +23,7 @@ export const EVENT_TYPES = [
   'branch.followed',
   'branch.adopted',
   'worktree.kept',
+  'submodule.kept',
   'agent.text',
   'agent.tool',
   'agent.usage',

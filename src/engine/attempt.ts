@@ -299,10 +299,11 @@ async function orCrashed(
 }
 
 async function keepWork(
-  { trace, workspace }: Engine,
+  engine: Engine,
   attempt: HeldAttempt,
   result: AttemptResult,
 ): Promise<UnitCommit | null> {
+  const { trace, workspace } = engine;
   if (!keepsWork(result)) return null;
   const message = messageOf(attempt, result);
   const unit = await act(trace, 'commit', {
@@ -310,6 +311,7 @@ async function keepWork(
     recognise: async () => (attempt.task.result ? workspace.findCommit(attempt) : null),
     perform: () => workspace.commit(attempt, { ...message, completion: result.run?.completion ?? null }),
   });
+  await tellNotices(engine, attempt, unit.notices ?? []);
   const { commit } = unit;
   if (commit) await act(trace, 'publish', { perform: () => workspace.publish(attempt, commit) });
   return unit;

@@ -64,6 +64,7 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
     return checkouts.open({
       root,
       path,
+      from: worktreePath,
       sha,
       setupMark: () => setupMark({ commands, cwd: path }),
       async setUp() {

@@ -7,6 +7,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Git } from '../git/exec.ts';
 import { resetWorktree } from '../git/recovery.ts';
+import { seedSubmodules } from '../git/submodules.ts';
 import {
   checkoutState,
   ensureWorktree,
@@ -26,6 +27,8 @@ export interface CheckoutRequest {
   /** A checkout of the repository. */
   root: string;
   path: string;
+  /** The session's worktree, which has the commits of submodules. */
+  from?: string;
   sha: string;
   /** Of the commit that is checked out: differs where setup would do something else; `null`: there is nothing to do. */
   setupMark(): Promise<string | null>;
@@ -47,9 +50,10 @@ export function createMeasuringCheckouts(git: Git): MeasuringCheckouts {
     await rm(copyOf(path), { recursive: true, force: true });
   }
 
-  async function make({ root, path, sha, setupMark, setUp }: CheckoutRequest): Promise<Prepared> {
+  async function make({ root, path, from, sha, setupMark, setUp }: CheckoutRequest): Promise<Prepared> {
     await close({ root, path });
     await ensureWorktree(git, { root, path, sha });
+    await seedSubmodules({ root, worktree: path, from });
     const mark = await setupMark();
     if (mark === null) return { mark, paths: NOTHING };
     await setUp();

@@ -1,5 +1,6 @@
 /** What happened to a worktree that a person should know, and that is no part of a result. */
 import type { NewEvent } from '../domain/events.ts';
+import type { KeptSubmodule } from '../git/submodules.ts';
 import { appendEvents } from '../store/events.ts';
 import { holdsTask } from '../store/inbox.ts';
 import type { Engine } from './engine.ts';
@@ -19,6 +20,11 @@ export function filesOmitted(paths: readonly string[], ref: string | null): NewE
 export function worktreeKept(path: string, error: unknown): NewEvent {
   const reason = error instanceof Error ? error.message : String(error);
   return { type: 'worktree.kept', data: { path, reason } };
+}
+
+/** Commits of submodules that no remote has: where they are from now on. */
+export function submodulesKept(kept: readonly KeptSubmodule[]): NewEvent[] {
+  return kept.map((data) => ({ type: 'submodule.kept', data: { ...data } }));
 }
 
 /** Whoever was replaced says nothing. */

@@ -17,6 +17,8 @@ export interface UnitCommit {
   files: string[];
   /** What git could not add. */
   leftOut?: string[];
+  /** What else a person should know of it. */
+  notices?: NewEvent[];
 }
 
 export interface UnitMessage {

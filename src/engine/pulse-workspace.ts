@@ -20,6 +20,7 @@ import { giveUpPulse, keepWip, landPulse } from '../git/pulse-refs.ts';
 import { resetWorktree } from '../git/recovery.ts';
 import { advanceBranch } from '../git/refs.ts';
 import { stageAll } from '../git/stage.ts';
+import { keepSubmodules } from '../git/submodules.ts';
 import { worktreeFault } from '../git/worktree.ts';
 import { agentEnvironment } from '../process/environment.ts';
 import { runProcess } from '../process/run.ts';
@@ -27,6 +28,7 @@ import { globMatcher } from '../research/glob.ts';
 import type { Session } from '../store/sessions.ts';
 import { runChecks } from '../verify/run-checks.ts';
 import { baselineOf, beyondOf, compareRuns } from './check-issues.ts';
+import { submodulesOf } from './leftovers.ts';
 import type { CheckResult, HeldAttempt, PulseLanding, PulseWorkspace, StagedWork } from './ports.ts';
 import type { Sandboxes } from './run-sandbox.ts';
 
@@ -51,11 +53,14 @@ export function createPulseWorkspace({
   const envOf = ({ spec }: HeldAttempt): Record<string, string> =>
     agentEnvironment({ base: environment, own: [], pass: spec.environmentPass, add: {} });
 
-  async function stage({ spec }: HeldAttempt, indexFile: string): Promise<StagedWork> {
+  async function stage(attempt: HeldAttempt, indexFile: string): Promise<StagedWork> {
+    const { spec } = attempt;
     const { worktreePath: worktree, work } = spec;
     const { baseSha, artifacts } = pulseWork(work);
     // The agent may be at work still: what it has planted is cleared before git looks at its files.
     if (spec.sandbox) await disarmWorktree(git, worktree);
+    // What lies uncommitted in a submodule would be in no tree. The commit tells what could not be kept.
+    await keepSubmodules(git, submodulesOf(attempt)).catch(() => undefined);
     const { changes, leftOut } = await stageAll(git, {
       worktree,
       against: baseSha,

@@ -15,7 +15,7 @@ import { readGitDir } from '../git/layout.ts';
 import { openPrivateIndex } from '../git/private-index.ts';
 import { discardExperiment } from '../git/pulse-refs.ts';
 import { putCommitOnTop } from '../git/put-on-top.ts';
-import { resetWorktree, saveLeftovers } from '../git/recovery.ts';
+import { resetWorktree } from '../git/recovery.ts';
 import { agentRef, attemptRef, deleteRefs, publishAttempt, readRef, recoveryRef } from '../git/refs.ts';
 import {
   dropRemoteAttempt,
@@ -28,6 +28,7 @@ import {
 import { dirtyPaths } from '../git/repository.ts';
 import { advanceHead, dropHead, followHead, headRef, readStand, takeStand } from '../git/session-head.ts';
 import { stageAll } from '../git/stage.ts';
+import { keepSubmodules, seedSubmodules } from '../git/submodules.ts';
 import { evidenceTree } from '../git/tree.ts';
 import { ensureWorktree, removeWorktree, setWorktreeAside, worktreeFault } from '../git/worktree.ts';
 import { agentEnvironment } from '../process/environment.ts';
@@ -35,7 +36,8 @@ import { sweepDirectory, sweepRuns } from '../process/sweep.ts';
 import type { Session } from '../store/sessions.ts';
 import { runChecks } from '../verify/run-checks.ts';
 import { runsUntil } from './held-attempt.ts';
-import { filesOmitted, worktreeKept } from './notices.ts';
+import { keptOut, saveIfThere, saveLast, submodulesOf } from './leftovers.ts';
+import { submodulesKept, worktreeKept } from './notices.ts';
 import type { HeldAttempt, Workspace } from './ports.ts';
 import type { Sandboxes } from './run-sandbox.ts';
 import { forgetSetup, setUpOnce } from './setup-once.ts';
@@ -71,7 +73,7 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
       const unit = await putCommitOnTop(git, { root, commit: to, onto });
       const commit = unit?.commit ?? to;
       if (unit) await publishAttempt(git, { root, taskId, commit });
-      if (remote) await pushAttempt(git, { root, remote, taskId, commit });
+      if (remote) await pushAttempt(git, { root, remote, taskId, commit, since: null });
       return unit;
     },
 
@@ -133,6 +135,11 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
 
     async commit(attempt, { subject, body, completion }) {
       if (completion) await mend(attempt);
+      // Where it fails here, it fails again at the end: then the worktree stays.
+      const notices = await keepSubmodules(git, submodulesOf(attempt)).then(
+        submodulesKept,
+        (error: unknown) => [worktreeKept(attempt.spec.worktreePath, error)],
+      );
       const unit = await commitUnit(git, {
         ...unitOf(attempt),
         subject,
@@ -140,7 +147,8 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
         tree: completion?.tree,
         allowEmpty: completion !== null,
       });
-      return completion?.leftOut ? { ...unit, leftOut: completion.leftOut } : unit;
+      const { leftOut = unit.leftOut } = completion ?? {};
+      return { ...unit, ...(leftOut ? { leftOut } : {}), ...(notices.length > 0 ? { notices } : {}) };
     },
 
     async commitAgain(attempt, change) {
@@ -152,7 +160,7 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
     async publish({ spec, task }, commit) {
       const { projectPath: root, remote } = spec;
       await publishAttempt(git, { root, taskId: task.id, commit });
-      if (remote) await pushAttempt(git, { root, remote, taskId: task.id, commit });
+      if (remote) await pushAttempt(git, { root, remote, taskId: task.id, commit, since: spec.startSha });
     },
 
     async unpublish({ spec, task }, commit) {
@@ -208,12 +216,12 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
     },
 
     async close(session, { last, endedOf }) {
-      const { project_path: root, worktree_path: path, id, status } = session;
+      const { project_path: root, worktree_path: path } = session;
       const notices: NewEvent[] = [];
       if (last?.task) await sweepRuns(runsUntil(last.task.id, last.task.token));
       await sweepDirectory(path);
       try {
-        notices.push(...(await saveLast()));
+        notices.push(...(await saveLast(git, session, last)));
         await removeWorktree(git, { root, path, isOurs: true });
       } catch (error) {
         notices.push(worktreeKept(path, error));
@@ -223,19 +231,6 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
       // Those that stay are found by whoever collects next.
       await collectAttempts(git, { root, remotes: remote ? [remote] : [], ended: endedOf }).catch(bear);
       return notices;
-
-      async function saveLast(): Promise<NewEvent[]> {
-        // After a verified end all of the work is committed; what lies beside it came from the checks.
-        const isVerified = status === 'complete' && (last?.task?.result?.verification.length ?? 0) > 0;
-        if (!last || isVerified) return [];
-        const { iteration } = last;
-        // What was committed has a name of its own, also where it was not kept.
-        const startSha = last.task?.result?.commit ?? iteration.commit_hash ?? iteration.start_sha;
-        const ref = recoveryRef(id, iteration.iteration_number, iteration.attempt);
-        const isEnclosed = Boolean(last.task?.spec.sandbox);
-        const exclude = last.task ? keptOut(last.task.spec) : [];
-        return saveIfThere(git, { root, worktree: path, ref, startSha, exclude, isEnclosed });
-      }
     },
   };
 
@@ -271,6 +266,7 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
     const { worktreePath: path, startSha, projectPath: root, recoverTo } = spec;
     const isOurs = isInterrupted || iteration > 1;
     const { state, head } = await ensureWorktree(git, { root, path, sha: startSha, isOurs });
+    if (state === 'created') await seedSubmodules({ root, worktree: path });
     const notices: NewEvent[] = [];
     const isBegun = state === 'linked' || (state === 'existing' && beginsAnew(spec));
     if (state !== 'created' && recoverTo) notices.push(...(await keepLeftovers(attempt, recoverTo)));
@@ -290,7 +286,8 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
   async function keepLeftovers({ spec }: HeldAttempt, ref: string): Promise<NewEvent[]> {
     const { projectPath: root, worktreePath: worktree, startSha } = spec;
     const isEnclosed = Boolean(spec.sandbox);
-    return saveIfThere(git, { root, worktree, ref, startSha, exclude: keptOut(spec), isEnclosed });
+    const { identity } = spec;
+    return saveIfThere(git, { root, worktree, ref, startSha, exclude: keptOut(spec), isEnclosed, identity });
   }
 
   /** What was written beyond the last commit, which is Pulse's own: after an accepted completion, or by its checks. */
@@ -303,7 +300,8 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
     const isEnclosed = Boolean(spec.sandbox);
     const startSha = head ?? spec.startSha;
     const exclude = keptOut(spec);
-    const notices = await saveIfThere(git, { root, worktree, ref, startSha, exclude, isEnclosed });
+    const { identity } = spec;
+    const notices = await saveIfThere(git, { root, worktree, ref, startSha, exclude, isEnclosed, identity });
     // The index was made of a judged tree: without this every file would be written anew, and every build begin anew.
     await git.attempt(['update-index', '-q', '--refresh'], { cwd: worktree });
     return notices;
@@ -332,36 +330,9 @@ function bear(): void {
   // nothing depends on it
 }
 
-interface KeptRequest {
-  root: string;
-  worktree: string;
-  ref: string;
-  startSha: string;
-  exclude?: string[];
-  /** Whether what lies there was made in a sandbox. */
-  isEnclosed: boolean;
-}
-
-/** No worktree, no leftovers. One that has lost its link has its files still. */
-async function saveIfThere(git: Git, { isEnclosed, root, ...request }: KeptRequest): Promise<NewEvent[]> {
-  const { worktree, ref, startSha: sha } = request;
-  if (!existsSync(worktree)) return [];
-  if ((await worktreeFault({ root, path: worktree })) !== null)
-    await ensureWorktree(git, { root, path: worktree, sha, isOurs: true });
-  // A run whose Pulse was killed could not be cleared up after.
-  if (isEnclosed) await disarmWorktree(git, worktree);
-  const message = `pulse: what ${ref} left behind`;
-  return filesOmitted((await saveLeftovers(git, { ...request, message })).leftOut, ref);
-}
-
 /** A pulse's runs share one parent: however many they are, they become one commit. */
 function parentOf({ startSha, work }: AttemptSpec): string {
   return work?.kind === 'pulse' || work?.kind === 'experiment' ? work.baseSha : startSha;
-}
-
-/** What preflight left in the worktree. */
-function keptOut({ work }: AttemptSpec): string[] {
-  return work?.kind === 'pulse' || work?.kind === 'preflight' ? work.artifacts : [];
 }
 
 /** Preflight and a pulse's first run find the worktree as the workflow's branch is (contract 3), whoever was there. */

@@ -9,6 +9,7 @@ import { readGitDir, worktreeHead } from './layout.ts';
 import { forgetOperation, healGitDir, readOperation } from './operation.ts';
 import { openPrivateIndex } from './private-index.ts';
 import { stageAll } from './stage.ts';
+import { resetSubmodules } from './submodules.ts';
 import { isIndexBroken } from './unaddable.ts';
 
 export interface LeftoversRequest {
@@ -80,6 +81,7 @@ export async function resetWorktree(git: Git, { worktree, sha, keep = [] }: Rese
   await git.run(['clean', '-ffdq', ...keep.flatMap((path) => ['-e', ignorePattern(path)])], {
     cwd: worktree,
   });
+  await resetSubmodules(git, worktree);
 }
 
 /** The pattern that ignores exactly this path. */

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { PulseError } from '../domain/errors.ts';
 import { type Git, gitFailure } from './exec.ts';
 import { statOrNull } from './layout.ts';
+import { type LfsPush, pushLfs } from './lfs.ts';
 import { attemptRef } from './refs.ts';
 import { headRef, type SessionRefs } from './session-head.ts';
 
@@ -45,8 +46,9 @@ export async function fetchCommit(
 /** The attempt's result, for whoever runs the session. May be repeated. 1 git process. */
 export async function pushAttempt(
   git: Git,
-  { root, remote, taskId, commit }: { root: string; remote: string; taskId: string; commit: string },
+  { root, remote, taskId, commit, since }: LfsPush & { taskId: string },
 ): Promise<void> {
+  await pushLfs(git, { root, remote, commit, since });
   await git.run(['push', '-q', '--force', remote, `${commit}:${attemptRef(taskId)}`], { cwd: root });
 }
 
@@ -70,6 +72,7 @@ export async function pushBranch(
 ): Promise<string | null> {
   const { root, remote, session, branch, from, to, dropTask } = move;
   const ref = `refs/heads/${branch}`;
+  await pushLfs(git, { root, remote, commit: to, since: from });
   const drop = dropTask ? [`:${attemptRef(dropTask)}`] : [];
   const lease = `--force-with-lease=${ref}:${from ?? ''}`;
   const pushed = await git.attempt(['push', '-q', '--atomic', lease, remote, `${to}:${ref}`, ...drop], {

@@ -1,6 +1,6 @@
 /** A session's worktree: outside the repository, locked, on a detached HEAD. */
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { dirname, join, sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { PulseError } from '../domain/errors.ts';
 import { writeBelow } from '../files/folder.ts';
 import type { Git } from './exec.ts';
@@ -109,9 +109,14 @@ export async function setWorktreeAside({
   path: string;
   aside: string;
 }): Promise<void> {
-  const gitDir = await findRegistration(await readCommonDir(await readGitDir(root)), path);
+  const commonDir = await readCommonDir(await readGitDir(root));
+  const gitDir = await findRegistration(commonDir, path);
   if ((await statOrNull(path)) !== null) await rename(path, aside);
-  if (gitDir !== null) await rm(gitDir, { recursive: true, force: true, maxRetries: 3 });
+  if (gitDir === null) return;
+  // Not removed: the repositories of its submodules are in it.
+  const kept = join(commonDir, 'pulse-kept');
+  await mkdir(kept, { recursive: true });
+  await rename(gitDir, join(kept, basename(aside)));
 }
 
 /** Written once git has finished: a registration without it was cut short, and no agent has worked there. */

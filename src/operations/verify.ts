@@ -4,6 +4,7 @@ import type { VerificationRecord } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
 import type { Unresolved } from '../domain/unresolved.ts';
 import { detectSetup } from '../engine/setup-once.ts';
+import { seedSubmodules } from '../git/submodules.ts';
 import { evidenceTree } from '../git/tree.ts';
 import { ensureWorktree, removeWorktree } from '../git/worktree.ts';
 import { agentEnvironment } from '../process/environment.ts';
@@ -83,6 +84,7 @@ export async function verifySession(
   });
   const base = { cwd: scratch, env, base: environment, commit, timeoutMs: TIMEOUT_MS, signal, redactor };
   await ensureWorktree(git, { root, path: scratch, sha: commit });
+  await seedSubmodules({ root, worktree: scratch, from: session.worktree_path });
   try {
     const spec = { sandbox: control.settings.sandbox, worktreePath: scratch, command: null };
     const sandbox = await sandboxes.plan({ spec });
