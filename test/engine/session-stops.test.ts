@@ -158,7 +158,7 @@ describe('a pause', () => {
     });
     expect(processesIn(paused.worktree_path)).toEqual([]);
     const ref = `refs/pulse/recovery/${session.id}/1.1`;
-    expect(scene.refs()).toEqual([ref]);
+    expect(scene.refs()).toEqual([`refs/pulse/head/${session.id}`, ref]);
     expect(scene.sh(scene.root, 'show', `${ref}:half.txt`)).toBe('attempt 1');
     expect(existsSync(paused.worktree_path)).toBe(true);
 
@@ -231,7 +231,7 @@ describe('a pause', () => {
     expect((await scene.pulse.get(session.id)).session.status).toBe('running');
     writeFileSync(gate, '');
     expect(await running).toMatchObject({ status: 'paused', current_iteration: 1, total_commits: 1 });
-    expect(scene.refs()).toEqual([]);
+    expect(scene.refs()).toEqual([`refs/pulse/head/${session.id}`]);
     const { iterations } = await scene.pulse.get(session.id);
     expect(iterations).toMatchObject([{ status: 'complete', outcome: 'continued' }]);
   });
@@ -401,7 +401,10 @@ describe('an agent that crashes', () => {
       [2, 1000],
       [3, 5000],
     ]);
-    expect(scene.refs()).toEqual([1, 2].map((attempt) => `refs/pulse/recovery/${session.id}/1.${attempt}`));
+    expect(scene.refs()).toEqual([
+      `refs/pulse/head/${session.id}`,
+      ...[1, 2].map((attempt) => `refs/pulse/recovery/${session.id}/1.${attempt}`),
+    ]);
     expect(existsSync(session.worktree_path)).toBe(true);
   }, 30_000);
 

@@ -27,7 +27,7 @@ describe('a workflow', () => {
     const log = scratch.git('log', '--reverse', format, `${session.base_sha}..${session.branch_name}`);
     expect(log.split('\n')).toEqual(['feat: say hello|one', 'feat(bye): say bye|two']);
     expect(scratch.git('for-each-ref', '--format=%(refname)', 'refs/heads', 'refs/pulse')).toBe(
-      `refs/heads/main\nrefs/heads/${session.branch_name}`,
+      `refs/heads/main\nrefs/heads/${session.branch_name}\nrefs/pulse/head/${id}`,
     );
     expect(scratch.git('log', '-1', '--format=%s', 'main')).toBe('first');
 
@@ -60,7 +60,7 @@ describe('a workflow', () => {
     expect(pulses[0]).toMatchObject({ status: 'succeeded', runs: 2 });
     expect(await scene.subjects(id)).toEqual(['feat: both']);
     expect(scratch.git('show', '--format=', '--name-only', session.branch_name)).toBe('part1\npart2');
-    expect(scratch.git('for-each-ref', 'refs/pulse')).toBe('');
+    expect(scratch.git('for-each-ref', '--format=%(refname)', 'refs/pulse')).toBe(`refs/pulse/head/${id}`);
   });
 
   it('goes on by itself after an extension, and asks when told to ask', async () => {
@@ -245,7 +245,8 @@ describe('a workflow', () => {
     expect(scratch.git('ls-tree', '-r', '--name-only', session.branch_name)).toBe(
       'README.md\nbye.txt\nhello.txt',
     );
-    const kept = scratch.git('for-each-ref', '--format=%(refname)', 'refs/pulse');
+    const [head, kept = ''] = scratch.git('for-each-ref', '--format=%(refname)', 'refs/pulse').split('\n');
+    expect(head).toBe(`refs/pulse/head/${id}`);
     expect(kept).toBe(`refs/pulse/recovery/${id}/3.0`);
     const names = scratch.git('diff', '--name-only', `${session.branch_name}~1`, kept);
     expect(names).toBe('checked.out\nhello.txt\nlate.txt');
