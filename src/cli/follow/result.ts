@@ -109,6 +109,11 @@ const STOP_SENTENCES: Partial<Record<string, string>> = {
   aborted_by_user: 'aborted by you',
 };
 
+/** Then its worktree is there, to look at. */
+function isResumable({ status }: Session): boolean {
+  return status !== 'complete' && status !== 'aborted';
+}
+
 function numbers(session: Session, liveMs: number): string {
   const { current_iteration: done, max_iterations: most, total_commits: commits } = session;
   return [
@@ -152,6 +157,7 @@ function pointers(
     // Checked out, or moved by a person: what it lacks is at the head.
     if (isBehind) rows.push(['it lags', `${git} switch ${branch} && ${git} merge ${tip}`]);
   }
+  if (isResumable(session) && session.current_iteration > 0) rows.push(['worktree', session.worktree_path]);
   for (const ref of kept) rows.push(['kept', `${git} show ${ref}`]);
   if (session.verify.length > 0 && session.status === 'complete')
     rows.push(['evidence', `pulse verify ${id}`]);
