@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import module from 'node:module';
-import { constants, tmpdir } from 'node:os';
+import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -70,11 +70,11 @@ function silenceExperimentalWarnings() {
   });
 }
 
-/** Start-up is a feature. Without a folder to write to it is only slower. */
+/** Start-up is a feature. Without a folder of the user's own it is only slower: in a shared one others could put code. */
 function enableCompileCache() {
   const cache = process.env.XDG_CACHE_HOME || (process.env.HOME && join(process.env.HOME, '.cache'));
   try {
-    module.enableCompileCache(join(cache || tmpdir(), 'pulse', 'compile-cache'));
+    if (cache) module.enableCompileCache(join(cache, 'pulse', 'compile-cache'));
   } catch {
     return;
   }

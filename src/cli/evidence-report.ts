@@ -15,7 +15,7 @@ const TITLE_LENGTH = 120;
 export function evidenceReport(content: SessionExport): string {
   const { session, iterations, verifications, events, unresolved, recovery } = content;
   const parts = [
-    `# ${shorten(shownLine(session.goal), TITLE_LENGTH)}`,
+    `# ${prose(shorten(shownLine(session.goal), TITLE_LENGTH))}`,
     session.goal.length > TITLE_LENGTH || session.goal.includes('\n') ? quoteBlock(session.goal) : '',
     '## Result',
     resultTable(content),
@@ -25,7 +25,7 @@ export function evidenceReport(content: SessionExport): string {
       : [
           '## Not resolved, and accepted so',
           unresolvedLines(unresolved)
-            .map((line) => `- ${cell(line)}`)
+            .map((line) => `- ${prose(cell(line))}`)
             .join('\n'),
         ]),
     ...(recovery.length === 0
@@ -67,7 +67,7 @@ function resultTable({ session, workflow }: SessionExport): string {
       'status',
       `**${status}**${reason && !isDone ? ` (${reason})` : ''}${isUnverified(session) ? ', **unverified**' : ''}`,
     ],
-    ['project', `${cell(session.project_name)} (\`${cell(session.project_path)}\`)`],
+    ['project', `${prose(cell(session.project_name))} (\`${cell(session.project_path)}\`)`],
     ['branch', `\`${branch}\`, from ${base ? `\`${base}\` at ` : ''}\`${sha.slice(0, 12)}\``],
     ['agent', `${session.agent}${session.command ? `: \`${cell(session.command)}\`` : ''}`],
     [
@@ -125,12 +125,17 @@ function checkParts(check: StoredVerification): string[] {
   return [facts, fenced(shown(check.outputTail).trimEnd().split('\n').slice(-40).join('\n'))];
 }
 
+/** As words alone: where a report is shown as a page, no element and no picture of theirs is in it. */
+function prose(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('![', '!\\[');
+}
+
 function cell(text: string): string {
   return shownLine(text).replaceAll('|', '\\|').replaceAll('`', "'");
 }
 
 function quoteBlock(text: string): string {
-  return shown(text)
+  return prose(shown(text))
     .trim()
     .split('\n')
     .map((line) => `> ${line}`.trimEnd())

@@ -1,5 +1,6 @@
 /** The command line's one entrance: parse, load the command's module, run it, turn its end into an exit code. */
 import { asPulseError, PulseError } from '../domain/errors.ts';
+import { redact, redactJson } from '../domain/redact.ts';
 import { COMMANDS } from './commands.ts';
 import { createOutput, type Output } from './output.ts';
 import { asksForJson, findCommand, parseCommand } from './parser.ts';
@@ -60,11 +61,11 @@ async function help([, name]: readonly string[], output: Output): Promise<number
 
 function report(output: Output, error: PulseError): number {
   const { style } = output.stderr;
-  output.talk(`${style.red('error:')} ${error.message}`);
+  output.talk(`${style.red('error:')} ${redact(error.message)}`);
   if (error.hint) output.talk(`${style.cyan('hint:')} ${error.hint}`);
   if (error.code === 'internal_error' && process.env.PULSE_DEBUG)
-    output.talk(String((error.cause as Error)?.stack));
-  if (output.isJson) output.json({ error: error.toJSON() });
+    output.talk(redact(String((error.cause as Error)?.stack)));
+  if (output.isJson) output.json({ error: redactJson(error.toJSON()) });
   return error.exitCode;
 }
 

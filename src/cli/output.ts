@@ -1,5 +1,7 @@
-/** stdout is data, stderr is talk (contract 6). */
+/** stdout is data, stderr is talk. Neither lets through what a terminal would act on. */
 import type { WriteStream } from 'node:tty';
+import { escapeControls } from '../domain/control-characters.ts';
+import { printable } from './terminal/printable.ts';
 import { createStyle, type Style, wantsColor } from './terminal/style.ts';
 
 export interface Output {
@@ -32,9 +34,9 @@ export function createOutput({ isJson, environment }: OutputOptions): Output {
   const stderr = side(process.stderr, environment);
   return {
     isJson,
-    data: (text) => void stdout.stream.write(`${text}\n`),
-    json: (value) => void stdout.stream.write(`${JSON.stringify(value)}\n`),
-    talk: (text) => void stderr.stream.write(`${text}\n`),
+    data: (text) => void stdout.stream.write(`${printable(text)}\n`),
+    json: (value) => void stdout.stream.write(`${escapeControls(JSON.stringify(value))}\n`),
+    talk: (text) => void stderr.stream.write(`${printable(text)}\n`),
     stdout,
     stderr,
   };

@@ -1,5 +1,5 @@
 /** Rings across the processes of one host: a Unix socket per listener, named after its session, in one folder. */
-import { mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ export function createDoorbell({ directory }: { directory: string }): ClosableDo
     });
     // Without a socket the slow poll still finds everything.
     server.on('error', () => server.close());
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    if (!isOwnFolder(directory)) return;
     rmSync(path, { force: true });
     server.listen(path);
     server.unref();
@@ -68,6 +68,7 @@ export function createDoorbell({ directory }: { directory: string }): ClosableDo
 }
 
 async function ringElsewhere(directory: string, sessionId: string): Promise<void> {
+  if (!isOwnFolder(directory)) return;
   const prefix = socketPrefix(sessionId);
   const own = `${prefix}${process.pid}.sock`;
   const names = await readdir(directory).catch(() => [] as string[]);
@@ -75,9 +76,29 @@ async function ringElsewhere(directory: string, sessionId: string): Promise<void
   await Promise.all(others.map((name) => ringAt(join(directory, name))));
 }
 
+/**
+ * Its place may be known to others: where the state directory's path is too long, it lies in a folder that everybody can
+ * write to. A folder that somebody else made there is not used; without a socket the slow poll still finds everything.
+ */
+function isOwnFolder(directory: string): boolean {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const found = lstatSync(directory);
+    if (!found.isDirectory() || found.uid !== (process.getuid?.() ?? found.uid)) return false;
+    if ((found.mode & 0o077) !== 0) chmodSync(directory, 0o700);
+    return true;
+  } catch {
+    return false; // a file in its place, or a disk that cannot be written
+  }
+}
+
+/** One that takes the ring and never lets go does not hold up whoever rang. */
+const RING_WITHIN_MS = 1_000;
+
 function ringAt(path: string): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(path);
+    socket.setTimeout(RING_WITHIN_MS, () => socket.destroy());
     socket.on('connect', () => socket.end());
     socket.on('close', () => resolve());
     // Nobody listens there any more: its process died without clearing up.

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PulseError } from '../domain/errors.ts';
+import { redact } from '../domain/redact.ts';
 import type { KeptGit, Question } from './kept.ts';
 
 export interface GitCall {
@@ -152,8 +153,9 @@ const TRIES = 7;
 
 /** What a non-zero exit is to a person: the command, the end of what git said, and whether trying again helps. */
 export function gitFailure(args: string[], { code, stderr }: GitResult): PulseError {
-  const said = stderr.trim().slice(-STDERR_TAIL);
-  const command = `git ${args.filter((arg) => !arg.startsWith(':(')).join(' ')}`.slice(0, 200);
+  // A remote's address may hold a password, and errors are logged, stored and shown.
+  const said = redact(stderr.trim()).slice(-STDERR_TAIL);
+  const command = redact(`git ${args.filter((arg) => !arg.startsWith(':(')).join(' ')}`).slice(0, 200);
   const data = { command, exit: code, stderr: said };
   if (said.includes('No space left on device')) {
     return new PulseError('disk_full', `${command}: the disk is full`, {

@@ -1,6 +1,7 @@
 /** What crosses hosts: the session's branch and attempts' commits, by way of the project's remote. */
 import { rm } from 'node:fs/promises';
 import { PulseError } from '../domain/errors.ts';
+import { redact } from '../domain/redact.ts';
 import { type Git, gitFailure } from './exec.ts';
 import { statOrNull } from './layout.ts';
 import { type LfsPush, pushLfs } from './lfs.ts';
@@ -10,7 +11,12 @@ import { headRef, type SessionRefs } from './session-head.ts';
 /** The address of a remote, or `null` where the repository has none of that name. 1 git process. */
 export async function remoteUrl(git: Git, root: string, name = 'origin'): Promise<string | null> {
   const answer = await git.attempt(['remote', 'get-url', name], { cwd: root });
-  return answer.code === 0 ? answer.stdout.toString('utf8').trim() : null;
+  if (answer.code !== 0) return null;
+  const url = answer.stdout.toString('utf8').trim();
+  if (!url.startsWith('-')) return url;
+  throw new PulseError('invalid_config', `The address of the remote ${name} begins with a dash.`, {
+    hint: 'git would take it for an option. `git remote set-url` sets another.',
+  });
 }
 
 /** A clone for worktrees, made once; it has no checkout of its own. 0 git processes for an existing one, else 2. */
@@ -38,7 +44,7 @@ export async function fetchCommit(
   // A branch that lags behind has the session's head beside it.
   if ((await fetch(headRef(session))).code === 0 && (await isThere())) return;
   if (fetched.code !== 0) throw gitFailure(['fetch', '-q', '--no-tags', remote], fetched);
-  throw new PulseError('git_failed', `${remote} has no commit ${sha} on ${branch}`, {
+  throw new PulseError('git_failed', `${redact(remote)} has no commit ${sha} on ${branch}`, {
     hint: 'Push the branch that the session starts from, then resume.',
   });
 }

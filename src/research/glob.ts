@@ -19,10 +19,10 @@ function hasWildcard(text: string): boolean {
   return /[*?[{]/.test(text);
 }
 
-type Name = '**' | RegExp;
+type Name = '**' | ((text: string) => boolean);
 
 function compile(pattern: string): Name[] {
-  return pattern.split('/').map((name) => (name === '**' ? name : nameExpression(name)));
+  return pattern.split('/').map((name) => (name === '**' ? name : nameMatcher(name)));
 }
 
 /** Which prefixes of the pattern can reach here, path name by path name: no backtracking. */
@@ -33,7 +33,7 @@ function matchesNames(path: readonly string[], names: readonly Name[]): boolean 
     for (const index of reached) {
       const name = names[index];
       if (name === '**') next.add(index);
-      else if (name?.test(part)) next.add(index + 1);
+      else if (name?.(part)) next.add(index + 1);
     }
     reached = closure(next, names);
   }
@@ -46,47 +46,69 @@ function closure(indexes: Set<number>, names: readonly Name[]): Set<number> {
   return indexes;
 }
 
-function nameExpression(name: string): RegExp {
-  let source = '';
-  for (let at = 0; at < name.length; at++) {
-    const character = name[at]!;
+/** A star, or what one character must be. */
+type Part = '*' | ((character: string) => boolean);
+
+function nameMatcher(name: string): (text: string) => boolean {
+  const parts: Part[] = [];
+  const characters = [...name];
+  for (let at = 0; at < characters.length; at++) {
+    const character = characters[at]!;
     if (character === '*') {
-      if (name[at - 1] !== '*') source += '[^/]*';
-    } else if (character === '?') source += '[^/]';
-    else if (character === '[') {
-      const end = name.indexOf(']', at + 2);
-      if (end < 0) source += '\\[';
+      if (parts.at(-1) !== '*') parts.push('*');
+    } else if (character === '?') parts.push(() => true);
+    else {
+      const end = character === '[' ? characters.indexOf(']', at + 2) : -1;
+      if (end < 0) parts.push((one) => one === character);
       else {
-        source += characterClass(name.slice(at + 1, end));
+        parts.push(characterClass(characters.slice(at + 1, end)));
         at = end;
       }
-    } else source += escapeCharacter(character);
+    }
   }
-  return new RegExp(`^${source}$`, 'su');
+  return (text) => matchesParts([...text], parts);
 }
 
-function characterClass(content: string): string {
-  const isNegated = /^[!^]/.test(content);
-  const characters = [...content.slice(isNegated ? 1 : 0)];
-  let members = '';
+/**
+ * Only the last star is ever taken back, by one character at a time: what an earlier one took is never better changed.
+ * So a name of n characters costs at most n times the length of the pattern.
+ */
+function matchesParts(text: readonly string[], parts: readonly Part[]): boolean {
+  let [at, part, star, starAt] = [0, 0, -1, 0];
+  while (at < text.length) {
+    const wanted = parts[part];
+    if (wanted === '*') {
+      star = part++;
+      starAt = at;
+    } else if (wanted?.(text[at]!)) {
+      at++;
+      part++;
+    } else if (star >= 0) {
+      part = star + 1;
+      at = ++starAt;
+    } else return false;
+  }
+  while (parts[part] === '*') part++;
+  return part === parts.length;
+}
+
+function characterClass(content: readonly string[]): (character: string) => boolean {
+  const isNegated = content[0] === '!' || content[0] === '^';
+  const characters = content.slice(isNegated ? 1 : 0);
+  const ranges: [number, number][] = [];
   for (let at = 0; at < characters.length; at++) {
     const isRange = characters[at + 1] === '-' && at + 2 < characters.length;
     const [from, to] = [characters[at]!, characters[isRange ? at + 2 : at]!].map(
       (one) => one.codePointAt(0)!,
     );
     // A range that runs backwards has no members.
-    if (from! <= to!) members += `${codePoint(from!)}-${codePoint(to!)}`;
+    ranges.push([from!, to!]);
     if (isRange) at += 2;
   }
-  return `[${isNegated ? '^/' : ''}${members}]`;
-}
-
-function codePoint(point: number): string {
-  return `\\u{${point.toString(16)}}`;
-}
-
-function escapeCharacter(character: string): string {
-  return character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&');
+  return (character) => {
+    const point = character.codePointAt(0)!;
+    return ranges.some(([from, to]) => from <= point && point <= to) !== isNegated;
+  };
 }
 
 /** Never more than a fixed number of alternatives, however many braces multiply. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
@@ -187,6 +187,14 @@ describe('setting up', () => {
       expect(stdout).toMatch(new RegExp(`· agent +${name}, tested with \\d[\\d.]+\\. .*npm install -g \\S+`));
     expect(stdout).toMatch(/agent +acp/);
     expect(stdout).toMatch(/agent +native/);
+  });
+
+  it('keeps compiled code in a folder of the user, and in none that all can write to', async () => {
+    const env = { HOME: undefined, XDG_CACHE_HOME: undefined, TMPDIR: scene.directory };
+    expect((await scene.pulse(['help'], { env })).code).toBe(0);
+    expect(existsSync(join(scene.directory, 'pulse'))).toBe(false);
+    await scene.pulse(['help'], { env: { ...env, XDG_CACHE_HOME: join(scene.directory, 'cache') } });
+    expect(existsSync(join(scene.directory, 'cache/pulse/compile-cache'))).toBe(true);
   });
 
   it('pulse doctor exits 1 when something is bad', async () => {

@@ -1,7 +1,17 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -50,6 +60,50 @@ describe('the doorbell', () => {
     await waiting;
     return performance.now() - began;
   }
+
+  it('does not use a folder that is another’s, or only a link to one', async () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), 'pulse-bell-'));
+    const link = join(directory, 'link');
+    symlinkSync(elsewhere, link);
+    const places = [link];
+    // Only root can give a folder away.
+    if (process.getuid?.() === 0) {
+      const foreign = join(directory, 'foreign');
+      mkdirSync(foreign, { mode: 0o777 });
+      chownSync(foreign, 12345, 12345);
+      places.push(foreign);
+    }
+    for (const place of places) {
+      const bell = open(place);
+      using listener = bell.listen(ID);
+      const waiting = timed(listener.wait(2000));
+      expect(sockets(place)).toEqual([]);
+      bell.ring(ID);
+      expect(await waiting).toBeLessThan(1500);
+    }
+    rmSync(elsewhere, { recursive: true });
+  });
+
+  it('closes a folder of its own that stands open to others', () => {
+    const place = join(directory, 'open');
+    mkdirSync(place);
+    chmodSync(place, 0o777);
+    using _listener = open(place).listen(ID);
+    expect(statSync(place).mode & 0o777).toBe(0o700);
+  });
+
+  it('is not held up by one that never lets go', async () => {
+    const holder = createServer({ allowHalfOpen: true }, () => undefined);
+    await new Promise<void>((resolve) => {
+      holder.listen(join(directory, `${ID.slice(-12)}.1.sock`), resolve);
+    });
+    const bell = open();
+    bell.ring(ID);
+    const began = performance.now();
+    await bell[Symbol.asyncDispose]();
+    expect(performance.now() - began).toBeLessThan(10_000);
+    holder.close();
+  });
 
   it('wakes those who wait in the same process, all of them, and no other session’s', async () => {
     const bell = open();

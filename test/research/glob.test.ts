@@ -61,3 +61,58 @@ describe('a pattern', () => {
     );
   });
 });
+
+describe('a name', () => {
+  /** As it was matched before: by an expression, which may take for ever. */
+  function expression(name: string): RegExp {
+    let source = '';
+    for (let at = 0; at < name.length; at++) {
+      const character = name[at]!;
+      if (character === '*') source += name[at - 1] === '*' ? '' : '[^/]*';
+      else if (character === '?') source += '[^/]';
+      else if (character === '[' && name.indexOf(']', at + 2) > 0) {
+        const end = name.indexOf(']', at + 2);
+        const content = name.slice(at + 1, end);
+        const isNegated = /^[!^]/.test(content);
+        source += `[${isNegated ? '^/' : ''}${content.slice(isNegated ? 1 : 0)}]`;
+        at = end;
+      } else source += character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&');
+    }
+    return new RegExp(`^${source}$`, 'su');
+  }
+
+  it('matches as an expression does', () => {
+    const piece = fc.constantFrom(
+      'a',
+      'b',
+      'ab',
+      '*',
+      '**a',
+      '?',
+      '[ab]',
+      '[!a]',
+      '[a-c]',
+      '.',
+      'é',
+      '😀',
+      '[',
+    );
+    const pattern = fc.array(piece, { minLength: 1, maxLength: 8 }).map((parts) => `x${parts.join('')}`);
+    const text = fc
+      .array(fc.constantFrom('a', 'b', 'c', '.', 'é', '😀', '['), { maxLength: 10 })
+      .map((parts) => `x${parts.join('')}`);
+    fc.assert(
+      fc.property(pattern, text, (wanted, name) => {
+        expect(matches(name, wanted)).toBe(name === wanted || expression(wanted).test(name));
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('of 250 letters is judged at once, however many stars there are', () => {
+    const began = performance.now();
+    expect(matches('a'.repeat(250), `${'*a'.repeat(20)}*b`)).toBe(false);
+    expect(matches('a'.repeat(250), `${'*a'.repeat(20)}*`)).toBe(true);
+    expect(performance.now() - began).toBeLessThan(500);
+  });
+});

@@ -1,4 +1,5 @@
 import { isPulseError } from '../../domain/errors.ts';
+import { redact } from '../../domain/redact.ts';
 import { STORE_AWAY_EXIT } from '../../process/supervise.ts';
 import { createPulse } from '../../pulse.ts';
 import type { CommandContext } from '../command-spec.ts';
@@ -14,7 +15,7 @@ export async function run({ input, output, environment }: CommandContext): Promi
   process.on('SIGHUP', () => undefined);
   const sessionId = input.argument('ID')!;
   const say = (text: string): void =>
-    output.talk(`${new Date().toISOString()} runner ${process.pid}: ${text}`);
+    output.talk(redact(`${new Date().toISOString()} runner ${process.pid}: ${text}`));
   try {
     await using pulse = await createPulse({ environment, onWait: output.talk, onAbsence: say });
     say(`takes ${sessionId}`);

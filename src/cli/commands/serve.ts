@@ -4,6 +4,7 @@ import { serve } from '../../api/serve.ts';
 import { takeServeLock } from '../../api/serve-lock.ts';
 import { loadConfig } from '../../config.ts';
 import { PulseError } from '../../domain/errors.ts';
+import { redact } from '../../domain/redact.ts';
 import { resolveHome } from '../../home.ts';
 import { createPulse } from '../../pulse.ts';
 import type { CommandContext } from '../command-spec.ts';
@@ -21,7 +22,7 @@ export async function run({ input, output, environment }: CommandContext): Promi
   const host = input.text('host') ?? HOST;
   const port = input.number('port') ?? PORT;
   if (port > 65_535) throw new PulseError('usage', `--port must be below 65536, not ${port}.`);
-  const say = (text: string): void => output.talk(`${new Date().toISOString()} ${text}`);
+  const say = (text: string): void => output.talk(redact(`${new Date().toISOString()} ${text}`));
   const told = listenForStop();
   surviveFailures(say);
 

@@ -1,13 +1,10 @@
 /** Text that others wrote, made safe and short enough for a terminal. */
-import { stripVTControlCharacters } from 'node:util';
+import { withoutControls, withoutSequences } from '../../domain/control-characters.ts';
 import { redact } from '../../domain/redact.ts';
-
-/** Every control character but line break and tab, and those that change the direction of what follows. */
-const CONTROLS = /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /** Nothing in it can move the cursor, colour the screen or show a secret. Line breaks and tabs stay. */
 export function shown(text: string): string {
-  return redact(stripVTControlCharacters(text).replaceAll('\r\n', '\n').replace(CONTROLS, ''));
+  return redact(withoutControls(withoutSequences(text).replaceAll('\r\n', '\n')));
 }
 
 /** As `shown`, on one line. */
@@ -38,7 +35,7 @@ const ASCII = /^[\x20-\x7e]*$/;
 export function displayWidth(text: string): number {
   if (ASCII.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of segmenter.segment(stripVTControlCharacters(text))) {
+  for (const { segment } of segmenter.segment(withoutSequences(text))) {
     if (/^[\p{M}\p{Cf}\p{Cc}]+$/u.test(segment)) continue;
     width += WIDE.test(segment) ? 2 : 1;
   }
