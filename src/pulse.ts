@@ -218,7 +218,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
   });
   const bell = pool ? createPostgresDoorbell({ pool }) : createDoorbell({ directory: home.sockets });
   const endpoint = createToolEndpoint();
-  const redactor = createRedactor(environmentSecrets(environment));
+  const redactor = createRedactor([...environmentSecrets(environment), ...(await ownToken(home))]);
   const sandboxes = createSandboxes({
     git,
     environment,
@@ -361,6 +361,12 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
       await store.close();
     },
   };
+}
+
+/** What opens `serve` must not stand in what is stored and shown; `serve` makes it before it opens a Pulse. */
+async function ownToken({ token }: Home): Promise<string[]> {
+  const text = await readFile(token, 'utf8').catch(() => '');
+  return text.trim() === '' ? [] : [text.trim()];
 }
 
 /** The program itself, as other processes start it. */

@@ -1,13 +1,13 @@
+import { withoutSequences } from './control-characters.ts';
+import { PLACE_RULES, type SecretRule, SHAPE_RULES, TOKEN_RULES } from './secret-rules.ts';
 import {
   ADDRESS_PASSWORD,
   ADDRESS_TOKEN,
   isSecretArgument,
   isWeakSecret,
   NAMED_BEFORE,
-  NAMED_BY_PLACE,
   NO_SECRET,
   SECRET_NAME,
-  TOKENS,
   VALUE,
   WEAK_NAME,
 } from './secret-shapes.ts';
@@ -26,12 +26,22 @@ export interface Redactor {
 }
 
 const REDACTED = '[redacted]';
+/** Characters of no width. */
+const UNSEEN = /[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const HIDING = /[\u001b\u0080-\u009f\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]/;
 
 /** Secrets that are known by value (keys from the environment) go as well. Values under 6 characters are ignored. */
 export function createRedactor(extraSecrets: readonly string[]): Redactor {
   const known = knownSecrets(extraSecrets);
   const redactText = (text: string): string => {
     if (text.length < 6) return text;
+    // What a reader does not see must not hide a secret: colours and joiners within one are taken out with it.
+    const read = HIDING.test(text) ? withoutSequences(text).replace(UNSEEN, '') : text;
+    const redacted = redactRead(read);
+    return redacted === read ? text : redacted;
+  };
+  const redactRead = (text: string): string => {
     let before = text;
     // One secret's removal can lay another bare.
     for (let round = 0; round < 8; round++) {
@@ -65,9 +75,9 @@ const { redact: redactPlain, redactJson: redactPlainJson } = createRedactor([]);
 export const redact = redactPlain;
 export const redactJson = redactPlainJson;
 
-const KEY_BEGIN = /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----/;
-const KEY_END = /-----END [A-Z ]{0,30}PRIVATE KEY-----/;
-const KEY_ENDS = new RegExp(KEY_END, 'g');
+const KEY_BEGIN = /-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----|\bPrivate-Lines: \d/;
+const KEY_END = /-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----|\bPrivate-MAC: [0-9a-f]{8,128}/;
+const KEY_ENDS = /-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----/g;
 const KEY_LINE = /^[A-Za-z0-9+/=]{1,128}$/;
 /** A key that is never closed does not hide what follows it for ever. */
 const MAX_KEY_LINES = 300;
@@ -81,10 +91,22 @@ const WEAK_ASSIGNMENT = new RegExp(`(${WEAK_NAME})(${GLUE})(${VALUE})(?![\\w.]{0
 const SECRET_KEY = new RegExp(`(?:${SECRET_NAME}|authorization|cookie)$`, 'i');
 const WEAK_KEY = new RegExp(`(?:${WEAK_NAME})$`);
 
+/** All at once: a pass for each would cost as many times as much. */
+const TOKENS = new RegExp(
+  `(?<![A-Za-z0-9])(?:${TOKEN_RULES.map(({ shape }) => shape.source).join('|')})`,
+  'g',
+);
+
+function placed({ isSecret }: SecretRule): (found: string, before: string, value: string) => string {
+  return (found, before, value) => (isSecret?.(value) === false ? found : before + REDACTED);
+}
+
 function redactPiece(piece: string, known: RegExp | null): string {
   let text = known ? piece.replace(known, REDACTED) : piece;
-  for (const token of TOKENS) text = text.replace(token, REDACTED);
-  for (const place of NAMED_BY_PLACE) text = text.replace(place, `$1${REDACTED}`);
+  for (const { shape, isSecret } of SHAPE_RULES)
+    text = text.replace(shape, (found) => (isSecret?.(found) === false ? found : REDACTED));
+  text = text.replace(TOKENS, REDACTED);
+  for (const rule of PLACE_RULES) text = text.replace(rule.shape, placed(rule));
   return withoutKeyEnds(text)
     .replace(/(?<![A-Za-z0-9])sk-[\w-]{20,4096}/g, (found) => (/\d/.test(found) ? REDACTED : found))
     .replace(
@@ -156,6 +178,7 @@ function knownSecrets(secrets: readonly string[]): RegExp | null {
       secret,
       encodeURIComponent(secret.toWellFormed()),
       JSON.stringify(secret).slice(1, -1),
+      ...encodings(secret),
     ])
     .filter((secret) => secret.length >= 6 && !REDACTED.includes(secret));
   if (usable.length === 0) return null;
@@ -163,6 +186,19 @@ function knownSecrets(secrets: readonly string[]): RegExp | null {
   return new RegExp(
     longestFirst.map((secret) => secret.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'),
     'g',
+  );
+}
+
+/** As programs write bytes; of a short one they could be anything. The end of base64 depends on what follows it. */
+function encodings(secret: string): string[] {
+  if (secret.length < 8) return [];
+  const bytes = Buffer.from(secret);
+  const whole = bytes.length - (bytes.length % 3);
+  return [bytes.toString('hex'), bytes.toString('hex').toUpperCase()].concat(
+    (['base64', 'base64url'] as const).flatMap((way) => [
+      bytes.toString(way),
+      bytes.subarray(0, whole).toString(way),
+    ]),
   );
 }
 

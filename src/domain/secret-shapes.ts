@@ -1,24 +1,4 @@
-/** What secrets look like where nobody says that they are: tokens with a known form, addresses, headers, arguments. */
-
-/** Tokens that say what they are. Each starts where no word runs on into it, and no pattern can backtrack far. */
-export const TOKENS: readonly RegExp[] = [
-  /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:[\w+/=\s\\,:]|-(?!-)){0,16384}(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g,
-  /(?<![A-Za-z0-9])sk-ant-[\w-]{8,4096}/g,
-  /(?<![A-Za-z0-9])sk-(?:proj|svcacct|admin|or-v1)-[\w-]{8,4096}/g,
-  /(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{16,4096}|github_pat_\w{16,4096}|glpat-[\w-]{16,4096}|xox[abeoprs]-[\w-]{8,4096}|xapp-[\w-]{16,4096})/g,
-  /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g,
-  /(?<![A-Za-z0-9])(?:AIza[\w-]{30,4096}|ya29\.[\w-]{20,4096}|npm_[A-Za-z0-9]{30,4096}|hf_[A-Za-z0-9]{30,4096}|gsk_[A-Za-z0-9]{30,4096})/g,
-  /(?<![A-Za-z0-9])(?:[sr]k|pk|whsec)_(?:live|test)_[A-Za-z0-9]{10,4096}/g,
-  /(?<![A-Za-z0-9])(?:SG\.[\w-]{16,64}\.[\w-]{16,128}|do[opr]_v1_[A-Za-z0-9]{30,4096})/g,
-  /(?<![A-Za-z0-9])pypi-(?:AgE[\w-]{16,4096}|[A-Za-z0-9_]{30,4096})/g,
-  /(?<![\w-])eyJ[\w-]{8,4096}\.[\w-]{8,4096}(?:\.[\w-]{0,4096})?/g,
-  /(?:(?<=\/bot)|(?<![\w-]))\d{8,10}:[\w-]{35}(?![\w-])/g,
-  // What opens a chat: the part after the service's address.
-  /(?<=\bhooks\.slack\.com\/(?:services|workflows|triggers)\/)[\w/-]{8,4096}/g,
-  /(?<=\bdiscord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/)\d{5,30}\/[\w-]{8,4096}/g,
-  // The signature of an address that is open to whoever has it.
-  /(?<=[?&;](?:sig|signature|x-(?:amz|goog)-signature)=)[\w%+/=.~-]{8,4096}/gi,
-];
+/** What secrets look like by the names and signs around them: addresses, arguments, assignments. */
 
 /** The password of an address, as it stands there. */
 export const ADDRESS_PASSWORD = /(?<=:\/\/[^\s/:@"'<>[\]]{0,128}:)[^\s/"'<>[\]]{1,256}(?=@)/g;
@@ -26,15 +6,6 @@ export const ADDRESS_PASSWORD = /(?<=:\/\/[^\s/:@"'<>[\]]{0,128}:)[^\s/"'<>[\]]{
 export const ADDRESS_TOKEN =
   /(?<=\bhttps?:\/\/)(?=[^\s/:@"'<>[\]]{32}|[^\s/:@"'<>[\]\d]{0,256}\d)[^\s/:@"'<>[\]]{10,256}(?=@)/gi;
 
-/** Words of which the last group is the secret, and what is before it stays. */
-export const NAMED_BY_PLACE: readonly RegExp[] = [
-  /(\b(?:set-)?cookie\\?["']?[ \t]{0,4}:[ \t]{0,4}\\?["']?)([^\s=:;,"'\\[\]]{1,128}=(?:[^"'\r\n\\]|(?<==)"[^"\r\n]{0,4096}"){1,4096})/gi,
-  /(\s--cookie[ \t=]{1,4}["']?)([^\s=:;,"'\\[\]]{1,128}=[^"'\r\n\\]{1,4096})/g,
-  // Of other programs `-u` is a user and a group.
-  /(\bcurl\b[^\r\n]{0,300}?[\s"'](?:-u|--user|-U|--proxy-user)[\s"',=\\]{1,6}[^\s:"'\\,]{1,128}:)([^\s"'\\]{1,256})/g,
-  // As `.netrc` has it.
-  /(\blogin\s{1,8}[^\s[\]]{1,128}\s{1,8}password\s{1,8})([^\s[\]]{1,256})/g,
-];
 /** A value as it stands after a name: quoted, or up to the next thing. The quote is part of it, the closing one is not. */
 export const VALUE = `\\\\?"[^"\\\\\\n]{1,4096}|\\\\?'[^'\\\\\\n]{1,4096}|[^\\s"'\`,;&(){}<>[\\]|=$\\\\][^\\s"'\`,;&(){}<>[\\]|\\\\]{0,4095}`;
 /** An argument after the option that names it, and a line of `.netrc`; prose has the same form with plain words. */

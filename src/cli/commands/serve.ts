@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { isLoopback } from '../../api/guard.ts';
 import { serve } from '../../api/serve.ts';
 import { takeServeLock } from '../../api/serve-lock.ts';
+import { readToken } from '../../api/state-file.ts';
 import { loadConfig } from '../../config.ts';
 import { PulseError } from '../../domain/errors.ts';
 import { redact } from '../../domain/redact.ts';
@@ -26,7 +27,9 @@ export async function run({ input, output, environment }: CommandContext): Promi
   const told = listenForStop();
   surviveFailures(say);
 
-  using lock = await takeServeLock(resolveHome(environment).serveLock);
+  const home = resolveHome(environment);
+  using lock = await takeServeLock(home.serveLock);
+  await readToken(home);
   await using pulse = await createPulse({ environment, onWait: output.talk });
   const { values } = await loadConfig(null, environment);
   const orphans = input.has('adopt') ? await findOrphans(pulse) : [];
