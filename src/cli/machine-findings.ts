@@ -230,7 +230,9 @@ async function sandbox({ PATH }: NodeJS.ProcessEnv): Promise<Finding> {
   const state = await sandboxState(PATH);
   const subject = 'sandbox';
   if (state.works)
-    return { level: 'ok', subject, text: `works (${state.bwrap}); --sandbox on encloses a session` };
+    return state.note === null
+      ? { level: 'ok', subject, text: `works (${state.bwrap}); --sandbox on encloses a session` }
+      : { level: 'warn', subject, text: `works (${state.bwrap}), with less to rely on`, hint: state.note };
   return { level: 'warn', subject, text: state.message, hint: state.hint };
 }
 

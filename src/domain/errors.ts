@@ -40,6 +40,7 @@ export const ERROR_CODES = {
   fenced: { exit: 1, http: 409 },
   ref_moved: { exit: 1, http: 409 },
   git_failed: { exit: 1, http: 500 },
+  git_stopped: { exit: 1, http: 503 },
   internal_error: { exit: 1, http: 500 },
 } as const satisfies Record<string, { exit: number; http: number }>;
 

@@ -252,7 +252,7 @@ async function runAgent(
   await own?.settled?.({ isClean: end.ok && cause === null });
   const failed = failureOf({ end, exit, cause, stderr: hiding.redact(stderr) });
   const mayBeDenied = !failed && denied.size > 0 && !adapter.isPlayed;
-  const isDenied = mayBeDenied && (await isUntouched(attempt, environment));
+  const isDenied = mayBeDenied && (await isUntouched(attempt, sandboxes));
   const failure = isDenied ? denial(denied) : failed;
   recorder?.finish(isDenied ? { ...end, ok: false, failure: 'denied', message: failure!.message } : end);
   return hiding.redactJson({

@@ -1,10 +1,8 @@
 /** One attempt, executed whole by one daemon (contract 1.4): worktree, agent, commit, verification, report. */
 import type { AttemptResult, RunReport, VerificationRecord } from '../domain/attempt.ts';
-import { formatDuration } from '../domain/durations.ts';
 import { isPulseError } from '../domain/errors.ts';
 import { readSignal } from '../domain/signals.ts';
 import { tellingLines } from '../domain/telling-lines.ts';
-import type { PreflightReport } from '../domain/workflow.ts';
 import { appendEvents } from '../store/events.ts';
 import { holdsTask, saveResult } from '../store/inbox.ts';
 import { isOvertaken } from '../store/research.ts';
@@ -16,6 +14,7 @@ import { type MeasureReport, measureRequestSchema, NOTHING_MEASURED } from './me
 import { filesOmitted, tellNotices } from './notices.ts';
 import type { HeldAttempt, UnitCommit } from './ports.ts';
 import { preflightProgress } from './preflight-progress.ts';
+import { tooLong, withAgents } from './preflight-report.ts';
 import { triedBefore } from './tried-idea.ts';
 import { messageOf } from './unit-message.ts';
 
@@ -56,7 +55,14 @@ export async function executeAttempt(
     return 'reported';
   }
   result = await orCrashed(engine, attempt, result);
-  const kept = await keepWork(engine, attempt, result);
+  let kept: UnitCommit | null = null;
+  try {
+    kept = await keepWork(engine, attempt, result);
+  } catch (error) {
+    // A filter that hangs, for instance: it may be of the agent's making, and another try may go well.
+    if (signal.aborted || !result.run || !isPulseError(error, 'git_stopped')) throw error;
+    result = crashed(result, result.run, error.message);
+  }
   const { commit, tree = null } = kept ?? {};
   const measured =
     commit && spec.work?.kind === 'experiment'
@@ -113,24 +119,6 @@ async function executePreflight(
     preflight: found && withAgents(limit.aborted ? { ...found, error: tooLong(limitMs) } : found, result.run),
   });
   return 'reported';
-}
-
-function tooLong(limitMs: number): string {
-  return `it took longer than ${formatDuration(limitMs)}`;
-}
-
-/** What the preflight agent told, beside what Pulse saw itself. */
-function withAgents(found: PreflightReport, run: RunReport | null): PreflightReport {
-  if (!run) return found;
-  const { preflight: told } = run;
-  if (!told) return { ...found, error: found.error ?? 'the agent ended without preflight_done' };
-  return {
-    ...found,
-    summary: told.summary,
-    setupCommands: told.setupCommands,
-    buildSuccess: told.buildSuccess,
-    baseline: [...told.records, ...found.baseline],
-  };
 }
 
 /** The metric as it is: no agent, no commit. */
@@ -295,6 +283,10 @@ async function orCrashed(
   const fault = isAtStake ? await workspace.faultOf(attempt) : null;
   if (!run || fault === null) return result;
   const message = `The agent broke its own checkout: ${fault}.`;
+  return crashed(result, run, message);
+}
+
+function crashed(result: AttemptResult, run: RunReport, message: string): AttemptResult {
   return { ...result, run: { ...run, failure: { class: 'crashed', message, resetAt: null } } };
 }
 

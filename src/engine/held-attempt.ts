@@ -25,6 +25,7 @@ export async function holdAttempt(engine: Engine, { task, spec, control }: Holdi
     iteration: task.iteration_number,
     runId: runIdOf(task.id, task.token),
     enter: phases.enter,
+    signal: control.signal,
   };
   const over = new AbortController();
   const beating = keepLease({
@@ -41,7 +42,9 @@ export async function holdAttempt(engine: Engine, { task, spec, control }: Holdi
     isReported = (await executeAttempt(engine, attempt, control)) === 'reported';
   } catch (error) {
     // Fenced: the attempt is somebody else's now, and whatever this one held was given up.
-    if (!isPulseError(error, 'fenced')) throw asPulseError(error);
+    // Told to stop: so was the git that it waited for.
+    const isStopped = control.signal.aborted && isPulseError(error, 'git_stopped');
+    if (!isStopped && !isPulseError(error, 'fenced')) throw asPulseError(error);
   } finally {
     over.abort();
     await beating;

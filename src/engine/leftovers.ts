@@ -1,6 +1,6 @@
 /** What a worktree holds beside its commit, kept before it goes or begins anew. */
 import { existsSync } from 'node:fs';
-import type { AttemptSpec, Identity } from '../domain/attempt.ts';
+import type { AttemptSpec } from '../domain/attempt.ts';
 import type { NewEvent } from '../domain/events.ts';
 import { disarmWorktree } from '../git/disarm.ts';
 import type { Git } from '../git/exec.ts';
@@ -9,41 +9,63 @@ import { recoveryRef } from '../git/refs.ts';
 import { keepSubmodules } from '../git/submodules.ts';
 import { ensureWorktree, worktreeFault } from '../git/worktree.ts';
 import type { Session } from '../store/sessions.ts';
+import { ensureCheckout } from './checkout.ts';
 import { filesOmitted, submodulesKept } from './notices.ts';
 import type { HeldAttempt, LastAttempt } from './ports.ts';
+import type { Sandboxes } from './run-sandbox.ts';
+
+interface Means {
+  git: Git;
+  sandboxes: Pick<Sandboxes, 'gitIn'>;
+}
 
 interface KeptRequest {
+  /** What the worktree was last used for. */
+  spec: AttemptSpec | null;
   root: string;
   worktree: string;
   ref: string;
   startSha: string;
-  exclude?: string[];
-  /** Whether what lies there was made in a sandbox. */
-  isEnclosed: boolean;
-  identity: Identity | null;
+  /** Somebody waits for the end of what was stopped. */
+  isUrgent?: boolean;
 }
+
+/** With the time that a run has to end, and with a second look when its session is closed, less than ten seconds. */
+const URGENT_FILTER_MS = 2_000;
 
 /** No worktree, no leftovers. One that has lost its link has its files still. */
 export async function saveIfThere(
-  git: Git,
-  { isEnclosed, root, ...request }: KeptRequest,
+  { git, sandboxes }: Means,
+  { spec, root, isUrgent, ...request }: KeptRequest,
 ): Promise<NewEvent[]> {
   const { worktree, ref, startSha: sha } = request;
   if (!existsSync(worktree)) return [];
   if ((await worktreeFault({ root, path: worktree })) !== null)
-    await ensureWorktree(git, { root, path: worktree, sha, isOurs: true });
+    await (spec
+      ? ensureCheckout({ git, sandboxes, spec, path: worktree, sha, isOurs: true })
+      : ensureWorktree(git, { root, path: worktree, sha, isOurs: true }));
   // A run whose Pulse was killed could not be cleared up after.
-  if (isEnclosed) await disarmWorktree(git, worktree);
+  if (spec?.sandbox) await disarmWorktree(git, worktree);
+  const own = spec ? await sandboxes.gitIn({ spec, cwd: worktree }) : git;
   const message = `pulse: what ${ref} left behind`;
-  const name = submodulesName(ref);
-  const kept = await keepSubmodules(git, { root, worktree, name, identity: request.identity, message });
-  const { leftOut } = await saveLeftovers(git, { ...request, message });
+  const identity = spec?.identity ?? null;
+  const filterLimitMs = isUrgent ? URGENT_FILTER_MS : undefined;
+  const submodules = filterLimitMs === undefined ? own : own.bind({ limitMs: filterLimitMs });
+  const kept = await keepSubmodules(submodules, {
+    root,
+    worktree,
+    name: submodulesName(ref),
+    identity,
+    message,
+  });
+  const exclude = spec ? keptOut(spec) : [];
+  const { leftOut } = await saveLeftovers(own, { ...request, identity, exclude, message, filterLimitMs });
   return [...submodulesKept(kept), ...filesOmitted(leftOut, ref)];
 }
 
 /** Of a session that has ended. Throws where something cannot be kept: then its worktree must not go. */
 export async function saveLast(
-  git: Git,
+  { git, sandboxes }: Means,
   { id, status, project_path: root, worktree_path: worktree }: Session,
   last: LastAttempt | null,
 ): Promise<NewEvent[]> {
@@ -56,13 +78,15 @@ export async function saveLast(
     const isWhole = (await worktreeFault({ root, path: worktree })) === null;
     const name = submodulesName(ref);
     const request = { root, worktree, name, identity, message: null };
-    return submodulesKept(isWhole ? await keepSubmodules(git, request) : []);
+    if (!isWhole) return [];
+    const own = task ? await sandboxes.gitIn({ spec: task.spec, cwd: worktree }) : git;
+    return submodulesKept(await keepSubmodules(own, request));
   }
   // What was committed has a name of its own, also where it was not kept.
   const startSha = task?.result?.commit ?? iteration.commit_hash ?? iteration.start_sha;
-  const isEnclosed = Boolean(task?.spec.sandbox);
-  const exclude = task ? keptOut(task.spec) : [];
-  return saveIfThere(git, { root, worktree, ref, startSha, exclude, isEnclosed, identity });
+  const spec = task?.spec ?? null;
+  const isUrgent = status === 'aborted';
+  return saveIfThere({ git, sandboxes }, { spec, root, worktree, ref, startSha, isUrgent });
 }
 
 function submodulesName(ref: string): string {

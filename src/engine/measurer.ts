@@ -17,6 +17,7 @@ import { levelOf, nextBaselineStep } from '../research/reference.ts';
 import type { ResearchFile } from '../research/research-file.ts';
 import { pinnedFiles, scopeBreaches, scopeMatcher } from '../research/scope.ts';
 import { timeLimitMs } from '../research/time-limit.ts';
+import { ensureCheckout } from './checkout.ts';
 import type { MeasureReport, MeasureRequest, Measurer } from './measure.ts';
 import { measureRequestSchema, NOTHING_MEASURED, researchFileOf } from './measure.ts';
 import { createMeasuringCheckouts, type MeasuringCheckout } from './measuring-checkout.ts';
@@ -66,6 +67,8 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
       path,
       from: worktreePath,
       sha,
+      make: () => ensureCheckout({ git, sandboxes, spec: attempt.spec, path, sha, signal }),
+      inside: () => sandboxes.gitIn({ spec: attempt.spec, cwd: path, signal }),
       setupMark: () => setupMark({ commands, cwd: path }),
       async setUp() {
         const { enter } = attempt;

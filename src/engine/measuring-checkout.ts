@@ -8,13 +8,7 @@ import { join } from 'node:path';
 import type { Git } from '../git/exec.ts';
 import { resetWorktree } from '../git/recovery.ts';
 import { seedSubmodules } from '../git/submodules.ts';
-import {
-  checkoutState,
-  ensureWorktree,
-  removeWorktree,
-  untrackedPaths,
-  worktreeFault,
-} from '../git/worktree.ts';
+import { checkoutState, removeWorktree, untrackedPaths, worktreeFault } from '../git/worktree.ts';
 import { keepPrepared, type PreparedPaths } from './prepared-paths.ts';
 
 export interface MeasuringCheckout {
@@ -30,6 +24,10 @@ export interface CheckoutRequest {
   /** The session's worktree, which has the commits of submodules. */
   from?: string;
   sha: string;
+  /** Makes the checkout at `sha`. */
+  make(): Promise<unknown>;
+  /** Git for calls in it. */
+  inside(): Promise<Git>;
   /** Of the commit that is checked out: differs where setup would do something else; `null`: there is nothing to do. */
   setupMark(): Promise<string | null>;
   setUp(): Promise<void>;
@@ -50,34 +48,37 @@ export function createMeasuringCheckouts(git: Git): MeasuringCheckouts {
     await rm(copyOf(path), { recursive: true, force: true });
   }
 
-  async function make({ root, path, from, sha, setupMark, setUp }: CheckoutRequest): Promise<Prepared> {
+  async function make(request: CheckoutRequest): Promise<Prepared> {
+    const { root, path, from, sha, setupMark, setUp } = request;
     await close({ root, path });
-    await ensureWorktree(git, { root, path, sha });
+    await request.make();
     await seedSubmodules({ root, worktree: path, from });
     const mark = await setupMark();
     if (mark === null) return { mark, paths: NOTHING };
     await setUp();
-    const names = await untrackedPaths(git, path);
-    await resetWorktree(git, { worktree: path, sha, keep: names });
+    const own = await request.inside();
+    const names = await untrackedPaths(own, path);
+    await resetWorktree(own, { worktree: path, sha, keep: names });
     return { mark, paths: await keepPrepared({ checkout: path, copy: copyOf(path), names }) };
   }
 
   /** Another lockfile is set up from nothing: what the last one brought must not be found. */
   async function move(request: CheckoutRequest, prepared: Prepared): Promise<Prepared> {
     const { path, sha, setupMark } = request;
-    await resetWorktree(git, { worktree: path, sha, keep: prepared.paths.names });
+    await resetWorktree(await request.inside(), { worktree: path, sha, keep: prepared.paths.names });
     return (await setupMark()) === prepared.mark ? prepared : make(request);
   }
 
   async function putBack(
-    { path, sha }: CheckoutRequest,
+    { path, sha, inside }: CheckoutRequest,
     { names, putBack }: PreparedPaths,
   ): Promise<string[]> {
-    const { changed, untracked, ignored } = await checkoutState(git, path);
+    const own = await inside();
+    const { changed, untracked, ignored } = await checkoutState(own, path);
     const isNew = (name: string): boolean => !names.some((own) => name === own || name.startsWith(`${own}/`));
     const left = [...changed, ...untracked.filter(isNew)];
     for (const name of ignored.filter(isNew)) await rm(join(path, name), { recursive: true, force: true });
-    if (left.length > 0) await resetWorktree(git, { worktree: path, sha, keep: names });
+    if (left.length > 0) await resetWorktree(own, { worktree: path, sha, keep: names });
     await putBack();
     return left;
   }

@@ -38,6 +38,8 @@ export interface HeldAttempt {
   runId: string;
   /** Tells whoever looks on what is done now. */
   enter?: (phase: Phase, command?: string) => void;
+  /** Ends what is done for it; whoever clears up after it goes without. */
+  signal?: AbortSignal;
 }
 
 export interface BranchMove {

@@ -54,21 +54,22 @@ export function createPulseWorkspace({
     agentEnvironment({ base: environment, own: [], pass: spec.environmentPass, add: {} });
 
   async function stage(attempt: HeldAttempt, indexFile: string): Promise<StagedWork> {
-    const { spec } = attempt;
+    const { spec, signal } = attempt;
     const { worktreePath: worktree, work } = spec;
     const { baseSha, artifacts } = pulseWork(work);
     // The agent may be at work still: what it has planted is cleared before git looks at its files.
     if (spec.sandbox) await disarmWorktree(git, worktree);
+    const own = await sandboxes.gitIn({ spec, signal });
     // What lies uncommitted in a submodule would be in no tree. The commit tells what could not be kept.
-    await keepSubmodules(git, submodulesOf(attempt)).catch(() => undefined);
-    const { changes, leftOut } = await stageAll(git, {
+    await keepSubmodules(own, submodulesOf(attempt)).catch(() => undefined);
+    const { changes, leftOut } = await stageAll(own, {
       worktree,
       against: baseSha,
       exclude: artifacts,
       indexFile,
     });
     const env = { GIT_INDEX_FILE: indexFile };
-    const tree = await git.text(['write-tree'], { cwd: worktree, env });
+    const tree = await own.text(['write-tree'], { cwd: worktree, env });
     return { tree, files: sortedPaths(changes.map(({ path }) => path)), leftOut };
   }
 
@@ -141,14 +142,15 @@ export function createPulseWorkspace({
       }
       const fault = await worktreeFault({ root: attempt.spec.projectPath, path: worktree });
       if (fault !== null) return { ...NOTHING_FOUND, error: `${fault}, which preflight must not do` };
-      const { changed, artifacts } = await readArtifacts(git, worktree);
+      const own = await sandboxes.gitIn(attempt);
+      const { changed, artifacts } = await readArtifacts(own, worktree);
       const impurity = (await isHeadAt(worktree, startSha))
         ? changed.length > 0
           ? `tracked files were changed, which preflight must not do: ${changed.slice(0, 10).join(', ')}`
           : null
         : 'HEAD was moved by a commit or to a branch, which preflight must not do';
       const error = signal.aborted ? 'interrupted' : impurity;
-      if (impurity !== null) await resetWorktree(git, { worktree, sha: startSha, keep: artifacts });
+      if (impurity !== null) await resetWorktree(own, { worktree, sha: startSha, keep: artifacts });
       const commands = setup ?? [];
       const report: PreflightReport = {
         error,
@@ -172,7 +174,8 @@ export function createPulseWorkspace({
       const now = await stage(attempt, index.path);
       if (now.tree === tree) return [];
       const options = ['-r', '-z', '--no-renames', '--name-only', '--diff-filter=MDT'];
-      const { stdout } = await git.run(['diff-tree', ...options, tree, now.tree], { cwd });
+      const own = await sandboxes.gitIn(attempt);
+      const { stdout } = await own.run(['diff-tree', ...options, tree, now.tree], { cwd });
       return sortedPaths(splitNul(stdout));
     },
 

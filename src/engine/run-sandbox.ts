@@ -6,13 +6,15 @@ import type { AgentAdapter } from '../agents/contract.ts';
 import type { AttemptSpec } from '../domain/attempt.ts';
 import { disarmWorktree } from '../git/disarm.ts';
 import type { Git } from '../git/exec.ts';
-import { gitSandboxPaths } from '../git/sandbox-paths.ts';
+import { gitSandboxPaths, placeOf } from '../git/sandbox-paths.ts';
+import { agentEnvironment } from '../process/environment.ts';
 import { holds, installations } from '../process/installation.ts';
 import type { Sandbox } from '../process/sandbox.ts';
 import { sandboxState } from '../process/sandbox-state.ts';
+import { encloseGit } from './enclosed-git.ts';
 
 export interface SandboxRequest {
-  spec: Pick<AttemptSpec, 'sandbox' | 'worktreePath' | 'command'>;
+  spec: Pick<AttemptSpec, 'sandbox' | 'worktreePath' | 'projectPath' | 'command' | 'environmentPass'>;
   /** Where the process works, if not in the attempt's worktree. */
   cwd?: string;
   /** Whose own files are needed; checks need nobody's. */
@@ -26,6 +28,11 @@ export interface SandboxRequest {
 export interface Sandboxes {
   /** `null`: the attempt asks for none, or takes what it gets and can have none here. */
   plan(request: SandboxRequest): Promise<Sandbox | null>;
+  /**
+   * Git for calls in a checkout that exists and that an agent can write. Where the attempt is enclosed, so is git: the
+   * filters and nested repositories that it meets there are the agent's to choose.
+   */
+  gitIn(request: Pick<SandboxRequest, 'spec' | 'cwd'> & { signal?: AbortSignal }): Promise<Git>;
 }
 
 export interface SandboxesOptions {
@@ -42,11 +49,14 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
   const { git, environment, stateDirectory, binDirectory, programDirectory } = options;
   const home = environment.HOME || homedir();
 
-  return {
+  const sandboxes: Sandboxes = {
     async plan({ spec, cwd = spec.worktreePath, adapter, programs = [], folders = [] }) {
-      if (!(await isWanted(spec.sandbox, environment.PATH))) return null;
+      if (!spec.sandbox) return null;
+      const state = await sandboxState(environment.PATH);
+      // One that must be there and cannot is told by the process that does not start.
+      if (!state.works && spec.sandbox.mode !== 'on') return null;
       const { read = [], write = [] } = spec.sandbox ?? {};
-      const shared = await gitSandboxPaths(cwd);
+      const shared = await gitSandboxPaths({ root: spec.projectPath, worktree: cwd });
       const place = { home, environment, worktree: spec.worktreePath, command: spec.command };
       const own = adapter?.sandboxPaths?.(place) ?? { read: [], write: [] };
       const asked = [...own.write, ...write].map((path) => madeFolder(fromHome(path, home)));
@@ -64,22 +74,28 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
           ...shared.read,
         ],
         copy: seen.filter(isFile),
+        isolation: state.works ? state.isolation : undefined,
         afterwards: () => disarmWorktree(git, cwd),
       };
     },
+
+    async gitIn({ spec, cwd = spec.worktreePath, signal }) {
+      const sandbox = await sandboxes.plan({ spec, cwd });
+      if (sandbox === null) return git.bind({ signal });
+      const place = await placeOf({ root: spec.projectPath, worktree: cwd });
+      const env = agentEnvironment({ base: environment, own: [], pass: spec.environmentPass, add: {} });
+      const lfs = join(place.commonDir, 'lfs');
+      const shown = { ...sandbox, write: [...sandbox.write, lfs] };
+      return git.bind({ signal, place, enclosure: encloseGit({ sandbox: shown, env }) });
+    },
   };
+  return sandboxes;
 }
 
 const GIT_SETTINGS = ['.gitconfig', '.config/git/config', '.config/git/ignore', '.config/git/attributes'];
 /** Folders of programs that the environment names; none of them holds anybody's login. */
 const TOOLCHAINS = ['JAVA_HOME', 'RUSTUP_HOME', 'PYENV_ROOT', 'NVM_DIR', 'VOLTA_HOME', 'VIRTUAL_ENV'];
 const PROGRAM_PARTS = ['bin', 'src', 'dist', 'node_modules', 'package.json'];
-
-async function isWanted(wish: AttemptSpec['sandbox'], path: string | undefined): Promise<boolean> {
-  if (!wish) return false;
-  // One that must be there and cannot is told by the process that does not start.
-  return wish.mode === 'on' || (await sandboxState(path)).works;
-}
 
 function fromHome(path: string, home: string): string {
   if (path === '~') return home;

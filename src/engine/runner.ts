@@ -86,7 +86,9 @@ async function fail(
     async (db) => {
       const session = await findSession(db, sessionId);
       if (session?.status !== 'running') throw error;
-      await endSession(db, { session, stop: { status: 'failed', reason: 'internal_error', detail }, token });
+      // A git that was ended waited for something of the repository's: that is no fault inside Pulse.
+      const reason = error.code === 'git_stopped' ? 'agent_error' : 'internal_error';
+      await endSession(db, { session, stop: { status: 'failed', reason, detail }, token });
     },
     { session: sessionId },
   );

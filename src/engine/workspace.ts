@@ -30,11 +30,12 @@ import { advanceHead, dropHead, followHead, headRef, readStand, takeStand } from
 import { stageAll } from '../git/stage.ts';
 import { keepSubmodules, seedSubmodules } from '../git/submodules.ts';
 import { evidenceTree } from '../git/tree.ts';
-import { ensureWorktree, removeWorktree, setWorktreeAside, worktreeFault } from '../git/worktree.ts';
+import { removeWorktree, setWorktreeAside, worktreeFault } from '../git/worktree.ts';
 import { agentEnvironment } from '../process/environment.ts';
 import { sweepDirectory, sweepRuns } from '../process/sweep.ts';
 import type { Session } from '../store/sessions.ts';
 import { runChecks } from '../verify/run-checks.ts';
+import { ensureCheckout } from './checkout.ts';
 import { runsUntil } from './held-attempt.ts';
 import { keptOut, saveIfThere, saveLast, submodulesOf } from './leftovers.ts';
 import { submodulesKept, worktreeKept } from './notices.ts';
@@ -85,15 +86,19 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
       // Before any git in it: the attempt that was interrupted could not clear up after itself.
       if (isInterrupted && spec.sandbox) await disarmWorktree(git, path);
       if (keepWork && !spec.onTop) return [];
-      if (spec.remote && spec.onTop) await fetchAttempt(git, { root, remote: spec.remote, taskId: task.id });
+      const bound = git.bind({ signal: attempt.signal });
+      if (spec.remote && spec.onTop)
+        await fetchAttempt(bound, { root, remote: spec.remote, taskId: task.id });
       else if (spec.remote) {
-        await ensureClone(git, { path: root, remote: spec.remote });
+        await ensureClone(bound, { path: root, remote: spec.remote });
         const { remote, branch } = spec;
-        await fetchCommit(git, { root, remote, session: attempt.sessionId, branch, sha: startSha });
+        await fetchCommit(bound, { root, remote, session: attempt.sessionId, branch, sha: startSha });
       }
       if (spec.onTop && keepWork) {
-        await ensureWorktree(git, { root, path, sha: startSha, isOurs: true });
-        await resetWorktree(git, { worktree: path, sha: spec.onTop, keep: keptOut(spec) });
+        const { signal } = attempt;
+        await ensureCheckout({ git, sandboxes, spec, sha: startSha, isOurs: true, signal });
+        const own = await sandboxes.gitIn({ spec, signal });
+        await resetWorktree(own, { worktree: path, sha: spec.onTop, keep: keptOut(spec) });
         return [];
       }
       const notices = await makeReady(attempt, { isInterrupted }).catch(async (error: unknown) => {
@@ -123,24 +128,26 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
         },
       }),
 
-    async findCommit({ spec, sessionId, iteration }) {
+    async findCommit({ spec, sessionId, iteration, signal }) {
       const worktree = spec.worktreePath;
       const trailers = trailersOf({ spec, sessionId, iteration });
-      const found = await findUnitCommit(git, { worktree, startSha: parentOf(spec), trailers });
+      const own = await sandboxes.gitIn({ spec, signal });
+      const found = await findUnitCommit(own, { worktree, startSha: parentOf(spec), trailers });
       if (!found?.commit) return found;
       await using index = await openPrivateIndex(await readGitDir(worktree));
       const request = { worktree, against: found.commit, exclude: keptOut(spec), indexFile: index.path };
-      return { ...found, leftOut: (await stageAll(git, request)).leftOut };
+      return { ...found, leftOut: (await stageAll(own, request)).leftOut };
     },
 
     async commit(attempt, { subject, body, completion }) {
       if (completion) await mend(attempt);
+      const own = await sandboxes.gitIn(attempt);
       // Where it fails here, it fails again at the end: then the worktree stays.
-      const notices = await keepSubmodules(git, submodulesOf(attempt)).then(
+      const notices = await keepSubmodules(own, submodulesOf(attempt)).then(
         submodulesKept,
         (error: unknown) => [worktreeKept(attempt.spec.worktreePath, error)],
       );
-      const unit = await commitUnit(git, {
+      const unit = await commitUnit(own, {
         ...unitOf(attempt),
         subject,
         body,
@@ -153,14 +160,16 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
 
     async commitAgain(attempt, change) {
       const { worktreePath: worktree } = attempt.spec;
-      const { subject, isApplied } = await applyCommit(git, { worktree, change });
-      return isApplied ? commitUnit(git, { ...unitOf(attempt), subject }) : null;
+      const own = await sandboxes.gitIn(attempt);
+      const { subject, isApplied } = await applyCommit(own, { worktree, change });
+      return isApplied ? commitUnit(own, { ...unitOf(attempt), subject }) : null;
     },
 
-    async publish({ spec, task }, commit) {
+    async publish({ spec, task, signal }, commit) {
       const { projectPath: root, remote } = spec;
       await publishAttempt(git, { root, taskId: task.id, commit });
-      if (remote) await pushAttempt(git, { root, remote, taskId: task.id, commit, since: spec.startSha });
+      const pushing = git.bind({ signal });
+      if (remote) await pushAttempt(pushing, { root, remote, taskId: task.id, commit, since: spec.startSha });
     },
 
     async unpublish({ spec, task }, commit) {
@@ -187,9 +196,10 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
       });
       // After a pass the session ends and its worktree with it; where it goes on all the same, `recoverTo` clears up.
       const isRejected = records.some((record) => !record.passed);
-      if (isRejected) await mend(attempt);
-      if (isRejected && (await dirtyPaths(git, cwd)).count > 0)
-        await resetWorktree(git, { worktree: cwd, sha: commit });
+      if (!isRejected) return records;
+      await mend(attempt);
+      const own = await sandboxes.gitIn({ spec, signal });
+      if ((await dirtyPaths(own, cwd)).count > 0) await resetWorktree(own, { worktree: cwd, sha: commit });
       return records;
     },
 
@@ -221,7 +231,7 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
       if (last?.task) await sweepRuns(runsUntil(last.task.id, last.task.token));
       await sweepDirectory(path);
       try {
-        notices.push(...(await saveLast(git, session, last)));
+        notices.push(...(await saveLast({ git, sandboxes }, session, last)));
         await removeWorktree(git, { root, path, isOurs: true });
       } catch (error) {
         notices.push(worktreeKept(path, error));
@@ -265,14 +275,19 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
     const { spec, iteration } = attempt;
     const { worktreePath: path, startSha, projectPath: root, recoverTo } = spec;
     const isOurs = isInterrupted || iteration > 1;
-    const { state, head } = await ensureWorktree(git, { root, path, sha: startSha, isOurs });
+    const { signal } = attempt;
+    const { state, head } = await ensureCheckout({ git, sandboxes, spec, sha: startSha, isOurs, signal });
     if (state === 'created') await seedSubmodules({ root, worktree: path });
     const notices: NewEvent[] = [];
     const isBegun = state === 'linked' || (state === 'existing' && beginsAnew(spec));
     if (state !== 'created' && recoverTo) notices.push(...(await keepLeftovers(attempt, recoverTo)));
     else if (isBegun) notices.push(...(await keepBefore(attempt, head)));
     if (isBegun || isInterrupted || head !== startSha)
-      await resetWorktree(git, { worktree: path, sha: startSha, keep: keptOut(spec) });
+      await resetWorktree(await sandboxes.gitIn({ spec, signal }), {
+        worktree: path,
+        sha: startSha,
+        keep: keptOut(spec),
+      });
     return notices;
   }
 
@@ -280,30 +295,29 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
   async function mend({ spec }: HeldAttempt): Promise<void> {
     const { projectPath: root, worktreePath: path, startSha: sha } = spec;
     if ((await worktreeFault({ root, path })) !== null)
-      await ensureWorktree(git, { root, path, sha, isOurs: true });
+      await ensureCheckout({ git, sandboxes, spec, sha, isOurs: true });
   }
 
-  async function keepLeftovers({ spec }: HeldAttempt, ref: string): Promise<NewEvent[]> {
+  async function keepLeftovers({ spec, signal }: HeldAttempt, ref: string): Promise<NewEvent[]> {
     const { projectPath: root, worktreePath: worktree, startSha } = spec;
-    const isEnclosed = Boolean(spec.sandbox);
-    const { identity } = spec;
-    return saveIfThere(git, { root, worktree, ref, startSha, exclude: keptOut(spec), isEnclosed, identity });
+    return saveIfThere(
+      { git, sandboxes },
+      { spec, root, worktree, ref, startSha, isUrgent: signal?.aborted },
+    );
   }
 
   /** What was written beyond the last commit, which is Pulse's own: after an accepted completion, or by its checks. */
   async function keepBefore(
-    { spec, sessionId, iteration }: HeldAttempt,
+    { spec, sessionId, iteration, signal }: HeldAttempt,
     head: string | null,
   ): Promise<NewEvent[]> {
     const { projectPath: root, worktreePath: worktree } = spec;
     const ref = recoveryRef(sessionId, iteration, 0);
-    const isEnclosed = Boolean(spec.sandbox);
     const startSha = head ?? spec.startSha;
-    const exclude = keptOut(spec);
-    const { identity } = spec;
-    const notices = await saveIfThere(git, { root, worktree, ref, startSha, exclude, isEnclosed, identity });
+    const notices = await saveIfThere({ git, sandboxes }, { spec, root, worktree, ref, startSha });
     // The index was made of a judged tree: without this every file would be written anew, and every build begin anew.
-    await git.attempt(['update-index', '-q', '--refresh'], { cwd: worktree });
+    const own = await sandboxes.gitIn({ spec, signal });
+    await own.attempt(['update-index', '-q', '--refresh'], { cwd: worktree });
     return notices;
   }
 }

@@ -1,11 +1,14 @@
 /** The one door to git: a fixed environment and configuration around an executor that the caller provides. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { formatDuration } from '../domain/durations.ts';
 import { PulseError } from '../domain/errors.ts';
 import { redact } from '../domain/redact.ts';
 import type { KeptGit, Question } from './kept.ts';
 
 export interface GitCall {
+  /** The program, `git` by default. */
+  file?: string;
   args: string[];
   cwd: string;
   /** The whole environment of the child: nothing else may be inherited. */
@@ -13,6 +16,10 @@ export interface GitCall {
   stdin?: string | Uint8Array;
   /** The arguments of a second call, made if the first succeeds. */
   next?: string[];
+  /** Ends it with all it started, a filter for instance. */
+  signal?: AbortSignal;
+  /** As the signal, when it has taken this long. */
+  limitMs?: number;
 }
 
 export interface GitResult {
@@ -21,7 +28,10 @@ export interface GitResult {
   stderr: string;
 }
 
-/** Runs `git` with these arguments and resolves whatever its exit code; rejects only where it could not start. */
+/**
+ * Runs `git` with these arguments and resolves whatever its exit code. Rejects where it could not start, and where it was
+ * stopped: then with an error whose `reason` is `aborted` or `limit`.
+ */
 export type GitExec = (call: GitCall) => Promise<GitResult>;
 
 export interface GitOptions {
@@ -33,8 +43,32 @@ export interface GitOptions {
   next?: string[];
 }
 
+/** What holds for all calls of a `Git` that was bound. */
+export interface GitBinding {
+  signal?: AbortSignal;
+  /** Instead of the usual limits. */
+  limitMs?: number;
+  /** Settings that are stronger than the repository's. */
+  config?: readonly string[];
+  /** A checkout that somebody else can write. Calls in it do not ask its `.git` file where its repository is. */
+  place?: GitPlace;
+  /** Calls in `place` run where its files come from: filters, nested repositories and scripts in it are not trusted. */
+  enclosure?: Enclosure;
+}
+
+export interface GitPlace {
+  worktree: string;
+  gitDir: string;
+  commonDir: string;
+}
+
+export interface Enclosure {
+  /** The same call, enclosed. */
+  wrap(call: GitCall): GitCall;
+}
+
 export interface Git {
-  /** Throws `git_failed` (or `disk_full`) when git exits non-zero. */
+  /** Throws `git_failed` (or `disk_full`) when git exits non-zero, `git_stopped` when it was ended. */
   run(args: string[], options: GitOptions): Promise<GitResult>;
   /** As `run`, its output as text without the last line break. */
   text(args: string[], options: GitOptions): Promise<string>;
@@ -46,7 +80,12 @@ export interface Git {
   keepForCommits(root: string): void;
   /** Leaves the exit code to the caller. */
   attempt(args: string[], options: GitOptions): Promise<GitResult>;
+  /** The same git, with more that holds for its calls. The processes that are kept are shared and not bound. */
+  bind(binding: GitBinding): Git;
 }
+
+/** A call that takes longer waits for something: a filter that hangs, a lock, a remote that does not answer. */
+export const GIT_LIMITS = { localMs: 10 * 60_000, networkMs: 2 * 60_000, cloneMs: 30 * 60_000 };
 
 export interface GitSetup {
   exec: GitExec;
@@ -56,10 +95,16 @@ export interface GitSetup {
   onCall?: (args: string[], what: 'process' | 'question') => void;
   /** What the children inherit from; `process.env` by default. */
   env?: Record<string, string | undefined>;
+  limits?: typeof GIT_LIMITS;
 }
 
 /** Starts nothing by itself; each method call is one git process, and another where it met a neighbour's lock. */
-export function createGit({ exec, kept, onCall, env = process.env }: GitSetup): Git {
+export function createGit(setup: GitSetup): Git {
+  return boundGit(setup, {});
+}
+
+function boundGit(setup: GitSetup, binding: GitBinding): Git {
+  const { exec, kept, onCall, env = process.env, limits = GIT_LIMITS } = setup;
   const base = baseEnvironment(env);
 
   const attempt = (args: string[], options: GitOptions): Promise<GitResult> =>
@@ -92,30 +137,49 @@ export function createGit({ exec, kept, onCall, env = process.env }: GitSetup): 
     kept?.open({ args: [...BASE_CONFIG, ...args], cwd, env: base }, () => onCall?.(args, 'process'));
   }
 
-  function ask(keeping: KeptGit, { args, cwd }: GitCall, question: Question): Promise<GitResult> {
+  function ask(
+    keeping: KeptGit,
+    { args, cwd }: Pick<GitCall, 'args' | 'cwd'>,
+    question: Question,
+  ): Promise<GitResult> {
     const call = { args: [...BASE_CONFIG, ...args], cwd, env: base };
     onCall?.(args, 'question');
     return keeping.ask(call, question, () => onCall?.(args, 'process'));
   }
 
   async function once(args: string[], options: GitOptions): Promise<GitResult> {
-    const { cwd, stdin, next } = options;
+    const { next } = options;
     onCall?.(args, 'process');
     if (next) onCall?.(next, 'process');
+    const call = callOf(args, options);
     try {
-      return await exec({
-        args: [...BASE_CONFIG, ...args],
-        cwd,
-        env: { ...base, ...options.env },
-        stdin,
-        next: next && [...BASE_CONFIG, ...next],
-      });
+      return await exec(call);
     } catch (cause) {
-      throw new PulseError('git_failed', `git could not be started in ${options.cwd}`, {
-        cause,
-        hint: 'Check that git 2.30 or newer is installed and that the folder exists.',
-      });
+      throw stopped(cause, { args, limitMs: call.limitMs! }) ?? notStarted(cause, options.cwd);
     }
+  }
+
+  function callOf(args: string[], options: GitOptions): GitCall {
+    const { cwd, stdin, next } = options;
+    const { place, enclosure, config = [], signal } = binding;
+    const words = (given: string[]): string[] => [
+      ...BASE_CONFIG,
+      ...config.flatMap((setting) => ['-c', setting]),
+      ...given,
+    ];
+    const isInPlace = place !== undefined && cwd === place.worktree;
+    const call = {
+      args: words(args),
+      cwd,
+      env: { ...base, ...(isInPlace ? placeEnvironment(place) : {}), ...options.env },
+      stdin,
+      next: next && words(next),
+      signal,
+      limitMs: binding.limitMs ?? limitOf(args, limits),
+    };
+    // What lies below is a repository of its own (a submodule), with refs of its own.
+    const isBelow = place !== undefined && cwd.startsWith(`${place.worktree}/`);
+    return enclosure && (isBelow || (isInPlace && !isForRefs(args))) ? enclosure.wrap(call) : call;
   }
 
   async function run(args: string[], options: GitOptions): Promise<GitResult> {
@@ -128,7 +192,61 @@ export function createGit({ exec, kept, onCall, env = process.env }: GitSetup): 
     return (await run(args, options)).stdout.toString('utf8').replace(/\n$/, '');
   }
 
-  return { attempt, run, text, updateRefs, diffTrees, keepForCommits };
+  const bind = (more: GitBinding): Git =>
+    boundGit(setup, { ...binding, ...more, signal: anyOf(binding, more) });
+
+  return { attempt, run, text, updateRefs, diffTrees, keepForCommits, bind };
+}
+
+function anyOf(...bindings: GitBinding[]): AbortSignal | undefined {
+  const signals = bindings.flatMap(({ signal }) => signal ?? []);
+  return signals.length > 1 ? AbortSignal.any(signals) : signals[0];
+}
+
+/** Refs are not to be written where a checkout's own files come from. */
+function isForRefs(args: readonly string[]): boolean {
+  return commandOf(args) === 'update-ref';
+}
+
+/** The first word that is no option of git itself. */
+function commandOf(args: readonly string[]): string {
+  const at = args.findIndex((arg, index) => !arg.startsWith('-') && args[index - 1] !== '-c');
+  return args[at] ?? '';
+}
+
+function limitOf(args: readonly string[], { localMs, networkMs, cloneMs }: typeof GIT_LIMITS): number {
+  const command = commandOf(args);
+  if (command === 'clone') return cloneMs;
+  return ['fetch', 'push', 'ls-remote'].includes(command) ? networkMs : localMs;
+}
+
+function placeEnvironment({ worktree, gitDir, commonDir }: GitPlace): Record<string, string> {
+  return { GIT_DIR: gitDir, GIT_COMMON_DIR: commonDir, GIT_WORK_TREE: worktree };
+}
+
+function stopped(
+  cause: unknown,
+  { args, limitMs }: { args: readonly string[]; limitMs: number },
+): PulseError | null {
+  const { reason } = cause as { reason?: 'aborted' | 'limit' };
+  if (reason !== 'aborted' && reason !== 'limit') return null;
+  const command = `git ${commandOf(args)}`;
+  const why = reason === 'limit' ? `it took longer than ${formatDuration(limitMs)}` : 'it was told to stop';
+  return new PulseError('git_stopped', `${command} was ended: ${why}.`, {
+    cause,
+    data: { command, reason },
+    hint:
+      reason === 'limit'
+        ? 'It waited for something: a clean or smudge filter, a lock, or a remote. Try the same command by hand.'
+        : undefined,
+  });
+}
+
+function notStarted(cause: unknown, cwd: string): PulseError {
+  return new PulseError('git_failed', `git could not be started in ${cwd}`, {
+    cause,
+    hint: 'Check that git 2.30 or newer is installed and that the folder exists.',
+  });
 }
 
 const DIFF = ['diff-tree', '-r', '--raw', '-z', '--no-renames', '--ignore-submodules=none'];

@@ -20,6 +20,8 @@ export interface Question {
 interface Talk {
   write(text: string): void;
   close(): void;
+  /** Ends it at once. */
+  kill(): void;
 }
 
 export type OpenTalk = (
@@ -36,6 +38,9 @@ interface Keeper {
   ended: PromiseWithResolvers<void>;
 }
 
+/** No answer takes a fraction of it. */
+const ANSWER_LIMIT_MS = 10 * 60_000;
+
 /** One process for each folder and command. One that ends (git's way to refuse) is replaced at the next question. */
 export function createKeptGit(open: OpenTalk): KeptGit {
   const keepers = new Map<string, Keeper>();
@@ -46,7 +51,7 @@ export function createKeptGit(open: OpenTalk): KeptGit {
     if (known) return known;
     onStart();
     const keeper: Keeper = {
-      talk: { write: () => undefined, close: () => undefined },
+      talk: { write: () => undefined, close: () => undefined, kill: () => undefined },
       said: [],
       end: Buffer.alloc(0),
       settle: null,
@@ -69,13 +74,13 @@ export function createKeptGit(open: OpenTalk): KeptGit {
 
   function put(keeper: Keeper, question: Question): Promise<{ code: number; stderr: string } | null> {
     return new Promise((resolve) => {
-      // The process itself keeps nothing alive; a question that waits for its answer does.
-      const keepAlive = setInterval(() => undefined, 60_000);
+      // The process itself keeps nothing alive; a question that waits for its answer does, though not for ever.
+      const limit = setTimeout(() => keeper.talk.kill(), ANSWER_LIMIT_MS);
       keeper.said = [];
       keeper.end = Buffer.from(question.end);
       keeper.settle = (end) => {
         keeper.settle = null;
-        clearInterval(keepAlive);
+        clearTimeout(limit);
         resolve(end);
       };
       keeper.talk.write(question.text);

@@ -2,13 +2,15 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Identity } from '../domain/attempt.ts';
+import { isPulseError } from '../domain/errors.ts';
 import { identityEnvironment } from './commit.ts';
 import type { Git } from './exec.ts';
 import { gitFailure } from './exec.ts';
 import { readGitDir, worktreeHead } from './layout.ts';
 import { forgetOperation, healGitDir, readOperation } from './operation.ts';
+import { splitNul } from './path-bytes.ts';
 import { openPrivateIndex } from './private-index.ts';
-import { stageAll } from './stage.ts';
+import { type Staged, type StageRequest, stageAll } from './stage.ts';
 import { resetSubmodules } from './submodules.ts';
 import { isIndexBroken } from './unaddable.ts';
 
@@ -21,6 +23,8 @@ export interface LeftoversRequest {
   identity?: Identity | null;
   /** Paths that are nobody's work, such as what preflight left. */
   exclude?: string[];
+  /** How long filters may take before the files are kept as they are. */
+  filterLimitMs?: number;
 }
 
 export interface SavedLeftovers {
@@ -32,14 +36,16 @@ export interface SavedLeftovers {
 /**
  * Keeps whatever differs from `startSha` as one commit under `ref`: its first parent is `startSha`, the agent's own
  * commits are the others. Index, HEAD and files stay as they are (stale locks go). No commit where nothing differs. Ignored
- * files, `.pulse` and `.context` are left out. 2 git processes where nothing differs, else 5.
+ * files, `.pulse` and `.context` are left out. A filter that hangs keeps nothing from being saved: then the files are
+ * kept as they are, unfiltered. 2 git processes where nothing differs, else 5.
  */
 export async function saveLeftovers(git: Git, request: LeftoversRequest): Promise<SavedLeftovers> {
   const { worktree, ref, startSha, message, identity = null, exclude } = request;
   const gitDir = await readGitDir(worktree);
   await healGitDir(gitDir, startSha);
   await using index = await openPrivateIndex(gitDir);
-  const staged = await stageAll(git, { worktree, against: startSha, indexFile: index.path, exclude });
+  const toStage = { worktree, against: startSha, indexFile: index.path, exclude };
+  const staged = await stageInTime(git, toStage, request.filterLimitMs);
   const { leftOut } = staged;
   const { origHead } = await readOperation(gitDir);
   const heads = new Set([startSha, await worktreeHead(git, worktree), origHead]);
@@ -53,6 +59,27 @@ export async function saveLeftovers(git: Git, request: LeftoversRequest): Promis
   const commit = await git.text(args, { cwd: worktree, env, stdin: `${message.toWellFormed().trim()}\n` });
   await git.run(['update-ref', ref, commit], { cwd: worktree });
   return { commit, leftOut };
+}
+
+async function stageInTime(git: Git, request: StageRequest, limitMs: number | undefined): Promise<Staged> {
+  try {
+    return await stageAll(limitMs === undefined ? git : git.bind({ limitMs }), request);
+  } catch (error) {
+    if (!isPulseError(error, 'git_stopped')) throw error;
+    await rm(`${request.indexFile}.lock`, { force: true });
+    const config = (await filterNames(git, request.worktree)).flatMap((name) =>
+      ['clean=', 'process=', 'required=false'].map((end) => `${name}.${end}`),
+    );
+    return await stageAll(git.bind({ config }), request);
+  }
+}
+
+/** The filters that are configured, as `filter.<name>`. */
+async function filterNames(git: Git, worktree: string): Promise<string[]> {
+  const asked = ['config', '-z', '--name-only', '--get-regexp', '^filter\\..*\\.(clean|process)$'];
+  const keys = splitNul((await git.attempt(asked, { cwd: worktree })).stdout);
+  const names = keys.map((key) => key.slice(0, key.lastIndexOf('.')));
+  return [...new Set(names)].filter((name) => !name.includes('='));
 }
 
 export interface ResetRequest {

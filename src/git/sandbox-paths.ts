@@ -1,16 +1,34 @@
 /** What git needs in a sandbox to commit in a linked worktree, and no more. */
 import { join, resolve } from 'node:path';
+import { PulseError } from '../domain/errors.ts';
 import { writeBelow } from '../files/folder.ts';
-import { readCommonDir, readGitDir, readOrNull } from './layout.ts';
+import type { GitPlace } from './exec.ts';
+import { findRegistration, readCommonDir, readGitDir, readOrNull, realPathOf } from './layout.ts';
+
+export interface Checkout {
+  /** A checkout of the repository that no agent writes. */
+  root: string;
+  worktree: string;
+}
+
+/** Where a worktree's repository is, told by the repository: the worktree's own `.git` file is an agent's to write. */
+export async function placeOf({ root, worktree }: Checkout): Promise<GitPlace> {
+  const commonDir = await realPathOf(await readCommonDir(await readGitDir(root)));
+  const gitDir = await findRegistration(commonDir, worktree);
+  if (gitDir !== null) return { worktree, gitDir, commonDir };
+  throw new PulseError('git_failed', `The repository ${root} does not know the worktree ${worktree}.`, {
+    hint: 'It is made again when the session is resumed.',
+    data: { worktree },
+  });
+}
 
 /**
  * Objects can be added and the worktree's own HEAD and index can change. Refs, configuration, hooks and packs cannot: no
  * branch of the user moves, and nothing can be planted that git would run outside of the sandbox. For the same reason the
  * links between worktree and repository are read-only.
  */
-export async function gitSandboxPaths(worktree: string): Promise<{ read: string[]; write: string[] }> {
-  const gitDir = await readGitDir(worktree);
-  const commonDir = await readCommonDir(gitDir);
+export async function gitSandboxPaths(checkout: Checkout): Promise<{ read: string[]; write: string[] }> {
+  const { worktree, gitDir, commonDir } = await placeOf(checkout);
   const objects = join(commonDir, 'objects');
   // Read by git where the repository has a configuration for each worktree: it must not be the agent's to write.
   const settings = join(gitDir, 'config.worktree');

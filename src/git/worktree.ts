@@ -25,6 +25,8 @@ export interface WorktreeRequest {
   sha: string;
   /** An agent has worked there: whatever it has made of the folder's `.git`, the files are its work. */
   isOurs?: boolean;
+  /** A new one is made without its files: the caller has them written (`resetWorktree`). */
+  isEmpty?: boolean;
 }
 
 export interface EnsuredWorktree {
@@ -41,7 +43,7 @@ export interface EnsuredWorktree {
  */
 export async function ensureWorktree(
   git: Git,
-  { root, path, sha, isOurs = false }: WorktreeRequest,
+  { root, path, sha, isOurs = false, isEmpty = false }: WorktreeRequest,
 ): Promise<EnsuredWorktree> {
   const commonDir = await readCommonDir(await readGitDir(root));
   await assertOutside(path, [root, commonDir]);
@@ -56,7 +58,7 @@ export async function ensureWorktree(
   if (gitDir !== null && isThere) await removeWorktree(git, { root, path });
   else if (isThere && (isOurs ? await holdsFiles(path) : await isOrphan(commonDir, path)))
     return adopt(git, { root, path, sha });
-  await add(git, { root, path, sha }, []);
+  await add(git, { root, path, sha }, isEmpty ? ['--no-checkout'] : []);
   return { state: 'created', head: sha };
 }
 

@@ -8,6 +8,8 @@ export interface ChosenSandbox {
   wish: SandboxWish | null;
   /** Why there is none, where there would be one if it could. */
   refused: string | null;
+  /** What holds less here than elsewhere. */
+  note?: string;
 }
 
 interface Choice {
@@ -28,7 +30,10 @@ export async function chooseSandbox({ wanted, config, environment }: Choice): Pr
   const paths = { read: [...sandboxRead], write: [...sandboxWrite] };
   if (labels.length > 0) return { wish: { mode, ...paths }, refused: null };
   const state = await sandboxState(environment.PATH);
-  if (state.works) return { wish: { mode: 'on', ...paths }, refused: null };
+  if (state.works) {
+    const note = state.note === null ? {} : { note: state.note };
+    return { wish: { mode: 'on', ...paths }, refused: null, ...note };
+  }
   if (mode === 'auto') return { wish: null, refused: state.message };
   throw new PulseError('sandbox_unavailable', `The sandbox cannot be used: ${state.message}`, {
     hint: `${state.hint} Or start without it: --sandbox off`,

@@ -3,10 +3,11 @@ import { dirname, join } from 'node:path';
 import type { VerificationRecord } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
 import type { Unresolved } from '../domain/unresolved.ts';
+import { ensureCheckout } from '../engine/checkout.ts';
 import { detectSetup } from '../engine/setup-once.ts';
 import { seedSubmodules } from '../git/submodules.ts';
 import { evidenceTree } from '../git/tree.ts';
-import { ensureWorktree, removeWorktree } from '../git/worktree.ts';
+import { removeWorktree } from '../git/worktree.ts';
 import { agentEnvironment } from '../process/environment.ts';
 import { getControl, getSession, type Session } from '../store/sessions.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';
@@ -83,10 +84,10 @@ export async function verifySession(
     add: {},
   });
   const base = { cwd: scratch, env, base: environment, commit, timeoutMs: TIMEOUT_MS, signal, redactor };
-  await ensureWorktree(git, { root, path: scratch, sha: commit });
+  const spec = { ...control.settings, projectPath: root, worktreePath: scratch, command: null };
+  await ensureCheckout({ git, sandboxes, spec, sha: commit, signal });
   await seedSubmodules({ root, worktree: scratch, from: session.worktree_path });
   try {
-    const spec = { sandbox: control.settings.sandbox, worktreePath: scratch, command: null };
     const sandbox = await sandboxes.plan({ spec });
     const tree = await evidenceTree(git, { worktree: scratch, commit });
     const runId = `verify.${session.id}.${process.pid}`;

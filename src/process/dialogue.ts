@@ -11,6 +11,8 @@ export interface Dialogue {
   write(text: string): void;
   /** Ends its input; a well-behaved program then ends by itself, and Pulse lives to see it. */
   close(): void;
+  /** Ends it at once. */
+  kill(): void;
 }
 
 /** How long output that is still in the pipe after the end may take to be read. */
@@ -51,5 +53,6 @@ export function openDialogue({ file, args, cwd, env }: CaptureCall, events: Dial
       for (const handle of handles) handle.ref();
       child.stdin.end();
     },
+    kill: () => void child.kill('SIGKILL'),
   };
 }

@@ -15,6 +15,8 @@ export interface Sandbox {
   copy: readonly string[];
   /** Folders that are there and empty, in memory. */
   empty: readonly string[];
+  /** What else closes it on this machine (sandbox-state.ts). */
+  isolation?: readonly string[];
   /** When the process and all it started are gone, before its end is told. */
   afterwards?(): Promise<void>;
 }
@@ -42,8 +44,10 @@ export function enclose(
   const shadows = copies.map(({ real, path }, index) => ({ real, path, at: `${SHADOWS}/${index}` }));
   const args = [
     ...ISOLATION,
+    ...(sandbox.isolation ?? ISOLATION_OF_ROOT),
     ...SYSTEM.flatMap(systemMount),
     ...['--proc', '/proc', '--dev', '/dev'],
+    ...KERNEL_FILES.flatMap((path) => ['--ro-bind-try', path, path]),
     ...mounts(sandbox),
     ...shadows.flatMap(({ real, at }) => ['--ro-bind', real, at]),
     ...['--chdir', cwd, '--'],
@@ -67,6 +71,12 @@ const ISOLATION = [
   ...['--die-with-parent', '--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
   '--unshare-cgroup-try',
 ];
+
+/** Root would keep every capability, and with them the sandbox would hold nothing: it could mount over it. */
+export const ISOLATION_OF_ROOT = process.getuid?.() === 0 ? ['--cap-drop', 'ALL'] : [];
+
+/** Owned by root, and so open to root without any capability. */
+const KERNEL_FILES = ['/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus'];
 
 const SYSTEM = [
   '/usr',
@@ -99,13 +109,13 @@ function systemMount(path: string): string[] {
 /** Outer paths first, so that an inner one lies on top; at the same place the last kind wins. */
 function mounts({ empty, write, read }: Sandbox): string[] {
   const byPath = new Map<string, string[]>();
-  for (const path of ['/tmp', '/var/tmp', '/run', ...empty]) byPath.set(path, ['--tmpfs', path]);
+  // Each at its name and at its real path: what is closed under one of them must not be open under the other.
+  for (const path of ['/tmp', '/var/tmp', '/run', ...empty])
+    for (const each of new Set([path, realPath(path) ?? path])) byPath.set(each, ['--tmpfs', each]);
   const add = (kind: string, path: string): void => {
     const real = realPath(path);
     if (real === null) return;
-    byPath.set(path, [kind, real, path]);
-    // What resolves symlinks (git, a shell's cwd) must find it there as well.
-    if (real !== path && statSync(real).isDirectory()) byPath.set(real, [kind, real, real]);
+    for (const each of new Set([path, real])) byPath.set(each, [kind, real, each]);
   };
   for (const path of write) add('--bind', path);
   for (const path of read) add('--ro-bind', path);

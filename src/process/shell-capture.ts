@@ -5,7 +5,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
-import { type CaptureCall, type Captured, capture } from './capture.ts';
+import { type CaptureCall, type Captured, capture, ProgramStopped, watchStop } from './capture.ts';
 import { noteLeisure } from './starter.ts';
 
 export interface ShellCapture extends Disposable {
@@ -30,7 +30,8 @@ export function createShellCapture(): ShellCapture {
   let isClosed = false;
 
   function start(env: Record<string, string>): Shell {
-    const child = spawn('/bin/sh', [], { cwd: '/', env, stdio: ['pipe', 'pipe', 'pipe'] });
+    // A group of its own: a call that must stop takes the shell with it, and the next one starts another.
+    const child = spawn('/bin/sh', [], { cwd: '/', env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
     base = env;
     child.stdout.on('data', (chunk: Buffer) => turn?.stdout.take(chunk) && turn.settle());
     child.stderr.on('data', (chunk: Buffer) => turn?.stderr.take(chunk) && turn.settle());
@@ -49,8 +50,9 @@ export function createShellCapture(): ShellCapture {
   }
 
   async function run(call: CaptureCall): Promise<Captured> {
+    if (call.signal?.aborted) throw new ProgramStopped('aborted');
     shell ??= start(call.env ?? {});
-    const { stdin } = shell;
+    const { stdin, pid } = shell;
     const marker = Buffer.from(`\n${randomBytes(16).toString('hex')} `);
     const done = Promise.withResolvers<void>();
     const stdout = createReading(marker);
@@ -62,11 +64,14 @@ export function createShellCapture(): ShellCapture {
       fail: done.reject,
     };
     const keepAlive = setInterval(() => undefined, 60_000);
+    using stopping = watchStop(call, () => pid);
     try {
       stdin.write(script(call, { base, marker: marker.toString().trim() }));
       noteLeisure();
       await done.promise;
       return { code: stdout.code ?? 1, stdout: stdout.content(), stderr: stderr.content().toString() };
+    } catch (error) {
+      throw stopping.isStopped ? await stopping.over : error;
     } finally {
       clearInterval(keepAlive);
       turn = null;

@@ -49,7 +49,7 @@ interface RunWish extends Partial<Pick<AttemptSpec, 'resume' | 'resumeUsage' | '
 }
 
 async function run(adapter: AgentAdapter, { idleMs = null, hardMs = 5_000, ...spec }: RunWish = {}) {
-  const { root, head, env } = makeRepo();
+  const { root, head, env, git } = makeRepo();
   await using endpoint = createToolEndpoint();
   const events: NewEvent[] = [];
   const recorded: string[] = [];
@@ -61,7 +61,7 @@ async function run(adapter: AgentAdapter, { idleMs = null, hardMs = 5_000, ...sp
     environment: env,
     binDirectory: '/nowhere',
     redactor: createRedactor([]),
-    sandboxes: { plan: async () => null },
+    sandboxes: { plan: async () => null, gitIn: async () => git },
   });
   const spent: { tokens: number }[] = [];
   const limits = { hardMs, idleMs, usd: null, tokens: null, timeMs: null };

@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createMeasuringCheckouts } from '../../src/engine/measuring-checkout.ts';
+import { ensureWorktree } from '../../src/git/worktree.ts';
 import { makeFolder, makeRepo, write } from '../git/fixture.ts';
 
 function openRoom() {
@@ -14,6 +15,8 @@ function openRoom() {
     root,
     path,
     sha: head,
+    make: () => ensureWorktree(git, { root, path, sha: head }),
+    inside: async () => git,
     setupMark: async () => 'lockfile 1',
     async setUp() {
       setups++;

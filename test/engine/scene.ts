@@ -1,5 +1,5 @@
 /** A whole Pulse on a real repository, with shell scripts for agents; at the end nothing of it may be left. */
-import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
@@ -14,6 +14,8 @@ import { makeRepo, type Repo, type RepoOptions } from '../git/fixture.ts';
 export interface SceneOptions extends Partial<Omit<PulseOptions, 'environment'>> {
   repo?: RepoOptions;
   environment?: Record<string, string>;
+  /** The state directory is reached by a symlink. */
+  isBehindLink?: boolean;
 }
 
 export interface Scene extends Repo {
@@ -35,10 +37,15 @@ export interface Scene extends Repo {
 export const CONTINUE = 'echo "Step $PULSE_ITERATION."; echo "<signal>CONTINUE</signal>"';
 export const COMPLETE = 'echo "Done."; echo "<signal>COMPLETE</signal>"';
 
-export async function makeScene({ repo, environment, ...options }: SceneOptions = {}): Promise<Scene> {
+export async function makeScene(given: SceneOptions = {}): Promise<Scene> {
+  const { repo, environment, isBehindLink = false, ...options } = given;
   const made = makeRepo(repo);
   const { folder, root, sh } = made;
   const env = { ...made.env, PULSE_HOME: join(folder, 'state'), ...environment };
+  if (isBehindLink) {
+    mkdirSync(join(folder, 'real-state'));
+    symlinkSync('real-state', env.PULSE_HOME);
+  }
   const pulse = await createPulse({ environment: env, ...options });
   const store = await openSqlite({ path: pulse.home.database });
   onTestFinished(async () => {

@@ -33,6 +33,33 @@ describe.skipIf(!state.works)('a process in the sandbox', () => {
     expect(stdout.trim().split(' ').length).toBeLessThan(6);
   });
 
+  test('has no capability, as root neither: it mounts nothing over what is closed, and sets nothing of the kernel', async () => {
+    const closed = join(scene.directory, 'closed');
+    mkdirSync(closed);
+    const isolation = state.works ? state.isolation : undefined;
+    const script = `grep -E '^Cap(Eff|Prm|Bnd)' /proc/self/status
+      mount -o remount,bind,rw closed 2>/dev/null; umount closed 2>/dev/null
+      echo x 2>/dev/null > closed/made && echo WROTE
+      test -w /proc/sys/kernel/core_pattern && echo SYSCTL; test -w /proc/sysrq-trigger && echo SYSRQ; true`;
+    const { stdout } = await runProcess(
+      scene.shell(script, { sandbox: sandbox({ read: [closed], isolation }) }),
+    );
+    const masks = stdout.match(/[0-9a-f]{16}/g)!;
+    expect(masks.slice(0, 2)).toEqual(['0'.repeat(16), '0'.repeat(16)]);
+    if (process.getuid?.() === 0) expect(masks[2]).toBe('0'.repeat(16));
+    expect(stdout).not.toMatch(/WROTE|SYS/);
+    expect(existsSync(join(closed, 'made'))).toBe(false);
+  });
+
+  test.runIf(state.works && state.isolation.includes('--disable-userns'))(
+    'makes no user namespace, in which it would have capabilities again',
+    async () => {
+      const isolation = state.works ? state.isolation : undefined;
+      const call = scene.shell('unshare -U true && echo MADE; true', { sandbox: sandbox({ isolation }) });
+      expect((await runProcess(call)).stdout).toBe('');
+    },
+  );
+
   test('changes a copy, and the original stays', async () => {
     const file = join(scene.directory, 'original');
     writeFileSync(file, 'first\n');

@@ -1,9 +1,25 @@
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { capture } from '../../src/process/capture.ts';
 import { createShellCapture } from '../../src/process/shell-capture.ts';
 
 const env = { PATH: process.env.PATH ?? '/usr/bin:/bin', KEPT: 'kept' };
 const NODE = process.execPath;
+
+/** The processes that stand in a folder; none can be told where there is no /proc. */
+function workingIn(folder: string): string[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return readlinkSync(`/proc/${pid}/cwd`) === folder;
+    } catch {
+      return false;
+    }
+  });
+}
 
 describe('a program started by the shell beside Pulse', () => {
   const shell = createShellCapture();
@@ -54,6 +70,34 @@ describe('a program started by the shell beside Pulse', () => {
       [5, '1'],
       [5, '2'],
     ]);
+  });
+
+  it.each(['alone', 'beside another'])('ends with all it started when it is told to, %s', async (how) => {
+    // The second is started directly.
+    const other = how === 'alone' ? null : run(['-e', 'setTimeout(() => {}, 1000)']);
+    const control = new AbortController();
+    const folder = mkdtempSync(join(tmpdir(), 'pulse-stop-'));
+    const script = `trap '' TERM; echo $$ > leader; (trap '' TERM; echo ready > child; sleep 60) & wait; sleep 60`;
+    const args = ['-c', script];
+    const call = { file: '/bin/sh', args, cwd: folder, env, signal: control.signal };
+    const running = shell.capture(call);
+    running.catch(() => undefined);
+    await vi.waitFor(() => expect(readFileSync(join(folder, 'child'), 'utf8')).toBe('ready\n'));
+    control.abort();
+    await expect(running).rejects.toMatchObject({ name: 'ProgramStopped', reason: 'aborted' });
+    await vi.waitFor(() => expect(workingIn(folder)).toEqual([]));
+    rmSync(folder, { recursive: true });
+    await other;
+    // The next one finds a shell that works.
+    expect((await run(print('"well"'))).stdout.toString()).toBe('well');
+    await expect(shell.capture(call)).rejects.toMatchObject({ reason: 'aborted' });
+  });
+
+  it('ends when it takes longer than it may', async () => {
+    for (const start of [shell.capture, capture]) {
+      const call = { file: '/bin/sh', args: ['-c', 'sleep 60 & wait'], cwd: '/', env, limitMs: 50 };
+      await expect(start(call)).rejects.toMatchObject({ name: 'ProgramStopped', reason: 'limit' });
+    }
   });
 
   it('gives back a large output whole', async () => {

@@ -164,7 +164,7 @@ export async function runAlone(
     environment: scene.environment,
     binDirectory: scene.folder,
     redactor: createRedactor([]),
-    sandboxes: { plan: async () => null },
+    sandboxes: { plan: async () => null, gitIn: async () => scene.git },
   });
   const attempt = heldAttempt({ agent: name, worktreePath: scene.root, startSha: scene.head, ...spec });
   const listener = { event: () => undefined, rejected: async () => 0, spent: () => undefined };

@@ -56,6 +56,7 @@ function noteLines(
   }
   if (sandbox.wish)
     lines.push('note: the agent and its checks run in a sandbox; the network is open to them');
+  if (sandbox.note) lines.push(`note: ${sandbox.note}`);
   if (sandbox.refused) lines.push(`note: no sandbox: ${sandbox.refused}`);
   if (isUnverified)
     lines.push('note: no verify command: a completion will be unverified (--verify "npm test")');
