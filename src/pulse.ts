@@ -260,6 +260,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
       endpoint,
       environment,
       binDirectory: home.bin,
+      stateDirectory: home.path,
       redactor,
       sandboxes,
       indexes,

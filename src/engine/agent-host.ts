@@ -40,6 +40,8 @@ export interface AgentHostOptions {
   environment: NodeJS.ProcessEnv;
   /** A folder whose `pulse` is this very Pulse, put first on the agent's PATH. */
   binDirectory: string;
+  /** Pulse's own folder, which no agent writes to but for its worktree. */
+  stateDirectory?: string;
   /** Applied to whatever the agent prints before it is kept anywhere (contract 1.1). */
   redactor: Redactor;
   /** Makes the sandbox of a run that asks for one. */
@@ -62,6 +64,7 @@ async function runAgent(
     endpoint,
     environment,
     binDirectory,
+    stateDirectory,
     redactor,
     sandboxes,
     indexes,
@@ -142,6 +145,7 @@ async function runAgent(
   using index = spec.tools.includes('semantic_search')
     ? indexes?.open({ worktree: spec.worktreePath, except: notCode })
     : null;
+  const kept = [spec.projectPath, ...(stateDirectory ? [stateDirectory] : [])];
   await using work = spec.tools.some(isWorkTool)
     ? createWorkTools({
         worktree: spec.worktreePath,
@@ -149,6 +153,7 @@ async function runAgent(
         // No adapter's keys: what an agent runs in a shell is not the agent.
         environment: agentEnvironment({ base: environment, own: [], pass: spec.environmentPass, add: {} }),
         sandbox: await sandboxes.plan({ spec }),
+        kept,
         notCode,
         findByMeaning: index?.search,
       })
@@ -170,6 +175,7 @@ async function runAgent(
   const guarded = createCallGuard({
     worktree: spec.worktreePath,
     environment: agentEnvironment({ base: environment, own: [], pass: [], add: {} }),
+    kept,
     onRefusal(call) {
       refusals.add(call);
       tell({ type: 'denied', tool: call.tool, reason: call.reasons.join(' ') });

@@ -17,11 +17,13 @@ export interface CallGuardOptions {
   worktree: string;
   /** The agent's: it says where its home and its temporary folder are. */
   environment: Record<string, string>;
+  /** Folders that no call may write to, wherever they lie: the user's checkout, Pulse's own. */
+  kept?: readonly string[];
   /** Told of each call that is refused. */
   onRefusal(call: { id: string | null; tool: string; reasons: readonly string[] }): void;
 }
 
-export function createCallGuard({ worktree, environment, onRefusal }: CallGuardOptions): CallGuard {
+export function createCallGuard({ worktree, environment, kept, onRefusal }: CallGuardOptions): CallGuard {
   const root = realpathSync(worktree);
 
   async function judge({ scripts, writes, cwd }: ReturnType<typeof readHook>): Promise<string[]> {
@@ -29,10 +31,10 @@ export function createCallGuard({ worktree, environment, onRefusal }: CallGuardO
     const reasons: string[] = [];
     for (const script of scripts) {
       const facts = await gitFacts({ root, environment }, script);
-      reasons.push(...refusalsOf(script, { root, cwd: from, environment, facts }));
+      reasons.push(...refusalsOf(script, { root, cwd: from, environment, kept, facts }));
     }
     for (const { path, tool } of writes) {
-      const reason = writeRefusal(resolve(from, path), { root, environment, shown: path, who: tool });
+      const reason = writeRefusal(resolve(from, path), { root, environment, kept, shown: path, who: tool });
       if (reason !== null) reasons.push(reason);
     }
     return [...new Set(reasons)];

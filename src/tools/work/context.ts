@@ -50,6 +50,8 @@ export interface WorkContext {
   /** Encloses what `shell` starts. */
   sandbox?: Sandbox | null;
   limits?: Partial<WorkLimits>;
+  /** Folders that no command may write to, wherever they lie: the user's checkout, Pulse's own. */
+  kept?: readonly string[];
   /** Paths that are nobody's code, besides what git ignores: `semantic_search` leaves them out. */
   notCode?: readonly string[];
   /** The code index's answer to `semantic_search`. Without one, and while it has nothing, words are searched for. */
@@ -64,6 +66,7 @@ export interface Work {
   environment: Record<string, string>;
   sandbox: Sandbox | null;
   limits: WorkLimits;
+  kept: readonly string[];
   notCode: readonly string[];
   findByMeaning: NonNullable<WorkContext['findByMeaning']>;
   /** By real path, the hash of what the agent has last seen or written there. */

@@ -14,6 +14,8 @@ export interface ShellGuard {
   /** Where the script starts. */
   cwd: string;
   environment: Readonly<Record<string, string>>;
+  /** The user's checkout and Pulse's own folder: not to be written to, wherever they lie. */
+  kept?: readonly string[];
   facts: GitFacts;
 }
 
@@ -174,33 +176,42 @@ function readWriter(args: ShellWord[], { program, reading }: { program: string; 
 }
 
 function checkWrite(word: ShellWord, { reading, who }: { reading: Reading; who: string }): void {
-  const { root, environment } = reading.guard;
+  const { root, environment, kept } = reading.guard;
   if (!word.isWhole || word.text === '' || isDevice(word.text)) return;
   const path = absolutePath(word.text, reading);
   if (path === null) return;
   if (realPathOf(path) === root && REMOVERS.includes(who))
     reading.reasons.add(`${who} would take away the worktree itself.`);
-  const refusal = writeRefusal(path, { root, environment, shown: word.text, who });
+  const refusal = writeRefusal(path, { root, environment, kept, shown: word.text, who });
   if (refusal !== null) reading.reasons.add(refusal);
 }
 
-/** Why `who` may not write to this absolute path; `null`: it may. Temporary folders are nobody's. */
+/**
+ * Why `who` may not write to this absolute path; `null`: it may. Temporary folders are nobody's, but for a checkout of
+ * the user's that lies there.
+ */
 export function writeRefusal(
   path: string,
   {
     root,
     environment,
+    kept = [],
     shown,
     who,
-  }: Pick<ShellGuard, 'root' | 'environment'> & { shown: string; who: string },
+  }: Pick<ShellGuard, 'root' | 'environment' | 'kept'> & { shown: string; who: string },
 ): string | null {
   const real = realPathOf(path);
   if (isWithin(root, real)) {
     return real.slice(root.length).split('/').some(isGitName) ? `${who} would change ${shown}.` : null;
   }
   const temporary = ['/tmp', environment.TMPDIR ?? '/tmp'].map(realPathOf);
-  if (temporary.some((folder) => isWithin(folder, real) && folder !== real && !isWithin(real, root)))
-    return null;
+  const isIn = (folder: string): boolean => isWithin(folder, real) && folder !== real;
+  // A folder for temporary files may itself be made inside of one that is kept.
+  const isKept = kept.map(realPathOf).some((folder) => {
+    const isOwn = temporary.some((one) => isWithin(folder, one) && isIn(one));
+    return !isOwn && (isWithin(folder, real) || isWithin(real, folder));
+  });
+  if (!isKept && temporary.some(isIn) && !isWithin(real, root)) return null;
   return `${who} would write to ${shown}, which is outside the worktree.`;
 }
 

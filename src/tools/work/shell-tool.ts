@@ -49,10 +49,10 @@ export function createShellTool(work: Work): ShellTool {
 }
 
 async function run(work: Work, { command, cwd, timeoutMs }: ShellCall): Promise<ToolReply> {
-  const { root, environment, limits, signal } = work;
+  const { root, environment, kept, limits, signal } = work;
   if (signal.aborted) throw new ToolRefusal('The run is over.');
   const facts = await gitFacts(work, command);
-  const refusals = refusalsOf(command, { root, cwd, environment, facts });
+  const refusals = refusalsOf(command, { root, cwd, environment, kept, facts });
   if (refusals.length > 0) throw new ToolRefusal('Not run: this is not allowed in a run of Pulse.', refusals);
   const output = new HeadAndTail(limits.maxOutputBytes);
   const deadline = AbortSignal.timeout(timeoutMs);

@@ -37,6 +37,7 @@ export function createWorkTools(context: WorkContext): WorkTools {
     environment: context.environment,
     sandbox: context.sandbox ?? null,
     limits: { ...DEFAULT_WORK_LIMITS, ...context.limits },
+    kept: context.kept ?? [],
     notCode: context.notCode ?? [],
     findByMeaning: context.findByMeaning ?? (async () => ({ index: 'lexical', hits: [] })),
     seen: new Map(),

@@ -23,6 +23,49 @@ function makeGuard() {
   return { root: realpathSync(root), refused, guard, ask };
 }
 
+test('a checkout and a state directory below /tmp are not nobody’s', async () => {
+  const { root, env, folder } = makeRepo();
+  const checkout = join(folder, 'checkout');
+  const state = join(folder, 'state');
+  const worktree = join(state, 'worktrees/p/ses');
+  for (const made of [checkout, worktree]) mkdirSync(made, { recursive: true });
+  spawnSync('git', ['init', '-q', worktree]);
+  symlinkSync(checkout, join(folder, 'alias'));
+  const guard = createCallGuard({
+    worktree,
+    environment: { ...env, TMPDIR: folder },
+    kept: [checkout, state],
+    onRefusal: () => undefined,
+  });
+  const answer = async (command: string) =>
+    JSON.stringify(await guard.answer('claude', { tool_name: 'Bash', tool_input: { command } }));
+  for (const command of [
+    `rm -rf ${checkout}/readme.md`,
+    `echo x > ${checkout}/evil.txt`,
+    `echo x > ${join(folder, 'alias')}/evil.txt`,
+    `rm -rf ${checkout}`,
+    `rm -rf ${state}/trust`,
+    `cp a ${state}/token`,
+    `rm -rf ${folder}`,
+  ])
+    expect([command, await answer(command)]).toEqual([
+      command,
+      expect.stringContaining('outside the worktree'),
+    ]);
+  for (const command of [
+    `echo x > ${folder}/scratch.txt`,
+    'echo x > own.txt',
+    `echo x > ${worktree}/own.txt`,
+  ])
+    expect([command, await answer(command)]).toEqual([
+      command,
+      expect.not.stringContaining('outside the worktree'),
+    ]);
+  const write = { tool_name: 'Write', tool_input: { file_path: join(checkout, 'evil.txt'), content: 'x' } };
+  expect(JSON.stringify(await guard.answer('claude', write))).toContain('outside the worktree');
+  expect(root).not.toBe(worktree);
+});
+
 const PUSH = 'cd . && git push --force origin main';
 
 /** As the versions that are tested send it. */
