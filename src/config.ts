@@ -44,6 +44,8 @@ const settingsSchema = z.strictObject({
   idleTimeout: duration.optional(),
   context: z.enum(['none', 'prefetch', 'mcp', 'hybrid']).optional(),
   completion: z.strictObject({ inferred: z.enum(['confirm', 'accept']) }).optional(),
+  /** Whether git signs the commits, with the key that it is configured with. */
+  git: z.strictObject({ sign: z.boolean() }).optional(),
   /** How long a service that is away is waited for. */
   patience: durationOrNone.optional(),
   limits: z.strictObject({ wait: z.union([z.boolean(), z.enum(['on', 'off'])]) }).optional(),
@@ -71,6 +73,7 @@ export const DEFAULT_SETTINGS = {
   idleTimeout: 10 * 60 * 1000,
   context: 'prefetch',
   completion: { inferred: 'confirm' },
+  git: { sign: false },
   patience: DEFAULT_PATIENCE_MS,
   limits: { wait: true },
   env: { pass: [] },

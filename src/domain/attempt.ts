@@ -13,7 +13,12 @@ import {
   workSchema,
 } from './workflow.ts';
 
-export const identitySchema = z.object({ name: z.string(), email: z.string() });
+export const identitySchema = z.object({
+  name: z.string(),
+  email: z.string(),
+  /** git signs what is committed in this name. */
+  sign: z.boolean().optional(),
+});
 export type Identity = z.infer<typeof identitySchema>;
 
 export const usageSchema = z.object({

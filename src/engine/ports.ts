@@ -1,5 +1,5 @@
 /** What the engine needs of the world. Real ones stand beside this file; the simulation brings its own. */
-import type { AttemptSpec, RunReport, VerificationRecord } from '../domain/attempt.ts';
+import type { AttemptSpec, Identity, RunReport, VerificationRecord } from '../domain/attempt.ts';
 import type { NewEvent } from '../domain/events.ts';
 import type { Phase } from '../domain/phase.ts';
 import type { BaselineIssue, Check, Completion, PreflightReport } from '../domain/workflow.ts';
@@ -124,7 +124,12 @@ export interface PulseWorkspace {
   /** Puts what the pulse has onto its own branch as a recovery checkpoint. `null` where it has nothing. */
   giveUp(
     session: Session,
-    landing: PulseLanding & { work: string | null; reason: string; isOver: boolean },
+    landing: PulseLanding & {
+      work: string | null;
+      reason: string;
+      isOver: boolean;
+      identity: Identity | null;
+    },
   ): Promise<string | null>;
   /** Runs the checks on an untouched tree and says what was there before: issues, and untracked files. */
   baseline(attempt: HeldAttempt, signal: AbortSignal, onCommand?: OnCommand): Promise<PreflightReport>;

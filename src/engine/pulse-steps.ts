@@ -154,10 +154,12 @@ export async function dispatchPulse(
   await dispatched.catch(async (error: unknown) => {
     // An edited plan may not have the pulse any more.
     if (isFirst && isPulseError(error, 'invalid_transition'))
-      await git.giveUp(session, { taskId: null, pulse: namesOf(row), work: null, reason: '', isOver: true });
+      await git.giveUp(session, { ...NO_WORK, pulse: namesOf(row) });
     throw error;
   });
 }
+
+const NO_WORK = { taskId: null, work: null, reason: '', isOver: true, identity: null };
 
 async function beginPulse(
   db: Db,
@@ -253,8 +255,9 @@ async function giveUp(
   },
 ) {
   const reason = String(change.patch.failure_reason ?? '');
+  const { identity } = state.control.settings;
   const checkpoint = await act(trace, 'give_up_pulse', {
-    perform: () => pulses.giveUp(state.session, { ...landing, work, reason, isOver: false }),
+    perform: () => pulses.giveUp(state.session, { ...landing, work, reason, isOver: false, identity }),
   });
   if (checkpoint === null) return null;
   return checkpointed(checkpoint);
@@ -345,7 +348,7 @@ export async function giveUpPulse(
 /** An aborted workflow's pulse, whose row says so already: what it had is kept, and its branch goes where it had none. */
 export async function clearAbortedPulse(
   { store, trace, pulses, workspace }: Engine,
-  { session, recent, workflow }: SessionState,
+  { session, control, recent, workflow }: SessionState,
 ): Promise<void> {
   const [last] = recent;
   const pulse = last && workflow?.pulses.findLast(({ planned_pulse_id: id }) => id === last.unit);
@@ -354,9 +357,10 @@ export async function clearAbortedPulse(
   const leftovers = await workspace.readRef(session, ref);
   const landing = { taskId: last!.inbox_task_id, pulse: namesOf(pulse) };
   const work = leftovers ?? pulse.wip_sha;
+  const { identity } = control.settings;
   const reason = pulse.failure_reason ?? '';
   const checkpoint = await act(trace, 'give_up_pulse', {
-    perform: () => pulses.giveUp(session, { ...landing, work, reason, isOver: true }),
+    perform: () => pulses.giveUp(session, { ...landing, work, reason, isOver: true, identity }),
   });
   if (checkpoint === null) return;
   await store.tx('end', (db) => movePulse(db, pulse, 'stopped', checkpointed(checkpoint)), {

@@ -123,6 +123,7 @@ export function createPulseWorkspace({
         work: landing.work,
         reason: landing.reason,
         isOver: landing.isOver,
+        identity: landing.identity,
       }),
 
     async baseline(attempt, signal, onCommand) {

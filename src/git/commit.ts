@@ -99,9 +99,13 @@ export interface NewCommit {
   message: string;
 }
 
-/** As `git commit-tree` writes it; no branch moves. 0 git processes, unless the object cannot be written here. */
+/** As `git commit-tree` writes it; no branch moves. 0 git processes, unless it is signed or cannot be written here. */
 export async function writeCommit(git: Git, commit: NewCommit): Promise<string> {
   const { root, tree, parents, identity, message } = commit;
+  if (identity?.sign) {
+    const args = ['commit-tree', '-S', tree, ...parents.flatMap((parent) => ['-p', parent])];
+    return git.text(args, { cwd: root, env: identityEnvironment(identity), stdin: message });
+  }
   const { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email } = identityEnvironment(identity);
   const who = `${name} <${email}> ${gitTime(new Date())}`;
   const lines = [`tree ${tree}`, ...parents.map((parent) => `parent ${parent}`)];

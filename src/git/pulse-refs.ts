@@ -1,4 +1,5 @@
 /** Where a pulse's commits are: its branch, its work in progress, and what is kept of one that was given up. */
+import type { Identity } from '../domain/attempt.ts';
 import { identityEnvironment } from './commit.ts';
 import { type Git, gitFailure } from './exec.ts';
 import { formatMessage } from './message.ts';
@@ -68,7 +69,7 @@ export async function keepWip(git: Git, refs: PulseRefs & { to: string }): Promi
  */
 export async function giveUpPulse(
   git: Git,
-  refs: PulseRefs & { work: string | null; reason: string; isOver: boolean },
+  refs: PulseRefs & { work: string | null; reason: string; isOver: boolean; identity: Identity | null },
 ): Promise<string | null> {
   const { root, pulse, work, isOver } = refs;
   const { branch, startSha } = pulse;
@@ -91,14 +92,25 @@ const MARK = '[RECOVERY]';
 
 function writeCheckpoint(
   git: Git,
-  { root, sessionId, pulse, work, reason }: PulseRefs & { work: string; reason: string },
+  {
+    root,
+    sessionId,
+    pulse,
+    work,
+    reason,
+    identity,
+  }: PulseRefs & {
+    work: string;
+    reason: string;
+    identity: Identity | null;
+  },
 ): Promise<string> {
   const message = formatMessage({
     subject: `${MARK} ${pulse.id}: ${reason}`,
     trailers: { 'Pulse-Session': sessionId, 'Pulse-Pulse': pulse.id },
   });
   const args = ['commit-tree', `${work}^{tree}`, '-p', pulse.startSha];
-  return git.text(args, { cwd: root, env: identityEnvironment(null), stdin: message });
+  return git.text(args, { cwd: root, env: identityEnvironment(identity), stdin: message });
 }
 
 /** Whether this is what `writeCheckpoint` made of the pulse. */

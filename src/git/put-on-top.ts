@@ -18,14 +18,16 @@ export async function putCommitOnTop(
   });
   if (merged.code !== 0) return null;
   const tree = merged.stdout.toString('utf8').trim();
-  const said = await git.text(['show', '-s', '--format=%an%n%ae%n%B', commit], { cwd: root });
-  const [name = '', email = '', ...message] = said.split('\n');
+  const said = await git.text(['cat-file', 'commit', commit], { cwd: root });
+  const [headers = '', ...message] = said.split('\n\n');
+  const [, name = '', email = ''] = /^author (.*) <(.*)> /m.exec(headers) ?? [];
+  const sign = /^gpgsig/m.test(headers);
   const made = await writeCommit(git, {
     root,
     tree,
     parents: [onto],
-    identity: { name, email },
-    message: `${message.join('\n').trimEnd()}\n`,
+    identity: { name, email, sign },
+    message: `${message.join('\n\n').trimEnd()}\n`,
   });
   const from = await treeOf(git, { cwd: root, commit: onto });
   const changes = parseRaw(splitNul(await git.diffTrees(root, { from, to: tree })));

@@ -1,7 +1,7 @@
 /** The user's repository: what it is and where it stands. Everything here reads; nothing touches the checkout. */
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Identity } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
 import { type Git, type GitResult, gitFailure } from './exec.ts';
@@ -45,7 +45,7 @@ export async function openRepository(git: Git, path: string): Promise<Repository
     headSha,
     branch: ref?.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : null,
     rootCommit: roots.at(-1)!,
-    projectKey: projectKey(commonDir),
+    projectKey: projectKey(commonDir, (await isShallow(commonDir)) ? null : roots.at(-1)!),
   };
 }
 
@@ -99,14 +99,23 @@ export async function branchExists(git: Git, root: string, branch: string): Prom
   return (await git.attempt(args, { cwd: root })).code === 0;
 }
 
-function projectKey(commonDir: string): string {
+/** Its oldest commit is not known, and would be another one after the next fetch. */
+async function isShallow(commonDir: string): Promise<boolean> {
+  return (await statOrNull(join(commonDir, 'shallow'))) !== null;
+}
+
+/** Two repositories that lie at the same path on two hosts, or one after the other, are not one project. */
+function projectKey(commonDir: string, rootCommit: string | null): string {
   const name = basename(basename(commonDir) === '.git' ? dirname(commonDir) : commonDir);
   const safe =
     name
       .replace(/[^A-Za-z0-9._-]+/g, '-')
       .replace(/^[.-]+/, '')
       .slice(0, 40) || 'project';
-  return `${safe}-${createHash('sha256').update(commonDir).digest('hex').slice(0, 8)}`;
+  return `${safe}-${createHash('sha256')
+    .update([commonDir, rootCommit ?? ''].join('\0'))
+    .digest('hex')
+    .slice(0, 8)}`;
 }
 
 function notARepository(path: string, why: string): PulseError {

@@ -16,9 +16,9 @@ import {
   type DirtyPaths,
   dirtyPaths,
   type Repository,
-  readIdentity,
   resolveBase,
 } from '../git/repository.ts';
+import { chooseIdentity } from '../git/signing.ts';
 import { appendEvents } from '../store/events.ts';
 import { requireFreeBranch, tellBranchTaken } from '../store/session-branches.ts';
 import {
@@ -127,7 +127,11 @@ export async function startSession(
     config,
     input,
     sandbox: sandbox.wish,
-    identity: await readIdentity(git, repository.root),
+    identity: await chooseIdentity(git, {
+      root: repository.root,
+      head: repository.headSha,
+      sign: config.values.git.sign,
+    }),
     remote: await fleetRemote(git, repository, config),
   });
   const turn = turnFromGoal(

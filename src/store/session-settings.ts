@@ -18,7 +18,7 @@ export interface SessionSettings {
   model?: string | null;
   /** The user's own prices, for agents that tell no cost. */
   prices?: Prices;
-  identity: { name: string; email: string } | null;
+  identity: { name: string; email: string; sign?: boolean } | null;
   record: boolean;
   /** Where research is told beside the built-in commander; `null` or absent: nowhere. */
   commander?: CommanderTarget | null;

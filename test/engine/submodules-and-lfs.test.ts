@@ -3,7 +3,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { pushLfs } from '../../src/git/lfs.ts';
+import type { Git } from '../../src/git/exec.ts';
+import { pushAttempt } from '../../src/git/remote.ts';
 import { createPulse, type Pulse } from '../../src/pulse.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 import { makeRepo } from '../git/fixture.ts';
@@ -123,14 +124,17 @@ describe.skipIf(!hasLfs)('a repository with a submodule and with LFS (needs git-
     scratch.git('init', '-q', '--bare', remote);
     const commit = scratch.git('rev-parse', 'HEAD');
     const { git } = makeRepo();
-    await pushLfs(withHome(git, home), { root: scratch.repository, remote, commit, since: null });
+    const push = { root: scratch.repository, remote, taskId: 'tsk_1', commit, since: null };
+    await pushAttempt(withHome(git, home), push);
     expect(existsSync(join(remote, 'lfs/objects'))).toBe(true);
   });
 });
 
-function withHome(git: Parameters<typeof pushLfs>[0], home: string): Parameters<typeof pushLfs>[0] {
+function withHome(git: Git, home: string): Git {
+  const at = (options: Parameters<Git['run']>[1]) => ({ ...options, env: { ...options.env, HOME: home } });
   return {
     ...git,
-    attempt: (args, options) => git.attempt(args, { ...options, env: { ...options.env, HOME: home } }),
+    attempt: (args, options) => git.attempt(args, at(options)),
+    run: (args, options) => git.run(args, at(options)),
   };
 }

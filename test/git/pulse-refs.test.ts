@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { giveUpPulse, landPulse } from '../../src/git/pulse-refs.ts';
 import { wipRef, writeRefs } from '../../src/git/refs.ts';
-import { makeRepo, type Repo, write } from './fixture.ts';
+import { IDENTITY, makeRepo, type Repo, write } from './fixture.ts';
 
 const BRANCH = 'flow--one';
 const REASON = 'stopped by a person';
@@ -37,7 +37,7 @@ async function makePulse() {
     ...repo,
     work,
     giveUp: (given: { work: string | null; isOver?: boolean }) =>
-      giveUpPulse(git, { ...refs, reason: REASON, isOver: false, ...given }),
+      giveUpPulse(git, { ...refs, reason: REASON, isOver: false, identity: IDENTITY, ...given }),
     land: () => landPulse(git, { ...refs, branch: 'flow', from: head, to: work, left: null }),
     at: (ref: string) => sh(root, 'for-each-ref', '--format=%(objectname)', ref),
     refs: () =>
@@ -58,6 +58,7 @@ describe('giving a pulse up', () => {
     expect(sh(root, 'diff', '--name-only', work, kept!)).toBe('');
     expect(refs()).toBe('');
     expect(await giveUp({ work })).toBe(kept);
+    expect(sh(root, 'log', '-1', '--format=%an <%ae>', kept!)).toBe('Ada <ada@example.org>');
     expect(await giveUp({ work: null })).toBe(kept);
   });
 

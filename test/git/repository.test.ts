@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -34,6 +34,19 @@ describe('openRepository', () => {
     const main = await openRepository(git, root);
     const linked = await openRepository(git, worktree);
     expect(linked).toMatchObject({ projectKey: main.projectKey, commonDir: main.commonDir, branch: null });
+  });
+
+  it('has another project key once another repository lies at the same path', async () => {
+    const { git, root, sh } = makeRepo();
+    const first = await openRepository(git, root);
+    sh(root, 'commit', '-q', '--allow-empty', '-m', 'later');
+    expect((await openRepository(git, root)).projectKey).toBe(first.projectKey);
+    rmSync(join(root, '.git'), { recursive: true });
+    sh(root, 'init', '-q', '-b', 'main');
+    sh(root, 'commit', '-q', '--allow-empty', '-m', 'somebody else’s');
+    const second = await openRepository(git, root);
+    expect(second.commonDir).toBe(first.commonDir);
+    expect(second.projectKey).not.toBe(first.projectKey);
   });
 
   it('refuses what is no checkout, each with its reason', async () => {

@@ -22,6 +22,7 @@ const SETTINGS: Record<SettingName, string> = {
   idleTimeout: 'time without a sign of life at most',
   context: 'how earlier turns reach the agent',
   completion: 'what an inferred COMPLETE does',
+  git: 'whether git signs commits',
   patience: 'how long a service that is away is waited for',
   limits: 'whether usage limits are waited for',
   labels: 'daemons with all of these labels run the attempts',
