@@ -87,3 +87,18 @@ export function asPulseError(error: unknown): PulseError {
   const message = error instanceof Error ? error.message : String(error);
   return new PulseError('internal_error', message, { cause: error });
 }
+
+/**
+ * The database is away or does not take anything for now: nothing was changed, and the same call may succeed later.
+ * `store_busy` of an impatient call is an answer, not an absence.
+ */
+export function isStoreAway(error: unknown): error is PulseError {
+  return isPulseError(error) && error.retryable && AWAY_CODES.has(error.code);
+}
+
+const AWAY_CODES: ReadonlySet<string> = new Set([
+  'store_unavailable',
+  'store_busy',
+  'store_read_only',
+  'disk_full',
+]);

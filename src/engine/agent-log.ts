@@ -1,9 +1,10 @@
+import { isStoreAway } from '../domain/errors.ts';
 import type { NewEvent } from '../domain/events.ts';
 import { appendEvents } from '../store/events.ts';
 import { fencedTask, holdsTask, keepsTask, type Task } from '../store/inbox.ts';
 import { markTold, untoldNotes } from '../store/notes.ts';
 import { addSpending, findSession, withPurse } from '../store/sessions.ts';
-import { type Db, isStoreAway, type Store } from '../store/store.ts';
+import { CommitUnknownError, type Db, type Store } from '../store/store.ts';
 import { countRejection } from '../store/workflows.ts';
 import type { Clock } from './clock.ts';
 import { overspent } from './governor.ts';
@@ -54,6 +55,12 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
     if (delta.costUsd !== 0 || delta.tokens !== 0) await addSpending(db, task.session_id, delta);
   }
 
+  function forget({ events, bytes, total }: Batch): void {
+    waiting = waiting.slice(events.length);
+    waitingBytes -= bytes;
+    written = total;
+  }
+
   async function flush(): Promise<void> {
     if (!isOpen) return;
     const batch: Batch = { events: [...waiting], bytes: waitingBytes, total: spent };
@@ -65,13 +72,13 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
         if (!(await keepsTask(db, task))) throw fencedTask(task.id);
         if (batch.total !== written) await lookIntoPurse(db);
       });
-      waiting = waiting.slice(batch.events.length);
-      waitingBytes -= batch.bytes;
-      written = batch.total;
+      forget(batch);
       onWritten();
     } catch (error) {
+      // Nobody knows, and this process is leaving: twice would be worse than not at all.
+      if (error instanceof CommitUnknownError) forget(batch);
       // The batch is still here. Only a store that says no ends the run.
-      if (isStoreAway(error)) schedule();
+      else if (isStoreAway(error)) schedule();
       else onFenced(error);
     }
   }

@@ -3,6 +3,7 @@ import { act } from './actions.ts';
 import { claimAttempt } from './claim.ts';
 import type { Engine } from './engine.ts';
 import { holdAttempt } from './held-attempt.ts';
+import { claimHere } from './held-here.ts';
 
 /** Claims a session's attempts and executes them, one after the other, until it is closed. */
 export interface Daemon {
@@ -54,12 +55,11 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
 
   function claim(): Promise<Task | null> {
     const { store, trace, owner, timing } = engine;
-    return act(trace, 'claim', {
-      perform: () =>
-        store.tx('claim', (db) => claimAttempt(db, { sessionId, owner, leaseMs: timing.leaseMs }), {
-          session: sessionId,
-        }),
-    });
+    const perform = () =>
+      store.tx('claim', (db) => claimAttempt(db, { sessionId, owner, leaseMs: timing.leaseMs }), {
+        session: sessionId,
+      });
+    return claimHere(engine, sessionId, () => act(trace, 'claim', { perform }));
   }
 
   const ended = work();

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AttemptSpec } from '../domain/attempt.ts';
-import { isPulseError } from '../domain/errors.ts';
+import { isPulseError, isStoreAway } from '../domain/errors.ts';
 import { TERMINAL_STATUSES } from '../domain/status.ts';
 import {
   announceDaemon,
@@ -19,6 +19,7 @@ import { act } from './actions.ts';
 import { claimAttempt } from './claim.ts';
 import type { Engine } from './engine.ts';
 import { holdAttempt } from './held-attempt.ts';
+import { claimHere } from './held-here.ts';
 import type { LastAttempt } from './ports.ts';
 
 /** What is rung when an attempt with labels waits. */
@@ -46,6 +47,11 @@ export async function runFleetDaemon(
   const held = new Map<string, { sessionId: string; control: AbortController; done: Promise<void> }>();
   const tidying = createTidying(engine, options);
   const leaving = new AbortController();
+  const refused = new Set<string>();
+  const refuse = (sessionId: string, error: unknown): void => {
+    if (!refused.has(sessionId)) say(`${sessionId}: cannot be taken: ${describe(error)}`);
+    refused.add(sessionId);
+  };
   /** Sessions that are pinned to this host wait for it only while it takes work. */
   let isTakingWork = true;
   using listener = bell.listen(INBOX);
@@ -57,7 +63,7 @@ export async function runFleetDaemon(
   try {
     for (let failures = 0; !signal.aborted; ) {
       try {
-        const task = held.size < concurrency ? await claimNext(engine, self) : null;
+        const task = held.size < concurrency ? await claimNext(engine, self, refuse) : null;
         isTakingWork = true;
         failures = 0;
         if (task) hold(task);
@@ -148,7 +154,9 @@ function createTidying(
     if (!session || !TERMINAL_STATUSES.includes(session.status)) return;
     const here = { project_path: join(clones, project), worktree_path: join(worktrees, project, sessionId) };
     const last = await store.read((db) => lastHere(db, sessionId, host));
-    await workspace.close({ ...session, ...here }, { last, endedOf });
+    const notices = await workspace.close({ ...session, ...here }, { last, endedOf });
+    const kept = notices.find(({ type }) => type === 'worktree.kept');
+    if (kept) throw new Error(String(kept.data?.reason));
   }
 
   return {
@@ -189,7 +197,11 @@ async function namesIn(directory: string): Promise<string[]> {
   return readdir(directory).catch(() => []);
 }
 
-async function claimNext(engine: Engine, self: DaemonIdentity): Promise<Task | null> {
+async function claimNext(
+  engine: Engine,
+  self: DaemonIdentity,
+  onRefused: (sessionId: string, error: unknown) => void,
+): Promise<Task | null> {
   const { store, trace, timing } = engine;
   const { owner, host } = self;
   const waiting = await store.read((db) => findLabelledWork(db, self));
@@ -204,7 +216,14 @@ async function claimNext(engine: Engine, self: DaemonIdentity): Promise<Task | n
         },
         { session, isImpatient: true },
       );
-    const task = await act(trace, 'claim', { perform: () => claim().catch(nullIfBusy) });
+    const task = await claimHere(engine, session, () =>
+      act(trace, 'claim', { perform: () => claim().catch(nullIfBusy) }),
+    ).catch((error: unknown) => {
+      // One that cannot be read must not keep the others waiting.
+      if (isStoreAway(error)) throw error;
+      onRefused(session, error);
+      return null;
+    });
     if (task) return task;
   }
   return null;

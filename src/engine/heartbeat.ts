@@ -35,7 +35,8 @@ export async function keepLease({
     await clock.sleep(waitMs, over);
     if (over.aborted) return;
     const askedMs = clock.elapsedMs();
-    const isOurs = await answerWithin(clock, heartbeatMs, renew);
+    const isOurs = await answerWithin(clock, { limitMs: heartbeatMs, over }, renew);
+    if (over.aborted) return;
     if (isOurs === false) return onLost();
     if (isOurs) renewedMs = askedMs;
     else if (clock.elapsedMs() - renewedMs > absenceMs) return onLost();
@@ -46,12 +47,15 @@ export async function keepLease({
 /** `null`: no answer, or none in time. A connection that is half open never answers. */
 async function answerWithin(
   clock: Clock,
-  limitMs: number,
+  { limitMs, over }: { limitMs: number; over: AbortSignal },
   ask: () => Promise<boolean>,
 ): Promise<boolean | null> {
   const answered = new AbortController();
   try {
-    return await Promise.race([ask(), clock.sleep(limitMs, answered.signal).then(() => null)]);
+    return await Promise.race([
+      ask(),
+      clock.sleep(limitMs, AbortSignal.any([answered.signal, over])).then(() => null),
+    ]);
   } catch {
     return null;
   } finally {

@@ -4,6 +4,7 @@ import { giveBackTask, renewTask, type Task } from '../store/inbox.ts';
 import { executeAttempt } from './attempt.ts';
 import type { Engine } from './engine.ts';
 import { keepLease } from './heartbeat.ts';
+import { forgetHeld } from './held-here.ts';
 import { createPhaseTeller } from './phase-teller.ts';
 import type { HeldAttempt } from './ports.ts';
 
@@ -48,8 +49,12 @@ export async function holdAttempt(engine: Engine, { task, spec, control }: Holdi
   } finally {
     over.abort();
     await beating;
-    if (!isReported)
-      await store.tx('give_back', (db) => giveBackTask(db, task), { session: task.session_id });
+    try {
+      if (!isReported)
+        await store.tx('give_back', (db) => giveBackTask(db, task), { session: task.session_id });
+    } finally {
+      forgetHeld(engine, task);
+    }
   }
 }
 

@@ -32,7 +32,8 @@ export function createLeaseJudge({ clock, timing }: { clock: Clock; timing: Engi
   const overSince = new Map<string, number>();
 
   function noticeStall(elapsedMs: number, storeMs: number): void {
-    const gapMs = last ? elapsedMs - last.elapsedMs : 0;
+    // Of what was before its first look it knows nothing.
+    const gapMs = last ? elapsedMs - last.elapsedMs : Number.POSITIVE_INFINITY;
     const stepMs = last ? storeMs - last.storeMs - gapMs : 0;
     last = { elapsedMs, storeMs };
     if (gapMs <= heartbeatMs && stepMs <= heartbeatMs) return;

@@ -37,15 +37,16 @@ async function adoptBranch(
   const owner = state.research?.lead ?? state.session;
   await act(trace, 'adopt_branch', {
     async perform() {
-      await workspace.takeStand(owner);
+      // The branch may have moved once more since the look that led here.
+      const stand = (await workspace.takeStand(owner)) ?? onto;
       await store.tx(
         'adopt_branch',
         async (db) => {
           await assertStatus(db, state.session);
-          await appendEvents(db, state.session.id, [adopted(owner, onto)], { token });
-          await updateControl(db, owner.id, { head_sha: onto });
+          await appendEvents(db, state.session.id, [adopted(owner, stand)], { token });
+          await updateControl(db, owner.id, { head_sha: stand });
           await updateSession(db, owner.id, { branch_lags_at: null });
-          if (state.research) await updateResearch(db, owner.id, { best_sha: onto, reference: null });
+          if (state.research) await updateResearch(db, owner.id, { best_sha: stand, reference: null });
         },
         { session: state.session.id },
       );

@@ -1,4 +1,5 @@
 /** Holding a session: whoever drives it, or decides for it what changes more than a row, does so under its lease. */
+import { isStoreAway } from '../domain/errors.ts';
 import {
   readSessionLease,
   releaseSessionLease,
@@ -60,10 +61,7 @@ export async function holdSession(
       over.abort();
       await beating;
       try {
-        if (!lost.signal.aborted)
-          await store.tx('release', (db) => releaseSessionLease(db, sessionId, taken), {
-            session: sessionId,
-          });
+        if (!lost.signal.aborted) await release(engine, sessionId, taken);
       } finally {
         heldHere.delete(hold);
         bell.ring(sessionId);
@@ -72,12 +70,37 @@ export async function holdSession(
   };
 }
 
+/**
+ * What was done under the lease is done: an absent store does not undo it. The lease is given back as soon as the store
+ * answers, so that nobody takes this process for one that hangs.
+ */
+async function release(engine: Engine, sessionId: string, token: number): Promise<void> {
+  const { store, clock, timing } = engine;
+  const giveBack = () =>
+    store.tx('release', (db) => releaseSessionLease(db, sessionId, token), { session: sessionId });
+  const tryAgain = async (): Promise<void> => {
+    const untilMs = clock.elapsedMs() + RELEASE_MS;
+    for (let isAway = true; isAway && clock.elapsedMs() < untilMs; ) {
+      await clock.sleep(Math.min(LOOK_MS, timing.heartbeatMs));
+      isAway = await giveBack().then(() => false, isStoreAway);
+    }
+  };
+  await giveBack().catch((error: unknown) => {
+    if (!isStoreAway(error)) throw error;
+    void tryAgain();
+  });
+}
+
+const RELEASE_MS = 600_000;
+
 async function acquire(engine: Engine, sessionId: string, signal?: AbortSignal): Promise<number | null> {
   const { store, owner, timing } = engine;
   const seen = await store.read((db) => readSessionLease(db, sessionId));
   if (!(await isFree(engine, { sessionId, seen, signal }))) return null;
   await evictHolder(engine, seen.owner);
-  return store.tx('lease', (db) => takeSessionLease(db, sessionId, { owner, leaseMs: timing.leaseMs, seen }));
+  const isGone = seen.owner === owner || (seen.owner !== null && engine.owners(seen.owner) === 'dead');
+  const take = { owner, leaseMs: timing.leaseMs, seen, isGone };
+  return store.tx('lease', (db) => takeSessionLease(db, sessionId, take));
 }
 
 interface SeenSession {
@@ -88,29 +111,30 @@ interface SeenSession {
 
 async function isFree(engine: Engine, { sessionId, seen, signal }: SeenSession): Promise<boolean> {
   if (seen.owner === null || seen.owner === engine.owner) return true;
-  const holder = engine.owners(seen.owner);
-  if (holder === 'dead') return true;
-  if (!seen.isOver) return false;
-  return holder === 'elsewhere' || staysOver(engine, { sessionId, seen, signal });
+  if (engine.owners(seen.owner) === 'dead') return true;
+  return seen.isOver && staysOver(engine, { sessionId, seen, signal });
 }
 
 const LOOK_MS = 1_000;
 
 /**
- * Its holder lives here although its lease is over. A machine that slept and a store that was away look just so: the
- * holder gets two heartbeats to speak up before it is ended.
+ * Nothing says that its holder is dead, only its lease is over. A machine that slept and a store that was away look just
+ * so: the holder gets two heartbeats in which the store answers to speak up.
  */
 async function staysOver(
   { store, clock, timing }: Engine,
   { sessionId, seen, signal }: SeenSession,
 ): Promise<boolean> {
-  const untilMs = clock.elapsedMs() + 2 * timing.heartbeatMs;
+  const graceMs = 2 * timing.heartbeatMs;
+  let untilMs = clock.elapsedMs() + graceMs;
   while (clock.elapsedMs() < untilMs) {
     await clock.sleep(Math.min(LOOK_MS, timing.heartbeatMs), signal);
     if (signal?.aborted) return false;
+    const askedMs = clock.elapsedMs();
     const now = await store.read((db) => readSessionLease(db, sessionId));
     if (now.owner === null) return now.token === seen.token;
     if (now.token !== seen.token || !now.isOver) return false;
+    if (clock.elapsedMs() - askedMs > timing.heartbeatMs) untilMs = clock.elapsedMs() + graceMs;
   }
   return true;
 }

@@ -12,6 +12,7 @@ import {
 } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import { findPreflight, findWorkflow, listPulses } from '../store/workflows.ts';
+import { countHoldChanges, isHeldHere } from './held-here.ts';
 import type { LeaseJudge } from './lease-judge.ts';
 import type { LiveIteration, ResearchState, SessionState, WorkflowState } from './loop.ts';
 import { researchFileOf } from './measure.ts';
@@ -38,6 +39,7 @@ export async function loadState(
   sessionId: string,
   { owner, owners, host, leases }: Self,
 ): Promise<SessionState> {
+  const holdChanges = countHoldChanges();
   const session = await withPurse(db, (await findSession(db, sessionId))!);
   const control = await getControl(db, sessionId);
   const iterations = await recentIterations(db, sessionId, RECENT + 1);
@@ -59,7 +61,7 @@ export async function loadState(
   const live: LiveIteration = {
     iteration: newest,
     task,
-    lease: await leaseOf(db, task, { owner, owners, leases }),
+    lease: await leaseOf(db, { ...task, sessionId }, { owner, owners, leases, holdChanges }),
     isWaiting: task.status === 'pending' && session.resume_at !== null,
   };
   const tree = task.result?.stage === 'reported' && task.result.commit ? task.result.tree : null;
@@ -82,6 +84,7 @@ export async function loadState(
 export async function isStillWaiting(db: Db, seen: SessionState, self: Self): Promise<boolean> {
   const { session, control, live } = seen;
   if (live?.lease !== 'held') return false;
+  const holdChanges = countHoldChanges();
   const now = await glanceAtAttempt(db, live.task.id);
   return (
     now !== null &&
@@ -90,7 +93,8 @@ export async function isStillWaiting(db: Db, seen: SessionState, self: Self): Pr
     now.status === live.task.status &&
     now.token === live.task.token &&
     now.stage === (live.task.result?.stage ?? null) &&
-    (await leaseOf(db, { ...now, id: live.task.id }, self)) === 'held'
+    (await leaseOf(db, { ...now, id: live.task.id, sessionId: session.id }, { ...self, holdChanges })) ===
+      'held'
   );
 }
 
@@ -132,12 +136,12 @@ async function loadWorkflow(db: Db, sessionId: string): Promise<WorkflowState> {
  */
 async function leaseOf(
   db: Db,
-  task: Pick<Task, 'id' | 'status' | 'token' | 'lease_owner'>,
-  { owner, owners, leases }: Pick<Self, 'owner' | 'owners' | 'leases'>,
+  task: Pick<Task, 'id' | 'status' | 'token' | 'lease_owner'> & { sessionId: string },
+  { owner, owners, leases, holdChanges }: Pick<Self, 'owner' | 'owners' | 'leases'> & { holdChanges: number },
 ): Promise<LiveIteration['lease']> {
   if (task.status !== 'running') return 'none';
   if (task.lease_owner === null) return 'lost';
-  if (task.lease_owner === owner) return 'held';
+  if (task.lease_owner === owner) return isHeldHere(owner, task, holdChanges) ? 'held' : 'lost';
   const holder = owners(task.lease_owner);
   if (holder === 'dead') return 'lost';
   const seen = await readTaskLease(db, task.id);

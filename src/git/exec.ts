@@ -278,7 +278,8 @@ export function gitFailure(args: string[], { code, stderr }: GitResult): PulseEr
   if (said.includes('No space left on device')) {
     return new PulseError('disk_full', `${command}: the disk is full`, {
       data,
-      hint: 'Free some space and resume.',
+      retryable: true,
+      hint: 'Free some space; the session goes on by itself then.',
     });
   }
   const locked = /Unable to create '.*\.lock': File exists/.test(said);

@@ -1,6 +1,6 @@
 /** Reading: nothing here changes or adopts anything. */
 
-import { PulseError } from '../domain/errors.ts';
+import { isStoreAway, PulseError } from '../domain/errors.ts';
 import type { PulseEvent } from '../domain/events.ts';
 import { DEFAULT_PATIENCE_MS, isServiceFailure } from '../domain/failures.ts';
 import { type Doing, doingOf } from '../domain/phase.ts';
@@ -14,7 +14,7 @@ import { type Figures, readFigures } from '../store/figures.ts';
 import { findIteration, type Iteration, listIterations, newestIteration } from '../store/iterations.ts';
 import { readSessionLease, type SessionLease } from '../store/leases.ts';
 import { getControl, getSession, listSessions, type Session, type SessionFilter } from '../store/sessions.ts';
-import { type Db, isStoreAway } from '../store/store.ts';
+import type { Db } from '../store/store.ts';
 import { findTurn, type StoredTurn, sessionTurns } from '../store/turns.ts';
 import { listUnresolved } from '../store/unresolved.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';

@@ -86,10 +86,12 @@ export async function superviseRunner({
       cwd: '/',
       stdio: ['ignore', 'inherit', 'inherit'],
     });
+    const startedMs = Date.now();
     const end = await ended(runner);
     if (isStopping) return 'stopped';
     if (end === 'exit 0') return 'ended';
     if (end === `exit ${STORE_AWAY_EXIT}`) {
+      if (Date.now() - startedMs > CRASH_WINDOW_MS) absences = 0;
       const pauseMs = Math.min(1_000 * 2 ** absences, LONGEST_ABSENCE_PAUSE_MS);
       absences += 1;
       say(`the store is away; starting the runner of ${sessionId} again in ${pauseMs / 1_000} s`);

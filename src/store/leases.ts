@@ -35,22 +35,34 @@ export function leaseFrom({
   return { owner, isOver: owner === null || overForMs > 0, overForMs };
 }
 
+export interface TakenLease {
+  owner: string;
+  leaseMs: number;
+  seen: SessionLease;
+  /** Whoever has it is dead, or is this very process and has forgotten it. */
+  isGone?: boolean;
+}
+
 /**
- * Takes the lease if it is free, over, or still as `seen` (whose owner the caller knows to be dead).
+ * Takes the lease if it is free or over, or its owner is gone, and nobody has taken it since it was `seen`.
  * Returns the new token, or `null` when somebody else was quicker.
  */
 export async function takeSessionLease(
   db: Db,
   sessionId: string,
-  { owner, leaseMs, seen }: { owner: string; leaseMs: number; seen: SessionLease },
+  { owner, leaseMs, seen, isGone = false }: TakenLease,
 ): Promise<number | null> {
-  const row = await db
+  let take = db
     .updateTable('session_controls')
     .set({ lease_owner: owner, lease_until: storeNow(leaseMs), token: sql<number>`token + 1` })
     .where('session_id', '=', sessionId)
-    .where('token', '=', seen.token)
-    .returning('token')
-    .executeTakeFirst();
+    .where('token', '=', seen.token);
+  // Its holder may have prolonged it since it was seen.
+  if (!isGone)
+    take = take.where(({ or, eb }) =>
+      or([eb('lease_owner', 'is', null), eb('lease_until', '<', storeNow())]),
+    );
+  const row = await take.returning('token').executeTakeFirst();
   return row?.token ?? null;
 }
 

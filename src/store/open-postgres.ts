@@ -12,8 +12,10 @@ import { CommitUnknownError, type Db, type Store, storeNow, type TxScope } from 
 /** "PLSE": the advisory lock under which the schema is made. */
 const MIGRATION_LOCK = 0x504c5345;
 const TRIES = 8;
-/** Of processes that died before they could remove them. */
-const FORGET_OLD_MARKS = 'DELETE FROM commit_marks WHERE made_at < pulse_now(-86400000)';
+/** Our own, and those of a month ago, whose process died before it could remove them. */
+const FORGET_MARKS = 'DELETE FROM commit_marks WHERE id = ANY($1) OR made_at < pulse_now(-2592000000)';
+/** A statement of a migration may have much to do. */
+const UNHURRIED = { query_timeout: 86_400_000 };
 /** For leases and for LISTEN: no crowd of writers that wait for each other may cost a session its lease. */
 const LEASE_CONNECTIONS = 3;
 
@@ -37,7 +39,6 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   const pool = await createPool({ url, connections, schema });
   try {
     await migrate(pool, schema);
-    await pool.query(FORGET_OLD_MARKS);
   } catch (error) {
     await pool.end();
     throw postgresError(error);
@@ -63,8 +64,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     },
     async close() {
       const { over } = marks.begin();
-      if (over.length > 0)
-        await pool.query('DELETE FROM commit_marks WHERE id = ANY($1)', [over]).catch(() => undefined);
+      if (over.length > 0) await pool.query(FORGET_MARKS, [over]).catch(() => undefined);
       await Promise.all([db.destroy(), leases.destroy()]);
       // Kysely leaves a pool alone that it has never used.
       if (!pool.ended) await pool.end();
@@ -97,8 +97,8 @@ async function commitMarked<T>(
   work: (db: Db) => Promise<T>,
   { scope, marks }: { scope: TxScope; marks: Marks },
 ): Promise<T> {
-  const mark = marks.begin();
   const tx = await db.startTransaction().execute();
+  const mark = marks.begin();
   let result: T;
   try {
     await begin(tx, { mark, scope });
@@ -122,7 +122,7 @@ async function commitMarked<T>(
     if (!isConnectionLost(cause)) throw cause;
     const wasKept = async () => {
       const kept = await retry(() => isMarked(db, mark.id));
-      for (const id of kept ? [] : mark.over) marks.end(id);
+      for (const id of kept ? [mark.id] : mark.over) marks.end(id);
       return kept;
     };
     throw new CommitUnknownError({ result, wasKept, cause });
@@ -159,15 +159,21 @@ async function begin(
 
 /**
  * Waits until the transaction that made the mark is over: the server may still be busy with its COMMIT. Inserting the
- * same mark does just that, and fails if it was kept.
+ * same mark does just that, and finds it there if it was kept. Nothing of the question itself is kept, so that it may be
+ * asked again.
  */
 async function isMarked(db: Kysely<Schema>, id: string): Promise<boolean> {
-  return db.transaction().execute(async (tx) => {
-    const { rows } = await sql<{ id: string }>`INSERT INTO commit_marks VALUES (${id}, ${storeNow()})
+  const tx = await db.startTransaction().execute();
+  try {
+    const { rows } = await sql`INSERT INTO commit_marks VALUES (${id}, ${storeNow()})
       ON CONFLICT DO NOTHING RETURNING id`.execute(tx);
-    await sql`DELETE FROM commit_marks WHERE id = ${id}`.execute(tx);
     return rows.length === 0;
-  });
+  } finally {
+    await tx
+      .rollback()
+      .execute()
+      .catch(() => undefined);
+  }
 }
 
 /** A transaction that the server gave up (a deadlock, a restart before COMMIT) is done again from its beginning. */
@@ -187,13 +193,14 @@ async function migrate(pool: Pool, schema: string | undefined): Promise<void> {
   try {
     if ((await currentVersion(client)) === MIGRATIONS.length) return;
     await client.query('BEGIN');
-    await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    await client.query('SET LOCAL lock_timeout = 0');
+    await client.query({ ...UNHURRIED, text: 'SELECT pg_advisory_xact_lock($1)', values: [MIGRATION_LOCK] });
     if (schema) await client.query(`CREATE SCHEMA IF NOT EXISTS ${client.escapeIdentifier(schema)}`);
     await client.query('CREATE TABLE IF NOT EXISTS pulse_schema (version integer NOT NULL)');
     await client.query(NOW_FUNCTION);
     const version = (await currentVersion(client)) ?? 0;
     for (const migration of MIGRATIONS.slice(version)) {
-      for (const statement of migration(POSTGRES_TYPES)) await client.query(statement);
+      for (const text of migration(POSTGRES_TYPES)) await client.query({ ...UNHURRIED, text });
     }
     await client.query('DELETE FROM pulse_schema');
     await client.query('INSERT INTO pulse_schema VALUES ($1)', [MIGRATIONS.length]);

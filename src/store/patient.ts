@@ -1,6 +1,6 @@
 /** A store that waits while its database is away, so that an outage costs a session nothing but time. */
-import type { PulseError } from '../domain/errors.ts';
-import { CommitUnknownError, isStoreAway, type Store } from './store.ts';
+import { isStoreAway, type PulseError } from '../domain/errors.ts';
+import { CommitUnknownError, type Store } from './store.ts';
 
 export interface Patience {
   /** Resolves after `ms`, or at once when the signal aborts. */
@@ -21,7 +21,8 @@ const LEAVING_MS = 3_000;
 
 /**
  * Every read and every transaction is repeated until the database answers. A transaction is done exactly once: if the
- * answer to its COMMIT was lost, the database is asked whether it was kept. Leases and impatient calls fail as before.
+ * answer to its COMMIT was lost, the database is asked whether it was kept. Leases fail at once, and so does an impatient
+ * call that has not changed anything.
  */
 export function createPatientStore(store: Store, patience: Patience): Store {
   let awaySinceMs: number | null = null;
@@ -40,7 +41,7 @@ export function createPatientStore(store: Store, patience: Patience): Store {
   }
 
   async function repeat<T>(work: () => Promise<T>): Promise<T> {
-    const beganMs = patience.elapsedMs();
+    let leavingSinceMs: number | null = null;
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
       try {
         const result = await work();
@@ -49,7 +50,8 @@ export function createPatientStore(store: Store, patience: Patience): Store {
       } catch (error) {
         if (!isStoreAway(error) || error instanceof CommitUnknownError) throw error;
         const stop = patience.stop();
-        if (stop.aborted && patience.elapsedMs() - beganMs > LEAVING_MS) throw error;
+        if (stop.aborted) leavingSinceMs ??= patience.elapsedMs();
+        if (leavingSinceMs !== null && patience.elapsedMs() - leavingSinceMs > LEAVING_MS) throw error;
         noteAway(error);
         await patience.sleep(waitMs, stop.aborted ? undefined : stop);
       }
@@ -59,13 +61,16 @@ export function createPatientStore(store: Store, patience: Patience): Store {
   return {
     read: (work) => repeat(() => store.read(work)),
     async tx(label, work, scope = {}) {
-      if (scope.isLease || scope.isImpatient) return store.tx(label, work, scope);
+      if (scope.isLease) return store.tx(label, work, scope);
       for (;;) {
         try {
-          return await repeat(() => store.tx(label, work, scope));
+          const call = () => store.tx(label, work, scope);
+          return await (scope.isImpatient ? call() : repeat(call));
         } catch (error) {
           if (!(error instanceof CommitUnknownError)) throw error;
-          if (await repeat(() => error.wasKept())) return error.result as Awaited<ReturnType<typeof work>>;
+          // Who leaves before there is an answer is told that nobody knows.
+          const isKept = await repeat(() => error.wasKept()).catch(() => Promise.reject(error));
+          if (isKept) return error.result as Awaited<ReturnType<typeof work>>;
         }
       }
     },

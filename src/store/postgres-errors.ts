@@ -4,7 +4,21 @@ import { type ErrorCode, PulseError } from '../domain/errors.ts';
 /** Given up by the server as a whole, before COMMIT: safe to do again. */
 const RETRYABLE = new Set(['40001', '40P01']);
 
-const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'ENOENT']);
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'ETIMEDOUT',
+  'EPIPE',
+  'ENOENT',
+]);
 
 const MEANINGS: Record<string, { code: ErrorCode; message: string; hint: string; retryable?: boolean }> = {
   '28P01': {
@@ -61,7 +75,15 @@ export function postgresError(error: unknown): unknown {
     const { code: own, message, hint, retryable } = meaning;
     return new PulseError(own, message, { hint, retryable, cause: error });
   }
-  if (!isConnectionLost(error)) return error;
+  if (RETRYABLE.has(code) || code === '57014') {
+    return new PulseError('store_busy', 'PostgreSQL gave the change up: others were at the same rows.', {
+      hint: 'Try again in a moment.',
+      retryable: true,
+      cause: error,
+    });
+  }
+  // Class 53: out of memory or the like; 58: the server's own disk or system failed it.
+  if (!isConnectionLost(error) && !/^(53|58)/.test(code)) return error;
   return new PulseError('store_unavailable', 'The connection to PostgreSQL failed.', {
     hint: 'Check that the server runs and that PULSE_DATABASE_URL is right.',
     retryable: true,

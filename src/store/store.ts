@@ -27,21 +27,6 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/**
- * The database is away or does not take anything for now: nothing was changed, and the same call may succeed later.
- * `store_busy` of an impatient call is an answer, not an absence.
- */
-export function isStoreAway(error: unknown): error is PulseError {
-  return error instanceof PulseError && error.retryable && AWAY_CODES.has(error.code);
-}
-
-const AWAY_CODES: ReadonlySet<string> = new Set([
-  'store_unavailable',
-  'store_busy',
-  'store_read_only',
-  'disk_full',
-]);
-
 /** The answer to a COMMIT was lost. Whether it was kept can be asked as soon as the database answers again. */
 export class CommitUnknownError extends PulseError {
   /** What the transaction returned, which is true if it was kept. */

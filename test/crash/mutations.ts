@@ -67,7 +67,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'the question whether a COMMIT without an answer was kept',
     file: 'src/store/patient.ts',
-    from: `          if (await repeat(() => error.wasKept())) return error.result as Awaited<ReturnType<typeof work>>;\n`,
+    from: `          if (isKept) return error.result as Awaited<ReturnType<typeof work>>;\n`,
     to: '',
     suite: 'test/crash/absence-simulation.test.ts',
     tests: 'for 20 s',
@@ -83,8 +83,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'the two heartbeats that a living holder gets to speak up',
     file: 'src/engine/session-lease.ts',
-    from: `return holder === 'elsewhere' || staysOver(engine, { sessionId, seen, signal });`,
-    to: `void staysOver;\n  return true;`,
+    from: `return seen.isOver && staysOver(engine, { sessionId, seen, signal });`,
+    to: `void staysOver;\n  return seen.isOver;`,
     suite: 'test/engine/session-lease.test.ts',
     tests: 'speaks up',
   },

@@ -30,7 +30,15 @@ interface Faults {
 }
 
 /** Everything real but git and the agent; an agent runs for `runMs`. */
-async function makeEngine({ faults = {}, runMs = 600 }: { faults?: Faults; runMs?: number } = {}) {
+async function makeEngine({
+  faults = {},
+  forgets = {},
+  runMs = 600,
+}: {
+  faults?: Faults;
+  forgets?: Faults;
+  runMs?: number;
+} = {}) {
   const store = await openSqlite({ path: ':memory:' });
   const world = createWorld();
   const bell = createDoorbell({ directory: makeFolder() });
@@ -47,7 +55,7 @@ async function makeEngine({ faults = {}, runMs = 600 }: { faults?: Faults; runMs
     script: () => COMPLETE,
   };
   const engine: Engine = {
-    store: failing(store, faults),
+    store: failing(store, faults, forgets),
     workspace: createFakeWorkspace(access),
     agents: createFakeAgents(access),
     pulses: createFakePulses(access),
@@ -73,17 +81,24 @@ async function makeEngine({ faults = {}, runMs = 600 }: { faults?: Faults; runMs
 const NO_ANCHOR = { turnId: null, strategy: null, resolutionMs: 0, salience: null, depth: null, invalid: [] };
 const BRIEF = { text: 'brief', tokens: 1, anchor: NO_ANCHOR };
 
-function failing(store: Store, faults: Faults): Store {
+/** `forgets`: transactions that are kept although their caller is told that they failed. */
+function failing(store: Store, faults: Faults, forgets: Faults): Store {
+  const isDue = (due: Faults, label: string): boolean => {
+    const left = due[label] ?? 0;
+    due[label] = left - 1;
+    return left > 0;
+  };
   return {
     ...store,
-    tx: (label, work) =>
-      store.tx(label, async (db) => {
-        const result = await work(db);
-        const left = faults[label] ?? 0;
-        faults[label] = left - 1;
-        if (left > 0) throw new PulseError('disk_full', 'The disk is full.', { retryable: true });
-        return result;
-      }),
+    async tx(label, work) {
+      const result = await store.tx(label, async (db) => {
+        const done = await work(db);
+        if (isDue(faults, label)) throw new PulseError('disk_full', 'The disk is full.', { retryable: true });
+        return done;
+      });
+      if (isDue(forgets, label)) throw new PulseError('store_unavailable', 'Gone.', { retryable: true });
+      return result;
+    },
   };
 }
 
@@ -139,6 +154,17 @@ describe('a store that fails for a moment', () => {
     },
     10_000,
   );
+});
+
+describe('a claim that was kept and never heard of', () => {
+  it('is held by nobody: the next runner of the same process takes the attempt up', async () => {
+    const { engine, store, world, id } = await makeEngine({ forgets: { claim: 1 }, runMs: 50 });
+    expect(await supervise(engine, id)).toEqual(['store_unavailable']);
+    const { session, iterations } = await read(store, id);
+    expect(session).toMatchObject({ status: 'complete', total_commits: 1 });
+    expect(iterations).toMatchObject([{ attempt: 2 }]);
+    expect(world.violations).toEqual([]);
+  }, 10_000);
 });
 
 describe('a runner that is shut down in the middle of a run', () => {

@@ -8,6 +8,7 @@ import { createBells } from '../../src/engine/bells.ts';
 import { systemClock } from '../../src/engine/clock.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { runFleetDaemon } from '../../src/engine/fleet.ts';
+import { worktreeKept } from '../../src/engine/notices.ts';
 import { findTask } from '../../src/store/inbox.ts';
 import { listIterations } from '../../src/store/iterations.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
@@ -50,7 +51,7 @@ async function startDaemon(trouble: { claim: boolean; close: boolean }, ended?: 
     workspace: {
       ...workspace,
       close: async (...args: Parameters<typeof workspace.close>) => {
-        if (trouble.close) throw new Error('EPERM: operation not permitted');
+        if (trouble.close) return [worktreeKept('a worktree', new Error('EPERM: operation not permitted'))];
         return workspace.close(...args);
       },
     },
@@ -86,6 +87,11 @@ async function startDaemon(trouble: { claim: boolean; close: boolean }, ended?: 
 
 async function admitLabelled(store: Store, number: number): Promise<string> {
   const id = await admit(store, { id: sessionId(number), verify: [] });
+  await dispatchLabelled(store, id, { breaks: false });
+  return id;
+}
+
+async function dispatchLabelled(store: Store, id: string, { breaks }: { breaks: boolean }): Promise<void> {
   await store.tx('label', (db) =>
     db
       .updateTable('session_controls')
@@ -93,8 +99,16 @@ async function admitLabelled(store: Store, number: number): Promise<string> {
       .where('session_id', '=', id)
       .execute(),
   );
-  await dispatchForTest(store, id);
-  return id;
+  if (!breaks) return dispatchForTest(store, id);
+  await store.tx('dispatch', async (db) => {
+    await dispatchForTest({ ...store, tx: (_, work) => work(db) }, id);
+    // As another version of Pulse may have written it.
+    await db
+      .updateTable('inbox_tasks')
+      .set({ spec: '{"agent": 7}', priority: 9 })
+      .where('session_id', '=', id)
+      .execute();
+  });
 }
 
 const SETTINGS = {
@@ -126,6 +140,15 @@ describe('a daemon of a fleet', () => {
     const id = await admitLabelled(store, 1);
     await until('the attempt is done', () => isReported(store, id));
     await until('it says that it lives', () => announced.length > before + 1);
+  });
+
+  it('is not kept from other sessions by one whose attempt cannot be read', async () => {
+    const { store, said } = await startDaemon({ claim: false, close: false });
+    const broken = await admit(store, { id: sessionId(1), verify: [] });
+    await dispatchLabelled(store, broken, { breaks: true });
+    await until('it says so', () => said.some((line) => line.includes('cannot be taken')));
+    const id = await admitLabelled(store, 2);
+    await until('the attempt is done', () => isReported(store, id));
   });
 
   it('leaves a worktree alone that it cannot remove, says so once, and takes the next session', async () => {

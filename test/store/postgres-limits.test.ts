@@ -90,6 +90,11 @@ describe('PostgreSQL', () => {
       lost === 'answer' ? 'run 1' : 'run 2',
     );
     expect(await rowsOf(plain, 'counted')).toBe(1);
+    // The answer to the question is lost too, and it is asked again.
+    proxy.cutNextCommit(lost);
+    proxy.cutAfterNext('COMMIT_MARKS');
+    await patient.tx('count', count, { session: SESSION });
+    expect(await rowsOf(plain, 'counted')).toBe(2);
     // Without patience it is said that nobody knows.
     proxy.cutNextCommit(lost);
     await expect(through.tx('count', count)).rejects.toBeInstanceOf(CommitUnknownError);
@@ -111,11 +116,14 @@ async function rowsOf(store: Store, table: string): Promise<number> {
 interface Proxy extends AsyncDisposable {
   port: number;
   cutNextCommit(lost: 'answer' | 'call'): void;
+  /** After the next COMMIT was cut, also the answer to the first statement that says this. */
+  cutAfterNext(word: string): void;
 }
 
 /** Passes everything to the server, and cuts the connection at a COMMIT when it is asked to. */
 async function startProxy(serverPort: number): Promise<Proxy> {
   let cut: 'answer' | 'call' | null = null;
+  let cutNext: string | null = null;
   const sockets = new Set<Socket>();
   const proxy = createServer((client) => {
     const upstream = connect(serverPort, '127.0.0.1');
@@ -127,7 +135,12 @@ async function startProxy(serverPort: number): Promise<Proxy> {
     client.on('close', () => upstream.destroy());
     upstream.on('close', () => client.destroy());
     client.on('data', (chunk) => {
-      if (cut && chunk.toString('latin1').toUpperCase().includes('COMMIT\0')) {
+      const said = chunk.toString('latin1').toUpperCase();
+      if (!cut && cutNext && said.includes(cutNext)) {
+        cutNext = null;
+        isDoomed = true;
+      }
+      if (cut && said.includes('COMMIT\0')) {
         isDoomed = cut === 'answer';
         const isLost = cut === 'call';
         cut = null;
@@ -143,6 +156,9 @@ async function startProxy(serverPort: number): Promise<Proxy> {
     port: typeof address === 'object' && address ? address.port : 0,
     cutNextCommit: (lost) => {
       cut = lost;
+    },
+    cutAfterNext: (word) => {
+      cutNext = word;
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();

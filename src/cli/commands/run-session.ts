@@ -1,4 +1,4 @@
-import { isPulseError } from '../../domain/errors.ts';
+import { isPulseError, isStoreAway } from '../../domain/errors.ts';
 import { redact } from '../../domain/redact.ts';
 import { STORE_AWAY_EXIT } from '../../process/supervise.ts';
 import { createPulse } from '../../pulse.ts';
@@ -6,8 +6,8 @@ import type { CommandContext } from '../command-spec.ts';
 
 /**
  * Exit 0: nothing is left for a runner to do here. Asked to stop it gives its lease back and exits 143, the session
- * stays running: a supervisor that was not asked as well starts it again. Exit 75: something that passes by itself is
- * in the way (the store is away, a disk is full), and the supervisor tries again for as long as it takes.
+ * stays running: a supervisor that was not asked as well starts it again. Exit 75: the store is away or a disk is full,
+ * and the supervisor tries again for as long as it takes.
  */
 export async function run({ input, output, environment }: CommandContext): Promise<number> {
   const stop = new AbortController();
@@ -26,7 +26,7 @@ export async function run({ input, output, environment }: CommandContext): Promi
     say(error instanceof Error ? (error.stack ?? error.message) : String(error));
     if (isPulseError(error, 'fenced') || isPulseError(error, 'not_found')) return 0;
     if (stop.signal.aborted) return 143;
-    if (isPulseError(error) && error.retryable) return STORE_AWAY_EXIT;
+    if (isStoreAway(error)) return STORE_AWAY_EXIT;
     throw error;
   }
 }

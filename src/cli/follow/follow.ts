@@ -16,6 +16,8 @@ import { createView, type View } from './view.ts';
 
 /** A crashed runner is back within 2 s; one that stays away for this long does not come back by itself. */
 const RUNNER_GONE_MS = 10_000;
+/** As often a runner says that it lives. */
+const HEARTBEAT_MS = 15_000;
 /** How long an interrupted command waits for the session to be paused. */
 const PAUSE_WAIT_MS = 15_000;
 
@@ -113,13 +115,17 @@ function tellGone({ pulse, session, output }: Follow): void {
 /** Whether nobody has driven the session for too long. */
 function watchRunner(pulse: Pulse, id: string): { isGone(): Promise<boolean> } {
   let goneSince: number | null = null;
-  let checkedAt = 0;
+  let checkedAt = Date.now();
+  let calmUntil = 0;
   return {
     async isGone() {
       const now = Date.now();
       if (now - checkedAt < 1_000) return false;
+      const state = await pulse.runner(id);
+      // After a sleep of the machine or an absence of the store the runner gets its time to speak up.
+      if (now - checkedAt > HEARTBEAT_MS) calmUntil = now + 2 * HEARTBEAT_MS;
       checkedAt = now;
-      if ((await pulse.runner(id)) !== 'none') {
+      if (state !== 'none' || now < calmUntil) {
         goneSince = null;
         return false;
       }
