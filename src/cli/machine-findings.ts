@@ -13,6 +13,7 @@ import { databaseHolders } from '../process/lock-holders.ts';
 import { sandboxState } from '../process/sandbox-state.ts';
 import { createPulse } from '../pulse.ts';
 import { trustOf } from '../trust.ts';
+import { findMissingPrograms, findMissingSetup } from './project-checks.ts';
 import { createCliGit, openHere } from './repository-here.ts';
 import { findOrphans } from './session-runner.ts';
 
@@ -40,6 +41,7 @@ export async function* findings(examination: Examination): AsyncGenerator<Findin
   yield* stateDirectory(home);
   yield* store(examination, home);
   yield* projectConfig(examination, home);
+  yield* project(examination);
   yield* agents(environment);
   yield cleanup();
   yield await sandbox(environment);
@@ -170,6 +172,31 @@ async function* projectConfig({ environment, cwd }: Examination, home: Home): As
   } catch (error) {
     const { message, hint } = asPulseError(error);
     yield { level: 'bad', subject, text: message, hint };
+  }
+}
+
+/** What the project one stands in needs and has not. */
+async function* project({ environment, cwd }: Examination): AsyncGenerator<Finding> {
+  const subject = 'project';
+  const repository = await openHere(cwd, environment);
+  if (!repository) return;
+  const { root } = repository;
+  try {
+    const { values } = await loadConfig(root, environment);
+    const missing = values.setup ? null : await findMissingSetup(root);
+    if (missing) {
+      const hint = `Set \`setup: ["${missing.command}"]\` in .pulse/config.yaml, or commit a lockfile.`;
+      yield { level: 'warn', subject, text: missing.reason, hint };
+    }
+    const commands = [...values.verify, ...(values.setup ?? [])];
+    const programs = findMissingPrograms(root, commands, environment);
+    for (const { program, by } of programs)
+      yield { level: 'warn', subject, text: `${program} is not on the PATH`, hint: `${by} needs it.` };
+    if (!missing && programs.length === 0)
+      yield { level: 'ok', subject, text: `${root}: what its checks and its setup begin with is there` };
+  } catch (error) {
+    const { message, hint } = asPulseError(error);
+    yield { level: 'warn', subject, text: message, hint };
   }
 }
 

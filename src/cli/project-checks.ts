@@ -1,6 +1,8 @@
 /** Guesses how a project checks itself, from the files it has. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readWithin } from '../files/regular-file.ts';
+import { findExecutable } from '../process/executable.ts';
 
 export interface ProjectCheck {
   command: string;
@@ -23,6 +25,82 @@ export async function findChecks(root: string): Promise<ProjectCheck[]> {
   if (checks.length > 0 || !makefile) return checks;
   const target = ['check', 'test'].find((name) => new RegExp(`^${name}\\s*:`, 'm').test(makefile));
   return target ? [{ command: `make ${target}`, from: 'Makefile' }] : [];
+}
+
+/** Whose lockfile it is: the program that a worktree is set up with. */
+const INSTALLERS = [
+  { file: 'package-lock.json', program: 'npm' },
+  { file: 'npm-shrinkwrap.json', program: 'npm' },
+  { file: 'pnpm-lock.yaml', program: 'pnpm' },
+  { file: 'yarn.lock', program: 'yarn' },
+  { file: 'bun.lock', program: 'bun' },
+  { file: 'bun.lockb', program: 'bun' },
+] as const;
+
+export interface MissingProgram {
+  program: string;
+  /** What needs it. */
+  by: string;
+}
+
+/** Programs that the checks, the setup or a lockfile need and that are not on the PATH. */
+export function findMissingPrograms(
+  root: string,
+  commands: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): MissingProgram[] {
+  const wanted = [
+    ...commands.map((command) => ({ program: programOf(command), by: command })),
+    ...INSTALLERS.filter(({ file }) => existsSync(join(root, file))).map(({ file, program }) => ({
+      program,
+      by: file,
+    })),
+  ];
+  const missing: MissingProgram[] = [];
+  for (const { program, by } of wanted) {
+    if (program === null || missing.some((known) => known.program === program)) continue;
+    const found = findExecutable({ file: program, cwd: root, path: environment.PATH });
+    if (typeof found !== 'string') missing.push({ program, by });
+  }
+  return missing;
+}
+
+/** `null` where it is more than the plain name of a program: a path, a variable, something of the shell's own. */
+function programOf(command: string): string | null {
+  const word = command.trim().split(/\s+/)[0] ?? '';
+  return /^[A-Za-z][\w.+-]*$/.test(word) && !SHELL_WORDS.has(word) ? word : null;
+}
+
+const SHELL_WORDS = new Set(
+  'cd echo exit export false if for set test true unset while until case eval exec'.split(' '),
+);
+
+/** What a fresh worktree needs before its checks can run, where Pulse cannot tell it from a lockfile. */
+export interface MissingSetup {
+  /** Why nothing will be set up by itself. */
+  reason: string;
+  /** What would do it. It leaves no file that would be committed. */
+  command: string;
+}
+
+/** `null`: a lockfile tells it, or nothing is needed. */
+export async function findMissingSetup(root: string): Promise<MissingSetup | null> {
+  for (const { file } of INSTALLERS) if (existsSync(join(root, file))) return null;
+  const manifest = await readWithin(root, join(root, 'package.json')).catch(() => null);
+  if (manifest === null || !hasDependencies(manifest.toString('utf8'))) return null;
+  return {
+    reason: 'package.json has dependencies, and no lockfile says how to install them',
+    command: 'npm install --no-package-lock',
+  };
+}
+
+function hasDependencies(manifest: string): boolean {
+  try {
+    const { dependencies, devDependencies } = JSON.parse(manifest) as Record<string, object | undefined>;
+    return Object.keys({ ...dependencies, ...devDependencies }).length > 0;
+  } catch {
+    return false; // a package.json that cannot be read names none
+  }
 }
 
 /** In the order in which a failure is cheapest to find. */

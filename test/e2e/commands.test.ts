@@ -197,6 +197,23 @@ describe('setting up', () => {
     expect(existsSync(join(scene.directory, 'cache/pulse/compile-cache'))).toBe(true);
   });
 
+  it('init and doctor say what a worktree will lack: a setup, a program', async () => {
+    const manifest = { scripts: { test: 'xo' }, devDependencies: { xo: '1' } };
+    writeFileSync(join(scene.repository, 'package.json'), JSON.stringify(manifest));
+    const doctor = await scene.pulse(['doctor']);
+    expect(doctor.stdout).toContain('no lockfile says how to install them');
+    const { stderr } = await scene.pulse(['init']);
+    expect(stderr).toContain('setup   npm install --no-package-lock');
+    const config = await scene.pulse(['config', 'setup', '--json']);
+    expect(config.json[0]).toMatchObject({
+      settings: { setup: { value: ['npm install --no-package-lock'] } },
+    });
+    writeFileSync(join(scene.repository, 'pnpm-lock.yaml'), '');
+    const { stdout } = await scene.pulse(['doctor'], { env: { PATH: '/usr/bin:/bin' } });
+    expect(stdout).not.toContain('no lockfile says');
+    expect(stdout).toMatch(/project +pnpm is not on the PATH/);
+  });
+
   it('pulse doctor exits 1 when something is bad', async () => {
     mkdirSync(scene.home);
     writeFileSync(

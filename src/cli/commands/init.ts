@@ -11,7 +11,13 @@ import { resolveHome } from '../../home.ts';
 import { recordTrust } from '../../trust.ts';
 import { actor } from '../actor.ts';
 import type { CommandContext } from '../command-spec.ts';
-import { findChecks, type ProjectCheck } from '../project-checks.ts';
+import {
+  findChecks,
+  findMissingPrograms,
+  findMissingSetup,
+  type MissingSetup,
+  type ProjectCheck,
+} from '../project-checks.ts';
 import { createCliGit } from '../repository-here.ts';
 
 export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
@@ -26,20 +32,26 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
   const agents = (await detectAgents(environment)).filter(({ name }) => isChosenByItself(name));
   const usable = agents.find(({ isSupported, detection }) => isSupported && detection.available);
   const checks = await findChecks(root);
+  const setup = await findMissingSetup(root);
   const name = present ?? PROJECT_CONFIG_NAMES[0]!;
   const path = join(root, name);
-  await writeOwnFile(root, { path, text: configText({ agent: usable, checks }) });
+  await writeOwnFile(root, { path, text: configText({ agent: usable, checks, setup }) });
   const { project: written } = await loadConfig(root, environment);
   if (written) await recordTrust(resolveHome(environment), repository, { file: written, actor: actor() });
   await ensureExcluded(root);
 
   if (output.isJson) {
-    output.json({ path, agent: usable?.name ?? null, verify: checks.map(({ command }) => command) });
+    const verify = checks.map(({ command }) => command);
+    output.json({ path, agent: usable?.name ?? null, verify, setup: setup ? [setup.command] : null });
     return 0;
   }
   output.data(`Wrote ${path}`);
   for (const { command, from } of checks) output.talk(`  verify  ${command}  (${from})`);
   if (checks.length === 0) output.talk('  verify  none found: add one, or a completion stays unverified');
+  if (setup) output.talk(`  setup   ${setup.command}  (${setup.reason})`);
+  const commands = checks.map(({ command }) => command);
+  for (const { program, by } of findMissingPrograms(root, commands, environment))
+    output.talk(`  missing ${program} is not on the PATH, and ${by} needs it`);
   output.talk(
     `  agent   ${usable ? usable.name : 'none found; once one is installed it is taken by itself'}`,
   );
@@ -88,9 +100,11 @@ async function writeOwnFile(root: string, { path, text }: { path: string; text: 
 function configText({
   agent,
   checks,
+  setup,
 }: {
   agent: DetectedAgent | undefined;
   checks: readonly ProjectCheck[];
+  setup: MissingSetup | null;
 }): string {
   const verify =
     checks.length > 0
@@ -107,8 +121,7 @@ function configText({
     ...verify,
     '',
     '# What prepares a fresh worktree; without it Pulse goes by the lockfile.',
-    '# setup:',
-    '#   - npm ci',
+    ...(setup ? ['setup:', `  - ${JSON.stringify(setup.command)}`] : ['# setup:', '#   - npm ci']),
     '',
     '# Limits, with their defaults. A session that reaches one stops and asks.',
     '# maxIterations: 10',
