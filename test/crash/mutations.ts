@@ -184,4 +184,32 @@ export const MUTATIONS: readonly Mutation[] = [
     suite: 'test/engine/courier.test.ts',
     tests: 'of a runner that was replaced',
   },
+  {
+    guard: 'that a branch which somebody has checked out is not moved',
+    file: 'src/git/session-head.ts',
+    from: `  const holder = await findCheckout(git, root, ref);
+  if (holder === null) {
+    const moved`,
+    to: `  const holder = await findCheckout(git, root, ref);
+  if (holder !== '') {
+    const moved`,
+    suite: 'test/engine/session-branch.test.ts',
+    tests: 'looks at the branch is not in the way',
+  },
+  {
+    guard: 'that what a person has committed on the branch comes first',
+    file: 'src/git/session-head.ts',
+    from: `return { is: 'ahead', at };`,
+    to: `await change(git, root, '');`,
+    suite: 'test/engine/session-branch.test.ts',
+    tests: 'commits on the branch finds the work on top of it',
+  },
+  {
+    guard: 'that a worktree which its agent broke is not committed',
+    file: 'src/engine/attempt.ts',
+    from: `if (!run || fault === null) return result;`,
+    to: `if (!run || fault !== '') return result;`,
+    suite: 'test/engine/broken-worktree.test.ts',
+    tests: 'deletes its .git is a crashed attempt',
+  },
 ];
