@@ -36,6 +36,7 @@ export const ACTIONS = [
   'merge',
   'review',
   'close_worktree',
+  'pack',
 ] as const;
 export type ActionName = (typeof ACTIONS)[number];
 

@@ -145,7 +145,8 @@ export async function dispatchPulse(
           });
           if (isFirst) {
             await beginPulse(db, { flow, before: pulse, row, kickoffTurn: turnId });
-            await insertTurn(db, kickoffTurn(state, { id: turnId, text: brief.text }));
+            const turn = kickoffTurn(state, { id: turnId, text: brief.text });
+            await insertTurn(db, { ...turn, content_from: 'task' });
           } else await movePulse(db, pulse, 'running', { runs: row.runs });
         },
         { session: session.id },

@@ -3,6 +3,7 @@ import { asPulseError, isPulseError, PulseError } from '../domain/errors.ts';
 import { TERMINAL_STATUSES } from '../domain/status.ts';
 import { appendEvents } from '../store/events.ts';
 import { endedTasks, findTask } from '../store/inbox.ts';
+import { packSession } from '../store/pack-session.ts';
 import {
   findSession,
   getControl,
@@ -218,4 +219,6 @@ async function leave(
   });
   // Its leftovers have a name by now.
   if (status === 'aborted') await clearAbortedPulse(engine, state);
+  if (TERMINAL_STATUSES.includes(status))
+    await act(trace, 'pack', { perform: () => packSession(store, session.id) });
 }

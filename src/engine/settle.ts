@@ -7,7 +7,7 @@ import type { IdSource } from '../domain/ids.ts';
 import { redact } from '../domain/redact.ts';
 import { outputSummary } from '../domain/summary.ts';
 import { closeBreaker, tellBreaker } from '../store/breakers.ts';
-import { appendEvents } from '../store/events.ts';
+import { appendEvents, referToOutput } from '../store/events.ts';
 import { closeTask } from '../store/inbox.ts';
 import { moveIteration } from '../store/iterations.ts';
 import { reopenNotes } from '../store/notes.ts';
@@ -88,6 +88,8 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
   ];
   for (const event of more) events.push({ ...event, iteration: iteration.iteration_number });
   if (verdict.stop) events.push(stopEvent(verdict.stop, isUnverified(verdict, result)));
+  const { iteration_number: number } = iteration;
+  await referToOutput(db, { sessionId: session.id, iteration: number, output: message });
   await appendEvents(db, session.id, events, { token });
 
   // Work in progress and a given-up pulse's are on refs of their own: the session's branch did not move.
@@ -114,13 +116,13 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     ended_at: storeNow(),
   });
   await releaseSpending(db, purseOf(session), live.task.reserved_usd);
-  await closeTask(db, live.task.id, verdict.status === 'complete' ? 'complete' : 'failed');
+  await closeTask(db, live.task.id, verdict.status === 'complete' ? 'complete' : 'failed', result);
   await insertVerifications(
     db,
     { sessionId: session.id, iteration: iteration.iteration_number, attempt: iteration.attempt },
     result.verification,
   );
-  if (turn) await insertTurn(db, turn);
+  if (turn) await insertTurn(db, { ...turn, content_from: 'output' });
   if (state.workflow) await settleWorkflow(db, { state, result, verdict, ids: settlement.ids, live });
   await updateSession(db, session.id, {
     last_signal: verdict.signal ?? session.last_signal,

@@ -3,6 +3,8 @@ import { type Selectable, sql } from 'kysely';
 import { PulseError } from '../domain/errors.ts';
 import type { EventType, NewEvent, PulseEvent } from '../domain/events.ts';
 import { redactJson } from '../domain/redact.ts';
+import { readOutputs } from './iterations.ts';
+import { readPackedEvents } from './packs.ts';
 import type { EventsTable } from './schema.ts';
 import { type Db, fromJson, inPortions, storeNow, toJson } from './store.ts';
 
@@ -37,10 +39,16 @@ export async function appendEvents(
   return row.event_seq;
 }
 
+export interface EventFilter {
+  after?: number;
+  limit?: number;
+  iteration?: number;
+}
+
 export async function readEvents(
   db: Db,
   sessionId: string,
-  { after = 0, limit = 500, iteration }: { after?: number; limit?: number; iteration?: number } = {},
+  { after = 0, limit = 500, iteration }: EventFilter = {},
 ): Promise<PulseEvent[]> {
   let query = db
     .selectFrom('pulse_events')
@@ -50,7 +58,11 @@ export async function readEvents(
     .orderBy('seq')
     .limit(limit);
   if (iteration !== undefined) query = query.where('iteration', '=', iteration);
-  return (await query.execute()).map(decode);
+  const rows = (await query.execute()).map(decodeEvent);
+  const packed = await readPackedEvents(db, sessionId, { after, limit, iteration });
+  const events =
+    packed.length === 0 ? rows : [...packed, ...rows].sort((a, b) => a.seq - b.seq).slice(0, limit);
+  return withOutputs(db, sessionId, events);
 }
 
 /** Newest first. */
@@ -62,10 +74,10 @@ export async function newestEvents(db: Db, sessionId: string, limit: number): Pr
     .orderBy('seq', 'desc')
     .limit(limit)
     .execute();
-  return rows.map(decode);
+  return withOutputs(db, sessionId, rows.map(decodeEvent));
 }
 
-function decode(row: Selectable<EventsTable>): PulseEvent {
+export function decodeEvent(row: Selectable<EventsTable>): PulseEvent {
   return {
     seq: row.seq,
     type: row.type as EventType,
@@ -74,6 +86,52 @@ function decode(row: Selectable<EventsTable>): PulseEvent {
     ...(row.iteration === null ? {} : { iteration: row.iteration }),
     data: fromJson<Record<string, unknown>>(row.data),
   };
+}
+
+/** How an event says that its text is the beginning of what its iteration ended with. */
+const FROM_OUTPUT = 'textFromOutput';
+/** The last message is among the newest events of its run. */
+const LOOKED_AT = 20;
+
+/**
+ * The agent's last message is an event and the iteration's output: from now on the event only says how much of the
+ * output it is.
+ */
+export async function referToOutput(
+  db: Db,
+  { sessionId, iteration, output }: { sessionId: string; iteration: number; output: string },
+): Promise<void> {
+  const rows = await db
+    .selectFrom('pulse_events')
+    .select(['seq', 'type', 'iteration', 'data'])
+    .where('session_id', '=', sessionId)
+    .orderBy('seq', 'desc')
+    .limit(LOOKED_AT)
+    .execute();
+  const last = rows.find((row) => row.type === 'agent.text' && row.iteration === iteration);
+  const { text } = fromJson<{ text?: unknown }>(last?.data ?? {});
+  if (!last || typeof text !== 'string' || text === '' || !output.startsWith(text)) return;
+  await db
+    .updateTable('pulse_events')
+    .set({ data: toJson({ [FROM_OUTPUT]: text.length }) })
+    .where('session_id', '=', sessionId)
+    .where('seq', '=', last.seq)
+    .execute();
+}
+
+async function withOutputs(db: Db, sessionId: string, events: PulseEvent[]): Promise<PulseEvent[]> {
+  const referring = events.filter(({ data }) => typeof data[FROM_OUTPUT] === 'number');
+  if (referring.length === 0) return events;
+  const outputs = await readOutputs(
+    db,
+    sessionId,
+    referring.map(({ iteration }) => iteration!),
+  );
+  return events.map((event) => {
+    const length = event.data[FROM_OUTPUT];
+    if (typeof length !== 'number') return event;
+    return { ...event, data: { text: (outputs.get(event.iteration!) ?? '').slice(0, length) } };
+  });
 }
 
 function fenced(sessionId: string): PulseError {

@@ -1,5 +1,5 @@
 /** `inbox_tasks`: the attempts (contract 1.4). Every write of a worker carries its token; a stale one is refused. */
-import { PostgresAdapter, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import {
   type AttemptResult,
   type AttemptSpec,
@@ -9,7 +9,7 @@ import {
 import { PulseError } from '../domain/errors.ts';
 import type { SessionStatus } from '../domain/status.ts';
 import type { InboxTasksTable } from './schema.ts';
-import { type Db, fromJson, storeNow, toJson, WAITING } from './store.ts';
+import { type Db, fromJson, isPostgres, storeNow, toJson, WAITING } from './store.ts';
 
 export interface MediaContext {
   pulseSessionId: string;
@@ -151,10 +151,6 @@ export async function claimTask(db: Db, { owner, leaseMs, sessionId }: ClaimOpti
   return row ? decodeTask(row) : null;
 }
 
-function isPostgres(db: Db): boolean {
-  return db.getExecutor().adapter instanceof PostgresAdapter;
-}
-
 /** Milliseconds until the session's next attempt is due: 0 when one is, `null` when none is waiting. */
 export async function nextDueMs(db: Db, sessionId: string, nowMs: number): Promise<number | null> {
   const row = await db
@@ -272,17 +268,40 @@ export async function giveBackTask(db: Db, { id, token }: Pick<Task, 'id' | 'tok
     .execute();
 }
 
-/** Ends the attempt for good. Whoever still works on it is fenced by the new token. */
+/**
+ * Ends the attempt for good. Whoever still works on it is fenced by the new token. Its brief stands in its iteration,
+ * and so does what a settled one came to: only that is left of the `result` which nobody else keeps.
+ */
 export async function closeTask(
   db: Db,
   id: string,
   status: 'complete' | 'failed' | 'cancelled',
+  result?: AttemptResult,
 ): Promise<void> {
   await db
     .updateTable('inbox_tasks')
-    .set({ status, token: sql<number>`token + 1`, lease_owner: null, lease_until: null, reserved_usd: 0 })
+    .set({
+      status,
+      token: sql<number>`token + 1`,
+      lease_owner: null,
+      lease_until: null,
+      reserved_usd: 0,
+      task_content: '',
+      ...(result ? { result: toJson(shortenResult(result)) } : {}),
+    })
     .where('id', '=', id)
     .execute();
+}
+
+/** A settled attempt's result without the texts: those are the iteration's, its evidence's and its events'. */
+export function shortenResult(result: unknown): AttemptResult {
+  const { run, verification, preflight, measured: _, ...rest } = attemptResultSchema.parse(fromJson(result));
+  return {
+    ...rest,
+    run: run && { ...run, finalMessage: '', calls: undefined, checks: undefined, plan: undefined },
+    verification: verification.map((record) => ({ ...record, outputTail: '' })),
+    preflight: preflight && { ...preflight, baseline: [] },
+  };
 }
 
 export interface Requeue {

@@ -1,9 +1,10 @@
 import type { Insertable, Selectable, UpdateObject } from 'kysely';
 import { type IterationStatus, LIVE_ITERATION_STATUSES, transitionIteration } from '../domain/status.ts';
+import { type IterationTexts, readPackedTexts } from './packs.ts';
 import type { IterationsTable, Schema } from './schema.ts';
 import { type Db, fromJson, storeNow, toJson } from './store.ts';
 
-export interface Iteration extends Omit<Selectable<IterationsTable>, 'files_changed'> {
+export interface Iteration extends Omit<Selectable<IterationsTable>, 'files_changed' | 'is_packed'> {
   files_changed: string[];
 }
 
@@ -64,7 +65,17 @@ export async function listIterations(db: Db, sessionId: string): Promise<Iterati
     .where('session_id', '=', sessionId)
     .orderBy('iteration_number')
     .execute();
-  return rows.map((row) => ({ ...row, files_changed: fromJson<string[]>(row.files_changed) }));
+  const isPacked = rows.some((row) => row.is_packed === 1);
+  const packed = isPacked ? await readPackedTexts(db, sessionId) : null;
+  return rows.map((row) => decodeIteration(row, packed?.get(row.iteration_number)));
+}
+
+function decodeIteration(
+  { is_packed: _, ...row }: Selectable<IterationsTable>,
+  packed: IterationTexts | undefined,
+): Iteration {
+  const texts = packed ? { task_content: packed.task, output_full: packed.output } : {};
+  return { ...row, ...texts, files_changed: fromJson<string[]>(row.files_changed) };
 }
 
 export async function findIteration(db: Db, sessionId: string, number: number): Promise<Iteration | null> {
@@ -74,7 +85,34 @@ export async function findIteration(db: Db, sessionId: string, number: number): 
     .where('session_id', '=', sessionId)
     .where('iteration_number', '=', number)
     .executeTakeFirst();
-  return row ? { ...row, files_changed: fromJson<string[]>(row.files_changed) } : null;
+  if (!row) return null;
+  const packed =
+    row.is_packed === 1 ? await readPackedTexts(db, sessionId, { first: number, last: number }) : null;
+  return decodeIteration(row, packed?.get(number));
+}
+
+/** What these iterations ended with, by number. */
+export async function readOutputs(
+  db: Db,
+  sessionId: string,
+  numbers: readonly number[],
+): Promise<Map<number, string>> {
+  const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
+  const rows = await db
+    .selectFrom('pulse_iterations')
+    .select(['iteration_number', 'output_full', 'is_packed'])
+    .where('session_id', '=', sessionId)
+    .where('iteration_number', '>=', first)
+    .where('iteration_number', '<=', last)
+    .execute();
+  const isPacked = rows.some((row) => row.is_packed === 1);
+  const packed = isPacked ? await readPackedTexts(db, sessionId, { first, last }) : null;
+  return new Map(
+    rows.map((row) => {
+      const output = packed?.get(row.iteration_number)?.output ?? row.output_full;
+      return [row.iteration_number, output ?? ''];
+    }),
+  );
 }
 
 /** Whole; `null` before the first. */

@@ -13,6 +13,7 @@ export function lazyStore(open: () => Promise<Store>): Store {
   return {
     read: async (work) => (await opened()).read(work),
     tx: async (label, work, scope) => (await opened()).tx(label, work, scope),
+    shrink: async () => (await opened()).shrink?.(),
     async close() {
       const store = await opening;
       await store?.close();

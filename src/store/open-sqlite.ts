@@ -13,6 +13,7 @@ import type { Store } from './store.ts';
 const APPLICATION_ID = 0x504c5345;
 /** Earlier versions can corrupt a WAL database when a checkpoint resets the log. */
 const OLDEST_SQLITE = [3, 51, 3] as const;
+const PAGES_AT_ONCE = 5_000;
 const NETWORK_DISKS: Record<number, string> = {
   26985: 'NFS',
   20859: 'SMB',
@@ -53,6 +54,11 @@ export async function openSqlite({
       onCommit?.(label);
       return result;
     },
+    // Moving pages takes the one writer's time: the rest is for the next time.
+    shrink: () =>
+      retryBusy(() =>
+        db.connection().execute(async () => database.exec(`PRAGMA incremental_vacuum(${PAGES_AT_ONCE})`)),
+      ),
     async close() {
       await db.destroy();
       // Kysely leaves a driver alone that it has never used.
@@ -112,6 +118,8 @@ function refuseOldSqlite(database: DatabaseSync): void {
 /** Looks before it touches anything: a database that is not ours keeps even its journal mode. */
 function migrate(database: DatabaseSync): void {
   checkVersion(database);
+  // Only before the first table: what an ended session gave up then goes back to the disk.
+  if (checkVersion(database) === 0) database.exec('PRAGMA auto_vacuum = INCREMENTAL');
   database.exec('PRAGMA journal_mode = WAL');
   database.exec('PRAGMA synchronous = FULL');
   if (checkVersion(database) === MIGRATIONS.length) return;

@@ -74,6 +74,7 @@ export function createPatientStore(store: Store, patience: Patience): Store {
         }
       }
     },
+    shrink: async () => store.shrink?.(),
     close: () => store.close(),
   };
 }

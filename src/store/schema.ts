@@ -9,6 +9,7 @@ import type {
   CommanderOutboxTable,
   CommanderTasksTable,
 } from './commander-schema.ts';
+import type { PacksTable, TurnsTable } from './texts-schema.ts';
 
 /** JSON columns are text in SQLite and jsonb in PostgreSQL; they are written as text and decoded on reading. */
 type Json = ColumnType<unknown, string, string>;
@@ -85,6 +86,10 @@ export interface SessionControlsTable {
   served_by: string | null;
   /** How many of its iterations have an outcome. */
   settled_iterations: Generated<number>;
+  /** When its texts were packed; `null`: they are not, or not all. */
+  packed_at: Generated<string | null>;
+  /** When what is kept for a while only was removed. */
+  retired_at: Generated<string | null>;
 }
 
 export interface IterationsTable {
@@ -123,6 +128,8 @@ export interface IterationsTable {
   outcome: IterationOutcome | null;
   started_at: string | null;
   ended_at: string | null;
+  /** 1: its texts are in a pack, and empty here. */
+  is_packed: Generated<number>;
 }
 
 export interface InboxTasksTable {
@@ -176,21 +183,6 @@ export interface VerificationsTable {
   commit_hash: string | null;
   environment: string;
   at: string;
-}
-
-export interface TurnsTable {
-  id: string;
-  parent_id: string | null;
-  project_id: string;
-  session_id: string | null;
-  iteration_number: number | null;
-  role: string;
-  phase: string;
-  content: string;
-  content_hash: string;
-  salience: number;
-  depth: number;
-  created_at: string;
 }
 
 export interface IdempotencyKeysTable {
@@ -380,6 +372,7 @@ export interface Schema {
   pulse_events: EventsTable;
   verifications: VerificationsTable;
   turns: TurnsTable;
+  packs: PacksTable;
   idempotency_keys: IdempotencyKeysTable;
   workflows: WorkflowsTable;
   pulses: PulsesTable;

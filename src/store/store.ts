@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 import { PulseError } from '../domain/errors.ts';
 import type { Schema } from './schema.ts';
 
@@ -24,6 +24,8 @@ export interface Store {
    * names it for whoever counts or traces. `work` may be run again from its beginning, so it only calls the store.
    */
   tx<T>(label: string, work: (db: Db) => Promise<T>, scope?: TxScope): Promise<T>;
+  /** Gives room that nothing needs any more back to the disk, where the database would keep it; some of it at once. */
+  shrink?(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -52,6 +54,10 @@ export class CommitUnknownError extends PulseError {
 /** The store's own clock, as text that sorts by time. Leases and due times are compared with it, never with a host's. */
 export function storeNow(offsetMs = 0): RawBuilder<string> {
   return sql<string>`pulse_now(${offsetMs})`;
+}
+
+export function isPostgres(db: Db): boolean {
+  return db.getExecutor().adapter instanceof PostgresAdapter;
 }
 
 /** As a literal: a database finds no partial index by a parameter's value. */

@@ -1,4 +1,5 @@
 import type { VerificationRecord } from '../domain/attempt.ts';
+import { readPackedTexts } from './packs.ts';
 import type { Db } from './store.ts';
 
 export interface VerificationKey {
@@ -58,7 +59,9 @@ export async function listVerifications(
     .orderBy('attempt')
     .orderBy('position');
   if (iteration !== undefined) query = query.where('iteration_number', '=', iteration);
-  return (await query.execute()).map((row) => ({
+  const rows = await query.execute();
+  const tails = rows.some((row) => row.output_tail === '') ? await packedTails(db, sessionId, iteration) : {};
+  return rows.map((row) => ({
     iteration: row.iteration_number,
     attempt: row.attempt,
     command: row.command,
@@ -67,10 +70,16 @@ export async function listVerifications(
     passed: row.passed === 1,
     durationMs: row.duration_ms,
     outputHash: row.output_hash,
-    outputTail: row.output_tail,
+    outputTail: tails[row.id] ?? row.output_tail,
     tree: row.tree,
     commit: row.commit_hash,
     environment: row.environment,
     at: row.at,
   }));
+}
+
+async function packedTails(db: Db, sessionId: string, iteration?: number): Promise<Record<string, string>> {
+  const range = iteration === undefined ? {} : { first: iteration, last: iteration };
+  const texts = await readPackedTexts(db, sessionId, range);
+  return Object.assign({}, ...[...texts.values()].map((text) => text.tails));
 }

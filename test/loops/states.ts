@@ -177,4 +177,6 @@ const CONTROL: SessionControl = {
   served_by: null,
   daemon_host: null,
   settled_iterations: 0,
+  packed_at: null,
+  retired_at: null,
 };

@@ -21,6 +21,7 @@ import { attemptsContract } from './contract-attempts.ts';
 import { breakersContract } from './contract-breakers.ts';
 import { lookingContract } from './contract-looking.ts';
 import { notesContract } from './contract-notes.ts';
+import { packsContract } from './contract-packs.ts';
 import { researchContract } from './contract-research.ts';
 import { workflowsContract } from './contract-workflows.ts';
 import { newIteration, sessionId, verification } from './rows.ts';
@@ -290,6 +291,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     breakersContract(open);
     lookingContract(open);
     notesContract(open);
+    packsContract(open);
     researchContract(open);
     workflowsContract(open);
 

@@ -1,16 +1,23 @@
 /** A database that an earlier version has made and filled: what is in it counts after the upgrade as it did before. */
+import { createHash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { readEvents } from '../../src/store/events.ts';
 import { readFigures } from '../../src/store/figures.ts';
+import { findTask } from '../../src/store/inbox.ts';
+import { listIterations } from '../../src/store/iterations.ts';
 import { MIGRATIONS } from '../../src/store/migrations/all.ts';
 import { type ColumnTypes, POSTGRES_TYPES, SQLITE_TYPES } from '../../src/store/migrations/types.ts';
 import { openPostgres } from '../../src/store/open-postgres.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
+import { packSession, unpackedSessions } from '../../src/store/pack-session.ts';
 import { listChildren, listSessions } from '../../src/store/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
+import { sessionTurns } from '../../src/store/turns.ts';
 import { type Postgres, startPostgres } from '../fakes/postgres.ts';
 import { createScratch } from '../fakes/scratch.ts';
-import { sessionId } from './rows.ts';
+import { words } from '../fakes/words.ts';
+import { attemptResult, runReport, SPEC, sessionId } from './rows.ts';
 
 /** The first version whose databases are upgraded here. */
 const VERSION = 10;
@@ -30,8 +37,27 @@ function rows(): string[] {
   const iteration = (number: number, outcome: string) =>
     `INSERT INTO pulse_iterations (id, session_id, iteration_number, attempt, task_content, status, output_full,
        files_changed, context_tokens, start_sha, new_tree, input_tokens, output_tokens, cache_tokens, outcome)
-     VALUES ('itr_${number}', '${sessionId(1)}', ${number}, 1, 'brief ${number}', 'complete', 'said ${number}', '[]', 1,
+     VALUES ('itr_${number}', '${sessionId(1)}', ${number}, 1, 'brief ${number}', 'complete', '${words(6_000, number)}', '[]', 1,
        'base', 0, 0, 0, 0, ${outcome})`;
+  const said = (number: number) => words(6_000, number).trim();
+  const iterations = [1, 2].flatMap((number) => {
+    const hash = createHash('sha256').update(said(number)).digest('hex');
+    const result = JSON.stringify(attemptResult({ run: runReport({ finalMessage: said(number) }) }));
+    const event = JSON.stringify({ text: said(number) });
+    return [
+      `INSERT INTO inbox_tasks (id, source, status, task_content, project_path, agent, labels, priority, media_context,
+         session_id, iteration_number, spec, run_at, attempt, max_attempts, token, reserved_usd, idempotency_key, result,
+         created_at)
+       VALUES ('tsk_${number}', 'pulse', 'complete', 'brief ${number}', '/p', 'command', '[]', 0, '{}', '${sessionId(1)}',
+         ${number}, '${JSON.stringify(SPEC)}', ${at}, 1, 100, 2, 0, 'key ${number}', '${result}', ${at})`,
+      `INSERT INTO turns (id, project_id, session_id, iteration_number, role, phase, content, content_hash, salience, depth,
+         created_at)
+       VALUES ('turn-${number}', 'project', '${sessionId(1)}', ${number}, 'assistant', 'synthesis', '${said(number)}',
+         '${hash}', 1, 0, ${at})`,
+      `INSERT INTO pulse_events (session_id, seq, type, at, iteration, data)
+       VALUES ('${sessionId(1)}', ${number}, 'agent.text', ${at}, ${number}, '${event}')`,
+    ];
+  });
   return [
     session(1, 'NULL', 1.5),
     session(2, `'${sessionId(1)}'`, 0.5),
@@ -39,6 +65,7 @@ function rows(): string[] {
     iteration(1, `'continued'`),
     iteration(2, `'completed'`),
     iteration(3, 'NULL'),
+    ...iterations,
   ];
 }
 
@@ -102,6 +129,31 @@ describe('a database of an earlier version', () => {
         tokens: 200,
         iterationsSettled: 2,
       });
+    });
+
+    it('has its ended sessions packed, with everything they said', async () => {
+      const store = await upgraded();
+      const id = sessionId(1);
+      const everything = () =>
+        store.read(async (db) => ({
+          iterations: await listIterations(db, id),
+          turns: await sessionTurns(db, id, 10),
+          events: await readEvents(db, id),
+        }));
+      const before = await everything();
+      expect(before.turns.map(({ content }) => content)).toEqual(
+        [1, 2].map((number) => words(6_000, number).trim()),
+      );
+      expect(await store.read((db) => unpackedSessions(db, 10))).toEqual([id, sessionId(2)]);
+      await packSession(store, id);
+      expect(await everything()).toEqual(before);
+      const left = await store.read(async (db) => ({
+        turns: await db.selectFrom('turns').select('content').execute(),
+        events: await db.selectFrom('pulse_events').select('seq').execute(),
+        task: await findTask(db, 'tsk_1'),
+      }));
+      expect(left).toMatchObject({ turns: [{ content: '' }, { content: '' }], events: [] });
+      expect([left.task?.task_content, left.task?.result?.run?.finalMessage]).toEqual(['', '']);
     });
   });
 });

@@ -13,6 +13,7 @@ import { boundedReadsMigration } from './012-bounded-reads.ts';
 import { commitMarksMigration } from './013-commit-marks.ts';
 import { sessionBranchesMigration } from './014-session-branches.ts';
 import { notesMigration } from './015-notes.ts';
+import { packsMigration } from './016-packs.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
@@ -32,4 +33,5 @@ export const MIGRATIONS: readonly Migration[] = [
   commitMarksMigration,
   sessionBranchesMigration,
   notesMigration,
+  packsMigration,
 ];
