@@ -52,6 +52,7 @@ export async function saveIfThere(
   const filterLimitMs = isUrgent ? URGENT_FILTER_MS : undefined;
   const submodules = filterLimitMs === undefined ? own : own.bind({ limitMs: filterLimitMs });
   const kept = await keepSubmodules(submodules, {
+    keeper: git,
     root,
     worktree,
     name: submodulesName(ref),
@@ -77,7 +78,7 @@ export async function saveLast(
   if (status === 'complete' && (task?.result?.verification.length ?? 0) > 0) {
     const isWhole = (await worktreeFault({ root, path: worktree })) === null;
     const name = submodulesName(ref);
-    const request = { root, worktree, name, identity, message: null };
+    const request = { keeper: git, root, worktree, name, identity, message: null };
     if (!isWhole) return [];
     const own = task ? await sandboxes.gitIn({ spec: task.spec, cwd: worktree }) : git;
     return submodulesKept(await keepSubmodules(own, request));

@@ -61,7 +61,7 @@ export function createPulseWorkspace({
     if (spec.sandbox) await disarmWorktree(git, worktree);
     const own = await sandboxes.gitIn({ spec, signal });
     // What lies uncommitted in a submodule would be in no tree. The commit tells what could not be kept.
-    await keepSubmodules(own, submodulesOf(attempt)).catch(() => undefined);
+    await keepSubmodules(own, { ...submodulesOf(attempt), keeper: git }).catch(() => undefined);
     const { changes, leftOut } = await stageAll(own, {
       worktree,
       against: baseSha,

@@ -143,7 +143,7 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
       if (completion) await mend(attempt);
       const own = await sandboxes.gitIn(attempt);
       // Where it fails here, it fails again at the end: then the worktree stays.
-      const notices = await keepSubmodules(own, submodulesOf(attempt)).then(
+      const notices = await keepSubmodules(own, { ...submodulesOf(attempt), keeper: git }).then(
         submodulesKept,
         (error: unknown) => [worktreeKept(attempt.spec.worktreePath, error)],
       );

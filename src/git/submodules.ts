@@ -16,6 +16,8 @@ export interface SubmodulesRequest {
   /** A checkout of the repository that stays. */
   root: string;
   worktree: string;
+  /** For what is written outside of the worktree, where the other git is enclosed in it. */
+  keeper?: Git;
   /** What the refs are called by below `refs/pulse/submodules/`, such as `<session>/<iteration>.<attempt>`. */
   name: string;
   identity: Identity | null;
@@ -46,11 +48,12 @@ export async function keepSubmodules(git: Git, request: SubmodulesRequest): Prom
     if (request.message !== null) await commitLeftovers(git, submodule, request);
     const head = await ownHead(git, submodule);
     if (head === null) continue;
-    const repository = await openKeeper(git, { gitDir, submodule, root: request.root });
+    const keeper = request.keeper ?? git;
+    const repository = await openKeeper(keeper, { gitDir, submodule, root: request.root });
     const ref = `refs/pulse/submodules/${request.name}`;
     // By refs, not by name: a repository need not hand out a commit that is only named.
     const refspecs = [`+HEAD:${ref}`, `+refs/heads/*:${ref}-heads/*`];
-    await git.run(['fetch', '-q', '--no-tags', '--no-write-fetch-head', submodule.gitDir, ...refspecs], {
+    await keeper.run(['fetch', '-q', '--no-tags', '--no-write-fetch-head', submodule.gitDir, ...refspecs], {
       cwd: repository,
     });
     kept.push({ path: submodule.path, commit: head, repository, ref });

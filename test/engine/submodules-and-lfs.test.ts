@@ -68,24 +68,32 @@ describe.skipIf(!hasLfs)('a repository with a submodule and with LFS (needs git-
     return { scratch, home, pulse };
   }
 
-  it('goes through the goal loop', { timeout: 60_000 }, async () => {
-    const { scratch, home, pulse } = await open();
-    const { session } = await pulse.start({
-      goal: 'Go',
-      path: scratch.repository,
-      command: `${WORK}; echo "<signal>COMPLETE</signal>"`,
-      verify: ['grep -q more lib/lib.txt', 'grep -q new new.bin'],
-      createdBy: 'cli',
-    });
-    await pulse.run(session.id, new AbortController().signal);
-    const { session: ended, iterations } = await pulse.get(session.id);
-    expect(ended, ended.blocked_reason ?? '').toMatchObject({ status: 'complete', stop_reason: 'completed' });
-    expect(iterations[0]!.files_changed).toEqual(['lib', 'new.bin']);
-    expect(existsSync(ended.worktree_path)).toBe(false);
-    const { events } = await pulse.export(session.id);
-    expect(events.filter(({ type }) => type === 'submodule.kept').length).toBeGreaterThan(0);
-    expectWhole(scratch, home, ended.branch_name);
-  });
+  it.for(['off', 'auto'] as const)(
+    'goes through the goal loop (sandbox: %s)',
+    { timeout: 60_000 },
+    async (sandbox) => {
+      const { scratch, home, pulse } = await open();
+      const { session } = await pulse.start({
+        goal: 'Go',
+        path: scratch.repository,
+        command: `${WORK}; echo "<signal>COMPLETE</signal>"`,
+        verify: ['grep -q more lib/lib.txt', 'grep -q new new.bin'],
+        sandbox,
+        createdBy: 'cli',
+      });
+      await pulse.run(session.id, new AbortController().signal);
+      const { session: ended, iterations } = await pulse.get(session.id);
+      expect(ended, ended.blocked_reason ?? '').toMatchObject({
+        status: 'complete',
+        stop_reason: 'completed',
+      });
+      expect(iterations[0]!.files_changed).toEqual(['lib', 'new.bin']);
+      expect(existsSync(ended.worktree_path)).toBe(false);
+      const { events } = await pulse.export(session.id);
+      expect(events.filter(({ type }) => type === 'submodule.kept').length).toBeGreaterThan(0);
+      expectWhole(scratch, home, ended.branch_name);
+    },
+  );
 
   it('goes through the workflow', { timeout: 60_000 }, async () => {
     await using scene = await createWorkflowScene();
