@@ -6,6 +6,7 @@ import { readCommonDir, readGitDir, readHeadFile, rememberTree, treeOf, worktree
 import { writeLooseCommit } from './loose-object.ts';
 import { formatMessage } from './message.ts';
 import { forgetOperation, healGitDir, readOperation } from './operation.ts';
+import { keepOwnIndex } from './own-index.ts';
 import { sortedPaths, splitNul } from './path-bytes.ts';
 import { parseRaw, type Staged, stageTree } from './stage.ts';
 
@@ -65,6 +66,7 @@ export async function commitUnit(git: Git, unit: UnitRequest): Promise<UnitCommi
   } = await (unit.tree === undefined
     ? stageTree(git, request)
     : takeTree(git, { ...request, tree: unit.tree }));
+  await keepOwnIndex(gitDir);
   const leftOut = left.length > 0 ? { leftOut: left } : {};
   if (tree === startTree && !unit.allowEmpty) return { commit: null, tree, files: [], ...leftOut };
   const commit = await writeCommit(git, {

@@ -13,7 +13,7 @@ import { isObjectId, readOrNull } from './layout.ts';
  */
 export async function healGitDir(gitDir: string, sha: string): Promise<void> {
   const locks = ['index.lock', 'HEAD.lock'].map((name) => join(gitDir, name)).filter(existsSync);
-  for (const lock of locks) rmSync(lock, { force: true });
+  for (const lock of locks) rmSync(lock, { recursive: true, force: true });
   const head = ((await readOrNull(join(gitDir, 'HEAD'))) ?? '').trim();
   if (isObjectId(head) || head.startsWith('ref:')) return;
   const path = join(gitDir, 'HEAD');

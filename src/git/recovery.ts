@@ -8,6 +8,7 @@ import type { Git } from './exec.ts';
 import { gitFailure } from './exec.ts';
 import { readGitDir, worktreeHead } from './layout.ts';
 import { forgetOperation, healGitDir, readOperation } from './operation.ts';
+import { keepOwnIndex, restoreOwnIndex } from './own-index.ts';
 import { splitNul } from './path-bytes.ts';
 import { openPrivateIndex } from './private-index.ts';
 import { type Staged, type StageRequest, stageAll } from './stage.ts';
@@ -97,6 +98,7 @@ export async function resetWorktree(git: Git, { worktree, sha, keep = [] }: Rese
   const gitDir = await readGitDir(worktree);
   await healGitDir(gitDir, sha);
   await forgetOperation(gitDir, await readOperation(gitDir));
+  await restoreOwnIndex(gitDir);
   const checkout = ['checkout', '-q', '--force', '--detach', '--no-recurse-submodules', sha];
   const first = await git.attempt(checkout, { cwd: worktree });
   if (first.code !== 0) {
@@ -109,6 +111,7 @@ export async function resetWorktree(git: Git, { worktree, sha, keep = [] }: Rese
     cwd: worktree,
   });
   await resetSubmodules(git, worktree);
+  await keepOwnIndex(gitDir);
 }
 
 /** The pattern that ignores exactly this path. */

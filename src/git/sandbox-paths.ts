@@ -1,9 +1,18 @@
 /** What git needs in a sandbox to commit in a linked worktree, and no more. */
+import { lstat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PulseError } from '../domain/errors.ts';
 import { writeBelow } from '../files/folder.ts';
 import type { GitPlace } from './exec.ts';
-import { findRegistration, readCommonDir, readGitDir, readOrNull, realPathOf } from './layout.ts';
+import {
+  findRegistration,
+  missingIsNull,
+  readCommonDir,
+  readGitDir,
+  readOrNull,
+  realPathOf,
+} from './layout.ts';
+import { OWN_INDEX } from './own-index.ts';
 
 export interface Checkout {
   /** A checkout of the repository that no agent writes. */
@@ -30,15 +39,17 @@ export async function placeOf({ root, worktree }: Checkout): Promise<GitPlace> {
 export async function gitSandboxPaths(checkout: Checkout): Promise<{ read: string[]; write: string[] }> {
   const { worktree, gitDir, commonDir } = await placeOf(checkout);
   const objects = join(commonDir, 'objects');
-  // Read by git where the repository has a configuration for each worktree: it must not be the agent's to write.
-  const settings = join(gitDir, 'config.worktree');
-  if ((await readOrNull(settings)) === null) await writeBelow(gitDir, settings, '');
+  // What is not there could be made: settings that git reads for this worktree, and the index that Pulse trusts.
+  for (const name of ['config.worktree', OWN_INDEX]) {
+    const path = join(gitDir, name);
+    if (!(await lstat(path).catch(missingIsNull))?.isFile()) await writeBelow(gitDir, path, '');
+  }
   return {
     write: [objects, gitDir],
     read: [
       commonDir,
       ...['pack', 'info'].map((name) => join(objects, name)),
-      ...['commondir', 'gitdir', 'locked', 'pulse-ready', 'config.worktree'].map((name) =>
+      ...['commondir', 'gitdir', 'locked', 'pulse-ready', 'config.worktree', OWN_INDEX].map((name) =>
         join(gitDir, name),
       ),
       join(worktree, '.git'),

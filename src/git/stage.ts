@@ -1,10 +1,12 @@
 /** Brings an index up to the whole working tree, whatever the agent left in it. */
 
+import { lstatSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PulseError } from '../domain/errors.ts';
 import { type Git, type GitResult, gitFailure } from './exec.ts';
 import { readGitDir, statOrNull } from './layout.ts';
+import { type IndexEntry, indexedPaths, readTheirIndex, restoreOwnIndex } from './own-index.ts';
 import { pathRaw, splitNul } from './path-bytes.ts';
 import { findUnaddable, isIndexBroken, type Unaddable, unopenedFolders } from './unaddable.ts';
 
@@ -53,6 +55,7 @@ export async function stageAll(git: Git, request: StageRequest): Promise<Staged>
   for (let round = 0; round < MAX_ROUNDS; round++) {
     if (!(await addAll(stage))) continue;
     const changes = await readStaged(stage);
+    if (await stage.trackFurther()) continue;
     const isSpared = (change: StagedChange) => stage.isSpared(change.path);
     const links = await unregisteredLinks(stage, changes);
     await restore(stage, changes.filter(isSpared));
@@ -73,8 +76,12 @@ export async function stageTree(git: Git, request: TreeRequest): Promise<Staged 
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const tree = await addAndWrite(git, stage);
     if (tree === null) continue;
-    if (tree === againstTree) return { tree, changes: [], leftOut: stage.leftOut() };
-    const changes = parseRaw(splitNul(await git.diffTrees(root, { from: againstTree, to: tree })));
+    const isSame = tree === againstTree;
+    const changes = isSame
+      ? []
+      : parseRaw(splitNul(await git.diffTrees(root, { from: againstTree, to: tree })));
+    if (await stage.trackFurther()) continue;
+    if (isSame) return { tree, changes, leftOut: stage.leftOut() };
     const spared = changes.filter((change) => stage.isSpared(change.path));
     const links = await unregisteredLinks(stage, changes);
     if (spared.length === 0 && links.length === 0) return { tree, changes, leftOut: stage.leftOut() };
@@ -147,6 +154,8 @@ interface Stage {
   /** The folders that git said it could not open. */
   tell(added: GitResult): void;
   leaveOut(found: Unaddable): void;
+  /** Once: adds what the agent tracks and git would not add by itself. Whether there was such a thing. */
+  trackFurther(): Promise<boolean>;
   leftOut(): string[];
   call(args: string[], stdin?: string): Promise<GitResult>;
   must(args: string[], stdin?: string): Promise<GitResult>;
@@ -162,12 +171,15 @@ async function openStage(git: Git, request: StageRequest): Promise<Stage> {
     env,
     stdin: stdin === undefined ? undefined : Buffer.from(stdin, 'latin1'),
   });
+  const gitDir = await readGitDir(worktree);
+  const { further, skipped } = await readTheirIndex(gitDir, against.length / 2);
+  if (indexFile === undefined) await restoreOwnIndex(gitDir);
   const leftOut = new Set<string>();
   const more: string[] = [];
   const stage: Stage = {
     worktree,
     against,
-    indexPath: indexFile ?? join(await readGitDir(worktree), 'index'),
+    indexPath: indexFile ?? join(gitDir, 'index'),
     spared: PROTECTED_PATHS.map(sparing),
     adding: () => [...ADD, ...more, '--', ':/', ...stage.spared],
     tell(added) {
@@ -178,6 +190,14 @@ async function openStage(git: Git, request: StageRequest): Promise<Stage> {
       for (const path of paths) leftOut.add(path);
       if (!isOver) stage.spared.push(...paths.map(sparing));
     },
+    async trackFurther() {
+      if (further.length === 0) return false;
+      const tracked = await indexedPaths(stage.indexPath, against.length / 2);
+      const missing = further
+        .splice(0)
+        .filter(({ path }) => !tracked.has(path) && !stage.isSpared(path) && isOnDisk(worktree, path));
+      return await track(stage, missing);
+    },
     leftOut: () => [...leftOut].sort(),
     isSpared: (path) => raw.some((folder) => path === folder || path.startsWith(`${folder}/`)),
     call: (args, stdin) => git.attempt(args, options(stdin)),
@@ -185,8 +205,30 @@ async function openStage(git: Git, request: StageRequest): Promise<Stage> {
   };
   // Without its index, files that are tracked although ignored would count as deleted.
   if ((await statOrNull(stage.indexPath)) === null) await stage.must(['read-tree', against]);
+  // Whether a repository of its own belongs to this one is told by the index alone.
+  await track(
+    stage,
+    further.filter(({ mode, path }) => mode === GITLINK && !stage.isSpared(path)),
+  );
+  const absent = skipped.filter(({ path }) => !isOnDisk(worktree, path)).map(({ path }) => `${path}\0`);
+  if (absent.length > 0)
+    await stage.call(['update-index', '-z', '--skip-worktree', '--stdin'], absent.join(''));
   stage.spared.push(...(await withoutIgnored(stage, exclude)).map(sparing));
   return stage;
+}
+
+async function track(stage: Stage, entries: readonly IndexEntry[]): Promise<boolean> {
+  const lines = entries.map(({ mode, id, path }) => `${mode} ${id}\t${path}\0`);
+  if (lines.length === 0) return false;
+  return (await stage.call(['update-index', '-z', '--index-info'], lines.join(''))).code === 0;
+}
+
+function isOnDisk(worktree: string, path: string): boolean {
+  return (
+    lstatSync(Buffer.concat([Buffer.from(`${worktree}/`), Buffer.from(path, 'latin1')]), {
+      throwIfNoEntry: false,
+    }) !== undefined
+  );
 }
 
 function sparing(path: string): string {

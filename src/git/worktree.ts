@@ -15,6 +15,7 @@ import {
   realPathOf,
   statOrNull,
 } from './layout.ts';
+import { keepOwnIndex } from './own-index.ts';
 import { pathText, splitNul } from './path-bytes.ts';
 
 export interface WorktreeRequest {
@@ -144,6 +145,7 @@ async function add(git: Git, { root, path, sha }: WorktreeRequest, options: stri
   const gitDir = await readGitDir(path);
   // Not `--reason`: git has it since 2.32 only.
   await writeBelow(gitDir, join(gitDir, 'locked'), `${REASON}\n`);
+  await keepOwnIndex(gitDir);
   await writeBelow(gitDir, join(gitDir, READY), '');
   return gitDir;
 }

@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commitUnit, findUnitCommit } from '../../src/git/commit.ts';
+import { resetWorktree } from '../../src/git/recovery.ts';
 import { readRef } from '../../src/git/refs.ts';
 import { evidenceTree } from '../../src/git/tree.ts';
 import { ensureWorktree } from '../../src/git/worktree.ts';
@@ -106,6 +107,29 @@ describe('commitUnit after an agent that', () => {
       expect(readFileSync(elsewhere, 'utf8')).toBe('theirs\n');
     },
   );
+
+  it.each([
+    ['--assume-unchanged', ['2', '3', '4']],
+    ['--skip-worktree', ['2', '3', '4']],
+  ])('told git by %s that a file is unchanged hides no change', async (flag, versions) => {
+    for (const version of versions) {
+      const session = await start({ files: { 'a.txt': 'a', 'check.sh': 'exit 1', '.gitignore': 'out/\n' } });
+      session.wt('update-index', '--index-version', version);
+      session.wt('update-index', flag, 'check.sh');
+      write(session.worktree, { 'check.sh': 'exit 0', 'out/forced': 'kept', 'out/not': 'left' });
+      session.wt('add', '-f', 'out/forced');
+      const result = await settle(session);
+      expect(result.files, version).toEqual(['check.sh', 'out/forced']);
+    }
+  });
+
+  it.each(['--assume-unchanged', '--skip-worktree'])('is put back although %s was said', async (flag) => {
+    const session = await start({ files: { 'check.sh': 'exit 1' } });
+    session.wt('update-index', flag, 'check.sh');
+    write(session.worktree, { 'check.sh': 'exit 0' });
+    await resetWorktree(session.git, { worktree: session.worktree, sha: session.head });
+    expect(readFileSync(join(session.worktree, 'check.sh'), 'utf8')).toBe('exit 1');
+  });
 
   it('made commits that undo each other leaves no commit but keeps the originals', async () => {
     const session = await start();

@@ -1,0 +1,156 @@
+/**
+ * A worktree's index as Pulse left it. An agent can write the real one, and with it tell git that a changed file is
+ * unchanged (`assume-unchanged`, `skip-worktree`, forged file times). So Pulse stages from a copy of its own; of the
+ * agent's index it takes only which further files are tracked.
+ */
+import { copyFile, lstat, rename, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isNothing, openRegularFile, readRegularFile } from '../files/regular-file.ts';
+import { readCommonDir, readOrNull } from './layout.ts';
+
+/** In the worktree's git directory, read-only in a sandbox. Empty: there is none yet. */
+export const OWN_INDEX = 'pulse-index';
+
+/** To be called when Pulse has just written the index, with nobody else at work there. */
+export async function keepOwnIndex(gitDir: string): Promise<void> {
+  await copyIndex(join(gitDir, 'index'), join(gitDir, OWN_INDEX));
+}
+
+/** Puts Pulse's own in the place of whatever stands there. Where there is none, only what is no file goes. */
+export async function restoreOwnIndex(gitDir: string): Promise<void> {
+  const index = join(gitDir, 'index');
+  const entry = await lstat(index).catch(() => null);
+  if (entry !== null && !entry.isFile()) await rm(index, { recursive: true, force: true });
+  if (await hasOwnIndex(gitDir)) await copyIndex(join(gitDir, OWN_INDEX), index);
+}
+
+/** Pulse's own where there is one, to be copied. */
+export async function trustedIndex(gitDir: string): Promise<string> {
+  return join(gitDir, (await hasOwnIndex(gitDir)) ? OWN_INDEX : 'index');
+}
+
+async function hasOwnIndex(gitDir: string): Promise<boolean> {
+  const own = await stat(join(gitDir, OWN_INDEX)).catch(() => null);
+  return own !== null && own.size > 0;
+}
+
+/**
+ * git trusts an entry's file times only where they are older than the index. A copy is younger than its source and
+ * would hide an edit made right after the source was written: so it gets the source's time, rounded down.
+ */
+export async function copyIndex(source: string, target: string): Promise<void> {
+  await using original = await openRegularFile(source).catch((error: unknown) => {
+    if (isNothing(error)) return null;
+    throw error;
+  });
+  if (original === null) return;
+  const { mtimeNs } = await original.stat({ bigint: true });
+  const draft = `${target}.${process.pid}.copy`;
+  try {
+    // The file that is open, whatever stands at its name by now; a copy by name can be a clone.
+    await copyFile(process.platform === 'linux' ? `/proc/self/fd/${original.fd}` : source, draft);
+    const seconds = Number(mtimeNs / 1_000_000n) / 1_000;
+    await utimes(draft, seconds, seconds);
+    await rename(draft, target);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+export interface IndexEntry {
+  mode: string;
+  id: string;
+  /** latin1 (path-bytes.ts). */
+  path: string;
+  isSkipped: boolean;
+}
+
+export interface TheirIndex {
+  /** Tracked beyond Pulse's own: files that were added although they are ignored, for instance. */
+  further: IndexEntry[];
+  /** Not checked out, by the rules of a sparse checkout. */
+  skipped: IndexEntry[];
+}
+
+/** What the agent's index says that Pulse's own does not, as far as it is taken from it. */
+export async function readTheirIndex(gitDir: string, idBytes: number): Promise<TheirIndex> {
+  const nothing = { further: [], skipped: [] };
+  if (!(await hasOwnIndex(gitDir))) return nothing;
+  const [own, theirs] = await Promise.all([OWN_INDEX, 'index'].map((name) => readIndex(join(gitDir, name))));
+  if (!own || !theirs || own.equals(theirs)) return nothing;
+  const known = new Map(entriesOf(own, idBytes).map((entry) => [entry.path, entry]));
+  const entries = entriesOf(theirs, idBytes).filter(({ path }) => isProper(path));
+  const skipped = entries.filter(({ path, isSkipped }) => isSkipped && known.get(path)?.isSkipped === false);
+  return {
+    further: entries.filter(({ path }) => !known.has(path)),
+    skipped: skipped.length > 0 && (await isSparse(gitDir)) ? skipped : [],
+  };
+}
+
+/** Told by the settings, which an enclosed agent cannot write. */
+async function isSparse(gitDir: string): Promise<boolean> {
+  const places = [join(gitDir, 'config.worktree'), join(await readCommonDir(gitDir), 'config')];
+  const texts = await Promise.all(places.map(readOrNull));
+  return texts.some((text) => /^\s*sparseCheckout\s*=\s*true\s*$/im.test(text ?? ''));
+}
+
+/** The paths that an index holds. */
+export async function indexedPaths(path: string, idBytes: number): Promise<Set<string>> {
+  const index = await readIndex(path);
+  return new Set(index ? entriesOf(index, idBytes).map((entry) => entry.path) : []);
+}
+
+const LARGEST_INDEX = 512 * 1024 * 1024;
+
+async function readIndex(path: string): Promise<Buffer | null> {
+  return await readRegularFile(path, { maxBytes: LARGEST_INDEX }).catch((error: unknown) => {
+    if (isNothing(error)) return null;
+    throw error;
+  });
+}
+
+/** git would refuse it, and with it all the others. */
+function isProper(path: string): boolean {
+  return path.split('/').every((name) => name !== '' && name !== '.' && !/^(\.\.|\.git)$/i.test(name));
+}
+
+const MODES = new Set(['100644', '100755', '120000', '160000']);
+
+/** As git's index-format says, versions 2 to 4. What cannot be read has no entries. */
+function entriesOf(index: Buffer, idBytes: number): IndexEntry[] {
+  const entries: IndexEntry[] = [];
+  try {
+    if (index.toString('latin1', 0, 4) !== 'DIRC') return [];
+    const version = index.readUInt32BE(4);
+    let at = 12;
+    let path = '';
+    for (let count = index.readUInt32BE(8); count > 0; count--) {
+      const mode = index.readUInt32BE(at + 24).toString(8);
+      const id = index.toString('hex', at + 40, at + 40 + idBytes);
+      const isExtended = (index.readUInt16BE(at + 40 + idBytes) & 0x4000) !== 0;
+      const name = at + 42 + idBytes + (isExtended && version > 2 ? 2 : 0);
+      const isSkipped = isExtended && (index.readUInt16BE(name - 2) & 0x4000) !== 0;
+      const { kept, from } = version === 4 ? prefixOf(index, name, path) : { kept: '', from: name };
+      const end = index.indexOf(0, from);
+      if (end === -1) return [];
+      path = kept + index.toString('latin1', from, end);
+      at = version === 4 ? end + 1 : at + ((end - at + 8) & ~7);
+      if (MODES.has(mode)) entries.push({ mode, id, path, isSkipped });
+    }
+  } catch {
+    return []; // cut short: not git's work
+  }
+  return entries;
+}
+
+/** Version 4: how much of the path before it an entry shares, as the number of bytes to take off. */
+function prefixOf(index: Buffer, at: number, before: string): { kept: string; from: number } {
+  let byte = index.readUInt8(at);
+  let from = at + 1;
+  let dropped = byte & 127;
+  while ((byte & 128) !== 0) {
+    byte = index.readUInt8(from++);
+    dropped = (dropped + 1) * 128 + (byte & 127);
+  }
+  return { kept: before.slice(0, before.length - dropped), from };
+}
