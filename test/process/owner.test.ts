@@ -26,9 +26,20 @@ it.each([
   ['another process with the same pid', { startTime: 1 }, 'dead'],
   ['another boot of this machine', { bootId: 'before' }, 'dead'],
   ['another machine', { host: 'else.example' }, 'elsewhere'],
+  ['another container, where this pid is somebody else', { namespace: '1', startTime: 1 }, 'elsewhere'],
 ] as const)('calls %s by what it is', (_, change, state) => {
   expect(ownerState({ ...currentOwner(), ...change })).toBe(state);
 });
+
+it.runIf(process.platform === 'linux')(
+  'says in which namespace its pid counts, and reads texts without it',
+  () => {
+    const owner = currentOwner();
+    expect(owner.namespace).toMatch(/^\d+$/);
+    const { namespace: _, ...older } = owner;
+    expect(ownerState(parseOwner(formatOwner(older)))).toBe('alive');
+  },
+);
 
 it('keeps a host name with a slash, and refuses a text that names no owner', () => {
   const owner = { host: 'a/b c', bootId: '', pid: 1, startTime: 2 };
