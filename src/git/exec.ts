@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { formatDuration } from '../domain/durations.ts';
 import { PulseError } from '../domain/errors.ts';
 import { redact } from '../domain/redact.ts';
+import { withoutPasswords } from './credentials.ts';
 import type { KeptGit, Question } from './kept.ts';
 
 export interface GitCall {
@@ -151,7 +152,7 @@ function boundGit(setup: GitSetup, binding: GitBinding): Git {
     const { next } = options;
     onCall?.(args, 'process');
     if (next) onCall?.(next, 'process');
-    const call = callOf(args, options);
+    const call = withoutPasswords(callOf(args, options));
     try {
       return await exec(call);
     } catch (cause) {
