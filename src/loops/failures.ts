@@ -8,6 +8,7 @@ import {
   type FailureClass,
   type FailurePolicy,
 } from '../domain/failures.ts';
+import { tellingLines } from '../domain/telling-lines.ts';
 import { PAUSED } from '../engine/decide.ts';
 import { budgetStop, outcomesInARow } from '../engine/governor.ts';
 import type { LiveIteration, SessionState, Step, Stop, Verdict } from '../engine/loop.ts';
@@ -22,8 +23,9 @@ type Failure = NonNullable<RunReport['failure']>;
 /** `null` when the attempt succeeded and its signal counts. */
 export function judgeFailure(state: SessionState, live: LiveIteration, result: AttemptResult): Step | null {
   if (result.setupFailure) {
-    const { command, exit } = result.setupFailure;
-    const detail = `Setup failed: ${command} (exit ${exit ?? 'none'}). Resume it with --setup CMD, or set \`setup\` in .pulse/config.yaml and resume it.`;
+    const { command, exit, outputTail } = result.setupFailure;
+    const told = tellingLines(outputTail, 3).map((line) => `\n${line}`);
+    const detail = `Setup failed: ${command} (exit ${exit ?? 'none'}). Resume it with --setup CMD, or set \`setup\` in .pulse/config.yaml and resume it.${told.join('')}`;
     return fail(live, result, {
       stop: { status: 'failed', reason: 'preflight_failed', detail },
       failureClass: null,

@@ -1,6 +1,7 @@
 /** The goal loop (seed 1): one run an iteration, ended by its signal, believed only after Pulse's own verification. */
 import type { AttemptResult } from '../domain/attempt.ts';
 import { type ReadSignal, readSignal } from '../domain/signals.ts';
+import { tellingLines } from '../domain/telling-lines.ts';
 import { commonStep, PAUSED } from '../engine/decide.ts';
 import {
   budgetStop,
@@ -95,6 +96,9 @@ const BLOCKED_DETAILS = {
   blocked_by_agent: 'The agent gave no reason.',
 } as const;
 
+/** Of each failing check's output, for whoever reads why it stopped. */
+const LINES_TOLD = 3;
+
 /** COMPLETE is a request. Verification decides it; without any, only an explicit one, or an inferred one repeated. */
 function judgeComplete(
   { session, control, recent }: SessionState,
@@ -107,7 +111,9 @@ function judgeComplete(
     const reason = `${failing.map((record) => record.command).join(', ')} failed`;
     const before = outcomesInARow(recent, 'rejected', control.window_from);
     const isLast = before + 1 >= REJECTIONS_IN_A_ROW;
-    const stop: Stop = { status: 'blocked', reason: 'verification_failed', detail: reason };
+    const told = failing.flatMap(({ outputTail }) => tellingLines(outputTail, LINES_TOLD));
+    const detail = [reason, ...told].join('\n');
+    const stop: Stop = { status: 'blocked', reason: 'verification_failed', detail };
     return { outcome: 'rejected', reason, stop: isLast ? stop : null };
   }
   const isInferred = said.source === 'inferred';

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { OWN_NODE, PROGRAM, useScene } from './scene.ts';
+import { OWN_NODE, PROGRAM, until, useScene } from './scene.ts';
 
 const scene = useScene();
 
@@ -84,5 +84,46 @@ describe('naming a session', () => {
     expect(completed('pulse', 'resume', end.slice(0, 2))).toBe(end);
     expect(completed('pulse', 'status', 'la')).toBe('last');
     expect(completed('pulse', 'start', '--agent', 'cl')).toBe('claude');
+  });
+});
+
+describe('what a person looks for', () => {
+  it('names work that was not taken over, in status, log, export and abort, and says what there is not', async () => {
+    const ready = join(scene.directory, 'ready');
+    const agent = scene.agent(`echo half > half.txt; touch ${ready}; sleep 60`);
+    const started = await scene.pulse(['start', 'Half', '--command', agent, '--detach']);
+    const id = started.stdout.trim();
+    await until('the agent works', () => existsSync(ready));
+    await scene.pulse(['pause', id, '--now']);
+    const ref = `refs/pulse/recovery/${id}/1.1`;
+    await until('it is paused', async () => (await scene.pulse(['status', id])).stdout.includes('‖ paused'));
+    for (const args of [
+      ['status', id],
+      ['log', id],
+      ['export', id, '--format', 'md'],
+      ['abort', id],
+    ]) {
+      const { stdout, stderr } = await scene.pulse(args);
+      expect(stdout + stderr, args[0]).toContain(ref);
+    }
+    expect(scene.git('show', `${ref}:half.txt`)).toBe('half');
+    const none = await scene.pulse(['log', id, '--iteration', '99']);
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('has no iteration 99')]);
+  });
+
+  it('finds one line that is called session.ended in a stream, the last', async () => {
+    const ships = scene.agent('echo "<signal>COMPLETE</signal>"');
+    const { json } = await scene.pulse(['start', 'Ships', '--command', ships, '--json']);
+    const ended = (json as { type?: string }[]).filter(({ type }) => type === 'session.ended');
+    expect(ended).toEqual([json.at(-1)]);
+    expect(ended[0]).toMatchObject({ session: { status: 'complete' } });
+  });
+
+  it('sees what a check printed that blocked a session', async () => {
+    const ships = scene.agent('echo "<signal>COMPLETE</signal>"');
+    const verify = 'echo "sh: 1: xo: not found"; exit 127';
+    await scene.pulse(['start', 'Ships', '--command', ships, '--verify', verify]);
+    expect((await scene.pulse(['status'])).stdout).toContain('xo: not found');
+    expect((await scene.pulse(['log', 'last'])).stdout).toContain('  sh: 1: xo: not found');
   });
 });

@@ -187,7 +187,7 @@ describe('COMPLETE', () => {
     expect(again([REJECTED, REJECTED])).toMatchObject({
       status: 'blocked',
       reason: 'verification_failed',
-      detail: 'lint failed',
+      detail: 'lint failed\nok',
     });
     expect(again([REJECTED, { outcome: 'continued' }, REJECTED])).toBeNull();
   });
