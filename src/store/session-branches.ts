@@ -6,8 +6,9 @@ import type { Db } from './store.ts';
 /** Two that were admitted in the same moment: the index has let only one in. Rethrows anything else. */
 export function tellBranchTaken(branch: string): (error: unknown) => never {
   return (error) => {
-    if (!String((error as { constraint?: string }).constraint ?? error).includes('pulse_sessions_branch'))
-      throw error;
+    // PostgreSQL names the index, SQLite its columns.
+    const said = (error as { constraint?: string }).constraint ?? String(error);
+    if (!/pulse_sessions_branch|pulse_sessions\.branch_of/.test(said)) throw error;
     throw new PulseError('branch_exists', `Another session has just taken the branch ${branch}.`, {
       hint: 'Choose another name with --branch.',
       cause: error,

@@ -18,6 +18,7 @@ import { findTurn, insertTurn, newestTurn } from '../../src/store/turns.ts';
 import { insertVerifications, listVerifications } from '../../src/store/verifications.ts';
 import { admit } from '../fakes/admit.ts';
 import { attemptsContract } from './contract-attempts.ts';
+import { branchesContract } from './contract-branches.ts';
 import { breakersContract } from './contract-breakers.ts';
 import { lookingContract } from './contract-looking.ts';
 import { notesContract } from './contract-notes.ts';
@@ -290,6 +291,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     attemptsContract(open);
     breakersContract(open);
     lookingContract(open);
+    branchesContract(open);
     notesContract(open);
     packsContract(open);
     researchContract(open);
