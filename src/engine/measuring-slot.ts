@@ -1,8 +1,8 @@
 /** One measurement at a time on a host (contract 5): two at once would measure each other. */
 import { randomUUID } from 'node:crypto';
-import { accessSync, chmodSync, constants, lstatSync, mkdirSync } from 'node:fs';
-import { chmod, link, open, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { closeSync, constants, fchmodSync, fstatSync, mkdirSync, openSync } from 'node:fs';
+import { link, lstat, open, readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { currentOwner, formatOwner, ownerState, parseOwner } from '../process/owner.ts';
 
@@ -15,27 +15,40 @@ export interface MeasuringSlot {
 }
 
 /**
- * One for the host, whoever asks and whatever TMPDIR says. It lies in a folder where everybody may remove what anybody
- * left: in `/tmp` itself only its owner could bury a dead holder's. Where that folder is not to be had, because somebody
- * made it for himself, each user has a slot of his own.
+ * One for the host, whoever asks and whatever TMPDIR says: a folder that all users share, with a file for each of them. It
+ * is sticky, as `/tmp` is: nobody touches another's file, and a dead user's holder is known for dead by its content.
+ * Where that folder is not to be had, because somebody made it for himself, each user has a slot of his own.
  */
 export function measuringSlotPath(place = '/tmp'): string {
-  const folder = join(place, 'pulse-measuring');
+  const folder = join(place, SHARED);
   try {
     mkdirSync(folder);
-    chmodSync(folder, 0o777);
   } catch {
     // It is there already, or it cannot be made: the next look tells.
   }
   return isShared(folder)
-    ? join(folder, 'slot.lock')
-    : join(place, `pulse-measuring-${process.getuid?.() ?? 0}.lock`);
+    ? join(folder, `${ownUid()}.lock`)
+    : join(place, `pulse-measuring-${ownUid()}.lock`);
+}
+
+const SHARED = 'pulse-measuring';
+const STICKY = 0o1777;
+
+function ownUid(): number {
+  return process.getuid?.() ?? 0;
 }
 
 function isShared(folder: string): boolean {
+  const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
   try {
-    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-    return lstatSync(folder).isDirectory();
+    const opened = openSync(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    try {
+      const { uid } = fstatSync(opened);
+      if (uid === ownUid()) fchmodSync(opened, STICKY);
+      return (fstatSync(opened).mode & STICKY) === STICKY;
+    } finally {
+      closeSync(opened);
+    }
   } catch {
     return false;
   }
@@ -62,12 +75,58 @@ export function createMeasuringSlot(where: () => string): MeasuringSlot {
 }
 
 async function holdAlone<T>(path: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  await take(path, signal);
+  await takeAmongUsers(path, signal);
   try {
     return await work();
   } finally {
     await rm(path, { force: true });
   }
+}
+
+/** Longer than a measurement of another user takes; one who keeps the slot for ever does not keep it from everybody. */
+const OTHERS_MS = 60 * 60_000;
+
+/** Each tells that it wants the slot, then looks for others. Of two who see each other the lower uid stays. */
+async function takeAmongUsers(path: string, signal: AbortSignal): Promise<void> {
+  const until = Date.now() + OTHERS_MS;
+  for (;;) {
+    await take(path, signal);
+    try {
+      if (await isFirst(path, { until, signal })) return;
+    } catch (error) {
+      await rm(path, { force: true });
+      throw error;
+    }
+    await rm(path, { force: true });
+    await sleep(LOOK_MS * (1 + Math.random()), undefined, { signal });
+  }
+}
+
+async function isFirst(
+  path: string,
+  { until, signal }: { until: number; signal: AbortSignal },
+): Promise<boolean> {
+  for (;;) {
+    const others = Date.now() > until ? [] : await usersBeside(path);
+    if (others.length === 0) return true;
+    if (others.some((uid) => uid < ownUid())) return false;
+    await sleep(LOOK_MS, undefined, { signal });
+  }
+}
+
+/** The other users who have the slot or want it. A file that is not its user's own, or names nobody alive, is none. */
+async function usersBeside(path: string): Promise<number[]> {
+  const folder = dirname(path);
+  if (basename(folder) !== SHARED) return [];
+  const users: number[] = [];
+  for (const name of await readdir(folder)) {
+    const uid = Number(/^(\d+)\.lock$/.exec(name)?.[1] ?? ownUid());
+    if (uid === ownUid()) continue;
+    const entry = await lstat(join(folder, name)).catch(() => null);
+    const holder = entry?.uid === uid ? await readHolder(join(folder, name)) : null;
+    if (holder !== null && !isGone(holder)) users.push(uid);
+  }
+  return users;
 }
 
 /** `waited` never fails. */
@@ -86,10 +145,13 @@ function orAborted(waited: Promise<unknown>, signal: AbortSignal): Promise<void>
 async function take(path: string, signal: AbortSignal): Promise<void> {
   const owner = formatOwner(currentOwner());
   const draft = `${path}.${process.pid}.${randomUUID()}`;
-  await writeFile(draft, owner, { flag: 'wx' });
-  try {
+  {
+    await using file = await open(draft, 'wx');
+    await file.writeFile(owner);
     // Whatever the umask: another user must be able to see whether its holder lives.
-    await chmod(draft, 0o644);
+    await file.chmod(0o644);
+  }
+  try {
     // There is no event for another process's file; a measurement lasts far longer than one look.
     for (;;) {
       signal.throwIfAborted();

@@ -2,6 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   appendFileSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -147,21 +148,47 @@ describe('the measuring slot', () => {
     await expect(slot.hold(async () => 'never', stop.signal)).rejects.toThrow('no longer');
   }, 30_000);
 
-  it('lies in one place of the host, where every user can see its holder and bury a dead one', async () => {
+  it('lies in one place of the host, where every user sees the others’ files and touches none of them', async () => {
     using scratch = createScratch();
     vi.stubEnv('TMPDIR', join(scratch.path, 'elsewhere'));
     onTestFinished(() => void vi.unstubAllEnvs());
-    expect(measuringSlotPath()).toBe('/tmp/pulse-measuring/slot.lock');
+    expect(measuringSlotPath()).toBe(`/tmp/pulse-measuring/${process.getuid?.()}.lock`);
 
     const umask = process.umask(0o077);
     onTestFinished(() => void process.umask(umask));
     const path = measuringSlotPath(scratch.path);
-    // Not sticky: there only who made a file may remove it.
-    expect(statSync(dirname(path)).mode & 0o7777).toBe(0o777);
+    // Sticky: only who made a file may remove it, or put a link in its place.
+    expect(statSync(dirname(path)).mode & 0o7777).toBe(0o1777);
     const slot = createMeasuringSlot(() => path);
     const { signal } = new AbortController();
     expect(await slot.hold(async () => statSync(path).mode & 0o777, signal)).toBe(0o644);
   });
+
+  it.runIf(process.getuid?.() === 0)(
+    'is waited for while another user has it, and not for what is none of theirs',
+    async () => {
+      using scratch = createScratch();
+      const path = measuringSlotPath(scratch.path);
+      const theirs = join(dirname(path), '1234.lock');
+      const slot = createMeasuringSlot(() => path);
+      const { signal } = new AbortController();
+      const dead = formatOwner({ ...currentOwner(), startTime: 1 });
+      for (const [content, uid] of [
+        [dead, 1234],
+        [formatOwner(currentOwner()), 4321],
+      ] as const) {
+        writeFileSync(theirs, content);
+        chownSync(theirs, uid, uid);
+        expect(await slot.hold(async () => 'had', signal)).toBe('had');
+      }
+      writeFileSync(theirs, formatOwner(currentOwner()));
+      chownSync(theirs, 1234, 1234);
+      const held = slot.hold(async () => existsSync(theirs), signal);
+      await sleep(300);
+      rmSync(theirs);
+      expect(await held).toBe(false);
+    },
+  );
 
   it('is each user’s own where somebody keeps that place for himself', () => {
     using scratch = createScratch();
@@ -173,7 +200,7 @@ describe('the measuring slot', () => {
     symlinkSync(scratch.repository, taken);
     expect(measuringSlotPath(scratch.path)).toBe(own);
     rmSync(taken);
-    expect(measuringSlotPath(scratch.path)).toBe(join(taken, 'slot.lock'));
+    expect(measuringSlotPath(scratch.path)).toBe(join(taken, `${process.getuid?.()}.lock`));
   });
 
   it('is not kept by what names nobody: a broken file, a pipe, a link, a folder', async () => {
