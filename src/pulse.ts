@@ -66,6 +66,7 @@ import {
 } from './operations/research.ts';
 import { type Finish, type Finished, finishResearch } from './operations/research-finish.ts';
 import { type ResearchShown, showResearch } from './operations/research-view.ts';
+import { type Retired, retireOld, retireWhenDue } from './operations/retention.ts';
 import { type Hand, openHand } from './operations/served.ts';
 import { type StartInput, type StartNotes, startSession } from './operations/start.ts';
 import { type VerifyReport, verifySession } from './operations/verify.ts';
@@ -193,6 +194,8 @@ export interface Pulse extends AsyncDisposable {
   figures(): Promise<Figures>;
   /** Deletes what has outlived its use in the repository and at the remotes of its sessions. */
   collect(root: string): Promise<Collected>;
+  /** What nobody needs any more goes: see docs/guide.md. It is also done by itself, every few hours. */
+  retire(): Promise<Retired>;
   /** Does the work of a request that has a key, or gives the answer it was given before. */
   once(request: RequestKey, work: KeyedWork): Promise<StoredAnswer>;
   /** The sessions that the `serve` of this name has in hand. */
@@ -306,11 +309,13 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     start: (input, within) => startSession(operations, input, { within }),
     async run(sessionId, signal) {
       await prepareRuns();
-      return patience.during(signal, () => runSession(engine, sessionId, signal));
+      const running = patience.during(signal, () => runSession(engine, sessionId, signal));
+      return running.finally(() => retireWhenDue(operations, debug));
     },
     async daemon(daemonOptions, signal) {
       await prepareRuns();
       const here = { host: `${hostname()}:${home.path}`, clones: home.clones, worktrees: home.fleet };
+      await retireWhenDue(operations, debug);
       return patience.during(signal, () => runFleetDaemon(engine, { ...daemonOptions, ...here }, signal));
     },
     get: (id) => viewSession(operations, id),
@@ -351,6 +356,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     verifications: (id) => viewVerifications(operations, id),
     figures: () => viewFigures(operations),
     collect: (root) => collectGarbage(operations, root),
+    retire: () => retireOld(operations),
     once: (request, work) => once(operations, request, work),
     hand: (servedBy) => openHand(operations, servedBy),
     async [Symbol.asyncDispose]() {

@@ -99,7 +99,7 @@ export function createMeasurer(options: MeasurerOptions): Measurer {
   ): Promise<RunResult & { stateLeft: string[]; printedBytes: number }> {
     const { attempt, file, signal } = measurement;
     const { path } = checkout;
-    const folder = await mkdtemp(join(tmpdir(), 'pulse-measure-'));
+    const folder = await mkdtemp(join(tmpdir(), `pulse-measure-${process.pid}-`));
     try {
       const places = { TMPDIR: 'tmp', XDG_CACHE_HOME: 'cache', XDG_STATE_HOME: 'state' };
       const own = Object.entries(file.metric.isolate ? { ...places, HOME: 'home' } : places);

@@ -184,7 +184,7 @@ export function createPulseWorkspace({
       const cwd = attempt.spec.worktreePath;
       await using index = await openPrivateIndex(await readGitDir(cwd));
       await stage(attempt, index.path);
-      const folder = await mkdtemp(join(tmpdir(), 'pulse-hook-'));
+      const folder = await mkdtemp(join(tmpdir(), `pulse-hook-${process.pid}-`));
       try {
         const file = join(folder, 'message');
         await writeFile(file, `${message.trim()}\n`);

@@ -11,7 +11,7 @@ export interface PrivateIndex extends AsyncDisposable {
 
 /** The caller disposes of it (`await using`). 0 git processes. */
 export async function openPrivateIndex(gitDir: string | null): Promise<PrivateIndex> {
-  const folder = await mkdtemp(join(tmpdir(), 'pulse-index-'));
+  const folder = await mkdtemp(join(tmpdir(), `pulse-index-${process.pid}-`));
   const path = join(folder, 'index');
   if (gitDir !== null) await copyIndex(await trustedIndex(gitDir), path);
   return { path, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };

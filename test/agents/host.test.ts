@@ -102,14 +102,16 @@ test('folders of runs whose Pulse was killed go after an hour, and no others', a
   const { pid } = spawnSync('true');
   const folder = (owner: number) => join(tmpdir(), `pulse-run-${owner}-${randomBytes(12).toString('hex')}`);
   const [dead, alive, other] = [folder(pid), folder(process.pid), `${folder(pid)}-mine`];
-  for (const path of [dead, alive, other]) mkdirSync(path);
+  const more = ['index', 'hook', 'measure'].map((name) => join(tmpdir(), `pulse-${name}-${pid}-Ab3dE9`));
+  for (const path of [dead, alive, other, ...more]) mkdirSync(path);
   try {
     await clearRunFolders();
     expect(existsSync(dead)).toBe(true);
     await clearRunFolders(Date.now() + 2 * 60 * 60_000);
     expect([dead, alive, other].map((path) => existsSync(path))).toEqual([false, true, true]);
+    expect(more.filter((path) => existsSync(path))).toEqual([]);
   } finally {
-    for (const path of [dead, alive, other]) rmSync(path, { recursive: true, force: true });
+    for (const path of [dead, alive, other, ...more]) rmSync(path, { recursive: true, force: true });
   }
 });
 

@@ -1,0 +1,138 @@
+/** What nobody needs any more goes by itself: texts are packed, logs, recordings and agents' events removed. */
+import { readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { TERMINAL_STATUSES } from '../domain/status.ts';
+import { endedTasks, findTask } from '../store/inbox.ts';
+import { recentIterations } from '../store/iterations.ts';
+import { packSession, unpackedSessions } from '../store/pack-session.ts';
+import { forgetAgentEvents, forgetDaemons, retirableSessions } from '../store/retention.ts';
+import { findSession } from '../store/sessions.ts';
+import type { Operations } from './context.ts';
+import { runnerState } from './view.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Logs, recordings and events of agents; a clone that no daemon has used for longer is made again when it is needed. */
+const KEPT_MS = 14 * DAY_MS;
+const CLONE_KEPT_MS = 30 * DAY_MS;
+/** All recordings together. */
+const RECORDINGS_BYTES = 200 * 1024 * 1024;
+const EVERY_MS = 6 * 60 * 60 * 1000;
+/** Of sessions at a time: whoever does it has other work to do. */
+const AT_ONCE = 200;
+
+export interface Retired {
+  /** Whose texts are packed now. */
+  packed: string[];
+  /** Whose logs, recordings and agent events are gone. */
+  retired: string[];
+  /** Whose worktree could not be removed when they ended, and is now. */
+  closed: string[];
+}
+
+/** Does nothing where another process has done it in the last hours. What goes wrong is told, and tried again then. */
+export async function retireWhenDue(operations: Operations, say: (text: string) => void): Promise<void> {
+  const { home, engine } = operations;
+  const mark = join(home.path, 'retired');
+  const nowMs = engine.clock.nowMs();
+  try {
+    const lastMs = await stat(mark).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0,
+    );
+    if (nowMs - lastMs < EVERY_MS) return;
+    // Before the work: several that begin at once need not all do it.
+    await writeFile(mark, '', { mode: 0o600 });
+    await utimes(mark, nowMs / 1000, nowMs / 1000);
+    await retireOld(operations);
+  } catch (error) {
+    say(`retention: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** May be repeated, and done by several at once. */
+export async function retireOld(operations: Operations): Promise<Retired> {
+  const { engine, home } = operations;
+  const { store } = engine;
+  const packed = await store.read((db) => unpackedSessions(db, AT_ONCE));
+  for (const id of packed) await packSession(store, id);
+  const retired = await store.read((db) => retirableSessions(db, KEPT_MS, AT_ONCE));
+  for (const id of retired) {
+    await rm(join(home.logs, `${id}.log`), { force: true });
+    await rm(join(home.recordings, id), { recursive: true, force: true });
+    await store.tx('retire', (db) => forgetAgentEvents(db, id), { session: id });
+  }
+  await store.tx('retire', (db) => forgetDaemons(db, DAY_MS));
+  await boundRecordings(operations);
+  await removeIdleClones(operations);
+  return { packed, retired, closed: await closeLeftWorktrees(operations) };
+}
+
+/** The oldest go first; those of a session that may go on stay. */
+async function boundRecordings({ engine: { store }, home }: Operations): Promise<void> {
+  const folders = await Promise.all(
+    (await namesIn(home.recordings)).map(async (id) => ({
+      id,
+      ...(await sizeOf(join(home.recordings, id))),
+    })),
+  );
+  let bytes = folders.reduce((sum, folder) => sum + folder.bytes, 0);
+  for (const folder of folders.sort((a, b) => a.changedMs - b.changedMs)) {
+    if (bytes <= RECORDINGS_BYTES) return;
+    const session = await store.read((db) => findSession(db, folder.id));
+    if (session?.status === 'running' || session?.status === 'pending') continue;
+    await rm(join(home.recordings, folder.id), { recursive: true, force: true });
+    bytes -= folder.bytes;
+  }
+}
+
+/** A daemon's clone without a worktree. */
+async function removeIdleClones({ engine: { clock }, home }: Operations): Promise<void> {
+  for (const project of await namesIn(home.clones)) {
+    const { changedMs } = await sizeOf(join(home.clones, project));
+    const isUsed = (await namesIn(join(home.fleet, project))).length > 0;
+    if (isUsed || clock.nowMs() - changedMs < CLONE_KEPT_MS) continue;
+    await rm(join(home.clones, project), { recursive: true, force: true });
+  }
+}
+
+/** Something in it could not be removed when its session ended; perhaps it can now. */
+async function closeLeftWorktrees(operations: Operations): Promise<string[]> {
+  const { engine, home } = operations;
+  const { store, workspace } = engine;
+  const endedOf = (ids: string[]) => store.read((db) => endedTasks(db, ids));
+  const closed: string[] = [];
+  for (const project of await namesIn(home.worktrees)) {
+    for (const id of await namesIn(join(home.worktrees, project))) {
+      const session = await store.read((db) => findSession(db, id));
+      if (!session || !TERMINAL_STATUSES.includes(session.status)) continue;
+      if (session.worktree_path !== join(home.worktrees, project, id)) continue;
+      if ((await runnerState(operations, id)) !== 'none') continue;
+      const last = await store.read(async (db) => {
+        const [iteration] = await recentIterations(db, id, 1);
+        const taskId = iteration?.inbox_task_id;
+        return iteration ? { iteration, task: taskId ? await findTask(db, taskId) : null } : null;
+      });
+      const notices = await workspace.close(session, { last, endedOf });
+      if (notices.length === 0) closed.push(id);
+    }
+  }
+  return closed;
+}
+
+/** Of the files directly in it, and of the newest of them. */
+async function sizeOf(folder: string): Promise<{ bytes: number; changedMs: number }> {
+  const { mtimeMs } = await stat(folder);
+  const sizes = await Promise.all(
+    (await namesIn(folder)).map((name) =>
+      stat(join(folder, name)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  return { bytes: sizes.reduce((sum, size) => sum + size, 0), changedMs: mtimeMs };
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  return readdir(directory).catch(() => []);
+}
