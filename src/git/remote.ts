@@ -92,7 +92,7 @@ export async function pushBranch(
   }
   if (actual === from) throw gitFailure(['push'], pushed);
   if (from === null) {
-    throw new PulseError('ref_moved', `${branch} at ${remote} is at ${actual}, expected none`, {
+    throw new PulseError('ref_moved', `${branch} at ${redact(remote)} is at ${actual}, expected none`, {
       hint: 'Somebody made a branch of this name there. Start again with another --branch.',
     });
   }
