@@ -1,13 +1,16 @@
-/** What the completion protocol remembers of a pulse's tool calls: the last call of each key (contract 3, a). */
+/** What the completion protocol remembers of a pulse's tool calls: the last call of each key. */
 import { createHash } from 'node:crypto';
 import type { RunEvent } from '../agents/contract.ts';
 import { CALLS_REMEMBERED, type ToolCall } from '../domain/workflow.ts';
 
 /** Names of shells as agents have them; their key is the command. */
 const SHELLS = new Set(['shell', 'bash', 'run_shell_command', 'command_execution', 'exec', 'execute']);
-/** A protocol call is no work, and a search without a hit no failure. */
-const NOT_COUNTED =
-  /^(?:pulse_.*|report_usage|request_extension|record_baseline|preflight_done|semantic_search|glob_search|grep|glob|search.*|list_directory|ls|todo.*)$/;
+/** A protocol call is no work. */
+const PROTOCOL =
+  /^(?:pulse_.*|report_usage|request_extension|record_baseline|preflight_done|propose_plan|todo.*)$/;
+/** Whoever only looks has changed nothing and run nothing: that a file is not there is no failure. */
+const LOOKS =
+  /^(?:read|view|search|list|find|get|fetch|glob|grep)(?:[_-].*|_?files?|_?many_?files|_?dir.*|_?text)?$|^(?:ls|rg|cat|head|notebookread|toolsearch|(?:semantic|web|code|file|codebase)_?(?:search|fetch)|webfetch|listmcpresources.*|readmcpresource.*|bashoutput|lsp|task_?output)$/;
 
 /** How a command ended that failed, and all that it printed. */
 export interface FailedCommand {
@@ -52,7 +55,9 @@ export function createCallLog(
   function ended({ name, target, ok: isOk, exit, output = '' }: EndedCall): void {
     const tool = plainName(name);
     const isShell = SHELLS.has(tool);
-    if (NOT_COUNTED.test(tool) || (isShell && OWN_CALL.test(target))) return;
+    // Other servers' tools are named after them.
+    const own = tool.split(/__|[/.]/).at(-1)!;
+    if (PROTOCOL.test(tool) || LOOKS.test(own) || (isShell && OWN_CALL.test(target))) return;
     const command = bareCommand(target);
     const ok = isOk || (isShell && exit !== undefined && isKnown({ command, exit, output }));
     const key = isShell ? keyOf('shell', command) : keyOf(tool, target);

@@ -135,7 +135,7 @@ export function cut(text: string, most: number): string {
 }
 
 export function noteLines(
-  { notIncluded, isCostUnknown, isUnverified, sandbox }: StartNotes,
+  { notIncluded, isCostUnknown, isCostOpen, isUnverified, sandbox }: StartNotes,
   { kind }: Session,
 ): string[] {
   return [
@@ -146,7 +146,9 @@ export function noteLines(
       : []),
     ...(isCostUnknown
       ? [
-          'note: what this agent costs is not known (it does not say, and no price is known for its model): the limits of cost and tokens bind only on what it or report_usage tells; the others bind',
+          isCostOpen
+            ? 'note: what this agent costs is counted once it names its model, if a price is known for that; until then the other limits bind'
+            : 'note: what this agent costs is not known (it does not say, and no price is known for its model): the limits of cost and tokens bind only on what it or report_usage tells; the others bind',
         ]
       : []),
     ...(sandbox.wish ? ['note: the agent and its checks run in a sandbox; the network is open to them'] : []),

@@ -73,6 +73,8 @@ export interface StartNotes {
   notIncluded: DirtyPaths;
   /** The agent tells no cost, and no price is known for its model: only tokens, time and iterations bind. */
   isCostUnknown: boolean;
+  /** Unknown only until the agent names its model: one that has a price is counted from then on. */
+  isCostOpen: boolean;
   isUnverified: boolean;
   sandbox: ChosenSandbox;
 }
@@ -119,7 +121,7 @@ export async function startSession(
   });
   const notes: StartNotes = {
     notIncluded: await dirtyPaths(git, repository.root),
-    isCostUnknown: isCostUnknown(adapter, { model, config, environment }),
+    ...costNotes(adapter, { model, config, environment }),
     isUnverified: session.verify.length === 0,
     sandbox,
   };
@@ -177,13 +179,13 @@ export async function startSession(
   return { session: stored, notes };
 }
 
-function isCostUnknown(
+function costNotes(
   adapter: AgentAdapter,
   { model, config, environment }: { model: string | null; config: Config; environment: NodeJS.ProcessEnv },
-): boolean {
-  if (adapter.cost !== 'priced') return adapter.cost === 'untold';
+): Pick<StartNotes, 'isCostUnknown' | 'isCostOpen'> {
+  if (adapter.cost !== 'priced') return { isCostUnknown: adapter.cost === 'untold', isCostOpen: false };
   const asked = adapter.modelOf ? adapter.modelOf(model, environment) : model;
-  return !hasPrice(asked, config.values.prices ?? {});
+  return { isCostUnknown: !hasPrice(asked, config.values.prices ?? {}), isCostOpen: asked === null };
 }
 
 function checkGoal(goal: string): void {

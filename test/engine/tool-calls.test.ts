@@ -60,14 +60,30 @@ describe('the calls of a pulse', () => {
     ]);
   });
 
-  it.each(['pulse_done', 'pulse_signal', 'report_usage', 'grep', 'glob_search', 'semantic_search'])(
-    '%s does not count',
-    (name) => {
-      const log = createCallLog([]);
-      log.ended(call(name, 'x', false));
-      expect(log.calls()).toEqual([]);
-    },
-  );
+  it.each([
+    ...['pulse_done', 'pulse_signal', 'report_usage', 'grep', 'glob_search', 'semantic_search'],
+    ...['read_file', 'Read', 'read_many_files', 'view', 'list_directory', 'LS', 'NotebookRead', 'WebFetch'],
+    ...['web_search', 'search_file_content', 'mcp__github__get_issue', 'docs/fetch'],
+  ])('%s does not count: it only looks', (name) => {
+    const log = createCallLog([]);
+    log.ended(call(name, 'x', false));
+    expect(log.calls()).toEqual([]);
+  });
+
+  it.each([
+    'Edit',
+    'write_file',
+    'multi_edit',
+    'apply_patch',
+    'replace',
+    'NotebookEdit',
+    'mcp__db__run',
+    'readwrite',
+  ])('%s counts: it changes or runs something', (name) => {
+    const log = createCallLog([]);
+    log.ended(call(name, 'x', false));
+    expect(log.failed()).toHaveLength(1);
+  });
 
   it.each(['mcp__pulse__edit_file', 'pulse/edit_file', 'pulse_edit_file', 'mcp_pulse_edit_file'])(
     "%s in an agent's stream is Pulse's own tool, counted where it is called",

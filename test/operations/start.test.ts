@@ -107,6 +107,8 @@ describe('starting a session', () => {
       ...input,
     });
     expect(notes.isCostUnknown).toBe(isCostUnknown);
+    // Only who does not know its model yet may count later what was not known at first.
+    expect(notes.isCostOpen).toBe(input.agent === 'acp');
   });
 
   it('refuses a folder that is missing, no repository, or without a commit', async () => {

@@ -37,7 +37,7 @@ function startInput(input: Input, cwd: string): StartInput {
 
 /** What the person should know before the first iteration. */
 function noteLines(
-  { notIncluded, isCostUnknown, isUnverified, sandbox }: StartNotes,
+  { notIncluded, isCostUnknown, isCostOpen, isUnverified, sandbox }: StartNotes,
   session: Session,
   orphans: Session[],
 ): string[] {
@@ -51,7 +51,9 @@ function noteLines(
   }
   if (isCostUnknown && session.budget_usd !== null) {
     lines.push(
-      `note: what ${session.agent} costs is not known (it does not say, and no price is known for its model): the limits of cost and tokens bind only on what it or report_usage tells; the others bind`,
+      isCostOpen
+        ? `note: what ${session.agent} costs is counted once it names its model, if a price is known for that; until then the other limits bind`
+        : `note: what ${session.agent} costs is not known (it does not say, and no price is known for its model): the limits of cost and tokens bind only on what it or report_usage tells; the others bind`,
     );
   }
   if (sandbox.wish)
