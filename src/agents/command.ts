@@ -12,6 +12,7 @@ export const commandAdapter: AgentAdapter = {
   name: 'command',
   environment: [],
   idleByDefault: false,
+  isScripted: true,
   // What it spends it says by the tool `report_usage`, or not at all.
   cost: 'untold',
   /** The shell is all that can be looked for here: whether a command was given is the registry's question. */

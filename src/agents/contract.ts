@@ -173,6 +173,8 @@ export interface AgentAdapter {
   readonly speaksMcp?: true;
   /** It plays what was done elsewhere: that it changes nothing says nothing of what it was allowed. */
   readonly isPlayed?: true;
+  /** It does what it was written to do: to ask it something means nothing. */
+  readonly isScripted?: true;
   /** `told`: by the agent itself; `priced`: it tells tokens, which have a price if its model has; `untold`: neither. */
   readonly cost: 'told' | 'priced' | 'untold';
   /** The model that it will ask, where that is known before it starts; `wanted` is `--model`. Default: `wanted`. */

@@ -9,6 +9,7 @@ export const demoAdapter: AgentAdapter = {
   name: 'demo',
   environment: ['PULSE_DEMO_*'],
   idleByDefault: true,
+  isScripted: true,
   cost: 'told',
   async detect() {
     return { available: true, path: SCRIPT, version: null, hint: null };

@@ -14,6 +14,7 @@ export const replayAdapter: AgentAdapter = {
   name: 'replay',
   environment: ['PULSE_REPLAY_*'],
   idleByDefault: true,
+  isScripted: true,
   cost: 'told',
   isPlayed: true,
   async detect() {

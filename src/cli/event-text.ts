@@ -50,6 +50,8 @@ function describe(event: PulseEvent, style: Style): string {
         : style.red(`agent ended: ${word('failureClass')} ${word('message')}`);
       return `${end} after ${formatDuration(Number(data.durationMs))}`;
     }
+    case 'iteration.nudged':
+      return style.yellow('no signal: the agent is asked for one');
     case 'iteration.verified':
       return checks(data.commands, style);
     case 'iteration.retried':

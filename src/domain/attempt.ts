@@ -137,6 +137,8 @@ export const runReportSchema = z.object({
   stopped: z.enum(['budget_cost', 'budget_tokens', 'budget_time']).nullable(),
   finalMessage: z.string(),
   toolSignal: toolSignalSchema.nullable(),
+  /** What it said when it was asked for the signal that was missing; `null`: nothing. Absent: it was not asked. */
+  nudge: z.object({ finalMessage: z.string(), toolSignal: toolSignalSchema.nullable() }).nullish(),
   usage: usageSchema,
   model: z.string().nullable(),
   /** What the agent calls its own session, for a run that goes on with it. */

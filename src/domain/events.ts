@@ -15,6 +15,7 @@ export const EVENT_TYPES = [
   'iteration.started',
   'iteration.progress',
   'iteration.ended',
+  'iteration.nudged',
   'iteration.verified',
   'iteration.settled',
   'iteration.retried',

@@ -4,7 +4,7 @@
  * `BLOCKED: …` is the only keyword that takes a reason; a second BLOCKED's reason replaces the first's;
  * a tag whose opening is followed by another opening is unclosed; a tag inside another's reason is part of the reason.
  */
-import type { Signal, ToolSignal } from './attempt.ts';
+import type { RunReport, Signal, ToolSignal } from './attempt.ts';
 import { scanProse } from './prose.ts';
 import { inferSignal } from './signal-inference.ts';
 import { findTags, type HintTag, type SignalTag } from './signal-tags.ts';
@@ -64,6 +64,19 @@ export function readSignal(run: {
   if (!run.toolSignal) return parsed;
   const { signal, reason } = run.toolSignal;
   return { ...parsed, signal, reason, source: 'tool', rule: 'tool:pulse_signal', conflict: [] };
+}
+
+/** The signal of a run that succeeded: its own, or what it said when it was asked for the one that was missing. */
+export function signalOfRun({
+  finalMessage: message,
+  toolSignal,
+  nudge,
+}: Pick<RunReport, 'finalMessage' | 'toolSignal' | 'nudge'>): ReadSignal {
+  const said = readSignal({ message, toolSignal, succeeded: true })!;
+  if (said.source !== 'default' || !nudge) return said;
+  const { finalMessage, toolSignal: called } = nudge;
+  const asked = readSignal({ message: finalMessage, toolSignal: called, succeeded: true })!;
+  return asked.source === 'default' ? said : { ...asked, anchorHint: asked.anchorHint ?? said.anchorHint };
 }
 
 function decide(

@@ -26,6 +26,17 @@ export function outputSummary(finalMessage: string): string | null {
   return fallback;
 }
 
+/** The last paragraph of a message, on one line: what an agent that forgot its signal was at. `null`: nothing to say. */
+export function lastParagraph(finalMessage: string): string | null {
+  const { kinds, blocks } = scanProse(finalMessage);
+  findTags(finalMessage, kinds);
+  for (const { segments } of blocks.toReversed()) {
+    const line = tidy(segments.map(([start, end]) => visible(finalMessage, kinds, start, end)).join(' '));
+    if (/[\p{L}\p{N}]/u.test(line)) return cut(line);
+  }
+  return null;
+}
+
 function visible(message: string, kinds: Uint8Array, start: number, end: number): string {
   let text = '';
   for (let from = start; from < end && text.length < REACH; ) {

@@ -14,6 +14,7 @@ export const ACTIONS = [
   'record_run',
   'commit',
   'publish',
+  'nudge',
   'verify',
   'baseline',
   'measure',

@@ -55,7 +55,10 @@ export interface AgentHostOptions {
 }
 
 export function createAgentHost(options: AgentHostOptions): AgentHost {
-  return { run: (attempt, listener, signal) => runAgent(options, { attempt, listener, signal }) };
+  return {
+    run: (attempt, listener, signal) => runAgent(options, { attempt, listener, signal }),
+    canBeAsked: (agent) => !options.findAdapter(agent).isScripted,
+  };
 }
 
 async function runAgent(

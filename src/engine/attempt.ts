@@ -1,7 +1,7 @@
 /** One attempt, executed whole by one daemon (contract 1.4): worktree, agent, commit, verification, report. */
 import type { AttemptResult, RunReport, VerificationRecord } from '../domain/attempt.ts';
 import { isPulseError } from '../domain/errors.ts';
-import { readSignal } from '../domain/signals.ts';
+import { signalOfRun } from '../domain/signals.ts';
 import { tellingLines } from '../domain/telling-lines.ts';
 import { appendEvents } from '../store/events.ts';
 import { holdsTask, saveResult } from '../store/inbox.ts';
@@ -12,6 +12,7 @@ import { createAgentLog } from './agent-log.ts';
 import type { Engine } from './engine.ts';
 import { type MeasureReport, measureRequestSchema, NOTHING_MEASURED } from './measure.ts';
 import { filesOmitted, tellNotices } from './notices.ts';
+import { nudgeIfSilent, unitOfNudged } from './nudge.ts';
 import type { HeldAttempt, UnitCommit } from './ports.ts';
 import { preflightProgress } from './preflight-progress.ts';
 import { tooLong, withAgents } from './preflight-report.ts';
@@ -57,12 +58,14 @@ export async function executeAttempt(
   result = await orCrashed(engine, attempt, result);
   let kept: UnitCommit | null = null;
   try {
-    kept = await keepWork(engine, attempt, result);
+    kept = unitOfNudged(result) ?? (await keepWork(engine, attempt, result));
   } catch (error) {
     // A filter that hangs, for instance: it may be of the agent's making, and another try may go well.
     if (signal.aborted || !result.run || !isPulseError(error, 'git_stopped')) throw error;
     result = crashed(result, result.run, error.message);
   }
+  if (kept) result = await nudgeIfSilent(engine, attempt, { result, unit: kept, control });
+  if (signal.aborted) return 'interrupted';
   const { commit, tree = null } = kept ?? {};
   const measured =
     commit && spec.work?.kind === 'experiment'
@@ -319,8 +322,7 @@ async function verifyIfAsked(
   if (run?.checks) return run.checks;
   if (verify.length === 0 || verifyOn === 'never' || !run || run.failure || run.stopped) return [];
   if (verifyOn === 'complete') {
-    const said = readSignal({ message: run.finalMessage, toolSignal: run.toolSignal, succeeded: true });
-    if (said?.signal !== 'COMPLETE') return [];
+    if (signalOfRun(run).signal !== 'COMPLETE') return [];
   }
   return act(trace, 'verify', { perform: () => workspace.verify(attempt, unit, signal) });
 }

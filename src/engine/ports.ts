@@ -86,6 +86,8 @@ export interface Workspace {
   unpublish(attempt: HeldAttempt, commit: string): Promise<void>;
   /** Runs the commands on the unit's tree; what they leave behind is not part of the work and goes. */
   verify(attempt: HeldAttempt, unit: UnitCommit, signal: AbortSignal): Promise<VerificationRecord[]>;
+  /** Throws away what was done to the worktree since the unit's commit. */
+  restore(attempt: HeldAttempt, unit: UnitCommit): Promise<void>;
   /**
    * Keeps what the worktree holds beyond `startSha` under the attempt's recovery ref, as far as that can be done: whoever
    * comes next tries again. Returns what a person should know of it.
@@ -206,6 +208,8 @@ export interface LastAttempt {
 export interface AgentHost {
   /** Runs the agent to its end, whatever the end. Nothing of the run is alive when it returns. */
   run(attempt: HeldAttempt, listener: RunListener, signal: AbortSignal): Promise<RunReport>;
+  /** Whether the agent of this name understands a question; one that plays a part does not. */
+  canBeAsked(agent: string): boolean;
 }
 
 /** Where a run tells what happens in it, while it happens. */

@@ -25,7 +25,6 @@ import {
   pushAttempt,
   pushBranch,
 } from '../git/remote.ts';
-import { dirtyPaths } from '../git/repository.ts';
 import { advanceHead, dropHead, followHead, headRef, readStand, takeStand } from '../git/session-head.ts';
 import { stageAll } from '../git/stage.ts';
 import { keepSubmodules, seedSubmodules } from '../git/submodules.ts';
@@ -40,6 +39,7 @@ import { runsUntil } from './held-attempt.ts';
 import { keptOut, saveIfThere, saveLast, submodulesOf } from './leftovers.ts';
 import { submodulesKept, worktreeKept } from './notices.ts';
 import type { HeldAttempt, Workspace } from './ports.ts';
+import { mendWorktree, restoreWorktree } from './restore-worktree.ts';
 import type { Sandboxes } from './run-sandbox.ts';
 import { forgetSetup, setUpOnce } from './setup-once.ts';
 
@@ -140,7 +140,7 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
     },
 
     async commit(attempt, { subject, body, completion }) {
-      if (completion) await mend(attempt);
+      if (completion) await mendWorktree({ git, sandboxes }, attempt);
       const own = await sandboxes.gitIn(attempt);
       // Where it fails here, it fails again at the end: then the worktree stays.
       const notices = await keepSubmodules(own, { ...submodulesOf(attempt), keeper: git }).then(
@@ -195,13 +195,13 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
         onCommand: async (command) => attempt.enter?.('verifying', command),
       });
       // After a pass the session ends and its worktree with it; where it goes on all the same, `recoverTo` clears up.
-      const isRejected = records.some((record) => !record.passed);
-      if (!isRejected) return records;
-      await mend(attempt);
-      const own = await sandboxes.gitIn({ spec, signal });
-      if ((await dirtyPaths(own, cwd)).count > 0) await resetWorktree(own, { worktree: cwd, sha: commit });
+      if (records.some((record) => !record.passed))
+        await restoreWorktree({ git, sandboxes }, attempt, { sha: commit, isIfDirty: true });
       return records;
     },
+
+    restore: (attempt, { commit }) =>
+      restoreWorktree({ git, sandboxes }, attempt, { sha: commit ?? attempt.spec.startSha }),
 
     async saveLeftovers(attempt) {
       const { sessionId, iteration, task, spec } = attempt;
@@ -289,13 +289,6 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
         keep: keptOut(spec),
       });
     return notices;
-  }
-
-  /** Whatever has become of the worktree's link: the files stay. */
-  async function mend({ spec }: HeldAttempt): Promise<void> {
-    const { projectPath: root, worktreePath: path, startSha: sha } = spec;
-    if ((await worktreeFault({ root, path })) !== null)
-      await ensureCheckout({ git, sandboxes, spec, sha, isOurs: true });
   }
 
   async function keepLeftovers({ spec, signal }: HeldAttempt, ref: string): Promise<NewEvent[]> {

@@ -1,6 +1,7 @@
 /** The goal loop (seed 1): one run an iteration, ended by its signal, believed only after Pulse's own verification. */
 import type { AttemptResult } from '../domain/attempt.ts';
-import { type ReadSignal, readSignal } from '../domain/signals.ts';
+import { type ReadSignal, signalOfRun } from '../domain/signals.ts';
+import { lastParagraph } from '../domain/summary.ts';
 import { tellingLines } from '../domain/telling-lines.ts';
 import { commonStep, PAUSED } from '../engine/decide.ts';
 import {
@@ -45,7 +46,7 @@ function judge(state: SessionState, live: LiveIteration): Step {
   const failure = judgeFailure(state, live, result);
   if (failure) return failure;
   const { run } = result;
-  const said = readSignal({ message: run!.finalMessage, toolSignal: run!.toolSignal, succeeded: true })!;
+  const said = signalOfRun(run!);
   const judged = judgeSignal(state, live, { said, result });
   const stop = judged.stop ?? (judged.isOver ? null : goesOnStop(state, live));
   const verdict: Verdict = {
@@ -74,19 +75,20 @@ function judgeSignal(
   live: LiveIteration,
   { said, result }: { said: ReadSignal; result: AttemptResult },
 ): Judged {
-  if (said.signal === 'BLOCKED') return judgeBlocked(said);
+  if (said.signal === 'BLOCKED') return judgeBlocked(said, result);
   if (said.signal === 'COMPLETE') return judgeComplete(state, live, { said, result });
   return { outcome: 'continued', reason: said.reason, stop: null };
 }
 
-function judgeBlocked(said: ReadSignal): Judged {
+function judgeBlocked(said: ReadSignal, { run }: AttemptResult): Judged {
   const reason =
     said.conflict.length > 0
       ? 'signal_conflict'
       : said.source === 'default'
         ? 'no_signal'
         : 'blocked_by_agent';
-  const detail = said.reason ?? BLOCKED_DETAILS[reason];
+  const last = reason === 'no_signal' ? lastParagraph(run?.finalMessage ?? '') : null;
+  const detail = said.reason ?? `${BLOCKED_DETAILS[reason]}${last ? ` It said last: ${last}` : ''}`;
   return { outcome: 'blocked', reason: detail, stop: { status: 'blocked', reason, detail } };
 }
 

@@ -165,6 +165,8 @@ describe('a simulated session', () => {
         ? { failure: { class: 'crashed', message: 'exit 1', resetAt: null } }
         : scriptOf(2)(iteration, attempt);
     note(await simulate({ script: failing, fate: () => null }));
+    const forgetful: AgentScript = (...of) => (of[0] === 1 ? { finalMessage: 'Hm.' } : scriptOf(2)(...of));
+    note(await simulate({ script: forgetful, fate: () => null }));
     const person =
       (script: AgentScript): AgentScript =>
       (...of) => ({ ...script(...of), person: 'commits' });

@@ -37,6 +37,7 @@ async function ringing(meanwhile: (engine: Engine, id: string, signal: AbortSign
     researchFiles: { write: gate },
     commanders: createFakeCommanders(access),
     agents: {
+      canBeAsked: () => false,
       async run(_, __, signal) {
         const before = counts.decided;
         for (let rings = 0; rings < RINGS && !signal.aborted; rings++) {

@@ -39,6 +39,8 @@ export interface World {
   violations: string[];
   /** Iterations whose agent ran to its end, in order. */
   finishedRuns: number[];
+  /** Iterations whose agent was asked for its signal, in order. */
+  nudges: number[];
   /** What the commander elsewhere was told, in order, doubles too. */
   commander: CommanderCall[];
 }
@@ -57,6 +59,7 @@ export function createWorld(): World {
     agents: new Set(),
     violations: [],
     finishedRuns: [],
+    nudges: [],
     commander: [],
   };
 }
@@ -172,6 +175,11 @@ export function createFakeWorkspace({ world, gate, host, script }: WorldAccess):
       const passed = script(attempt.iteration, attempt.task.attempt, attempt.spec.unit).verifies ?? true;
       return [record(passed, unit)];
     },
+    async restore(attempt, { commit }) {
+      await gate('restore');
+      const sha = commit ?? attempt.spec.startSha;
+      world.worktrees.set(at(attempt), { head: sha, content: contentOf(world, sha) });
+    },
     async saveLeftovers({ spec, sessionId, iteration, task }) {
       const worktree = world.worktrees.get(`${host}:${spec.worktreePath}`);
       if (worktree) world.refs.set(`recovery/${sessionId}/${iteration}.${task.attempt}`, worktree.content);
@@ -260,12 +268,15 @@ export function attemptsOf({ refs }: World): string[] {
 export function createFakeAgents({ world, gate, host, sleep, nowMs, script }: WorldAccess): AgentHost {
   const beganMs = Date.parse(SUCCESS.endedAt);
   return {
+    canBeAsked: () => true,
     async run(attempt, listener, signal) {
       const key = `${host}:${attempt.spec.worktreePath}`;
       const others = [...world.agents].filter((agent) => agent.isAlive && agent.worktree === key);
       if (others.length > 0) world.violations.push(`two agents in ${key} at iteration ${attempt.iteration}`);
       const agent: RunningAgent = { runId: attempt.runId, worktree: key, isAlive: true };
       world.agents.add(agent);
+      const isAsked = attempt.runId.endsWith('.nudge');
+      if (isAsked) world.nudges.push(attempt.iteration);
       const worktree = world.worktrees.get(key)!;
       const before = worktree.content;
       worktree.content = `${before}?`;
@@ -282,7 +293,9 @@ export function createFakeAgents({ world, gate, host, sleep, nowMs, script }: Wo
       agent.isAlive = false;
       await gate('agent-ended');
       listener.spent({ costUsd: 0.1, tokens: 10 });
-      if (!scripted.failure && !signal.aborted) world.finishedRuns.push(attempt.iteration);
+      // One that is asked for its signal has run already; what it does to the files meanwhile must not stay.
+      if (!isAsked && !scripted.failure && !signal.aborted) world.finishedRuns.push(attempt.iteration);
+      if (isAsked) return { ...SUCCESS, finalMessage: '<signal>CONTINUE</signal>', durationMs: 1_000 };
       return { ...SUCCESS, endedAt: new Date(nowMs()).toISOString(), ...scripted };
     },
   };

@@ -221,7 +221,7 @@ describe('BLOCKED', () => {
   it.each([
     ['with its reason', 'x\n<signal>BLOCKED: Which key?</signal>', 'blocked_by_agent', 'Which key?'],
     ['without one', 'x\n<signal>BLOCKED</signal>', 'blocked_by_agent', 'The agent gave no reason.'],
-    ['as the safe default', 'Hm.', 'no_signal', 'The agent ended without a signal.'],
+    ['as the safe default', 'Hm.', 'no_signal', 'The agent ended without a signal. It said last: Hm.'],
   ])('%s stops the session', (_, finalMessage, reason, detail) => {
     expect(verdictOf(reported({ finalMessage }))).toMatchObject({
       status: 'complete',

@@ -27,6 +27,8 @@ export function eventLines(
       return [style.yellow(shorten(`! ${shownLine(String(data.branch))} lags behind its session`, columns))];
     case 'worktree.kept':
       return [style.yellow(shorten(`! kept ${shownLine(String(data.path))}`, columns))];
+    case 'iteration.nudged':
+      return [style.yellow(shorten(`? ${event.iteration} no signal: the agent is asked for one`, columns))];
     case 'agent.limit':
       return [
         style.yellow(
