@@ -29,6 +29,7 @@ const measurements: [string, ...string[]][] = [
   ['large-repository.ts'],
   ['around-claude.ts'],
   ['code-search.ts'],
+  ['growth.ts'],
 ];
 
 const began = performance.now();
