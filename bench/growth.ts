@@ -23,7 +23,7 @@ const [few, many] = [await measure('few', 10), await measure('many', 1_000)];
 tell(
   few.map(
     ([what, small], index): Row => ({
-      what: `(k) ${what}, 1,000 sessions and 10,000 iterations`,
+      what: `(m) ${what}, 1,000 sessions and 10,000 iterations`,
       measured: ms(many[index]![1]),
       beside: `10 sessions and 100 iterations: ${ms(small)} (medians of ${LOOKS})`,
       result: times(many[index]![1] / small),
