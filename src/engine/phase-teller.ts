@@ -29,7 +29,6 @@ export function createPhaseTeller({ store, clock, bell }: Engine, task: Task): P
       },
       { session: task.session_id },
     );
-    told = phase;
     bell.ring(task.session_id);
   }
 
@@ -43,6 +42,7 @@ export function createPhaseTeller({ store, clock, bell }: Engine, task: Task): P
       current = own;
       void clock.sleep(phase === 'agent' ? 0 : TOLD_AFTER_MS, own.signal).then(() => {
         if (own.signal.aborted) return;
+        told = phase;
         // A store that is away, or an attempt that is somebody else's by now, is noticed by its heartbeat.
         writing = writing.then(() => tell(phase, command)).catch(() => undefined);
       });

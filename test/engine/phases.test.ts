@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Engine } from '../../src/engine/engine.ts';
+import { createPhaseTeller } from '../../src/engine/phase-teller.ts';
+import type { Task } from '../../src/store/inbox.ts';
 import { writeTrustedConfig } from '../fakes/trusted-config.ts';
 import { COMPLETE, makeScene } from './scene.ts';
 
@@ -24,10 +27,39 @@ describe('what goes on in an iteration', () => {
     expect((await scene.pulse.get(session.id)).doing).toBeNull();
   });
 
-  it('costs an ordinary iteration nothing', async () => {
-    const scene = await makeScene();
-    const session = await scene.startAndRun(`echo x > x; ${COMPLETE}`, { verify: ['true'] });
-    expect((await scene.events(session)).map(({ type }) => type)).not.toContain('iteration.progress');
+  it('is not told where it is over at once, and what comes after a told one always is', async () => {
+    let wake: () => void = () => undefined;
+    const sleeps: number[] = [];
+    const clock = {
+      nowMs: () => 0,
+      sleep: (ms: number) => {
+        sleeps.push(ms);
+        return new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      },
+    };
+    const written: string[] = [];
+    const store = { tx: async (label: string) => void written.push(label) };
+    const bell = { ring: () => undefined };
+    const engine = { store, clock, bell } as unknown as Engine;
+    {
+      await using phases = createPhaseTeller(engine, { session_id: 'ses_1' } as Task);
+      phases.enter('setup', 'npm ci');
+      phases.enter('agent');
+      wake();
+      await Promise.resolve();
+      expect(written).toEqual([]);
+      phases.enter('verifying', 'npm test');
+      wake();
+      await Promise.resolve();
+      // The write may still be under way: what follows must not be lost for that.
+      phases.enter('agent');
+      wake();
+      await Promise.resolve();
+    }
+    expect(written).toEqual(['progress', 'progress']);
+    expect(sleeps).toEqual([1_000, 1_000, 0]);
   });
 
   it('keeps the telling lines of a check that fails', async () => {
