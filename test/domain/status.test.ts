@@ -79,7 +79,7 @@ describe('the status of a session', () => {
           'budget_tokens',
         ],
         ...['budget_time', 'stagnation', 'verification_failed', 'unresolved_issues', 'extension_requested'],
-        ...['approval_required', 'merge_conflict', 'usage_limit', 'agent_auth'],
+        ...['approval_required', 'merge_conflict', 'usage_limit', 'service_unavailable', 'agent_auth'],
       ],
       failed: ['agent_unavailable', 'agent_error', 'preflight_failed', 'pulse_failed', 'internal_error'],
       paused: ['paused_by_user'],
