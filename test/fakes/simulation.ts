@@ -30,8 +30,11 @@ import {
   type World,
 } from './world.ts';
 
-/** A stalled process comes back after its successor has ended (`stall`), or while that one's agent works (`nap`). */
-export type Fate = 'die' | 'stall' | 'nap';
+/**
+ * A stalled process comes back after its successor has ended (`stall`), when that one's agent would work if nobody had
+ * ended the stalled one (`nap`), or while its successor still gives it time to speak up (`doze`).
+ */
+export type Fate = 'die' | 'stall' | 'nap' | 'doze';
 
 export interface SimulationOptions {
   script: AgentScript;
@@ -77,7 +80,14 @@ export interface Simulated {
 
 const MAX_STEPS = 20_000;
 const NEVER = new AbortController().signal;
-const STALLS_MS = { stall: 120_000, nap: 72_000 };
+/**
+ * A successor comes after 70 s and watches the session's lease for two heartbeats. It gives an attempt's holder on
+ * another host two more, and one that lives on its own host four.
+ */
+const STALLS_MS = {
+  host: { stall: 300_000, nap: 163_500, doze: 80_000 },
+  fleet: { stall: 300_000, nap: 135_000, doze: 80_000 },
+};
 
 export async function simulate(options: SimulationOptions): Promise<Simulated> {
   const time = createVirtualTime();
@@ -142,7 +152,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
       }
       if (fate !== null) {
         restart(70_000);
-        stalled = raw.sleep(STALLS_MS[fate]);
+        stalled = raw.sleep(STALLS_MS[options.isFleet ? 'fleet' : 'host'][fate]);
         await stalled;
       }
       if (isDead) return frozen;
@@ -310,6 +320,11 @@ export async function violationsOf(
     );
     check(settled.length === 1, `iteration ${number} settled ${settled.length} times`);
   }
+  // The agents of these scripts never crash: whoever finds no worktree was given what lies elsewhere.
+  check(
+    !events.some(({ type, data }) => type === 'iteration.retried' && data.failureClass === 'crashed'),
+    'an agent was taken for crashed',
+  );
   // On one host the same work is never committed twice, not even in a commit that no branch reaches.
   check(isFleet || hasPerson || world.commits.size === count + 1, `${world.commits.size - 1} commits made`);
   check(session.total_commits === count, `total_commits ${session.total_commits}`);
