@@ -1,6 +1,7 @@
 /** Whether looking costs the same with a thousand sessions and ten thousand iterations as with ten of each. */
+import { createApi } from '../src/api/api.ts';
 import { isStillWaiting, loadState } from '../src/engine/state.ts';
-import { readFigures } from '../src/store/figures.ts';
+import { createPulse } from '../src/pulse.ts';
 import { claimTask, insertTask } from '../src/store/inbox.ts';
 import { insertIteration } from '../src/store/iterations.ts';
 import { openSqlite } from '../src/store/open-sqlite.ts';
@@ -34,20 +35,30 @@ tell(
 );
 
 async function measure(name: string, sessions: number): Promise<[string, number][]> {
-  const store = await openSqlite({ path: `${scratch.path}/${name}.db` });
+  const home = `${scratch.path}/${name}`;
+  const store = await openSqlite({ path: `${home}/pulse.db` });
   await fill(store, sessions);
   const state = await store.read((db) => loadState(db, RUNNING, SELF));
   const looks: Look[] = [
     ['the newest ten sessions (`list`)', (db) => listSessions(db, { limit: 10 })],
     ['those that run (`status`)', (db) => listSessions(db, { status: 'running', limit: 10 })],
-    ['the figures of `/metrics`', (db) => readFigures(db)],
     ['a whole fold of a running session', (db) => loadState(db, RUNNING, SELF)],
     ['a wake of it by its agent', (db) => isStillWaiting(db, state, SELF)],
   ];
   const medians: [string, number][] = [];
   for (const [what, look] of looks) medians.push([what, await medianOf(() => store.read(look))]);
   await store.close();
+  medians.push(['`/metrics`', await scrape(home)]);
   return medians;
+}
+
+async function scrape(home: string): Promise<number> {
+  await using pulse = await createPulse({ environment: { ...scratch.environment, PULSE_HOME: home } });
+  const app = createApi({ pulse, token: 'none', runSession: () => undefined });
+  return await medianOf(async () => {
+    const text = await (await app.request('/metrics')).text();
+    if (!text.includes('pulse_sessions')) throw new Error(`no figures: ${text}`);
+  });
 }
 
 async function medianOf(look: () => Promise<unknown>): Promise<number> {

@@ -35,8 +35,10 @@ export type ChosenColumns = Pick<
 export function chosenColumns(
   chosen: SessionChoices,
   { values, sources }: Config,
-  agent: string,
+  { agent, kind }: Pick<Session, 'agent' | 'kind'>,
 ): ChosenColumns {
+  // A metric is pushed for as long as its person likes: only a limit that somebody has set binds.
+  const hasTimeLimit = kind !== 'research' || sources.timeLimit !== 'default';
   const isIdleAsked = chosen.idleTimeoutMs !== undefined || sources.idleTimeout !== 'default';
   const idleTimeout = chosen.idleTimeoutMs ?? values.idleTimeout;
   return {
@@ -47,7 +49,7 @@ export function chosenColumns(
     max_iterations: chosen.maxIterations ?? values.maxIterations,
     budget_usd: chosen.budgetUsd === undefined ? values.budgetUsd : chosen.budgetUsd,
     budget_tokens: chosen.budgetTokens ?? values.budgetTokens ?? null,
-    time_limit_ms: chosen.timeLimitMs ?? values.timeLimit,
+    time_limit_ms: chosen.timeLimitMs ?? (hasTimeLimit ? values.timeLimit : null),
     iteration_timeout_ms: chosen.iterationTimeoutMs ?? values.iterationTimeout,
     idle_timeout_ms: isIdleAsked || findAdapter(agent).idleByDefault ? idleTimeout : null,
   };

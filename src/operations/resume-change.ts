@@ -41,7 +41,10 @@ export async function changeOfResume(
   if (config.values.fallbackAgent !== settings.fallbackAgent)
     await checkFallback(config.values.fallbackAgent, environment);
   const sandbox = await chooseSandbox({ wanted: chosen.sandbox, config, environment });
-  const columns = { ...chosenColumns(chosen, config, agent.name), command: agent.command };
+  const columns = {
+    ...chosenColumns(chosen, config, { agent: agent.name, kind: session.kind }),
+    command: agent.command,
+  };
   // Of the other loops it is counted by their plan, which may have grown since.
   if (session.kind !== 'goal' && asked.maxIterations === undefined)
     columns.max_iterations = session.max_iterations;

@@ -1,11 +1,12 @@
-/** What nobody needs any more goes by itself: texts are packed, logs, recordings and agents' events removed. */
+/** What nobody needs any more goes by itself: texts are packed; logs, recordings, agents' events and old refs removed. */
 import { readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TERMINAL_STATUSES } from '../domain/status.ts';
+import { collectRefs } from '../git/gc.ts';
 import { endedTasks, findTask } from '../store/inbox.ts';
 import { recentIterations } from '../store/iterations.ts';
 import { packSession, unpackedSessions } from '../store/pack-session.ts';
-import { forgetAgentEvents, forgetDaemons, retirableSessions } from '../store/retention.ts';
+import { forgetAgentEvents, forgetDaemons, projectPaths, retirableSessions } from '../store/retention.ts';
 import { findSession } from '../store/sessions.ts';
 import type { Operations } from './context.ts';
 import { runnerState } from './view.ts';
@@ -64,6 +65,7 @@ export async function retireOld(operations: Operations): Promise<Retired> {
   await store.tx('retire', (db) => forgetDaemons(db, DAY_MS));
   await boundRecordings(operations);
   await removeIdleClones(operations);
+  await expireRefs(operations);
   return { packed, retired, closed: await closeLeftWorktrees(operations) };
 }
 
@@ -82,6 +84,14 @@ async function boundRecordings({ engine: { store }, home }: Operations): Promise
     if (session?.status === 'running' || session?.status === 'pending') continue;
     await rm(join(home.recordings, folder.id), { recursive: true, force: true });
     bytes -= folder.bytes;
+  }
+}
+
+/** Recovery refs and their kind, past their time, in every repository that has had a session here. */
+async function expireRefs({ engine: { store, clock }, git }: Operations): Promise<void> {
+  for (const root of await store.read(projectPaths)) {
+    // It may have been moved away, or lie on a disk that is not mounted: then the next time is early enough.
+    await collectRefs(git, { root, nowMs: clock.nowMs() }).catch(() => undefined);
   }
 }
 

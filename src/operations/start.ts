@@ -276,7 +276,7 @@ function newSession({
     base_branch: base.branch,
     base_sha: base.sha,
     worktree_path: join(worktrees, repository.projectKey, id),
-    ...chosenColumns(choicesOf(input), config, agent),
+    ...chosenColumns(choicesOf(input), config, { agent, kind: input.kind ?? 'goal' }),
     spent_usd: 0,
     reserved_usd: 0,
     running_ms: 0,

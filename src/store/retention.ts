@@ -41,3 +41,9 @@ export async function forgetAgentEvents(db: Db, sessionId: string): Promise<void
 export async function forgetDaemons(db: Db, silentMs: number): Promise<void> {
   await db.deleteFrom('daemons').where('seen_until', '<', storeNow(-silentMs)).execute();
 }
+
+/** Where sessions have worked. */
+export async function projectPaths(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom('pulse_sessions').select('project_path').distinct().execute();
+  return rows.map(({ project_path: path }) => path);
+}

@@ -1,4 +1,5 @@
 /** What goes by itself, and what stays. */
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -46,6 +47,26 @@ describe('retention', () => {
     expect((await kept(young)).said).toBeGreaterThan(0);
     expect((await pulse.get(old)).iterations[0]?.output_full).toContain('Done.');
     expect((await pulse.retire()).retired).toEqual([]);
+  });
+
+  it('removes refs of work that was set aside after 30 days, wherever sessions have worked', async () => {
+    const scene = await makeScene();
+    await scene.startAndRun(COMPLETE);
+    const keep = (name: string, daysAgo: number): void => {
+      const at = new Date(Date.now() - daysAgo * DAY_MS).toISOString();
+      const env = { ...process.env, GIT_COMMITTER_DATE: at };
+      const options = ['-c', 'user.name=T', '-c', 'user.email=t@t'];
+      const made = execFileSync('git', [...options, 'commit-tree', 'HEAD^{tree}', '-m', name], {
+        cwd: scene.root,
+        encoding: 'utf8',
+        env,
+      });
+      execFileSync('git', ['update-ref', `refs/pulse/recovery/${name}`, made.trim()], { cwd: scene.root });
+    };
+    keep('old', 31);
+    keep('young', 29);
+    await scene.pulse.retire();
+    expect(scene.refs('refs/pulse/recovery/').join()).toBe('refs/pulse/recovery/young');
   });
 
   it('removes a worktree that could not be removed when its session ended', async () => {

@@ -75,6 +75,8 @@ describe('a research session', () => {
         'exp-9': `pulse tool experiment_describe '{"description":"Make it dearer!"}' > "${scratch.path}/refused.json"; ${describeIdea('even cheaper')}; echo 60 > src/cost`,
       },
     });
+    // A metric is pushed for as long as its person likes.
+    expect(session.time_limit_ms).toBeNull();
     expect(session).toMatchObject({ status: 'complete', stop_reason: 'iteration_limit', total_commits: 3 });
     expect(experiments.map(({ status }) => status)).toEqual([
       'keep',
