@@ -89,7 +89,7 @@ function nameCommander(scratch: Scratch): string {
 async function admit(scratch: Scratch): Promise<string> {
   prepareLab(scratch);
   await using pulse = await createPulse({ environment: scratch.environment });
-  return startResearch(pulse, scratch, { iterations: 2, scripts: IDEAS });
+  return await startResearch(pulse, scratch, { iterations: 2, scripts: IDEAS });
 }
 
 /** What a killed runner had started ends with it. */

@@ -89,7 +89,10 @@ const STALLS_MS = {
   fleet: { stall: 300_000, nap: 135_000, doze: 80_000 },
 };
 
+let simulations = 0;
+
 export async function simulate(options: SimulationOptions): Promise<Simulated> {
+  const simulation = ++simulations;
   const time = createVirtualTime();
   const store = await openSqlite({ path: ':memory:', nowMs: time.nowMs });
   const world = createWorld();
@@ -111,7 +114,8 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
   let isOver = false;
 
   function spawn(): void {
-    const name = `p${++processes}`;
+    // What a process holds is known to all of this one: no two simulated ones may have one name.
+    const name = `${simulation}-p${++processes}`;
     let isDead = false;
     alive.add(name);
     const frozen = new Promise<never>(() => undefined);

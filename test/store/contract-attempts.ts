@@ -20,6 +20,7 @@ import {
   readSessionLease,
   releaseSessionLease,
   renewSessionLease,
+  type SessionLease,
   takeSessionLease,
 } from '../../src/store/leases.ts';
 import { addSpending, findSession, getSession, reserveSpending } from '../../src/store/sessions.ts';
@@ -187,6 +188,21 @@ export function attemptsContract(open: () => Promise<Store>): void {
         const seen = await readSessionLease(db, ID);
         return seen.isOver ? takeSessionLease(db, ID, { owner, leaseMs, seen }) : null;
       });
+
+    it('stays with a living owner who prolonged it since it was seen over', async () => {
+      const store = await open();
+      await admit(store, { id: ID });
+      const take = (owner: string, leaseMs: number, seen: SessionLease) =>
+        store.tx('test', (db) => takeSessionLease(db, ID, { owner, leaseMs, seen }));
+      const look = () => store.read((db) => readSessionLease(db, ID));
+      const token = (await take('slow', 1, await look()))!;
+      await delay(20);
+      const seen = await look();
+      expect(seen).toMatchObject({ owner: 'slow', isOver: true });
+      await store.tx('test', (db) => renewSessionLease(db, ID, { token, leaseMs: 60_000 }));
+      expect(await take('quick', 60_000, seen)).toBeNull();
+      expect(await look()).toMatchObject({ owner: 'slow', isOver: false });
+    });
 
     it('goes to one of many who saw it free', async () => {
       const stores = await opened(4);

@@ -205,7 +205,12 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
         const store = await admitted();
         const take = async (owner: string) =>
           (await store.tx('test', async (db) =>
-            takeSessionLease(db, ID, { owner, leaseMs: 1000, seen: await readSessionLease(db, ID) }),
+            takeSessionLease(db, ID, {
+              owner,
+              leaseMs: 1000,
+              seen: await readSessionLease(db, ID),
+              isGone: true,
+            }),
           ))!;
         const first = await take('a');
         const second = await take('b');
