@@ -29,9 +29,12 @@ if [ "$PULSE_ITERATION" -ge 2 ]; then echo "Done. <signal>COMPLETE</signal>"; el
 /** Fails at the second iteration, passes at the third. */
 const VERIFY = `test "$(wc -l < log.txt)" -ge ${ITERATIONS}`;
 
-/** Passed in a goal that goes well; the others come with trouble of their own, below, in other loops (kill-loops.ts) or at review (kill-review.ts). */
+/**
+ * Passed in a goal that goes well; the others come with trouble of their own, below, in other loops (kill-loops.ts) or at
+ * review (kill-review.ts). A nudge and a person's commits on the branch have simulations of their own.
+ */
 const ELSEWHERE =
-  /^(retry|requeue|interrupt|end|open_pulse|baseline|measure|land_pulse|keep_wip|give_up_pulse|discard|abandon|write_files|deliver|merge|review|hire):/;
+  /^(nudge|put_on_top|adopt_branch|retry|requeue|interrupt|end|open_pulse|baseline|measure|land_pulse|keep_wip|give_up_pulse|discard|abandon|write_files|deliver|merge|review|hire):/;
 const ORDINARY = CRASH_POINTS.filter((point) => !ELSEWHERE.test(point));
 const GIT = ['worktree', 'add', 'write-tree', 'diff-tree', 'update-ref', 'status'];
 
@@ -51,8 +54,8 @@ const cases: Case[] = [
   { where: 'agent running', count: 450 },
   { where: 'agent running', count: 700 },
 ];
-const once = ['start:before', 'start:after', 'close_worktree:before', 'close_worktree:after'];
-for (const one of cases) if (once.includes(one.where)) one.count = 1;
+const ONCE = /^(start|close_worktree|pack):/;
+for (const one of cases) if (ONCE.test(one.where)) one.count = 1;
 
 /** The whole suite on one store. `prepare` gives each case an environment with a fresh one. */
 export function killSuite(store: string, prepare: (scratch: Scratch) => Promise<void>): void {
