@@ -58,7 +58,7 @@ describe('a simulated session', () => {
     const failures: string[] = [];
     for (const isFleet of [false, true]) {
       for (const [index, point] of points.entries()) {
-        for (const fate of ['stall', 'nap', 'doze'] as const) {
+        for (const fate of ['stall', 'nap', 'startle', 'doze'] as const) {
           const { violations } = await run(3, new Map([[index, fate]]), isFleet);
           if (violations.length > 0)
             failures.push(`${isFleet} ${fate} ${index} ${point}: ${violations.join('; ')}`);

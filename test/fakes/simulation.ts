@@ -32,9 +32,10 @@ import {
 
 /**
  * A stalled process comes back after its successor has ended (`stall`), when that one's agent would work if nobody had
- * ended the stalled one (`nap`), or while its successor still gives it time to speak up (`doze`).
+ * ended the stalled one (`nap`), right after its successor has taken the session (`startle`), or while its successor still
+ * gives it time to speak up (`doze`).
  */
-export type Fate = 'die' | 'stall' | 'nap' | 'doze';
+export type Fate = 'die' | 'stall' | 'nap' | 'startle' | 'doze';
 
 export interface SimulationOptions {
   script: AgentScript;
@@ -85,8 +86,8 @@ const NEVER = new AbortController().signal;
  * another host two more, and one that lives on its own host four.
  */
 const STALLS_MS = {
-  host: { stall: 300_000, nap: 163_500, doze: 80_000 },
-  fleet: { stall: 300_000, nap: 135_000, doze: 80_000 },
+  host: { stall: 300_000, nap: 163_500, startle: 103_000, doze: 80_000 },
+  fleet: { stall: 300_000, nap: 135_000, startle: 103_000, doze: 80_000 },
 };
 
 let simulations = 0;
