@@ -26,6 +26,7 @@ import {
   insertSession,
   type NewSession,
   type Session,
+  type SessionChoices,
   type SessionSettings,
 } from '../store/sessions.ts';
 import { insertTurn } from '../store/turns.ts';
@@ -36,31 +37,17 @@ import { type ChosenSandbox, chooseSandbox } from './sandbox.ts';
 
 const MAX_GOAL_BYTES = 64 * 1024;
 
-export interface StartInput {
+export interface StartInput extends SessionChoices {
   /** Which loop drives it. Default: goal. */
   kind?: 'goal' | 'workflow' | 'research';
   goal: string;
   path: string;
   createdBy: 'cli' | 'api' | 'mcp' | 'web' | 'telegram' | 'sms' | 'discord';
   projectName?: string;
-  agent?: string;
-  command?: string;
-  model?: string;
-  verify?: string[];
-  setup?: string[];
-  maxIterations?: number;
-  /** `null`: no limit. */
-  budgetUsd?: number | null;
-  budgetTokens?: number;
-  timeLimitMs?: number;
-  iterationTimeoutMs?: number;
-  idleTimeoutMs?: number;
   base?: string;
   branch?: string;
   anchorTurnId?: string;
-  contextStrategy?: SessionSettings['contextStrategy'];
   record?: boolean;
-  sandbox?: 'off' | 'auto' | 'on';
   /** A person's word that the repository's own config may be believed, for this session. */
   trust?: boolean;
   chatId?: string;
