@@ -10,6 +10,7 @@ const shared = { testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' } as co
 
 export default defineConfig({
   test: {
+    globalSetup: 'test/lanes/set-up.ts',
     projects: [
       {
         test: {

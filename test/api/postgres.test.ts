@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMPLETE } from '../engine/scene.ts';
-import { type Postgres, startPostgres } from '../fakes/postgres.ts';
+import { type SharedPostgres, sharePostgres } from '../fakes/shared-postgres.ts';
 import { EventReader } from './event-reader.ts';
 import { type ApiScene, makeApiScene, TRUSTED } from './scene.ts';
 
 describe('the API on PostgreSQL', () => {
-  let postgres: Postgres;
+  let postgres: SharedPostgres;
   beforeAll(async () => {
-    postgres = await startPostgres();
+    postgres = await sharePostgres();
   }, 60_000);
   afterAll(() => postgres[Symbol.asyncDispose]());
 

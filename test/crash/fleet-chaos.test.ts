@@ -8,9 +8,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPulse, type Pulse } from '../../src/pulse.ts';
-import { freePort, type Postgres, startPostgres } from '../fakes/postgres.ts';
+import { freePort } from '../fakes/postgres.ts';
 import { createRandom } from '../fakes/random.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
+import { type SharedPostgres, sharePostgres } from '../fakes/shared-postgres.ts';
 
 const SESSIONS = Number(process.env.PULSE_CHAOS_SESSIONS ?? 20);
 const SEED = Number(process.env.PULSE_SEED ?? Date.now() % 1_000_000);
@@ -21,10 +22,10 @@ const COMMAND =
   'echo "$PULSE_ITERATION" >> log.txt; if [ "$PULSE_ITERATION" -ge 2 ]; then echo "<signal>COMPLETE</signal>"; else echo "<signal>CONTINUE</signal>"; fi';
 
 describe('a fleet whose processes are killed at random', () => {
-  let server: Postgres;
+  let server: SharedPostgres;
   const processes: Kept[] = [];
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await sharePostgres();
   });
   afterAll(async () => {
     await Promise.all(processes.map((kept) => kept.stop()));

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openProcessTable } from '../../src/process/process-table.ts';
 import { createPulse } from '../../src/pulse.ts';
 import { OWN_NODE } from '../e2e/scene.ts';
-import { type Postgres, startPostgres } from '../fakes/postgres.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
+import { type SharedPostgres, sharePostgres } from '../fakes/shared-postgres.ts';
 import type { ToldCall } from '../research-loop/fixtures/commander.ts';
 import { idea, prepareLab, startResearch } from '../research-loop/lab.ts';
 import { processesOf, runner } from './kill-suite.ts';
@@ -19,9 +19,9 @@ const POINTS = ['deliver:before', 'deliver:after'].flatMap((where) =>
   [1, 4, 9].map((count) => ({ where, count })),
 );
 
-let server: Postgres;
+let server: SharedPostgres;
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await sharePostgres();
 });
 afterAll(() => server[Symbol.asyncDispose]());
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll } from 'vitest';
-import { type Postgres, startPostgres } from '../fakes/postgres.ts';
+import { type SharedPostgres, sharePostgres } from '../fakes/shared-postgres.ts';
 import { killLoops } from './kill-loops.ts';
 
-let server: Postgres;
+let server: SharedPostgres;
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await sharePostgres();
 });
 afterAll(() => server[Symbol.asyncDispose]());
 

@@ -10,8 +10,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApi } from '../../src/api/api.ts';
 import { createPulse, type Pulse } from '../../src/pulse.ts';
 import { EventReader } from '../api/event-reader.ts';
-import { type Postgres, startPostgres } from '../fakes/postgres.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
+import { type SharedPostgres, sharePostgres } from '../fakes/shared-postgres.ts';
 import { writeTrustedConfig } from '../fakes/trusted-config.ts';
 import { rawCall } from '../mcp/tool-calls.ts';
 import { idea, prepareLab, startResearch } from '../research-loop/lab.ts';
@@ -264,9 +264,9 @@ function leaksIn(planted: Planted, texts: readonly [string, string][]): string[]
 }
 
 describe('what is kept and shown of agents that print secrets', { timeout: 300_000 }, () => {
-  let postgres: Postgres;
+  let postgres: SharedPostgres;
   beforeAll(async () => {
-    postgres = await startPostgres();
+    postgres = await sharePostgres();
   }, 60_000);
   afterAll(() => postgres[Symbol.asyncDispose]());
 

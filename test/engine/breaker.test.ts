@@ -9,8 +9,8 @@ import { openStore } from '../../src/store/open.ts';
 import { NO_RETRIES, type RetryCounters, updateControl } from '../../src/store/sessions.ts';
 import { type Store, storeNow } from '../../src/store/store.ts';
 import { until } from '../e2e/scene.ts';
-import { type Postgres, startPostgres } from '../fakes/postgres.ts';
 import { createScratch } from '../fakes/scratch.ts';
+import { type SharedPostgres, sharePostgres } from '../fakes/shared-postgres.ts';
 
 const FAILS = { type: 'done', ok: false, failure: 'overloaded', message: 'The service is overloaded.' };
 const WORKS = { type: 'text', text: 'Did it.\n<signal>COMPLETE</signal>' };
@@ -97,9 +97,9 @@ describe.each(['SQLite', 'PostgreSQL'])(
   'the breaker of an agent’s service on %s',
   { timeout: 60_000 },
   (name) => {
-    let postgres: Postgres | null = null;
+    let postgres: SharedPostgres | null = null;
     beforeAll(async () => {
-      postgres = name === 'PostgreSQL' ? await startPostgres() : null;
+      postgres = name === 'PostgreSQL' ? await sharePostgres() : null;
     }, 60_000);
     afterAll(() => postgres?.[Symbol.asyncDispose]());
     const openPlace = async () => makePlace(await postgres?.createDatabase());

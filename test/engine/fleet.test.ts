@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPulse, type Pulse } from '../../src/pulse.ts';
-import { type Postgres, startPostgres } from '../fakes/postgres.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
+import { type SharedPostgres, sharePostgres } from '../fakes/shared-postgres.ts';
 
 const COMMAND =
   'pwd >> log.txt; sleep 0.1; if [ "$PULSE_ITERATION" -ge 3 ]; then echo "<signal>COMPLETE</signal>"; else echo "<signal>CONTINUE</signal>"; fi';
 
 describe('a session with labels', () => {
-  let server: Postgres;
+  let server: SharedPostgres;
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await sharePostgres();
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
@@ -172,7 +172,7 @@ interface Fleet extends AsyncDisposable {
   daemon(home: string, labels: string[]): { stop(): Promise<void> };
 }
 
-async function prepare(scratch: Scratch, server: Postgres): Promise<Fleet> {
+async function prepare(scratch: Scratch, server: SharedPostgres): Promise<Fleet> {
   const remote = join(scratch.path, 'remote.git');
   execFileSync('git', ['init', '-q', '--bare', remote]);
   scratch.git('remote', 'add', 'origin', remote);

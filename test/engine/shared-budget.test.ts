@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { createPulse } from '../../src/pulse.ts';
 import { openStore } from '../../src/store/open.ts';
 import { getSession, updateSession } from '../../src/store/sessions.ts';
-import { type Postgres, startPostgres } from '../fakes/postgres.ts';
 import { createScratch } from '../fakes/scratch.ts';
+import { type SharedPostgres, sharePostgres } from '../fakes/shared-postgres.ts';
 
 const CALL_USD = 0.1;
 const CALL_TOKENS = 100;
@@ -16,9 +16,9 @@ const AGENT = `cat > /dev/null; for call in $(seq 40); do pulse tool report_usag
 const CHILDREN = 3;
 
 describe.each(['SQLite', 'PostgreSQL'])('one budget for several runs on %s', { timeout: 120_000 }, (name) => {
-  let postgres: Postgres | null = null;
+  let postgres: SharedPostgres | null = null;
   beforeAll(async () => {
-    postgres = name === 'PostgreSQL' ? await startPostgres() : null;
+    postgres = name === 'PostgreSQL' ? await sharePostgres() : null;
   }, 60_000);
   afterAll(() => postgres?.[Symbol.asyncDispose]());
 

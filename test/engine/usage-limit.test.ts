@@ -6,8 +6,8 @@ import { createPulse, type Pulse } from '../../src/pulse.ts';
 import { openStore } from '../../src/store/open.ts';
 import { type Store, storeNow } from '../../src/store/store.ts';
 import { until } from '../e2e/scene.ts';
-import { type Postgres, startPostgres } from '../fakes/postgres.ts';
 import { createScratch } from '../fakes/scratch.ts';
+import { type SharedPostgres, sharePostgres } from '../fakes/shared-postgres.ts';
 import { writeTrustedConfig } from '../fakes/trusted-config.ts';
 
 const HOUR_MS = 3_600_000;
@@ -76,9 +76,9 @@ async function makePlace(url: string | undefined, config = ''): Promise<Place> {
 }
 
 describe.each(['SQLite', 'PostgreSQL'])('a usage limit on %s', { timeout: 60_000 }, (name) => {
-  let postgres: Postgres | null = null;
+  let postgres: SharedPostgres | null = null;
   beforeAll(async () => {
-    postgres = name === 'PostgreSQL' ? await startPostgres() : null;
+    postgres = name === 'PostgreSQL' ? await sharePostgres() : null;
   }, 60_000);
   afterAll(() => postgres?.[Symbol.asyncDispose]());
 

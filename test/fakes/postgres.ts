@@ -19,7 +19,12 @@ export interface Postgres extends AsyncDisposable {
 const ROOT = join(import.meta.dirname, '../..');
 const NOBODY = 65534;
 
-export async function startPostgres(): Promise<Postgres> {
+export interface PostgresServerOptions {
+  /** `false` where nothing stops the server in the middle: it then waits for no disk. */
+  isDurable?: boolean;
+}
+
+export async function startPostgres({ isDurable = true }: PostgresServerOptions = {}): Promise<Postgres> {
   const bin = findBinaries();
   const folder = mkdtempSync(join(tmpdir(), 'pulse-pg-'));
   const data = join(folder, 'data');
@@ -39,6 +44,9 @@ export async function startPostgres(): Promise<Postgres> {
       ['-k', folder],
       ['-c', 'listen_addresses=127.0.0.1'],
       ['-c', 'max_connections=300'],
+      ...(isDurable
+        ? []
+        : ['fsync', 'full_page_writes', 'synchronous_commit'].map((name) => ['-c', `${name}=off`])),
     ].flat();
     const server = spawn(join(bin, 'postgres'), ['-D', data, ...options], { ...as, env, stdio: 'ignore' });
     server.unref();

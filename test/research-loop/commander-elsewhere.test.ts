@@ -15,8 +15,8 @@ import { describe, expect, it } from 'vitest';
 import { openProcessTable } from '../../src/process/process-table.ts';
 import { createPulse, type Pulse } from '../../src/pulse.ts';
 import { OWN_NODE, PROGRAM } from '../e2e/scene.ts';
-import { startPostgres } from '../fakes/postgres.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
+import { sharePostgres } from '../fakes/shared-postgres.ts';
 import { createCommanderServer, type ToldCall } from './fixtures/commander.ts';
 import { idea, prepareLab, research, startResearch } from './lab.ts';
 
@@ -192,7 +192,7 @@ describe('a commander elsewhere', () => {
       using scratch = createScratch();
       const server = stdioServer(scratch);
       const environment = labWith(scratch, { command: server.command });
-      await using postgres = store === 'PostgreSQL' ? await startPostgres() : null;
+      await using postgres = store === 'PostgreSQL' ? await sharePostgres() : null;
       if (postgres) environment.PULSE_DATABASE_URL = await postgres.createDatabase();
       await using pulse = await createPulse({ environment });
       const numbers = [1, 2, 3, 4, 5];

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAgentLog } from '../../src/engine/agent-log.ts';
 import { systemClock } from '../../src/engine/clock.ts';
@@ -8,37 +7,46 @@ import { openPostgres } from '../../src/store/open-postgres.ts';
 import { getSession } from '../../src/store/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
 import { admit } from '../fakes/admit.ts';
-import { type Postgres, startPostgres } from '../fakes/postgres.ts';
+import { type SharedPostgres, sharePostgres } from '../fakes/shared-postgres.ts';
 import { storeContract } from './contract.ts';
 import { newTask, sessionId } from './rows.ts';
 
 describe('PostgreSQL', () => {
-  let server: Postgres;
-  let schema: string;
+  let server: SharedPostgres;
+  let url: string;
   let stores: Store[] = [];
 
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await sharePostgres();
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  beforeEach(() => {
-    schema = `test_${randomBytes(6).toString('hex')}`;
+  beforeEach(async () => {
+    url = await server.createDatabase();
   });
   afterEach(async () => {
     await Promise.all(stores.map((store) => store.close()));
     stores = [];
   });
 
-  storeContract('PostgreSQL', async () => {
-    const store = await openPostgres({ url: server.url, schema, connections: 4 });
+  async function open(schema?: string): Promise<Store> {
+    const store = await openPostgres({ url, schema, connections: 4 });
     stores.push(store);
     return store;
+  }
+
+  storeContract('PostgreSQL', () => open());
+
+  it('keeps to a schema of its own where it is given one', async () => {
+    const [plain, apart] = [await open(), await open('apart')];
+    await admit(apart, { id: sessionId(1) });
+    const ids = (store: Store) => store.read((db) => db.selectFrom('pulse_sessions').select('id').execute());
+    expect(await ids(plain)).toEqual([]);
+    expect(await ids(apart)).toEqual([{ id: sessionId(1) }]);
   });
 
   it('does not wait, where asked not to, for whoever is at work on the session or on one of its family', async () => {
-    const store = await openPostgres({ url: server.url, schema, connections: 4 });
-    stores.push(store);
+    const store = await open();
     const lead = await admit(store, { id: sessionId(1) });
     const worker = await admit(store, { id: sessionId(2), parent_session_id: lead });
     const impatient = (session: string) =>
@@ -63,8 +71,7 @@ describe('PostgreSQL', () => {
   });
 
   it('takes what an agent says while another of its family is at work', async () => {
-    const store = await openPostgres({ url: server.url, schema, connections: 4 });
-    stores.push(store);
+    const store = await open();
     const lead = await admit(store, { id: sessionId(1) });
     const worker = await admit(store, { id: sessionId(2), parent_session_id: lead });
     const task = await store.tx('begin', async (db) => {

@@ -7,15 +7,15 @@ import { systemClock } from '../../src/engine/clock.ts';
 import { openPostgres } from '../../src/store/open-postgres.ts';
 import { createPatientStore } from '../../src/store/patient.ts';
 import { CommitUnknownError, type Db, type Store } from '../../src/store/store.ts';
-import { type Postgres, startPostgres } from '../fakes/postgres.ts';
+import { type SharedPostgres, sharePostgres } from '../fakes/shared-postgres.ts';
 
 const SESSION = 'ses_of_the_test';
 
 describe('PostgreSQL', () => {
-  let server: Postgres;
+  let server: SharedPostgres;
   let url: string;
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await sharePostgres();
     url = await server.createDatabase();
   });
   afterAll(() => server[Symbol.asyncDispose]());

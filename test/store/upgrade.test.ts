@@ -14,8 +14,8 @@ import { packSession, unpackedSessions } from '../../src/store/pack-session.ts';
 import { listChildren, listSessions } from '../../src/store/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
 import { sessionTurns } from '../../src/store/turns.ts';
-import { type Postgres, startPostgres } from '../fakes/postgres.ts';
 import { createScratch } from '../fakes/scratch.ts';
+import { type SharedPostgres, sharePostgres } from '../fakes/shared-postgres.ts';
 import { words } from '../fakes/words.ts';
 import { attemptResult, runReport, SPEC, sessionId } from './rows.ts';
 
@@ -74,9 +74,9 @@ function statements(types: ColumnTypes): string[] {
 }
 
 describe('a database of an earlier version', () => {
-  let server: Postgres;
+  let server: SharedPostgres;
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await sharePostgres();
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
@@ -97,7 +97,7 @@ describe('a database of an earlier version', () => {
   }
 
   async function upgradedPostgres(): Promise<Store> {
-    const url = await server.createDatabase();
+    const url = await server.createDatabase({ isEmpty: true });
     const { default: pg } = await import('pg');
     const client = new pg.Client(url);
     await client.connect();

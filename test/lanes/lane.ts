@@ -1,0 +1,82 @@
+/**
+ * Which cases this run does. A suite that has more of one kind than a newcomer should wait for draws some of them by a
+ * seed; the lane `rest` does exactly the others, and `all` does both.
+ */
+import { createRandom } from '../fakes/random.ts';
+
+export const LANES = ['fast', 'sample', 'rest', 'all'] as const;
+export type Lane = (typeof LANES)[number];
+
+export const LANE = laneOf(process.env.PULSE_TEST_LANE ?? 'sample');
+
+/** `PULSE_TEST_SEED=… npm test` draws the same cases and repeats the same random runs. The set-up sets and prints it. */
+export const SEED = Number(process.env.PULSE_TEST_SEED ?? 1);
+
+/** Whether tests run here that have no cases to draw from: `rest` adds to a sample and does nothing again. */
+export const IS_WHOLE = LANE !== 'rest';
+
+export interface Draw<T> {
+  /** Two suites with the same cases draw differently. */
+  of: string;
+  /** At least one of each kind is drawn. */
+  kind?(one: T): string;
+  /** How much of each kind is drawn. */
+  share?: number;
+  lane?: Lane;
+  seed?: number;
+}
+
+/** The cases that this lane does, in their order. */
+export function draw<T>(
+  cases: readonly T[],
+  { of, kind = () => '', share = 0, lane = LANE, seed = SEED }: Draw<T>,
+): T[] {
+  if (lane === 'all') return [...cases];
+  const random = createRandom(seed ^ hash(of));
+  const kinds = Map.groupBy(cases.keys(), (index) => kind(cases[index]!));
+  const drawn = new Set<number>();
+  for (const indexes of kinds.values()) {
+    const count = Math.max(1, Math.round(indexes.length * share));
+    for (const index of shuffle(indexes, random).slice(0, count)) drawn.add(index);
+  }
+  return cases.filter((_, index) => drawn.has(index) === (lane !== 'rest'));
+}
+
+/** How often a random property is tried: few times in a sample, and in the rest what is missing to many. */
+export function runsOf(few: number, many: number): number {
+  return LANE === 'all' ? many : LANE === 'rest' ? many - few : few;
+}
+
+/** What a sweep over many cases finds wrong. A copy without one of its guards has to fail only once. */
+export async function sweep<T>(
+  cases: Iterable<T>,
+  violationOf: (one: T) => Promise<string | null>,
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const one of cases) {
+    const violation = await violationOf(one);
+    if (violation !== null) found.push(violation);
+    if (found.length > 0 && process.env.PULSE_TEST_FIRST_VIOLATION) break;
+  }
+  return found;
+}
+
+function laneOf(name: string): Lane {
+  const lane = LANES.find((one) => one === name);
+  if (!lane) throw new Error(`PULSE_TEST_LANE=${name}: it is one of ${LANES.join(', ')}`);
+  return lane;
+}
+
+function shuffle<T>(items: readonly T[], random: () => number): T[] {
+  return items
+    .map((item) => ({ item, order: random() }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ item }) => item);
+}
+
+/** FNV-1a. */
+function hash(text: string): number {
+  let state = 0x811c9dc5;
+  for (const char of text) state = Math.imul(state ^ char.codePointAt(0)!, 0x01000193);
+  return state >>> 0;
+}
