@@ -44,8 +44,7 @@ import { goalLoop } from './loops/goal.ts';
 import { researchLoop } from './loops/research.ts';
 import { workflowLoop } from './loops/workflow.ts';
 import { type Collected, collectGarbage } from './operations/collect.ts';
-import { type CommanderOperations, commanderOperations } from './operations/commander.ts';
-import type { Operations, Within } from './operations/context.ts';
+import type { Operations, TransactionHook } from './operations/context.ts';
 import {
   abort,
   type PauseOptions,
@@ -54,8 +53,10 @@ import {
   type ResumeInput,
   resume,
 } from './operations/control.ts';
+import { type KeyedWork, runIdempotent } from './operations/idempotent.ts';
 import { type NoteInput, note } from './operations/note.ts';
-import { type KeyedWork, once } from './operations/once.ts';
+import { type CommanderOperations, commanderOperations } from './operations/research/commander.ts';
+import { type Finish, type Finished, finishResearch } from './operations/research/finish.ts';
 import {
   type ResearchInput,
   type ResearchView,
@@ -63,11 +64,10 @@ import {
   showReport,
   startResearch,
   viewResearch,
-} from './operations/research.ts';
-import { type Finish, type Finished, finishResearch } from './operations/research-finish.ts';
-import { type ResearchShown, showResearch } from './operations/research-view.ts';
+} from './operations/research/research.ts';
+import { type ResearchShown, showResearch } from './operations/research/view.ts';
 import { type Retired, retireOld, retireWhenDue } from './operations/retention.ts';
-import { type Hand, openHand } from './operations/served.ts';
+import { openServedSessions, type ServedSessions } from './operations/served-sessions.ts';
 import { type StartInput, type StartNotes, startSession } from './operations/start.ts';
 import { type VerifyReport, verifySession } from './operations/verify.ts';
 import {
@@ -88,6 +88,15 @@ import {
   viewSessions,
   viewVerifications,
 } from './operations/view.ts';
+import { approveReview, type Reviewed, type ReviewMode, rejectReview } from './operations/workflow/review.ts';
+import {
+  type BaselineShown,
+  diffWorkflow,
+  showBaseline,
+  showWorkflow,
+  type WorkflowDiff,
+  type WorkflowShown,
+} from './operations/workflow/view.ts';
 import {
   approveWorkflow,
   type Decision,
@@ -98,16 +107,7 @@ import {
   viewWorkflow,
   type WorkflowInput,
   type WorkflowView,
-} from './operations/workflow.ts';
-import { approveReview, type Reviewed, type ReviewMode, rejectReview } from './operations/workflow-review.ts';
-import {
-  type BaselineShown,
-  diffWorkflow,
-  showBaseline,
-  showWorkflow,
-  type WorkflowDiff,
-  type WorkflowShown,
-} from './operations/workflow-view.ts';
+} from './operations/workflow/workflow.ts';
 import { openDialogue } from './process/dialogue.ts';
 import { killExactly } from './process/ending.ts';
 import { waitingFor } from './process/lock-holders.ts';
@@ -137,7 +137,7 @@ export type DaemonOptions = Pick<FleetOptions, 'labels' | 'concurrency' | 'say'>
 
 /** What people do with workflows; each refuses with a hint when it is not the time for it. */
 export interface Workflows {
-  start(input: WorkflowInput, within?: Within): Promise<{ session: Session; notes: StartNotes }>;
+  start(input: WorkflowInput, within?: TransactionHook): Promise<{ session: Session; notes: StartNotes }>;
   view(id: string): Promise<WorkflowView>;
   approve(id: string, decision: Decision & { plan?: unknown }): Promise<Resumed>;
   extension(id: string, decision: Decision & { approve: boolean }): Promise<Resumed>;
@@ -153,7 +153,7 @@ export interface Workflows {
 }
 
 export interface ResearchOperations {
-  start(input: ResearchInput, within?: Within): Promise<{ session: Session; notes: StartNotes }>;
+  start(input: ResearchInput, within?: TransactionHook): Promise<{ session: Session; notes: StartNotes }>;
   view(id: string): Promise<ResearchView>;
   show(id: string): Promise<ResearchShown>;
   /** One HTML file, as text. */
@@ -167,7 +167,7 @@ export interface ResearchOperations {
 export interface Pulse extends AsyncDisposable {
   readonly home: Home;
   /** `within` is written in the transaction that admits the session. */
-  start(input: StartInput, within?: Within): Promise<{ session: Session; notes: StartNotes }>;
+  start(input: StartInput, within?: TransactionHook): Promise<{ session: Session; notes: StartNotes }>;
   /** Drives a session in this process until it stops, or the signal aborts. */
   run(sessionId: string, signal: AbortSignal): Promise<RunnerEnd>;
   /** Takes attempts by label until the signal aborts. */
@@ -182,7 +182,7 @@ export interface Pulse extends AsyncDisposable {
   resume(id: string, input: ResumeInput): Promise<Resumed>;
   /** Says something to a session without stopping it. `next` is `run` where it was an answer. */
   note(id: string, input: NoteInput): Promise<Resumed>;
-  abort(id: string, options: { actor: string; within?: Within }): Promise<Session>;
+  abort(id: string, options: { actor: string; within?: TransactionHook }): Promise<Session>;
   verify(id: string, signal?: AbortSignal): Promise<VerifyReport>;
   readonly workflows: Workflows;
   readonly research: ResearchOperations;
@@ -197,9 +197,9 @@ export interface Pulse extends AsyncDisposable {
   /** What nobody needs any more goes: see docs/guide.md. It is also done by itself, every few hours. */
   retire(): Promise<Retired>;
   /** Does the work of a request that has a key, or gives the answer it was given before. */
-  once(request: RequestKey, work: KeyedWork): Promise<StoredAnswer>;
+  runIdempotent(request: RequestKey, work: KeyedWork): Promise<StoredAnswer>;
   /** The sessions that the `serve` of this name has in hand. */
-  hand(servedBy: string): Hand;
+  servedSessions(servedBy: string): ServedSessions;
 }
 
 export async function createPulse(options: PulseOptions): Promise<Pulse> {
@@ -357,8 +357,8 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     figures: () => viewFigures(operations),
     collect: (root) => collectGarbage(operations, root),
     retire: () => retireOld(operations),
-    once: (request, work) => once(operations, request, work),
-    hand: (servedBy) => openHand(operations, servedBy),
+    runIdempotent: (request, work) => runIdempotent(operations, request, work),
+    servedSessions: (servedBy) => openServedSessions(operations, servedBy),
     async [Symbol.asyncDispose]() {
       await indexes[Symbol.asyncDispose]();
       programs[Symbol.dispose]();

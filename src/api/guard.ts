@@ -4,7 +4,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import type { HttpBindings } from '@hono/node-server';
 import type { MiddlewareHandler } from 'hono';
 import { PulseError } from '../domain/errors.ts';
-import { createAttempts } from './attempts.ts';
+import { createAuthThrottle } from './auth-throttle.ts';
 
 export interface ApiEnv {
   /** Empty when the app is asked without a port. */
@@ -28,7 +28,7 @@ const MCP_PATH = '/mcp';
 export function createGuard({ token, host, reads }: GuardOptions): MiddlewareHandler<ApiEnv> {
   const names = allowedNames(host);
   const expected = sha256(token);
-  const attempts = createAttempts();
+  const throttle = createAuthThrottle();
   const needsTokenAlways = !isLoopback(host) || reads === 'token';
 
   return async (c, next) => {
@@ -38,7 +38,7 @@ export function createGuard({ token, host, reads }: GuardOptions): MiddlewareHan
 
     const shown = c.req.header('authorization');
     const isTrusted = shown !== undefined && isToken(shown, expected);
-    if (shown !== undefined && !isTrusted) attempts.refuse(c.env?.incoming?.socket.remoteAddress ?? 'here');
+    if (shown !== undefined && !isTrusted) throttle.refuse(c.env?.incoming?.socket.remoteAddress ?? 'here');
     const { method, path } = c.req;
     const isChange = !READING_METHODS.includes(method) && path !== MCP_PATH;
     if (isChange && !isTrusted) throw tokenNeeded(`${method} ${path}`);

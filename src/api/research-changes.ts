@@ -1,8 +1,8 @@
 /** Start research, and say what becomes of it. What is started runs in this process. */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
-import type { ResearchInput } from '../operations/research.ts';
+import type { ResearchInput } from '../operations/research/research.ts';
 import type { ApiEnv } from './guard.ts';
-import { change, together } from './keyed.ts';
+import { change, together } from './idempotent-route.ts';
 import { FinishAnswer, ResearchStartAnswer } from './research-answers.ts';
 import { FinishBody, ResearchStartBody } from './research-schemas.ts';
 import { body, json, refusals, WITH_TOKEN } from './route.ts';

@@ -27,10 +27,10 @@ export interface Served extends AsyncDisposable {
 /** Disposing stops accepting, gives back the leases (the sessions stay running), and closes. */
 export async function serve({ pulse, host, port, reads, adopt, say }: ServeOptions): Promise<Served> {
   const stop = new AbortController();
-  const hand = pulse.hand(await readServeId(pulse.home));
-  const runners = createSessionRunners({ pulse, hand, say });
+  const served = pulse.servedSessions(await readServeId(pulse.home));
+  const runners = createSessionRunners({ pulse, served, say });
   const token = await readToken(pulse.home);
-  const shared = { pulse, token, runSession: runners.run, take: hand.take };
+  const shared = { pulse, token, runSession: runners.run, take: served.take };
   const app = createApi({
     ...shared,
     host,
@@ -44,7 +44,7 @@ export async function serve({ pulse, host, port, reads, adopt, say }: ServeOptio
   const mcp = createMcpHandler({ ...shared, hosts: allowedNames(host), isTokenRequired });
   app.all('/mcp', (c) => mcp(c.req.raw));
   const server: HttpServer = await listen(app, { host, port });
-  const adopted = [...new Set([...(await hand.list()), ...adopt])];
+  const adopted = [...new Set([...(await served.list()), ...adopt])];
   for (const id of adopted) runners.run(id);
   return {
     url: server.url,

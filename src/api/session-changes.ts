@@ -1,10 +1,10 @@
 /** Start, pause, resume, abort: each one call on `Pulse`; what they started runs on in this process. */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
-import type { Within } from '../operations/context.ts';
+import type { TransactionHook } from '../operations/context.ts';
 import type { Pulse } from '../pulse.ts';
 import { SessionAnswer, StartAnswer } from './answers.ts';
 import type { ApiEnv } from './guard.ts';
-import { change, together } from './keyed.ts';
+import { change, together } from './idempotent-route.ts';
 import { body, json, refusals, WITH_TOKEN } from './route.ts';
 import { KeyHeaders, NoBody, NoteBody, ResumeBody, SessionParams, StartBody } from './schemas.ts';
 import { startWords } from './starting.ts';
@@ -14,7 +14,7 @@ export interface SessionChanges {
   /** Drives the session from here on; called again for one that is being driven it does nothing. */
   runSession(sessionId: string): void;
   /** Written with each start and resume. */
-  take?: Within;
+  take?: TransactionHook;
 }
 
 /** As events record whoever asks over HTTP. */

@@ -1,7 +1,7 @@
 /** The sessions this process drives: one runner each, started again when it fails, never a reason to go down. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isPulseError } from '../domain/errors.ts';
-import type { Hand } from '../operations/served.ts';
+import type { ServedSessions } from '../operations/served-sessions.ts';
 import type { Pulse } from '../pulse.ts';
 
 export interface SessionRunners extends AsyncDisposable {
@@ -12,7 +12,7 @@ export interface SessionRunners extends AsyncDisposable {
 
 export interface SessionRunnersOptions {
   pulse: Pick<Pulse, 'run' | 'session' | 'runner'>;
-  hand: Pick<Hand, 'takeOver' | 'letGo'>;
+  served: Pick<ServedSessions, 'takeOver' | 'letGo'>;
   say(text: string): void;
   /** How long to wait before the next try, by how many have failed in a row. */
   backoffMs?: (failures: number) => number;
@@ -70,19 +70,19 @@ async function driveToItsEnd(
   sessionId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { pulse, hand, say, backoffMs = defaultBackoff, patienceMs = PATIENCE_MS } = options;
+  const { pulse, served, say, backoffMs = defaultBackoff, patienceMs = PATIENCE_MS } = options;
   let failures = 0;
   let heldSinceMs: number | null = null;
   while (!signal.aborted) {
     try {
-      await hand.takeOver(sessionId);
+      await served.takeOver(sessionId);
       const end = await pulse.run(sessionId, signal);
       failures = 0;
       if (end === 'shutdown') return;
       const { status } = await pulse.session(sessionId);
       if (status !== 'running' && status !== 'pending') {
         say(`${sessionId}: ${status}`);
-        return await hand.letGo(sessionId);
+        return await served.letGo(sessionId);
       }
       if (end === 'left') continue;
       heldSinceMs ??= Date.now();
@@ -92,7 +92,7 @@ async function driveToItsEnd(
         continue;
       }
       say(`${sessionId}: another process runs it`);
-      return await hand.letGo(sessionId);
+      return await served.letGo(sessionId);
     } catch (error) {
       if (isPulseError(error, 'not_found')) return;
       failures += 1;

@@ -1,11 +1,11 @@
 /** Start a workflow, decide what it waits for, stop it. What is started or goes on runs in this process. */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
-import type { Within } from '../operations/context.ts';
-import type { WorkflowInput } from '../operations/workflow.ts';
+import type { TransactionHook } from '../operations/context.ts';
+import type { WorkflowInput } from '../operations/workflow/workflow.ts';
 import type { Session } from '../store/sessions.ts';
 import { SessionAnswer } from './answers.ts';
 import type { ApiEnv } from './guard.ts';
-import { change, together } from './keyed.ts';
+import { change, together } from './idempotent-route.ts';
 import { body, json, refusals, WITH_TOKEN } from './route.ts';
 import { KeyHeaders, NoBody, SessionParams } from './schemas.ts';
 import { ACTOR, type SessionChanges } from './session-changes.ts';
@@ -19,10 +19,10 @@ export function addWorkflowChanges(app: OpenAPIHono<ApiEnv>, options: SessionCha
 
   /** A person's decision, with its actor; the session it lets go on runs here. */
   async function decide(
-    claim: Within | undefined,
+    claim: TransactionHook | undefined,
     decision: (how: {
       actor: string;
-      within: Within;
+      within: TransactionHook;
     }) => Promise<{ session: Session; next: 'attach' | 'run' }>,
   ): Promise<Session> {
     const { session, next } = await decision({ actor: ACTOR, within: together(claim, take) });

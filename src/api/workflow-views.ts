@@ -1,6 +1,6 @@
 /** Reading workflows: how they stand, what they began with, what they changed. */
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
-import type { WorkflowDiff } from '../operations/workflow-view.ts';
+import type { WorkflowDiff } from '../operations/workflow/view.ts';
 import type { Pulse } from '../pulse.ts';
 import type { ApiEnv } from './guard.ts';
 import { json, refusals } from './route.ts';

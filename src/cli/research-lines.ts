@@ -1,5 +1,5 @@
 /** `pulse research show`: the goal, the plot, the experiments, where it stands. */
-import type { ResearchView } from '../operations/research.ts';
+import type { ResearchView } from '../operations/research/research.ts';
 import { crashLine } from '../research/crash.ts';
 import type { Decision } from '../research/decision.ts';
 import { formatDelta, formatFigure } from '../research/figures.ts';

@@ -1,6 +1,6 @@
 /** Seed 4's two tools, on the built-in commander: whoever worked with one finds the same words here. */
 import { PulseError } from '../domain/errors.ts';
-import type { CommanderOperations, ShownTask } from '../operations/commander.ts';
+import type { CommanderOperations, ShownTask } from '../operations/research/commander.ts';
 import type { McpTool } from '../tools/mcp-server.ts';
 import { type CommanderTaskInput, commanderMailboxInput, commanderTaskInput } from './research-inputs.ts';
 import { type Caller, sessionTool, type Told } from './session-tool.ts';

@@ -1,5 +1,5 @@
 /** The session tools over streamable HTTP, for `pulse serve` to mount at `/mcp`. */
-import type { Within } from '../operations/context.ts';
+import type { TransactionHook } from '../operations/context.ts';
 import type { Pulse } from '../pulse.ts';
 import { answerMcp, jsonRpcError } from '../tools/mcp-server.ts';
 import { bearerToken, isLoopbackHost, isSameOrigin, isToken, tokenDigest } from '../tools/request-guard.ts';
@@ -11,7 +11,7 @@ export interface McpHandlerOptions {
   /** Gives a session that needs one a runner; resolves once that is under way, not when the session ends. */
   runSession(sessionId: string): Promise<void> | void;
   /** Written with each start and resume. */
-  take?: Within;
+  take?: TransactionHook;
   /** What a person's client sends as `Authorization: Bearer …`. */
   token: string;
   /** The names this server has besides the loopback ones. */

@@ -8,7 +8,7 @@ import {
   showReportInput,
 } from './research-inputs.ts';
 import { researchView } from './research-views.ts';
-import { type Caller, demandPerson, sessionTool } from './session-tool.ts';
+import { type Caller, requireHuman, sessionTool } from './session-tool.ts';
 import { demandNarrow, started, startWords } from './starting.ts';
 import { boundedSession, cut } from './views.ts';
 import { waitForStop } from './waiting.ts';
@@ -88,7 +88,7 @@ const finish = sessionTool({
   input: researchFinishInput,
   annotations: CHANGES,
   async run({ sessionId, how }, caller) {
-    demandPerson(caller, 'pulse_research_finish');
+    requireHuman(caller, 'pulse_research_finish');
     const { research: operations } = await caller.pulse();
     const { session, research, implementation } = await operations.finish(sessionId, {
       how,

@@ -1,5 +1,5 @@
 /** Research as an assistant gets it: bounded, and with what to do next. */
-import type { ResearchShown } from '../operations/research-view.ts';
+import type { ResearchShown } from '../operations/research/view.ts';
 import type { RunnerState } from '../operations/view.ts';
 import type { Told } from './session-tool.ts';
 import { boundedSession, cut, headline, nextStep } from './views.ts';

@@ -3,7 +3,7 @@ import type { CallToolResult, ToolAnnotations } from '@modelcontextprotocol/serv
 import type * as z from 'zod';
 import { asPulseError, PulseError } from '../domain/errors.ts';
 import { redact, redactJson } from '../domain/redact.ts';
-import type { Within } from '../operations/context.ts';
+import type { TransactionHook } from '../operations/context.ts';
 import type { Pulse } from '../pulse.ts';
 import type { Session } from '../store/sessions.ts';
 import type { McpTool } from '../tools/mcp-server.ts';
@@ -14,7 +14,7 @@ export interface Caller {
   /** Gives a session that needs one a runner; resolves once that is under way. */
   runSession(session: Session): Promise<void>;
   /** Written with each start and resume. */
-  take?: Within;
+  take?: TransactionHook;
   /** As events record it. */
   actor: string;
   /** A person's own process, or a request that showed the token. */
@@ -50,7 +50,7 @@ export function sessionTool<T>(tool: SessionTool<T>): (caller: Caller) => McpToo
     async call(given, signal) {
       try {
         const asked = checked(input, given);
-        if (!annotations.readOnlyHint && !onlyReads?.(asked)) demandTrust(caller, name);
+        if (!annotations.readOnlyHint && !onlyReads?.(asked)) requireToken(caller, name);
         const { text, data } = await run(asked, caller, signal);
         return { content: [{ type: 'text', text: redact(text) }], structuredContent: redactJson(data) };
       } catch (error) {
@@ -61,7 +61,7 @@ export function sessionTool<T>(tool: SessionTool<T>): (caller: Caller) => McpToo
 }
 
 /** Throws unless a person's own process calls, or a request that showed the token. `what` begins the sentence. */
-function demandTrust({ isTrusted }: Caller, what: string): void {
+function requireToken({ isTrusted }: Caller, what: string): void {
   if (isTrusted) return;
   throw new PulseError('unauthorized', `${what} needs the token.`, {
     hint: 'Send `Authorization: Bearer TOKEN`; the token lies in the state directory of Pulse.',
@@ -69,13 +69,13 @@ function demandTrust({ isTrusted }: Caller, what: string): void {
 }
 
 /** Throws unless it can be a person's decision: trusted, and not an agent's about its own work. */
-export function demandPerson(caller: Caller, what: string): void {
+export function requireHuman(caller: Caller, what: string): void {
   if (caller.isInsideRun) {
     throw new PulseError('inside_run', `${what} is for people: an agent inside a run may not use it.`, {
       hint: 'End the iteration with the signal BLOCKED and say what a person should do.',
     });
   }
-  demandTrust(caller, what);
+  requireToken(caller, what);
 }
 
 function checked<T>(schema: z.ZodType<T>, given: unknown): T {

@@ -13,7 +13,7 @@ import {
   usd,
 } from './inputs.ts';
 import { researchTools } from './research-tools.ts';
-import { type Caller, demandPerson, sessionTool } from './session-tool.ts';
+import { type Caller, requireHuman, sessionTool } from './session-tool.ts';
 import { demandNarrow, started, startWords } from './starting.ts';
 import { boundedSession, contextView, headline, listView, nextStep, statusView } from './views.ts';
 import { waitForStop } from './waiting.ts';
@@ -101,7 +101,7 @@ const resume = sessionTool({
   input: resumeInput,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   async run({ sessionId, budgetUsd, timeLimit, iterationTimeout, idleTimeout, ...asked }, caller) {
-    demandPerson(caller, 'pulse_resume');
+    requireHuman(caller, 'pulse_resume');
     const pulse = await caller.pulse();
     const { session, next } = await pulse.resume(sessionId, {
       ...asked,
@@ -129,7 +129,7 @@ const note = sessionTool({
   input: noteInput,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   async run({ sessionId, ...said }, caller) {
-    demandPerson(caller, 'pulse_note');
+    requireHuman(caller, 'pulse_note');
     const pulse = await caller.pulse();
     const within = said.isAnswer ? caller.take : undefined;
     const { session, next } = await pulse.note(sessionId, { ...said, actor: caller.actor, within });

@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import type { StartNotes } from '../operations/start.ts';
 import type { Session } from '../store/sessions.ts';
 import { type projectPath, type startFields, usd } from './inputs.ts';
-import { type Caller, demandPerson, type Told } from './session-tool.ts';
+import { type Caller, requireHuman, type Told } from './session-tool.ts';
 import { boundedSession, noteLines } from './views.ts';
 
 type SharedInput = z.output<z.ZodObject<{ projectPath: typeof projectPath } & typeof startFields>>;
@@ -24,8 +24,8 @@ export function startWords<T extends SharedInput>(input: T) {
 
 /** What widens a session is a person's word: to go without a sandbox the config asks for, to believe a new config. */
 export function demandNarrow(caller: Caller, tool: string, { sandbox, trust }: SharedInput): void {
-  if (trust) demandPerson(caller, `${tool} with trust`);
-  if (sandbox === 'off' || sandbox === 'auto') demandPerson(caller, `${tool} with sandbox ${sandbox}`);
+  if (trust) requireHuman(caller, `${tool} with trust`);
+  if (sandbox === 'off' || sandbox === 'auto') requireHuman(caller, `${tool} with sandbox ${sandbox}`);
 }
 
 /** Gives the session its runner and says what was started. `next` is what the assistant should do now. */

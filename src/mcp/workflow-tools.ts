@@ -5,7 +5,7 @@
 import type { Resumed } from '../operations/control.ts';
 import type { McpTool } from '../tools/mcp-server.ts';
 import { statusInput } from './inputs.ts';
-import { type Caller, demandPerson, sessionTool, type Told } from './session-tool.ts';
+import { type Caller, requireHuman, sessionTool, type Told } from './session-tool.ts';
 import { demandNarrow, started, startWords } from './starting.ts';
 import { boundedSession } from './views.ts';
 import { waitForStop } from './waiting.ts';
@@ -35,7 +35,7 @@ const start = sessionTool({
   annotations: CHANGES,
   async run(input, caller) {
     const { approve: isApproved, ...given } = input;
-    if (isApproved) demandPerson(caller, 'pulse_workflow_start with approve');
+    if (isApproved) requireHuman(caller, 'pulse_workflow_start with approve');
     demandNarrow(caller, 'pulse_workflow_start', input);
     const { workflows } = await caller.pulse();
     const admitted = await workflows.start(
@@ -75,7 +75,7 @@ const approve = sessionTool({
   input: workflowApproveInput,
   annotations: CHANGES,
   async run({ sessionId, plan }, caller) {
-    demandPerson(caller, 'pulse_workflow_approve');
+    requireHuman(caller, 'pulse_workflow_approve');
     const { workflows } = await caller.pulse();
     return goesOn(caller, await workflows.approve(sessionId, { ...decision(caller), plan }));
   },
@@ -88,7 +88,7 @@ const extension = sessionTool({
   input: workflowExtensionInput,
   annotations: CHANGES,
   async run({ sessionId, approve: isGiven }, caller) {
-    demandPerson(caller, 'pulse_workflow_extension');
+    requireHuman(caller, 'pulse_workflow_extension');
     const { workflows } = await caller.pulse();
     return goesOn(caller, await workflows.extension(sessionId, { ...decision(caller), approve: isGiven }));
   },
@@ -117,7 +117,7 @@ const review = sessionTool({
   input: workflowReviewInput,
   annotations: CHANGES,
   async run({ sessionId, merge: mode = 'ff', reject }, caller) {
-    demandPerson(caller, 'pulse_workflow_review');
+    requireHuman(caller, 'pulse_workflow_review');
     const { workflows } = await caller.pulse();
     if (reject !== undefined) {
       return goesOn(
@@ -140,7 +140,7 @@ const baseline = sessionTool({
   annotations: CHANGES,
   onlyReads: ({ refresh }) => !refresh,
   async run({ sessionId, refresh }, caller) {
-    if (refresh) demandPerson(caller, 'pulse_workflow_baseline with refresh');
+    if (refresh) requireHuman(caller, 'pulse_workflow_baseline with refresh');
     const { workflows } = await caller.pulse();
     if (!refresh) return baselineView(await workflows.baseline(sessionId));
     return goesOn(caller, await workflows.refreshBaseline(sessionId, decision(caller)));

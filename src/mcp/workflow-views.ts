@@ -1,6 +1,6 @@
 /** Workflows as an assistant gets them: bounded, and with what to do next. */
 import type { RunnerState } from '../operations/view.ts';
-import type { BaselineShown, PulseShown, WorkflowShown } from '../operations/workflow-view.ts';
+import type { BaselineShown, PulseShown, WorkflowShown } from '../operations/workflow/view.ts';
 import type { Told } from './session-tool.ts';
 import { boundedSession, cut, headline, nextStep } from './views.ts';
 

@@ -16,4 +16,4 @@ export interface Operations {
 }
 
 /** Written together with the operation's own change, or not at all; what it throws undoes both. */
-export type Within = (db: Db, sessionId: string) => Promise<void>;
+export type TransactionHook = (db: Db, sessionId: string) => Promise<void>;

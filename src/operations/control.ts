@@ -26,10 +26,10 @@ import {
 } from '../store/sessions.ts';
 import { newestTurn } from '../store/turns.ts';
 import { choicesOf } from './choices.ts';
-import type { Operations, Within } from './context.ts';
+import type { Operations, TransactionHook } from './context.ts';
 import { changeOfResume } from './resume-change.ts';
 import { runnerState } from './view.ts';
-import { prepareAgain } from './workflow-plan.ts';
+import { prepareAgain } from './workflow/plan.ts';
 
 /** An aborted run's processes are dead within this time (contract 1.2). */
 const ABORT_WITHIN_MS = 10_000;
@@ -38,7 +38,7 @@ export interface PauseOptions {
   actor: string;
   /** Ends the agent now and keeps its work aside, instead of waiting for the iteration. */
   now?: boolean;
-  within?: Within;
+  within?: TransactionHook;
 }
 
 export async function pause(
@@ -74,7 +74,7 @@ async function pauseHere({ engine }: Operations, session: string, request: Sessi
 export async function abort(
   operations: Operations,
   id: string,
-  { actor, within }: { actor: string; within?: Within },
+  { actor, within }: { actor: string; within?: TransactionHook },
 ): Promise<Session> {
   const { store, bell, clock } = operations.engine;
   const { id: sessionId } = ownSession(await store.read((db) => getSession(db, id)), 'abort');
@@ -121,7 +121,7 @@ export interface ResumeInput extends SessionChoices {
   actor: string;
   /** The person has decided what the session stopped for, in the same transaction (`within`). */
   isDecided?: boolean;
-  within?: Within;
+  within?: TransactionHook;
 }
 
 export interface Resumed {

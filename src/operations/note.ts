@@ -8,7 +8,7 @@ import { appendEvents } from '../store/events.ts';
 import { insertNote } from '../store/notes.ts';
 import { getControl, getSession, listChildren, type Session } from '../store/sessions.ts';
 import { insertTurn, newestTurn } from '../store/turns.ts';
-import type { Operations, Within } from './context.ts';
+import type { Operations, TransactionHook } from './context.ts';
 import { ownSession, type Resumed, resume } from './control.ts';
 
 const MAX_NOTE_BYTES = 64 * 1024;
@@ -18,7 +18,7 @@ export interface NoteInput {
   /** It answers what the session asked: the session goes on. */
   isAnswer?: boolean;
   actor: string;
-  within?: Within;
+  within?: TransactionHook;
 }
 
 /** Durable when it returns. The next brief quotes it once; a running agent is told as soon as it can be. */

@@ -15,7 +15,7 @@ import type { Operations } from './context.ts';
 import { configOfSession } from './project.ts';
 import { chooseSandbox } from './sandbox.ts';
 import { checkFallback } from './start.ts';
-import { type Preparation, preparation } from './workflow-plan.ts';
+import { type Preparation, preparation } from './workflow/plan.ts';
 
 export interface ResumeChange {
   columns: ChosenColumns;

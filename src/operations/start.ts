@@ -31,7 +31,7 @@ import {
 } from '../store/sessions.ts';
 import { insertTurn } from '../store/turns.ts';
 import { choicesOf, chosenColumns, chosenSettings, wantedModel } from './choices.ts';
-import type { Operations, Within } from './context.ts';
+import type { Operations, TransactionHook } from './context.ts';
 import { openTrustedProject, type Project } from './project.ts';
 import { type ChosenSandbox, chooseSandbox } from './sandbox.ts';
 
@@ -69,7 +69,7 @@ export interface StartNotes {
 export interface StartParts {
   /** Opened already, by a loop that needed it for its own part. */
   project?: Project;
-  within?: Within;
+  within?: TransactionHook;
 }
 
 /** Admits a session: a durable row, nothing else. Everything is checked first; a refusal creates nothing. */

@@ -13,7 +13,7 @@ import { getControl, getSession, type Session } from '../store/sessions.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';
 import { runChecks } from '../verify/run-checks.ts';
 import type { Operations } from './context.ts';
-import { isSameFor, newsOf, workflowEvidence } from './verify-workflow.ts';
+import { isSameFor, newsOf, workflowEvidence } from './workflow/evidence.ts';
 
 /**
  * `fresh`: same tree, same result. `stale`: the branch has moved on. `false`: same tree, another result. Of a workflow's

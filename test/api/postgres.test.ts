@@ -47,7 +47,7 @@ describe('the API on PostgreSQL', () => {
   it('keeps what each serve has in hand apart', async () => {
     const { pulse, start } = await makePostgresScene();
     const [one, other] = [await start(COMPLETE), await start(COMPLETE)];
-    const [mine, theirs] = [pulse.hand('mine'), pulse.hand('theirs')];
+    const [mine, theirs] = [pulse.servedSessions('mine'), pulse.servedSessions('theirs')];
     await mine.takeOver(one.id);
     await theirs.takeOver(other.id);
     expect([await mine.list(), await theirs.list()]).toEqual([[one.id], [other.id]]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createApi } from '../../src/api/api.ts';
-import { createAttempts } from '../../src/api/attempts.ts';
+import { createAuthThrottle } from '../../src/api/auth-throttle.ts';
 import { isPulseError } from '../../src/domain/errors.ts';
 import { makeApiScene, TOKEN, TRUSTED } from './scene.ts';
 
@@ -148,7 +148,7 @@ describe('the token', () => {
 
   it('may be tried again after a minute, and by others at once', () => {
     let now = 0;
-    const attempts = createAttempts(() => now);
+    const attempts = createAuthThrottle(() => now);
     const codeFor = (address: string): string => {
       try {
         return attempts.refuse(address);

@@ -23,7 +23,7 @@ function makeRunners(stage: Partial<Stage>) {
       session: async (id) => ({ id, status: state.status }) as Session,
       runner: async () => state.runner,
     },
-    hand: { takeOver: async () => void calls.taken++, letGo: async () => void calls.letGo++ },
+    served: { takeOver: async () => void calls.taken++, letGo: async () => void calls.letGo++ },
     say: (text) => calls.said.push(text),
     backoffMs: () => 1,
     patienceMs: 0,

@@ -65,14 +65,14 @@ describe('POST /api/pulse/start', () => {
 
   it("is in the server's hand from the moment it is admitted, so that no crash can lose it", async () => {
     const { pulse, root } = await makeApiScene();
-    const hand = pulse.hand('this server');
+    const hand = pulse.servedSessions('this server');
     const dead = createApi({ pulse, token: TOKEN, runSession: () => undefined, take: hand.take });
     const body = JSON.stringify({ goal: 'g', projectPath: root, agent: 'demo' });
     const headers = { 'content-type': 'application/json', ...TRUSTED };
     const answer = await dead.request('/api/pulse/start', { method: 'POST', body, headers });
     const { sessionId } = (await answer.json()) as { sessionId: string };
     expect(await hand.list()).toEqual([sessionId]);
-    expect(await pulse.hand('another').list()).toEqual([]);
+    expect(await pulse.servedSessions('another').list()).toEqual([]);
   });
 
   it('takes `null` for no cost limit', async () => {

@@ -412,7 +412,7 @@ describe('an Idempotency-Key', () => {
 
   it('is taken into the hand of the server with the decision', async () => {
     const scene = await makeApiScene();
-    const hand = scene.pulse.hand('this server');
+    const hand = scene.pulse.servedSessions('this server');
     const { sessionId: id } = (await start(scene)).json;
     await scene.run({ id });
     const app = createApi({ pulse: scene.pulse, token: TOKEN, runSession: () => undefined, take: hand.take });

@@ -2,7 +2,7 @@ import { PulseError } from '../../domain/errors.ts';
 import { nextCommand } from '../../domain/next-command.ts';
 import { unresolvedLines } from '../../domain/unresolved.ts';
 import type { Resumed } from '../../operations/control.ts';
-import type { WorkflowShown } from '../../operations/workflow-view.ts';
+import type { WorkflowShown } from '../../operations/workflow/view.ts';
 import { createPulse, type Pulse } from '../../pulse.ts';
 import type { Session } from '../../store/sessions.ts';
 import { actor } from '../actor.ts';

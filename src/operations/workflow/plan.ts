@@ -1,15 +1,15 @@
 /** How a plan becomes rows, at the start and when it is edited, and what prepares and checks its worktree (contract 3). */
 import { isDeepStrictEqual } from 'node:util';
-import { isRead, isSeen, viewOfTexts, type WorktreeView } from '../baselines/detect/worktree.ts';
-import { detectPreflight } from '../baselines/detect.ts';
-import type { Config } from '../config.ts';
-import { PulseError } from '../domain/errors.ts';
-import { uuidv7 } from '../domain/ids.ts';
-import { iterationsFor, type Plan, parsePlan } from '../domain/plan.ts';
-import { type Check, type SetupStep, setupSteps } from '../domain/workflow.ts';
-import { listCommitFiles, readCommitFiles } from '../git/commit-files.ts';
-import { type Session, updateSession } from '../store/sessions.ts';
-import { type Db, toJson } from '../store/store.ts';
+import { isRead, isSeen, viewOfTexts, type WorktreeView } from '../../baselines/detect/worktree.ts';
+import { detectPreflight } from '../../baselines/detect.ts';
+import type { Config } from '../../config.ts';
+import { PulseError } from '../../domain/errors.ts';
+import { uuidv7 } from '../../domain/ids.ts';
+import { iterationsFor, type Plan, parsePlan } from '../../domain/plan.ts';
+import { type Check, type SetupStep, setupSteps } from '../../domain/workflow.ts';
+import { listCommitFiles, readCommitFiles } from '../../git/commit-files.ts';
+import { type Session, updateSession } from '../../store/sessions.ts';
+import { type Db, toJson } from '../../store/store.ts';
 import {
   insertPulse,
   listPulses,
@@ -18,9 +18,9 @@ import {
   restartPreflight,
   updateWorkflow,
   type Workflow,
-} from '../store/workflows.ts';
-import type { Operations } from './context.ts';
-import { configOfSession } from './project.ts';
+} from '../../store/workflows.ts';
+import type { Operations } from '../context.ts';
+import { configOfSession } from '../project.ts';
 
 export interface Preparation {
   checks: Check[];

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { redactJson } from '../domain/redact.ts';
-import type { Within } from '../operations/context.ts';
+import type { TransactionHook } from '../operations/context.ts';
 import type { Pulse } from '../pulse.ts';
 import type { Session } from '../store/sessions.ts';
 
@@ -11,7 +11,7 @@ export interface Change<T> {
   asked: readonly unknown[];
   status: 201 | 202;
   /** `claim` belongs into the transaction of the change. */
-  perform(claim: Within | undefined): Promise<Session>;
+  perform(claim: TransactionHook | undefined): Promise<Session>;
   answer(session: Session): T | Promise<T>;
 }
 
@@ -21,7 +21,7 @@ export async function change<T>(pulse: Pulse, request: Change<T>): Promise<T> {
   const answer = async (session: Session): Promise<T> => request.answer(redactJson(session));
   if (key === undefined) return answer(await perform(undefined));
   const digest = createHash('sha256').update(JSON.stringify(asked)).digest('hex');
-  const { body } = await pulse.once(
+  const { body } = await pulse.runIdempotent(
     { key, digest },
     {
       async perform(claim) {
@@ -37,7 +37,7 @@ export async function change<T>(pulse: Pulse, request: Change<T>): Promise<T> {
 }
 
 /** Written in one transaction, in this order. */
-export function together(...parts: (Within | undefined)[]): Within {
+export function together(...parts: (TransactionHook | undefined)[]): TransactionHook {
   return async (db, sessionId) => {
     for (const part of parts) await part?.(db, sessionId);
   };

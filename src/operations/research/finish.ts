@@ -1,14 +1,14 @@
 /** What becomes of research that has ended (contract 5): implement, pause, done. The session itself does not change. */
 import { stringify } from 'yaml';
-import { PulseError } from '../domain/errors.ts';
-import { findingsInput } from '../engine/research-files.ts';
-import { replace, sessionPath } from '../engine/research-paths.ts';
-import { rowsOf } from '../engine/research-rows.ts';
-import { findingsOf, nextStepsOf } from '../research/findings.ts';
-import { implementationPlan } from '../research/implementation.ts';
-import { updateResearch } from '../store/research.ts';
-import { storeNow } from '../store/store.ts';
-import type { Operations, Within } from './context.ts';
+import { PulseError } from '../../domain/errors.ts';
+import { findingsInput } from '../../engine/research-files.ts';
+import { replace, sessionPath } from '../../engine/research-paths.ts';
+import { rowsOf } from '../../engine/research-rows.ts';
+import { findingsOf, nextStepsOf } from '../../research/findings.ts';
+import { implementationPlan } from '../../research/implementation.ts';
+import { updateResearch } from '../../store/research.ts';
+import { storeNow } from '../../store/store.ts';
+import type { Operations, TransactionHook } from '../context.ts';
 import { type ResearchView, viewResearch } from './research.ts';
 
 export type FinishHow = 'implement' | 'pause' | 'done';
@@ -16,7 +16,7 @@ export type FinishHow = 'implement' | 'pause' | 'done';
 export interface Finish {
   how: FinishHow;
   actor: string;
-  within?: Within;
+  within?: TransactionHook;
 }
 
 export interface Finished extends ResearchView {

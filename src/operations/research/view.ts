@@ -1,9 +1,9 @@
 /** Research as people and programs see it: camelCase, redacted, without what only the engine needs. */
-import { redactJson } from '../domain/redact.ts';
-import type { Progress } from '../research/progress.ts';
-import type { Experiment, Research } from '../store/research.ts';
-import type { Session } from '../store/sessions.ts';
-import type { Operations } from './context.ts';
+import { redactJson } from '../../domain/redact.ts';
+import type { Progress } from '../../research/progress.ts';
+import type { Experiment, Research } from '../../store/research.ts';
+import type { Session } from '../../store/sessions.ts';
+import type { Operations } from '../context.ts';
 import { viewResearch } from './research.ts';
 
 export type ExperimentShown = ReturnType<typeof experimentShown>;

@@ -1,21 +1,21 @@
 /** What a person does with research: start it, look at it, have it reported, say what becomes of it (contract 5). */
-import { PulseError } from '../domain/errors.ts';
-import { researchFileOf } from '../engine/measure.ts';
-import { composeReport, type ReportWords, writeReport } from '../engine/research-report.ts';
-import { rowsOf } from '../engine/research-rows.ts';
-import { finalLines, type Progress, progressOf } from '../research/progress.ts';
-import { type ResearchFile, readResearchFile } from '../research/research-file.ts';
+import { PulseError } from '../../domain/errors.ts';
+import { researchFileOf } from '../../engine/measure.ts';
+import { composeReport, type ReportWords, writeReport } from '../../engine/research-report.ts';
+import { rowsOf } from '../../engine/research-rows.ts';
+import { finalLines, type Progress, progressOf } from '../../research/progress.ts';
+import { type ResearchFile, readResearchFile } from '../../research/research-file.ts';
 import {
   type Experiment,
   findResearch,
   insertResearch,
   listExperiments,
   type Research,
-} from '../store/research.ts';
-import { getSession, type Session } from '../store/sessions.ts';
-import type { Operations, Within } from './context.ts';
-import { openTrustedProject } from './project.ts';
-import { type StartInput, type StartNotes, startSession } from './start.ts';
+} from '../../store/research.ts';
+import { getSession, type Session } from '../../store/sessions.ts';
+import type { Operations, TransactionHook } from '../context.ts';
+import { openTrustedProject } from '../project.ts';
+import { type StartInput, type StartNotes, startSession } from '../start.ts';
 
 export interface ResearchInput extends Omit<StartInput, 'goal' | 'kind' | 'verify' | 'maxIterations'> {
   /** What YAML gave. */
@@ -30,7 +30,7 @@ const MOST_AT_ONCE = 16;
 export async function startResearch(
   operations: Operations,
   input: ResearchInput,
-  within?: Within,
+  within?: TransactionHook,
 ): Promise<{ session: Session; notes: StartNotes }> {
   const { content, iterations: wanted, parallel = 1, ...start } = input;
   const file = checked(content);

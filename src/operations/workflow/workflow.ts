@@ -1,15 +1,15 @@
 /** What a person does with a workflow: start it, approve its plan, extend, stop, review (contract 3). */
-import { PulseError } from '../domain/errors.ts';
-import { uuidv7 } from '../domain/ids.ts';
-import { nextCommand } from '../domain/next-command.ts';
-import { iterationsFor, type Plan, parsePlan } from '../domain/plan.ts';
-import type { BaselineIssue } from '../domain/workflow.ts';
-import { listRefs } from '../git/refs.ts';
-import { type Repository, resolveBase } from '../git/repository.ts';
-import { listBaseline } from '../store/baselines.ts';
-import { appendEvents } from '../store/events.ts';
-import { getSession, type Session } from '../store/sessions.ts';
-import { type Db, storeNow } from '../store/store.ts';
+import { PulseError } from '../../domain/errors.ts';
+import { uuidv7 } from '../../domain/ids.ts';
+import { nextCommand } from '../../domain/next-command.ts';
+import { iterationsFor, type Plan, parsePlan } from '../../domain/plan.ts';
+import type { BaselineIssue } from '../../domain/workflow.ts';
+import { listRefs } from '../../git/refs.ts';
+import { type Repository, resolveBase } from '../../git/repository.ts';
+import { listBaseline } from '../../store/baselines.ts';
+import { appendEvents } from '../../store/events.ts';
+import { getSession, type Session } from '../../store/sessions.ts';
+import { type Db, storeNow } from '../../store/store.ts';
 import {
   findPreflight,
   findWorkflow,
@@ -21,12 +21,12 @@ import {
   restartPreflight,
   updateWorkflow,
   type Workflow,
-} from '../store/workflows.ts';
-import type { Operations, Within } from './context.ts';
-import { pause, type Resumed, resume } from './control.ts';
-import { openTrustedProject } from './project.ts';
-import { type StartInput, type StartNotes, startSession } from './start.ts';
-import { applyEdit, insertPlanned, preparation, readEdit } from './workflow-plan.ts';
+} from '../../store/workflows.ts';
+import type { Operations, TransactionHook } from '../context.ts';
+import { pause, type Resumed, resume } from '../control.ts';
+import { openTrustedProject } from '../project.ts';
+import { type StartInput, type StartNotes, startSession } from '../start.ts';
+import { applyEdit, insertPlanned, preparation, readEdit } from './plan.ts';
 
 export interface WorkflowInput extends Omit<StartInput, 'goal' | 'kind' | 'verify' | 'maxIterations'> {
   /** What YAML or JSON gave. */
@@ -42,7 +42,7 @@ export interface WorkflowInput extends Omit<StartInput, 'goal' | 'kind' | 'verif
 export async function startWorkflow(
   operations: Operations,
   input: WorkflowInput,
-  within?: Within,
+  within?: TransactionHook,
 ): Promise<{ session: Session; notes: StartNotes }> {
   const { engine } = operations;
   const plan = input.goal === undefined ? parsePlan(input.plan) : draftOf(input.goal);
@@ -177,7 +177,7 @@ export async function viewWorkflow({ engine: { store } }: Operations, id: string
 /** Who decided; `within` is written with the decision or not at all. */
 export interface Decision {
   actor: string;
-  within?: Within;
+  within?: TransactionHook;
 }
 
 /** With `plan`: what has not been started is replaced by the edited plan's pulses. */

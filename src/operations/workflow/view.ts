@@ -1,11 +1,11 @@
 /** A workflow as people and programs see it: seed 2's fields in camelCase, redacted, and its diffs (contract 3, Data). */
-import { PulseError } from '../domain/errors.ts';
-import { unifiedDiff } from '../git/diff.ts';
-import { headRef } from '../git/session-head.ts';
-import { listStoredBaseline, type StoredBaselineIssue } from '../store/baselines.ts';
-import type { Session } from '../store/sessions.ts';
-import type { PreflightSetup, PulseRow, Workflow } from '../store/workflows.ts';
-import type { Operations } from './context.ts';
+import { PulseError } from '../../domain/errors.ts';
+import { unifiedDiff } from '../../git/diff.ts';
+import { headRef } from '../../git/session-head.ts';
+import { listStoredBaseline, type StoredBaselineIssue } from '../../store/baselines.ts';
+import type { Session } from '../../store/sessions.ts';
+import type { PreflightSetup, PulseRow, Workflow } from '../../store/workflows.ts';
+import type { Operations } from '../context.ts';
 import { viewWorkflow } from './workflow.ts';
 
 /** So much of a patch is shown; the whole of it is on the branch. */

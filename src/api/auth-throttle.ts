@@ -5,7 +5,7 @@ const WINDOW_MS = 60_000;
 /** Beyond so many addresses the oldest are forgotten. */
 const REMEMBERED = 1_000;
 
-export interface Attempts {
+export interface AuthThrottle {
   /** Always throws: `unauthorized`, or `rate_limited` once an address has failed too often within a minute. */
   refuse(address: string): never;
 }
@@ -14,7 +14,7 @@ export interface Attempts {
  * Wrong tokens, by address. The right token is let through all the same: it cannot be guessed (256 bits), and an
  * agent on this machine must not be able to lock the person out.
  */
-export function createAttempts(nowMs: () => number = Date.now): Attempts {
+export function createAuthThrottle(nowMs: () => number = Date.now): AuthThrottle {
   const failures = new Map<string, number[]>();
   return {
     refuse(address) {

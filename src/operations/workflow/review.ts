@@ -1,21 +1,21 @@
 /** Review (contract 3): a person looks at the whole, and it is merged or goes on. */
-import { PulseError } from '../domain/errors.ts';
-import { uuidv7 } from '../domain/ids.ts';
-import { unresolvedLines, unresolvedOf } from '../domain/unresolved.ts';
-import { act } from '../engine/actions.ts';
-import { type HeldSession, holdSession } from '../engine/session-lease.ts';
-import { type MergeMode, mergeBranch } from '../git/merge.ts';
-import { headRef } from '../git/session-head.ts';
-import { isGitAtWork } from '../process/at-work.ts';
-import { getControl, type Session } from '../store/sessions.ts';
-import { storeNow } from '../store/store.ts';
-import { insertPulse, type PulseRow, updateWorkflow, type Workflow } from '../store/workflows.ts';
-import type { Operations } from './context.ts';
-import type { Resumed } from './control.ts';
-import { configOfSession } from './project.ts';
+import { PulseError } from '../../domain/errors.ts';
+import { uuidv7 } from '../../domain/ids.ts';
+import { unresolvedLines, unresolvedOf } from '../../domain/unresolved.ts';
+import { act } from '../../engine/actions.ts';
+import { type HeldSession, holdSession } from '../../engine/session-lease.ts';
+import { type MergeMode, mergeBranch } from '../../git/merge.ts';
+import { headRef } from '../../git/session-head.ts';
+import { isGitAtWork } from '../../process/at-work.ts';
+import { getControl, type Session } from '../../store/sessions.ts';
+import { storeNow } from '../../store/store.ts';
+import { insertPulse, type PulseRow, updateWorkflow, type Workflow } from '../../store/workflows.ts';
+import type { Operations } from '../context.ts';
+import type { Resumed } from '../control.ts';
+import { configOfSession } from '../project.ts';
+import { reviewPulseId } from './plan.ts';
 import { openPullRequest } from './pull-request.ts';
 import { type Decision, decide, isWaitingForReview, viewWorkflow } from './workflow.ts';
-import { reviewPulseId } from './workflow-plan.ts';
 
 export type ReviewMode = MergeMode | 'pr';
 

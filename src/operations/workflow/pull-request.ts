@@ -1,9 +1,9 @@
 /** `review --merge pr`: the branch goes to the remote, and a pull request is opened where `gh` is installed. */
-import { PulseError } from '../domain/errors.ts';
-import { remoteUrl } from '../git/remote.ts';
-import { findExecutable } from '../process/executable.ts';
-import { runProcess } from '../process/run.ts';
-import type { Operations } from './context.ts';
+import { PulseError } from '../../domain/errors.ts';
+import { remoteUrl } from '../../git/remote.ts';
+import { findExecutable } from '../../process/executable.ts';
+import { runProcess } from '../../process/run.ts';
+import type { Operations } from '../context.ts';
 
 /** A hook before the push may run a project's tests. */
 const PUSH_TIMEOUT_MS = 15 * 60_000;

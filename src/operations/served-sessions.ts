@@ -1,17 +1,17 @@
 /** The sessions a `serve` has in hand; the one that comes after it on the same state directory goes on with them. */
 import { listServed, setServedBy } from '../store/served.ts';
-import type { Operations, Within } from './context.ts';
+import type { Operations, TransactionHook } from './context.ts';
 
-export interface Hand {
+export interface ServedSessions {
   /** Written with a start or a resume, so that no crash can leave a session that nobody will go on with. */
-  take: Within;
+  take: TransactionHook;
   takeOver(sessionId: string): Promise<void>;
   letGo(sessionId: string): Promise<void>;
   /** Those that should be running, oldest first. */
   list(): Promise<string[]>;
 }
 
-export function openHand({ engine: { store } }: Operations, servedBy: string): Hand {
+export function openServedSessions({ engine: { store } }: Operations, servedBy: string): ServedSessions {
   const set = (session: string, value: string | null): Promise<void> =>
     store.tx('serve', (db) => setServedBy(db, session, value), { session });
   return {

@@ -1,7 +1,7 @@
 /** The built-in commander: tasks with comments, and a mailbox, for whoever speaks seed 4's two tools. */
-import { PulseError } from '../domain/errors.ts';
-import { uuidv7 } from '../domain/ids.ts';
-import { redact, redactJson } from '../domain/redact.ts';
+import { PulseError } from '../../domain/errors.ts';
+import { uuidv7 } from '../../domain/ids.ts';
+import { redact, redactJson } from '../../domain/redact.ts';
 import {
   addCommanderComment,
   type CommanderComment,
@@ -17,8 +17,8 @@ import {
   listCommanderTasks,
   type MessageFilter,
   type TaskFilter,
-} from '../store/commander.ts';
-import type { Operations } from './context.ts';
+} from '../../store/commander.ts';
+import type { Operations } from '../context.ts';
 
 export interface ShownTask extends CommanderTask {
   /** Oldest first. */

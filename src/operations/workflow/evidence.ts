@@ -1,19 +1,19 @@
 /** What the evidence of a workflow is, and when it still holds: its checks may fail, as long as they show nothing new. */
-import { isInDoubt } from '../baselines/compare.ts';
-import type { CommandOutput } from '../baselines/parse.ts';
-import { renderNewIssues } from '../baselines/report.ts';
-import type { Unresolved } from '../domain/unresolved.ts';
-import type { BaselineIssue, Check } from '../domain/workflow.ts';
-import { compareRuns } from '../engine/check-issues.ts';
-import { checksFor } from '../engine/pulse-workspace.ts';
-import type { Git } from '../git/exec.ts';
-import { pathText, splitNul } from '../git/path-bytes.ts';
-import { listBaseline } from '../store/baselines.ts';
-import type { Session } from '../store/sessions.ts';
-import type { Db } from '../store/store.ts';
-import { listUnresolved } from '../store/unresolved.ts';
-import type { StoredVerification } from '../store/verifications.ts';
-import { findPreflight, findWorkflow } from '../store/workflows.ts';
+import { isInDoubt } from '../../baselines/compare.ts';
+import type { CommandOutput } from '../../baselines/parse.ts';
+import { renderNewIssues } from '../../baselines/report.ts';
+import type { Unresolved } from '../../domain/unresolved.ts';
+import type { BaselineIssue, Check } from '../../domain/workflow.ts';
+import { compareRuns } from '../../engine/check-issues.ts';
+import { checksFor } from '../../engine/pulse-workspace.ts';
+import type { Git } from '../../git/exec.ts';
+import { pathText, splitNul } from '../../git/path-bytes.ts';
+import { listBaseline } from '../../store/baselines.ts';
+import type { Session } from '../../store/sessions.ts';
+import type { Db } from '../../store/store.ts';
+import { listUnresolved } from '../../store/unresolved.ts';
+import type { StoredVerification } from '../../store/verifications.ts';
+import { findPreflight, findWorkflow } from '../../store/workflows.ts';
 
 export interface WorkflowEvidence {
   /** The newest record of each check that the plan has now and that was ever asked. */

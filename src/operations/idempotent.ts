@@ -1,17 +1,17 @@
-/** Does what a request with a key asks for once, however often and from however many clients it comes (contract 6). */
+/** Does once what a request with a key asks for, however often and from however many clients it comes. */
 import { isPulseError, PulseError } from '../domain/errors.ts';
 import { claimKey, findKey, keepAnswer, type RequestKey, type StoredAnswer } from '../store/idempotency.ts';
-import type { Operations, Within } from './context.ts';
+import type { Operations, TransactionHook } from './context.ts';
 
 export interface KeyedWork {
   /** Has the effect; `claim` belongs into its transaction. What it throws is not remembered. */
-  perform(claim: Within): Promise<StoredAnswer & { sessionId: string }>;
+  perform(claim: TransactionHook): Promise<StoredAnswer & { sessionId: string }>;
   /** The answer when the effect is there and whoever had it did not live to tell. */
   recover(sessionId: string): Promise<StoredAnswer>;
 }
 
 /** Throws `key_reused` when the key came with another request before. */
-export async function once(
+export async function runIdempotent(
   { engine }: Operations,
   request: RequestKey,
   { perform, recover }: KeyedWork,
@@ -25,7 +25,7 @@ export async function once(
   };
   const keep = (answer: StoredAnswer): Promise<StoredAnswer> =>
     store.tx('answer', (db) => keepAnswer(db, request, answer));
-  const claim: Within = async (db, sessionId) => {
+  const claim: TransactionHook = async (db, sessionId) => {
     if (!(await claimKey(db, request, sessionId))) throw new KeyTaken();
   };
 
