@@ -66,7 +66,7 @@ export async function commitUnit(git: Git, unit: UnitRequest): Promise<UnitCommi
   } = await (unit.tree === undefined
     ? stageTree(git, request)
     : takeTree(git, { ...request, tree: unit.tree }));
-  await keepOwnIndex(gitDir);
+  keepOwnIndex(gitDir);
   const leftOut = left.length > 0 ? { leftOut: left } : {};
   if (tree === startTree && !unit.allowEmpty) return { commit: null, tree, files: [], ...leftOut };
   const commit = await writeCommit(git, {

@@ -1,13 +1,13 @@
 /**
  * What can be read from git's own files without a git process: which folder is whose, and where HEAD stands. An agent can
- * write many of them: a link, a pipe or a huge file in such a place counts as none.
+ * write many of them: a link, a pipe or a huge file in such a place counts as none. Small files, dozens of them an
+ * iteration: read at once, they cost a tenth of what they cost through Node's threads.
  */
-import type { Stats } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { PulseError } from '../domain/errors.ts';
-import { readRegularFile, readTextOrNull } from '../files/regular-file.ts';
+import { readRegularFileSync, readTextOrNullSync } from '../files/regular-file.ts';
 import type { Git } from './exec.ts';
 
 /** The private git folder of a checkout (`.git`, or what its `.git` file names). Throws `git_failed` if it is lost. */
@@ -86,17 +86,17 @@ export function rememberTree(commit: string, tree: string): void {
 async function lookUpTree(git: Git, cwd: string, commit: string): Promise<string> {
   const commonDir = await readCommonDir(await readGitDir(cwd));
   const path = join(commonDir, 'objects', commit.slice(0, 2), commit.slice(2));
-  const loose = await readRegularFile(path, { maxBytes: LONGEST_COMMIT }).catch(() => null);
-  const tree = loose && /^commit \d+\0tree ([0-9a-f]+)\n/.exec(inflated(loose))?.[1];
+  const tree = /^commit \d+\0tree ([0-9a-f]+)\n/.exec(inflated(path))?.[1];
   return tree || (await git.text(['rev-parse', '--verify', `${commit}^{tree}`], { cwd }));
 }
 
 /** Longer ones are left to git. */
 const LONGEST_COMMIT = 64 * 1024;
 
-/** Empty for what is no object, or unfolds to far more than a commit has: git is asked, and says what is wrong. */
-function inflated(loose: Buffer): string {
+/** Empty for what is not there, is no object, or unfolds to far more than a commit has: git is asked, and says what is wrong. */
+function inflated(path: string): string {
   try {
+    const loose = readRegularFileSync(path, { maxBytes: LONGEST_COMMIT });
     return inflateSync(loose, { maxOutputLength: 16 * LONGEST_COMMIT }).toString('latin1');
   } catch {
     return '';
@@ -106,7 +106,7 @@ function inflated(loose: Buffer): string {
 /** Each checkout of a repository by its private git folder, the main one first. */
 export async function listGitDirs(commonDir: string): Promise<string[]> {
   const linked = join(commonDir, 'worktrees');
-  const names = (await readdir(linked).catch(missingIsNull)) ?? [];
+  const names = unlessMissing(() => readdirSync(linked)) ?? [];
   return [commonDir, ...names.map((name) => join(linked, name))];
 }
 
@@ -128,7 +128,7 @@ export async function findRegistration(commonDir: string, path: string): Promise
 /** The real path of what may not exist yet: its nearest existing ancestor is resolved. */
 export async function realPathOf(path: string): Promise<string> {
   const absolute = resolve(path);
-  const real = await realpath(absolute).catch(missingIsNull);
+  const real = unlessMissing(() => realpathSync.native(absolute));
   if (real !== null) return real;
   const parent = dirname(absolute);
   return parent === absolute ? absolute : join(await realPathOf(parent), basename(absolute));
@@ -139,14 +139,22 @@ export function isObjectId(text: string): boolean {
 }
 
 export async function readOrNull(path: string): Promise<string | null> {
-  return await readTextOrNull(path, { maxBytes: LONGEST_FILE });
+  return readTextOrNullSync(path, { maxBytes: LONGEST_FILE });
 }
 
 /** None of git's own small files is longer. */
 const LONGEST_FILE = 4 * 1024 * 1024;
 
 export async function statOrNull(path: string): Promise<Stats | null> {
-  return await stat(path).catch(missingIsNull);
+  return statSync(path, { throwIfNoEntry: false }) ?? null;
+}
+
+function unlessMissing<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    return missingIsNull(error as NodeJS.ErrnoException);
+  }
 }
 
 /** For `catch`: a file that is not there is an answer, anything else is an error. */

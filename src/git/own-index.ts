@@ -3,57 +3,60 @@
  * unchanged (`assume-unchanged`, `skip-worktree`, forged file times). So Pulse stages from a copy of its own; of the
  * agent's index it takes only which further files are tracked.
  */
-import { copyFile, lstat, rename, rm, stat, utimes } from 'node:fs/promises';
+import { closeSync, futimesSync, lstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { isNothing, openRegularFile, readRegularFile } from '../files/regular-file.ts';
+import { isNothing, readRegularFileSync } from '../files/regular-file.ts';
 import { readCommonDir, readOrNull } from './layout.ts';
 
 /** In the worktree's git directory, read-only in a sandbox. Empty: there is none yet. */
 export const OWN_INDEX = 'pulse-index';
 
 /** To be called when Pulse has just written the index, with nobody else at work there. */
-export async function keepOwnIndex(gitDir: string): Promise<void> {
-  await copyIndex(join(gitDir, 'index'), join(gitDir, OWN_INDEX));
+export function keepOwnIndex(gitDir: string): void {
+  copyIndex(join(gitDir, 'index'), join(gitDir, OWN_INDEX));
 }
 
 /** Puts Pulse's own in the place of whatever stands there. Where there is none, only what is no file goes. */
-export async function restoreOwnIndex(gitDir: string): Promise<void> {
+export function restoreOwnIndex(gitDir: string): void {
   const index = join(gitDir, 'index');
-  const entry = await lstat(index).catch(() => null);
-  if (entry !== null && !entry.isFile()) await rm(index, { recursive: true, force: true });
-  if (await hasOwnIndex(gitDir)) await copyIndex(join(gitDir, OWN_INDEX), index);
+  const entry = lstatSync(index, { throwIfNoEntry: false });
+  if (entry && !entry.isFile()) rmSync(index, { recursive: true, force: true });
+  if (hasOwnIndex(gitDir)) copyIndex(join(gitDir, OWN_INDEX), index);
 }
 
 /** Pulse's own where there is one, to be copied. */
-export async function trustedIndex(gitDir: string): Promise<string> {
-  return join(gitDir, (await hasOwnIndex(gitDir)) ? OWN_INDEX : 'index');
+export function trustedIndex(gitDir: string): string {
+  return join(gitDir, hasOwnIndex(gitDir) ? OWN_INDEX : 'index');
 }
 
-async function hasOwnIndex(gitDir: string): Promise<boolean> {
-  const own = await stat(join(gitDir, OWN_INDEX)).catch(() => null);
-  return own !== null && own.size > 0;
+function hasOwnIndex(gitDir: string): boolean {
+  const own = lstatSync(join(gitDir, OWN_INDEX), { throwIfNoEntry: false });
+  return own?.isFile() === true && own.size > 0;
 }
 
 /**
  * git trusts an entry's file times only where they are older than the index. A copy is younger than its source and
  * would hide an edit made right after the source was written: so it gets the source's time, rounded down.
  */
-export async function copyIndex(source: string, target: string): Promise<void> {
-  await using original = await openRegularFile(source).catch((error: unknown) => {
-    if (isNothing(error)) return null;
-    throw error;
-  });
-  if (original === null) return;
-  const { mtimeNs } = await original.stat({ bigint: true });
+export function copyIndex(source: string, target: string): void {
+  const entry = lstatSync(source, { bigint: true, throwIfNoEntry: false });
+  const content = readIndex(source);
+  if (!entry || content === null) return;
   const draft = `${target}.${process.pid}.copy`;
+  rmSync(draft, { force: true });
+  const file = openSync(draft, 'wx', Number(entry.mode & 0o777n) | 0o600);
   try {
-    // The file that is open, whatever stands at its name by now; a copy by name can be a clone.
-    await copyFile(process.platform === 'linux' ? `/proc/self/fd/${original.fd}` : source, draft);
-    const seconds = Number(mtimeNs / 1_000_000n) / 1_000;
-    await utimes(draft, seconds, seconds);
-    await rename(draft, target);
+    for (let at = 0; at < content.length; ) at += writeSync(file, content, at);
+    const seconds = Number(entry.mtimeNs / 1_000_000n) / 1_000;
+    futimesSync(file, seconds, seconds);
+    // To replace a file, ext4 first writes the new one to the disk. Whoever dies here finds Pulse's own work at the other place.
+    rmSync(target, { force: true });
+    renameSync(draft, target);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
   } finally {
-    await rm(draft, { force: true });
+    closeSync(file);
   }
 }
 
@@ -75,8 +78,8 @@ export interface TheirIndex {
 /** What the agent's index says that Pulse's own does not, as far as it is taken from it. */
 export async function readTheirIndex(gitDir: string, idBytes: number): Promise<TheirIndex> {
   const nothing = { further: [], skipped: [] };
-  if (!(await hasOwnIndex(gitDir))) return nothing;
-  const [own, theirs] = await Promise.all([OWN_INDEX, 'index'].map((name) => readIndex(join(gitDir, name))));
+  if (!hasOwnIndex(gitDir)) return nothing;
+  const [own, theirs] = [OWN_INDEX, 'index'].map((name) => readIndex(join(gitDir, name)));
   if (!own || !theirs || own.equals(theirs)) return nothing;
   const known = new Map(entriesOf(own, idBytes).map((entry) => [entry.path, entry]));
   const entries = entriesOf(theirs, idBytes).filter(({ path }) => isProper(path));
@@ -95,18 +98,21 @@ async function isSparse(gitDir: string): Promise<boolean> {
 }
 
 /** The paths that an index holds. */
-export async function indexedPaths(path: string, idBytes: number): Promise<Set<string>> {
-  const index = await readIndex(path);
+export function indexedPaths(path: string, idBytes: number): Set<string> {
+  const index = readIndex(path);
   return new Set(index ? entriesOf(index, idBytes).map((entry) => entry.path) : []);
 }
 
 const LARGEST_INDEX = 512 * 1024 * 1024;
 
-async function readIndex(path: string): Promise<Buffer | null> {
-  return await readRegularFile(path, { maxBytes: LARGEST_INDEX }).catch((error: unknown) => {
+/** At once: through Node's threads the small ones of an iteration would take milliseconds. */
+function readIndex(path: string): Buffer | null {
+  try {
+    return readRegularFileSync(path, { maxBytes: LARGEST_INDEX });
+  } catch (error) {
     if (isNothing(error)) return null;
     throw error;
-  });
+  }
 }
 
 /** git would refuse it, and with it all the others. */

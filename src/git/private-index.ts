@@ -13,6 +13,6 @@ export interface PrivateIndex extends AsyncDisposable {
 export async function openPrivateIndex(gitDir: string | null): Promise<PrivateIndex> {
   const folder = await mkdtemp(join(tmpdir(), `pulse-index-${process.pid}-`));
   const path = join(folder, 'index');
-  if (gitDir !== null) await copyIndex(await trustedIndex(gitDir), path);
+  if (gitDir !== null) copyIndex(trustedIndex(gitDir), path);
   return { path, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
 }

@@ -98,7 +98,7 @@ export async function resetWorktree(git: Git, { worktree, sha, keep = [] }: Rese
   const gitDir = await readGitDir(worktree);
   await healGitDir(gitDir, sha);
   await forgetOperation(gitDir, await readOperation(gitDir));
-  await restoreOwnIndex(gitDir);
+  restoreOwnIndex(gitDir);
   const checkout = ['checkout', '-q', '--force', '--detach', '--no-recurse-submodules', sha];
   const first = await git.attempt(checkout, { cwd: worktree });
   if (first.code !== 0) {
@@ -111,7 +111,7 @@ export async function resetWorktree(git: Git, { worktree, sha, keep = [] }: Rese
     cwd: worktree,
   });
   await resetSubmodules(git, worktree);
-  await keepOwnIndex(gitDir);
+  keepOwnIndex(gitDir);
 }
 
 /** The pattern that ignores exactly this path. */

@@ -173,7 +173,7 @@ async function openStage(git: Git, request: StageRequest): Promise<Stage> {
   });
   const gitDir = await readGitDir(worktree);
   const { further, skipped } = await readTheirIndex(gitDir, against.length / 2);
-  if (indexFile === undefined) await restoreOwnIndex(gitDir);
+  if (indexFile === undefined) restoreOwnIndex(gitDir);
   const leftOut = new Set<string>();
   const more: string[] = [];
   const stage: Stage = {
@@ -192,7 +192,7 @@ async function openStage(git: Git, request: StageRequest): Promise<Stage> {
     },
     async trackFurther() {
       if (further.length === 0) return false;
-      const tracked = await indexedPaths(stage.indexPath, against.length / 2);
+      const tracked = indexedPaths(stage.indexPath, against.length / 2);
       const missing = further
         .splice(0)
         .filter(({ path }) => !tracked.has(path) && !stage.isSpared(path) && isOnDisk(worktree, path));

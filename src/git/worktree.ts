@@ -145,7 +145,7 @@ async function add(git: Git, { root, path, sha }: WorktreeRequest, options: stri
   const gitDir = await readGitDir(path);
   // Not `--reason`: git has it since 2.32 only.
   await writeBelow(gitDir, join(gitDir, 'locked'), `${REASON}\n`);
-  await keepOwnIndex(gitDir);
+  keepOwnIndex(gitDir);
   await writeBelow(gitDir, join(gitDir, READY), '');
   return gitDir;
 }

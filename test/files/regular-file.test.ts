@@ -19,7 +19,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { copyEntry } from '../../src/files/copy.ts';
 import { makeFolder, openFolder, replaceIn, writeBelow } from '../../src/files/folder.ts';
-import { readRegularFile, readTextOrNull, readWithin } from '../../src/files/regular-file.ts';
+import {
+  readRegularFile,
+  readRegularFileSync,
+  readTextOrNull,
+  readTextOrNullSync,
+  readWithin,
+} from '../../src/files/regular-file.ts';
 
 let root: string;
 let outside: string;
@@ -68,6 +74,21 @@ describe('reading', () => {
     await expect(readRegularFile(at('large'))).rejects.toMatchObject({ data: { reason: 'too_large' } });
     for (const name of ['link', 'large', 'missing', 'link/x'])
       expect(await readTextOrNull(at(name)), name).toBeNull();
+  });
+
+  it('is as careful where it is done at once', () => {
+    execFileSync('mkfifo', [at('pipe')]);
+    symlinkSync(join(outside, 'secret'), at('link'));
+    writeFileSync(at('large'), '12345');
+    for (const name of ['pipe', 'link', '.', 'large', 'none'])
+      expect(readTextOrNullSync(at(name), { maxBytes: 4 }), name).toBeNull();
+    const refusal = { code: 'unsafe_file' };
+    for (const name of ['pipe', '.', 'large'])
+      expect(() => readRegularFileSync(at(name), { maxBytes: 4 }), name).toThrow(
+        expect.objectContaining(refusal),
+      );
+    expect(() => readRegularFileSync(at('link'), { maxBytes: 4 })).toThrow(/ELOOP/);
+    expect(readTextOrNullSync(at('large'), { maxBytes: 5 })).toBe('12345');
   });
 
   it('follows links that stay below the root, and none that leave it', async () => {
