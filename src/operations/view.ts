@@ -10,7 +10,7 @@ import type { Check } from '../domain/workflow.ts';
 import { DEFAULT_TIMING } from '../engine/engine.ts';
 import { listRefs, recoveryPrefix } from '../git/refs.ts';
 import { newestEvents, readEvents } from '../store/events.ts';
-import { type Figures, readFigures } from '../store/figures.ts';
+import { type Figures, lookAtFigures } from '../store/figures.ts';
 import { findIteration, type Iteration, listIterations, newestIteration } from '../store/iterations.ts';
 import { readSessionLease, type SessionLease } from '../store/leases.ts';
 import { getControl, getSession, listSessions, type Session, type SessionFilter } from '../store/sessions.ts';
@@ -136,7 +136,7 @@ export async function viewVerifications(
 }
 
 export function viewFigures({ engine }: Operations): Promise<Figures> {
-  return engine.store.read(readFigures);
+  return lookAtFigures(engine.store);
 }
 
 export async function viewSessions({ engine, redactor }: Reading, filter: SessionFilter): Promise<Session[]> {

@@ -90,6 +90,17 @@ export interface SessionControlsTable {
   packed_at: Generated<string | null>;
   /** When what is kept for a while only was removed. */
   retired_at: Generated<string | null>;
+  /** 1: what it adds up to is in `ended_figures`. */
+  is_counted: Generated<number>;
+}
+
+/** What ended sessions add up to: the sum of all rows. */
+export interface EndedFiguresTable {
+  status: SessionStatus;
+  sessions: number;
+  spent_usd: number;
+  tokens: number;
+  settled_iterations: number;
 }
 
 export interface IterationsTable {
@@ -367,6 +378,7 @@ export interface Schema {
   daemons: DaemonsTable;
   pulse_sessions: SessionsTable;
   session_controls: SessionControlsTable;
+  ended_figures: EndedFiguresTable;
   pulse_iterations: IterationsTable;
   inbox_tasks: InboxTasksTable;
   pulse_events: EventsTable;

@@ -5,6 +5,7 @@ import { MOST_TOKENS } from '../domain/bounds.ts';
 import { PulseError } from '../domain/errors.ts';
 import type { FailureClass } from '../domain/failures.ts';
 import { type SessionStatus, type StopReason, transition } from '../domain/status.ts';
+import { addLateSpending } from './figures.ts';
 import type { Schema, SessionControlsTable, SessionsTable } from './schema.ts';
 import { findSessionId } from './session-ids.ts';
 import type { SessionSettings } from './session-settings.ts';
@@ -282,7 +283,7 @@ export async function addSpending(
   id: string,
   { costUsd, tokens }: { costUsd: number; tokens: number },
 ): Promise<void> {
-  await db
+  const spenders = await db
     .updateTable('pulse_sessions')
     .set({
       spent_usd: sql<number>`spent_usd + ${costUsd}`,
@@ -298,7 +299,15 @@ export async function addSpending(
         ),
       ]),
     )
+    .returning(['id', 'status'])
     .execute();
+  const late = spenders.filter(({ status }) => status === 'complete' || status === 'aborted');
+  if (late.length > 0)
+    await addLateSpending(
+      db,
+      late.map((session) => session.id),
+      { costUsd, tokens },
+    );
 }
 
 /** Fractions of a dollar do not add up exactly: what is left, put back, may be this much over the limit. */

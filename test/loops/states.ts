@@ -179,4 +179,5 @@ const CONTROL: SessionControl = {
   settled_iterations: 0,
   packed_at: null,
   retired_at: null,
+  is_counted: 0,
 };

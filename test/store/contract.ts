@@ -20,6 +20,7 @@ import { admit } from '../fakes/admit.ts';
 import { attemptsContract } from './contract-attempts.ts';
 import { branchesContract } from './contract-branches.ts';
 import { breakersContract } from './contract-breakers.ts';
+import { figuresContract } from './contract-figures.ts';
 import { lookingContract } from './contract-looking.ts';
 import { notesContract } from './contract-notes.ts';
 import { packsContract } from './contract-packs.ts';
@@ -299,6 +300,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     branchesContract(open);
     notesContract(open);
     packsContract(open);
+    figuresContract(open);
     researchContract(open);
     workflowsContract(open);
 

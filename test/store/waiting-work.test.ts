@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { nextCall } from '../../src/store/commander-outbox.ts';
-import { readFigures } from '../../src/store/figures.ts';
+import { countEnded, readFigures } from '../../src/store/figures.ts';
 import { claimTask, nextDueMs } from '../../src/store/inbox.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import { isFollowedByResearch, runningExperiment } from '../../src/store/research.ts';
@@ -54,12 +54,17 @@ describe('a read that must not grow with what there is', () => {
     expect(plan).not.toContain('TEMP B-TREE');
   });
 
-  it('sums by indexes alone, without a session’s or an iteration’s row', async () => {
+  it('sums the rows of sessions that are not counted yet, and of no others', async () => {
     const steps = (await planOf(readFigures)).split('\n');
-    expect(steps).toEqual([
-      'SCAN pulse_sessions USING COVERING INDEX pulse_sessions_figures',
-      'SCAN session_controls USING COVERING INDEX session_controls_figures',
-    ]);
+    expect(steps).toContain('SCAN control USING COVERING INDEX session_controls_uncounted');
+    expect(steps).toContain('SEARCH session USING INDEX sqlite_autoindex_pulse_sessions_1 (id=?)');
+    expect(steps.filter((step) => /^(SCAN|SEARCH)/.test(step))).toHaveLength(3);
+  });
+
+  it('finds the sessions to count by the same index', async () => {
+    const plan = await planOf(countEnded);
+    expect(plan).toMatch(/^SCAN control USING COVERING INDEX session_controls_uncounted/);
+    expect(plan).toContain('SEARCH iteration USING INDEX one_live_iteration (session_id=?)');
   });
 });
 

@@ -14,6 +14,7 @@ import { commitMarksMigration } from './013-commit-marks.ts';
 import { sessionBranchesMigration } from './014-session-branches.ts';
 import { notesMigration } from './015-notes.ts';
 import { packsMigration } from './016-packs.ts';
+import { countedSessionsMigration } from './017-counted-sessions.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
@@ -34,4 +35,5 @@ export const MIGRATIONS: readonly Migration[] = [
   sessionBranchesMigration,
   notesMigration,
   packsMigration,
+  countedSessionsMigration,
 ];
