@@ -1,29 +1,34 @@
 import { defineConfig } from 'vitest/config';
-
-/** Start a dozen or more processes at once, so nothing with a deadline may run beside them. */
-const crowded = ['test/e2e/many-processes.test.ts', 'test/crash/fleet-chaos.test.ts'];
-
-/** Need the agents themselves: `npm run test:agents` installs and runs them. */
-const realAgents = 'test/real-agents/**';
+import { CROWDED, DRAWN, REAL_AGENTS, SLOW } from './test/lanes/files.ts';
+import { LANE } from './test/lanes/lane.ts';
 
 const shared = { testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' } as const;
+const slow = LANE === 'fast' ? SLOW : [];
 
 export default defineConfig({
   test: {
     globalSetup: 'test/lanes/set-up.ts',
+    reporters: process.env.PULSE_TEST_REPORT ? ['default', 'test/lanes/failed-files.ts'] : ['default'],
     projects: [
       {
         test: {
           ...shared,
           name: 'beside',
-          include: ['test/**/*.test.ts'],
-          exclude: [...crowded, realAgents],
+          include: LANE === 'rest' ? DRAWN : ['test/**/*.test.ts'],
+          exclude: [...CROWDED, REAL_AGENTS, ...slow],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
       },
       {
-        test: { ...shared, name: 'alone', include: crowded, maxWorkers: 1, sequence: { groupOrder: 1 } },
+        test: {
+          ...shared,
+          name: 'alone',
+          include: LANE === 'rest' ? [] : CROWDED,
+          exclude: slow,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
       },
     ],
   },

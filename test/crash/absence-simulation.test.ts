@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { simulate, violationsOf } from '../fakes/simulation.ts';
 import type { Absence } from '../fakes/unsteady-store.ts';
 import type { AgentScript } from '../fakes/world.ts';
+import { draw, sweep } from '../lanes/lane.ts';
 
 const COUNT = 2;
 const script: AgentScript = (iteration) =>
@@ -25,13 +26,14 @@ describe('a database that goes away', () => {
       const { calls, violations: none } = await run();
       expect(none).toEqual([]);
       expect(calls).toBeGreaterThan(20);
-      const failures: string[] = [];
-      for (const loses of ['call', 'answer'] as const) {
-        for (let at = 1; at <= calls; at++) {
-          const { violations } = await run({ at, ms: seconds * 1_000, loses });
-          if (violations.length > 0) failures.push(`${loses} ${at}: ${violations.join('; ')}`);
-        }
-      }
+      const cases = (['call', 'answer'] as const).flatMap((loses) =>
+        Array.from({ length: calls }, (_, index) => ({ loses, at: index + 1 })),
+      );
+      const kind = ({ loses }: (typeof cases)[number]) => loses;
+      const failures = await sweep(draw(cases, { of: `away for ${seconds}`, kind, share: 0.2 }), {
+        name: ({ loses, at }) => `${loses} ${at}`,
+        violationsOf: async ({ loses, at }) => (await run({ at, ms: seconds * 1_000, loses })).violations,
+      });
       expect(failures).toEqual([]);
     });
   }

@@ -12,9 +12,9 @@ import { freePort } from '../fakes/postgres.ts';
 import { createRandom } from '../fakes/random.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 import { type SharedPostgres, sharePostgres } from '../fakes/shared-postgres.ts';
+import { SEED } from '../lanes/lane.ts';
 
 const SESSIONS = Number(process.env.PULSE_CHAOS_SESSIONS ?? 20);
-const SEED = Number(process.env.PULSE_SEED ?? Date.now() % 1_000_000);
 const AT_ONCE = 12;
 const KILL_EVERY_MS = 1_500;
 const PROGRAM = join(import.meta.dirname, '../../bin/pulse.js');
@@ -32,7 +32,7 @@ describe('a fleet whose processes are killed at random', () => {
     await server[Symbol.asyncDispose]();
   });
 
-  it(`settles every iteration of ${SESSIONS} sessions once (PULSE_SEED=${SEED})`, {
+  it(`settles every iteration of ${SESSIONS} sessions once (PULSE_TEST_SEED=${SEED})`, {
     timeout: 120_000 + SESSIONS * 5_000,
   }, async () => {
     using scratch = createScratch();

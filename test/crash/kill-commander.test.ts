@@ -9,7 +9,7 @@ import { createScratch, type Scratch } from '../fakes/scratch.ts';
 import { type SharedPostgres, sharePostgres } from '../fakes/shared-postgres.ts';
 import type { ToldCall } from '../research-loop/fixtures/commander.ts';
 import { idea, prepareLab, startResearch } from '../research-loop/lab.ts';
-import { processesOf, runner } from './kill-suite.ts';
+import { actionOf, drawFor, processesOf, runner, type StoreOfSuite } from './kill-suite.ts';
 
 const SERVER = join(import.meta.dirname, '../research-loop/fixtures/commander-server.ts');
 const IDEAS = { 'exp-1': idea('cheaper', 90), 'exp-2': idea('dearer', 95) };
@@ -25,23 +25,24 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const stores = [
-  { store: 'SQLite', prepare: async (_: Scratch): Promise<void> => undefined },
+const PLACES: StoreOfSuite[] = [
+  { store: 'SQLite', prepare: async () => undefined },
   {
     store: 'PostgreSQL',
-    async prepare({ environment }: Scratch): Promise<void> {
+    isSecond: true,
+    async prepare({ environment }) {
       environment.PULSE_DATABASE_URL = await server.createDatabase();
     },
   },
 ];
 
-describe.each(stores)('research on $store', ({ prepare }) => {
-  it.each(POINTS)(
+describe.each(PLACES)('research on $store', (place) => {
+  it.each(drawFor(place, POINTS, { of: 'a commander', kind: actionOf }))(
     'killed at $where ($count) tells the commander everything',
     { timeout: 120_000 },
     async (one) => {
       using scratch = createScratch();
-      await prepare(scratch);
+      await place.prepare(scratch);
       const log = nameCommander(scratch);
       const id = await admit(scratch);
       expect(await runner(scratch, id, one)).toBe('SIGKILL');

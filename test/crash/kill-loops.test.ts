@@ -8,7 +8,11 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-killLoops('SQLite', async () => undefined);
-killLoops('PostgreSQL', async (scratch) => {
-  scratch.environment.PULSE_DATABASE_URL = await server.createDatabase();
+killLoops({ store: 'SQLite', prepare: async () => undefined });
+killLoops({
+  store: 'PostgreSQL',
+  isSecond: true,
+  async prepare(scratch) {
+    scratch.environment.PULSE_DATABASE_URL = await server.createDatabase();
+  },
 });

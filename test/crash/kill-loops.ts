@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { CrashPoint } from '../../src/engine/actions.ts';
 import { createPulse } from '../../src/pulse.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
-import { processesOf, runner } from './kill-suite.ts';
+import { actionOf, drawFor, isHere, processesOf, runner, type StoreOfSuite } from './kill-suite.ts';
 
 const SIDES = ['before', 'after'] as const;
 
@@ -64,45 +64,53 @@ const PARALLEL_POINTS: [CrashPoint, number][] = [
   ['end:after', 1],
 ];
 
-export function killLoops(store: string, prepare: (scratch: Scratch) => Promise<void>): void {
+export function killLoops(place: StoreOfSuite): void {
+  const { store, prepare } = place;
+  const kind = (where: CrashPoint) => actionOf({ where });
   describe(`on ${store}`, () => {
-    it.each(WORKFLOW_POINTS)('a workflow killed at %s ends with one commit for each pulse', async (where) => {
-      using scratch = createScratch();
-      await prepare(scratch);
-      const id = await startWorkflow(scratch, ['one', 'two']);
-      expect(await runner(scratch, id, { where, count: 1 })).toBe('SIGKILL');
-      expect(await runner(scratch, id)).toBe(0);
-      await using pulse = await createPulse({ environment: scratch.environment });
-      const { session, pulses } = await pulse.workflows.view(id);
-      expect(session).toMatchObject({ stop_reason: 'approval_required', total_commits: 2 });
-      expect(pulses.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
-      const log = scratch.git('log', '--reverse', '--format=%s', `main..${session.branch_name}`);
-      expect(log.split('\n')).toEqual(['feat: one', 'feat: two']);
-      expect(scratch.git('for-each-ref', '--format=%(refname)', 'refs/heads')).toBe(
-        `refs/heads/main\nrefs/heads/${session.branch_name}`,
-      );
-      expect(scratch.git('for-each-ref', 'refs/pulse/attempts', 'refs/pulse/wip')).toBe('');
-      expect(processesOf(scratch)).toEqual([]);
-    });
+    it.each(drawFor(place, WORKFLOW_POINTS, { of: 'a workflow', kind }))(
+      'a workflow killed at %s ends with one commit for each pulse',
+      async (where) => {
+        using scratch = createScratch();
+        await prepare(scratch);
+        const id = await startWorkflow(scratch, ['one', 'two']);
+        expect(await runner(scratch, id, { where, count: 1 })).toBe('SIGKILL');
+        expect(await runner(scratch, id)).toBe(0);
+        await using pulse = await createPulse({ environment: scratch.environment });
+        const { session, pulses } = await pulse.workflows.view(id);
+        expect(session).toMatchObject({ stop_reason: 'approval_required', total_commits: 2 });
+        expect(pulses.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+        const log = scratch.git('log', '--reverse', '--format=%s', `main..${session.branch_name}`);
+        expect(log.split('\n')).toEqual(['feat: one', 'feat: two']);
+        expect(scratch.git('for-each-ref', '--format=%(refname)', 'refs/heads')).toBe(
+          `refs/heads/main\nrefs/heads/${session.branch_name}`,
+        );
+        expect(scratch.git('for-each-ref', 'refs/pulse/attempts', 'refs/pulse/wip')).toBe('');
+        expect(processesOf(scratch)).toEqual([]);
+      },
+    );
 
-    it('a workflow killed when a pulse has just landed, then paused and resumed, does not take that for somebody else’s move', async () => {
-      using scratch = createScratch();
-      await prepare(scratch);
-      const id = await startWorkflow(scratch, ['one', 'two']);
-      expect(await runner(scratch, id, { where: 'land_pulse:after', count: 1 })).toBe('SIGKILL');
-      await using pulse = await createPulse({ environment: scratch.environment });
-      await pulse.pause(id, { actor: 'test' });
-      expect((await pulse.session(id)).status).toBe('paused');
-      await pulse.resume(id, { actor: 'test' });
-      expect(await runner(scratch, id)).toBe(0);
-      const { session, pulses } = await pulse.workflows.view(id);
-      expect(session).toMatchObject({ stop_reason: 'approval_required', total_commits: 2 });
-      expect(pulses.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
-      const log = scratch.git('log', '--reverse', '--format=%s', `main..${session.branch_name}`);
-      expect(log.split('\n')).toEqual(['feat: one', 'feat: two']);
-    });
+    it.runIf(isHere(place))(
+      'a workflow killed when a pulse has just landed, then paused and resumed, does not take that for somebody else’s move',
+      async () => {
+        using scratch = createScratch();
+        await prepare(scratch);
+        const id = await startWorkflow(scratch, ['one', 'two']);
+        expect(await runner(scratch, id, { where: 'land_pulse:after', count: 1 })).toBe('SIGKILL');
+        await using pulse = await createPulse({ environment: scratch.environment });
+        await pulse.pause(id, { actor: 'test' });
+        expect((await pulse.session(id)).status).toBe('paused');
+        await pulse.resume(id, { actor: 'test' });
+        expect(await runner(scratch, id)).toBe(0);
+        const { session, pulses } = await pulse.workflows.view(id);
+        expect(session).toMatchObject({ stop_reason: 'approval_required', total_commits: 2 });
+        expect(pulses.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+        const log = scratch.git('log', '--reverse', '--format=%s', `main..${session.branch_name}`);
+        expect(log.split('\n')).toEqual(['feat: one', 'feat: two']);
+      },
+    );
 
-    it.each(STOP_POINTS)(
+    it.each(drawFor(place, STOP_POINTS, { of: 'a stopped workflow', kind }))(
       'a workflow that is stopped and killed at %s keeps what the pulse had',
       async (where) => {
         using scratch = createScratch();
@@ -120,7 +128,7 @@ export function killLoops(store: string, prepare: (scratch: Scratch) => Promise<
       },
     );
 
-    it.each(['check', 'hook'] as const)(
+    it.each(drawFor(place, ['check', 'hook'] as const, { of: 'judging', kind: () => '' }))(
       'a workflow killed while the %s of a completion runs is judged again, and makes one commit',
       async (what) => {
         using scratch = createScratch();
@@ -149,81 +157,98 @@ export function killLoops(store: string, prepare: (scratch: Scratch) => Promise<
       },
     );
 
-    it('a workflow killed after its setup sets up again what the next preflight clears away', async () => {
-      using scratch = createScratch();
-      await prepare(scratch);
-      const plan = {
-        preflight: ['mkdir vendor && echo v > vendor/lib'],
-        verify: [{ command: 'test -f vendor/lib', source: 'Build' }],
-      };
-      const id = await startWorkflow(scratch, ['two'], { plan });
-      expect(await runner(scratch, id, { where: 'baseline:before', count: 1 })).toBe('SIGKILL');
-      expect(await runner(scratch, id)).toBe(0);
-      await using pulse = await createPulse({ environment: scratch.environment });
-      const { session, baseline } = await pulse.workflows.view(id);
-      expect(session).toMatchObject({ stop_reason: 'approval_required', total_commits: 1 });
-      expect(baseline).toEqual([]);
-    });
+    it.runIf(isHere(place))(
+      'a workflow killed after its setup sets up again what the next preflight clears away',
+      async () => {
+        using scratch = createScratch();
+        await prepare(scratch);
+        const plan = {
+          preflight: ['mkdir vendor && echo v > vendor/lib'],
+          verify: [{ command: 'test -f vendor/lib', source: 'Build' }],
+        };
+        const id = await startWorkflow(scratch, ['two'], { plan });
+        expect(await runner(scratch, id, { where: 'baseline:before', count: 1 })).toBe('SIGKILL');
+        expect(await runner(scratch, id)).toBe(0);
+        await using pulse = await createPulse({ environment: scratch.environment });
+        const { session, baseline } = await pulse.workflows.view(id);
+        expect(session).toMatchObject({ stop_reason: 'approval_required', total_commits: 1 });
+        expect(baseline).toEqual([]);
+      },
+    );
 
-    it.each(RESEARCH_POINTS)('research killed at %s: log, branch and best agree', async (where) => {
-      using scratch = createScratch();
-      await prepare(scratch);
-      const id = await startResearch(scratch);
-      expect(await runner(scratch, id, { where, count: where.startsWith('measure') ? 2 : 1 })).toBe(
-        'SIGKILL',
-      );
-      expect(await runner(scratch, id)).toBe(0);
-      await using pulse = await createPulse({ environment: scratch.environment });
-      const { session, research, experiments } = await pulse.research.view(id);
-      expect(session).toMatchObject({ status: 'complete', stop_reason: 'iteration_limit', total_commits: 2 });
-      expect(experiments.map(({ status }) => status)).toEqual(['keep', 'discard', 'keep']);
-      expect(research.best).toBe(80);
-      expect(scratch.git('show', `${session.branch_name}:src/cost`)).toBe('80');
-      const tsv = readTsv(scratch);
-      expect(tsv.map((row) => [row[0], row[4]])).toEqual([
-        ['0', 'baseline'],
-        ['1', 'keep'],
-        ['2', 'discard'],
-        ['3', 'keep'],
-      ]);
-      expectFileLike(scratch, id, tsv);
-      expect(scratch.git('for-each-ref', '--format=%(refname)', 'refs/pulse')).toBe(
-        `refs/pulse/discarded/${id}/2`,
-      );
-      expect(scratch.git('worktree', 'list').split('\n')).toHaveLength(1);
-      expect(processesOf(scratch)).toEqual([]);
-    });
+    it.each(drawFor(place, RESEARCH_POINTS, { of: 'research', kind }))(
+      'research killed at %s: log, branch and best agree',
+      async (where) => {
+        using scratch = createScratch();
+        await prepare(scratch);
+        const id = await startResearch(scratch);
+        expect(await runner(scratch, id, { where, count: where.startsWith('measure') ? 2 : 1 })).toBe(
+          'SIGKILL',
+        );
+        expect(await runner(scratch, id)).toBe(0);
+        await using pulse = await createPulse({ environment: scratch.environment });
+        const { session, research, experiments } = await pulse.research.view(id);
+        expect(session).toMatchObject({
+          status: 'complete',
+          stop_reason: 'iteration_limit',
+          total_commits: 2,
+        });
+        expect(experiments.map(({ status }) => status)).toEqual(['keep', 'discard', 'keep']);
+        expect(research.best).toBe(80);
+        expect(scratch.git('show', `${session.branch_name}:src/cost`)).toBe('80');
+        const tsv = readTsv(scratch);
+        expect(tsv.map((row) => [row[0], row[4]])).toEqual([
+          ['0', 'baseline'],
+          ['1', 'keep'],
+          ['2', 'discard'],
+          ['3', 'keep'],
+        ]);
+        expectFileLike(scratch, id, tsv);
+        expect(scratch.git('for-each-ref', '--format=%(refname)', 'refs/pulse')).toBe(
+          `refs/pulse/discarded/${id}/2`,
+        );
+        expect(scratch.git('worktree', 'list').split('\n')).toHaveLength(1);
+        expect(processesOf(scratch)).toEqual([]);
+      },
+    );
 
-    it.each(PARALLEL_POINTS)('research by two at once, killed at %s (%i)', async (where, count) => {
-      using scratch = createScratch();
-      await prepare(scratch);
-      const id = await startParallel(scratch);
-      expect(await runner(scratch, id, { where, count })).toBe('SIGKILL');
-      expect(await runner(scratch, id)).toBe(0);
-      await using pulse = await createPulse({ environment: scratch.environment });
-      const { session, research, experiments } = await pulse.research.view(id);
-      expect(session).toMatchObject({ status: 'complete', stop_reason: 'iteration_limit', total_commits: 2 });
-      expect(experiments.map(({ status }) => status)).toEqual(['keep', 'keep', 'discard']);
-      expect(research.best).toBe(80);
-      const { branch_name: branch } = session;
-      expect([scratch.git('show', `${branch}:src/a`), scratch.git('show', `${branch}:src/b`)]).toEqual([
-        '50',
-        '30',
-      ]);
-      expect(scratch.git('rev-list', '--count', `main..${branch}`)).toBe('2');
-      expect(research.best_sha).toBe(scratch.git('rev-parse', branch));
-      const keeps = readTsv(scratch).filter((row) => row[4] === 'keep');
-      expect(keeps.map((row) => row[2])).toEqual(['90', '80'].slice(-keeps.length));
-      expect(readTsv(scratch)).toHaveLength(4);
-      expectFileLike(scratch, id, readTsv(scratch));
-      // Beside what the other worker was in the middle of, under a recovery ref.
-      const named = ['attempts', 'wip', 'discarded'].map((name) => `refs/pulse/${name}`);
-      expect(scratch.git('for-each-ref', '--format=%(refname)', ...named)).toBe(
-        `refs/pulse/discarded/${id}/3`,
-      );
-      expect(scratch.git('worktree', 'list').split('\n')).toHaveLength(1);
-      expect(processesOf(scratch)).toEqual([]);
-    });
+    it.each(drawFor(place, PARALLEL_POINTS, { of: 'parallel research', kind: ([where]) => kind(where) }))(
+      'research by two at once, killed at %s (%i)',
+      async (where, count) => {
+        using scratch = createScratch();
+        await prepare(scratch);
+        const id = await startParallel(scratch);
+        expect(await runner(scratch, id, { where, count })).toBe('SIGKILL');
+        expect(await runner(scratch, id)).toBe(0);
+        await using pulse = await createPulse({ environment: scratch.environment });
+        const { session, research, experiments } = await pulse.research.view(id);
+        expect(session).toMatchObject({
+          status: 'complete',
+          stop_reason: 'iteration_limit',
+          total_commits: 2,
+        });
+        expect(experiments.map(({ status }) => status)).toEqual(['keep', 'keep', 'discard']);
+        expect(research.best).toBe(80);
+        const { branch_name: branch } = session;
+        expect([scratch.git('show', `${branch}:src/a`), scratch.git('show', `${branch}:src/b`)]).toEqual([
+          '50',
+          '30',
+        ]);
+        expect(scratch.git('rev-list', '--count', `main..${branch}`)).toBe('2');
+        expect(research.best_sha).toBe(scratch.git('rev-parse', branch));
+        const keeps = readTsv(scratch).filter((row) => row[4] === 'keep');
+        expect(keeps.map((row) => row[2])).toEqual(['90', '80'].slice(-keeps.length));
+        expect(readTsv(scratch)).toHaveLength(4);
+        expectFileLike(scratch, id, readTsv(scratch));
+        // Beside what the other worker was in the middle of, under a recovery ref.
+        const named = ['attempts', 'wip', 'discarded'].map((name) => `refs/pulse/${name}`);
+        expect(scratch.git('for-each-ref', '--format=%(refname)', ...named)).toBe(
+          `refs/pulse/discarded/${id}/3`,
+        );
+        expect(scratch.git('worktree', 'list').split('\n')).toHaveLength(1);
+        expect(processesOf(scratch)).toEqual([]);
+      },
+    );
   });
 }
 

@@ -8,6 +8,10 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-killSuite('PostgreSQL', async (scratch) => {
-  scratch.environment.PULSE_DATABASE_URL = await server.createDatabase();
+killSuite({
+  store: 'PostgreSQL',
+  isSecond: true,
+  async prepare(scratch) {
+    scratch.environment.PULSE_DATABASE_URL = await server.createDatabase();
+  },
 });

@@ -8,9 +8,10 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-killReview('SQLite', { prepare: async () => undefined });
-killReview('PostgreSQL', {
-  isShort: true,
+killReview({ store: 'SQLite', prepare: async () => undefined });
+killReview({
+  store: 'PostgreSQL',
+  isSecond: true,
   async prepare(scratch) {
     scratch.environment.PULSE_DATABASE_URL = await server.createDatabase();
   },

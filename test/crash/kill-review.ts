@@ -7,7 +7,7 @@ import type { CrashPoint, Trace } from '../../src/engine/actions.ts';
 import { openProcessTable } from '../../src/process/process-table.ts';
 import { createPulse } from '../../src/pulse.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
-import { processesOf, runner } from './kill-suite.ts';
+import { drawFor, isHere, processesOf, runner, type StoreOfSuite } from './kill-suite.ts';
 
 const FIXTURE = join(import.meta.dirname, 'fixtures/review.ts');
 
@@ -39,13 +39,12 @@ const WAYS: Way[] = (['ff', 'merge', 'squash'] as const).flatMap((mode) =>
   })),
 );
 
-/** `isShort` leaves out what has nothing to do with the store: deaths before each git process. */
-export function killReview(
-  store: string,
-  { prepare, isShort = false }: { prepare(scratch: Scratch): Promise<void>; isShort?: boolean },
-): void {
+/** A second store leaves out what has nothing to do with a store: deaths before each git process. */
+export function killReview(place: StoreOfSuite): void {
+  const { store, prepare, isSecond } = place;
   describe(`a review on ${store} that is killed`, () => {
-    it.each(WAYS)('at every point of $name merges once', { timeout: 120_000 }, async (way) => {
+    const ways = drawFor(place, WAYS, { of: 'a review', kind: ({ mode }) => mode });
+    it.each(ways)('at every point of $name merges once', { timeout: 120_000 }, async (way) => {
       using scratch = createScratch();
       await prepare(scratch);
       const { id, branch } = await waiting(scratch);
@@ -54,7 +53,7 @@ export function killReview(
       if (!way.isCheckedOut) scratch.git('switch', '-q', '--detach');
       const before = await worldOf(scratch, id);
 
-      const asked = isShort ? [] : way.git.map((name) => `git ${name}`);
+      const asked = isSecond ? [] : way.git.map((name) => `git ${name}`);
       for (const where of ['merge:before' satisfies CrashPoint, ...asked]) {
         await killed(scratch, { id, word: way.mode, where });
         expect(await worldOf(scratch, id), where).toEqual(before);
@@ -80,48 +79,56 @@ export function killReview(
       expect(processesOf(scratch)).toEqual([]);
     });
 
-    it('at every point of a rejection makes one pulse of it', { timeout: 60_000 }, async () => {
-      using scratch = createScratch();
-      await prepare(scratch);
-      const { id, branch } = await waiting(scratch);
-      const before = await worldOf(scratch, id);
-      await killed(scratch, { id, word: 'reject', where: 'review:before' });
-      expect(await worldOf(scratch, id)).toEqual(before);
-      await killed(scratch, { id, word: 'reject', where: 'review:after' });
-      const again = await review(scratch, { id, word: 'reject' });
-      expect(again).toMatchObject({ end: 1, said: expect.stringContaining('does not wait for review') });
-      expect(await runner(scratch, id)).toBe(0);
-      const after = await worldOf(scratch, id);
-      expect(after.session).toEqual(before.session);
-      expect(after.main).toBe(before.main);
-      expect(subjects(scratch, `main..${branch}`)).toEqual(['feat: one', 'feat: two', 'feat: review-1']);
-    });
+    it.runIf(isHere(place))(
+      'at every point of a rejection makes one pulse of it',
+      { timeout: 60_000 },
+      async () => {
+        using scratch = createScratch();
+        await prepare(scratch);
+        const { id, branch } = await waiting(scratch);
+        const before = await worldOf(scratch, id);
+        await killed(scratch, { id, word: 'reject', where: 'review:before' });
+        expect(await worldOf(scratch, id)).toEqual(before);
+        await killed(scratch, { id, word: 'reject', where: 'review:after' });
+        const again = await review(scratch, { id, word: 'reject' });
+        expect(again).toMatchObject({ end: 1, said: expect.stringContaining('does not wait for review') });
+        expect(await runner(scratch, id)).toBe(0);
+        const after = await worldOf(scratch, id);
+        expect(after.session).toEqual(before.session);
+        expect(after.main).toBe(before.main);
+        expect(subjects(scratch, `main..${branch}`)).toEqual(['feat: one', 'feat: two', 'feat: review-1']);
+      },
+    );
 
-    it('in the middle of a checkout: git goes on, and the checkout is whole', {
-      timeout: 60_000,
-    }, async () => {
-      using scratch = createScratch();
-      await prepare(scratch);
-      const { id, branch } = await waiting(scratch);
-      const filter = scratch.file('filter.sh', `${holdUp(scratch)}; cat\n`);
-      scratch.git('config', 'filter.slow.smudge', `sh ${filter}`);
-      writeFileSync(join(scratch.repository, '.git/info/attributes'), '* filter=slow\n');
-      await killedWhenHeld(scratch, { id, word: 'ff' });
-      scratch.file('go', '');
-      await expect
-        .poll(() => scratch.git('rev-parse', 'main'), { timeout: 20_000 })
-        .toBe(scratch.git('rev-parse', branch));
-      await expect
-        .poll(() => existsSync(join(scratch.repository, '.git/index.lock')), { timeout: 20_000 })
-        .toBe(false);
-      expect(scratch.git('status', '--porcelain')).toBe('');
-      expect(scratch.read('two')).toBe('x\n');
-      expect(await review(scratch, { id, word: 'ff' })).toMatchObject({ end: 0 });
-      expect(await runner(scratch, id)).toBe(0);
-      expect(subjects(scratch, 'main')).toEqual(['first', 'feat: one', 'feat: two']);
-    });
+    it.runIf(isHere(place))(
+      'in the middle of a checkout: git goes on, and the checkout is whole',
+      {
+        timeout: 60_000,
+      },
+      async () => {
+        using scratch = createScratch();
+        await prepare(scratch);
+        const { id, branch } = await waiting(scratch);
+        const filter = scratch.file('filter.sh', `${holdUp(scratch)}; cat\n`);
+        scratch.git('config', 'filter.slow.smudge', `sh ${filter}`);
+        writeFileSync(join(scratch.repository, '.git/info/attributes'), '* filter=slow\n');
+        await killedWhenHeld(scratch, { id, word: 'ff' });
+        scratch.file('go', '');
+        await expect
+          .poll(() => scratch.git('rev-parse', 'main'), { timeout: 20_000 })
+          .toBe(scratch.git('rev-parse', branch));
+        await expect
+          .poll(() => existsSync(join(scratch.repository, '.git/index.lock')), { timeout: 20_000 })
+          .toBe(false);
+        expect(scratch.git('status', '--porcelain')).toBe('');
+        expect(scratch.read('two')).toBe('x\n');
+        expect(await review(scratch, { id, word: 'ff' })).toMatchObject({ end: 0 });
+        expect(await runner(scratch, id)).toBe(0);
+        expect(subjects(scratch, 'main')).toEqual(['first', 'feat: one', 'feat: two']);
+      },
+    );
 
-    it.each(['ff', 'merge', 'squash'] as const)(
+    it.each(drawFor(place, ['ff', 'merge', 'squash'] as const, { of: 'a checkout', kind: () => '' }))(
       'in the middle of a checkout, and git with it: %s is whole when it is said again',
       { timeout: 60_000 },
       async (mode) => {
@@ -146,38 +153,42 @@ export function killReview(
       },
     );
 
-    it('at every point of a pull request opens one, and leaves the base alone', {
-      timeout: 60_000,
-    }, async () => {
-      using scratch = createScratch();
-      await prepare(scratch);
-      const { id, branch } = await waiting(scratch);
-      const opened = join(scratch.path, 'opened');
-      installHub(scratch, opened);
-      scratch.git('init', '-q', '--bare', join(scratch.path, 'remote.git'));
-      scratch.git('remote', 'add', 'origin', join(scratch.path, 'remote.git'));
-      const before = await worldOf(scratch, id);
-      // To ask for the remote's address is the last that Pulse does before the push.
-      for (const where of ['merge:before' satisfies CrashPoint, 'git remote']) {
-        await killed(scratch, { id, word: 'pr', where });
-        expect(await worldOf(scratch, id), where).toEqual(before);
-        expect(scratch.git('ls-remote', 'origin'), where).toBe('');
-      }
-      await killedWhenHeld(scratch, { id, word: 'pr' });
-      scratch.file('go', '');
-      for (const where of ['merge:after', 'review:before'] satisfies CrashPoint[]) {
-        await killed(scratch, { id, word: 'pr', where });
-        expect((await worldOf(scratch, id)).session, where).toEqual(before.session);
-      }
-      await killed(scratch, { id, word: 'pr', where: 'review:after' });
-      expect(await runner(scratch, id)).toBe(0);
-      expect(readFileSync(opened, 'utf8')).toBe('opened\n');
-      const pushed = scratch.git('ls-remote', 'origin').split('\t');
-      expect(pushed).toEqual([scratch.git('rev-parse', branch), `refs/heads/${branch}`]);
-      const after = await worldOf(scratch, id);
-      expect(after.session).toMatchObject({ status: 'complete', merged: scratch.git('rev-parse', branch) });
-      expect([after.main, after.head, after.checkout]).toEqual([before.main, before.head, before.checkout]);
-    });
+    it.runIf(isHere(place))(
+      'at every point of a pull request opens one, and leaves the base alone',
+      {
+        timeout: 60_000,
+      },
+      async () => {
+        using scratch = createScratch();
+        await prepare(scratch);
+        const { id, branch } = await waiting(scratch);
+        const opened = join(scratch.path, 'opened');
+        installHub(scratch, opened);
+        scratch.git('init', '-q', '--bare', join(scratch.path, 'remote.git'));
+        scratch.git('remote', 'add', 'origin', join(scratch.path, 'remote.git'));
+        const before = await worldOf(scratch, id);
+        // To ask for the remote's address is the last that Pulse does before the push.
+        for (const where of ['merge:before' satisfies CrashPoint, 'git remote']) {
+          await killed(scratch, { id, word: 'pr', where });
+          expect(await worldOf(scratch, id), where).toEqual(before);
+          expect(scratch.git('ls-remote', 'origin'), where).toBe('');
+        }
+        await killedWhenHeld(scratch, { id, word: 'pr' });
+        scratch.file('go', '');
+        for (const where of ['merge:after', 'review:before'] satisfies CrashPoint[]) {
+          await killed(scratch, { id, word: 'pr', where });
+          expect((await worldOf(scratch, id)).session, where).toEqual(before.session);
+        }
+        await killed(scratch, { id, word: 'pr', where: 'review:after' });
+        expect(await runner(scratch, id)).toBe(0);
+        expect(readFileSync(opened, 'utf8')).toBe('opened\n');
+        const pushed = scratch.git('ls-remote', 'origin').split('\t');
+        expect(pushed).toEqual([scratch.git('rev-parse', branch), `refs/heads/${branch}`]);
+        const after = await worldOf(scratch, id);
+        expect(after.session).toMatchObject({ status: 'complete', merged: scratch.git('rev-parse', branch) });
+        expect([after.main, after.head, after.checkout]).toEqual([before.main, before.head, before.checkout]);
+      },
+    );
   });
 }
 

@@ -1,3 +1,3 @@
 import { killSuite } from './kill-suite.ts';
 
-killSuite('SQLite', async () => undefined);
+killSuite({ store: 'SQLite', prepare: async () => undefined });

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { CRASH_POINTS, CRASH_SIDES, type CrashPoint } from '../../src/engine/actions.ts';
 import { createPulse } from '../../src/pulse.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
+import { draw, IS_MORE, IS_WHOLE } from '../lanes/lane.ts';
 
 const FIXTURE = join(import.meta.dirname, 'fixtures/runner.ts');
 const ITERATIONS = 3;
@@ -57,10 +58,32 @@ const cases: Case[] = [
 const ONCE = /^(start|close_worktree|pack):/;
 for (const one of cases) if (ONCE.test(one.where)) one.count = 1;
 
-/** The whole suite on one store. `prepare` gives each case an environment with a fresh one. */
-export function killSuite(store: string, prepare: (scratch: Scratch) => Promise<void>): void {
+/** Which cases a sample takes: one of each kind, or only a few of them on a second store, where transactions alone differ. */
+export interface StoreOfSuite {
+  store: string;
+  isSecond?: boolean;
+  /** Gives each case an environment with a fresh store. */
+  prepare(scratch: Scratch): Promise<void>;
+}
+
+export function drawFor<T>(
+  { store, isSecond }: StoreOfSuite,
+  cases: readonly T[],
+  { of, kind }: { of: string; kind(one: NoInfer<T>): string },
+): T[] {
+  return draw(cases, { of: `${of} on ${store}`, ...(isSecond ? { share: 0.1 } : { kind }) });
+}
+
+/** Whether a test without cases is done here: on a second store it belongs to the rest. */
+export function isHere({ isSecond = false }: StoreOfSuite): boolean {
+  return isSecond ? IS_MORE : IS_WHOLE;
+}
+
+/** The whole suite on one store. */
+export function killSuite(place: StoreOfSuite): void {
+  const { store, prepare } = place;
   describe(`a runner on ${store} that is killed`, () => {
-    it.each(cases)(
+    it.each(drawFor(place, cases, { of: 'a goal', kind: actionOf }))(
       'at $where ($count) leaves a session that the next one completes',
       { timeout: 60_000 },
       async (one) => {
@@ -75,7 +98,7 @@ export function killSuite(store: string, prepare: (scratch: Scratch) => Promise<
       },
     );
 
-    it.each(TROUBLED)(
+    it.each(drawFor(place, TROUBLED, { of: 'a goal in trouble', kind: actionOf }))(
       'at $where, in trouble already, leaves a session that ends well',
       { timeout: 60_000 },
       async (one) => {
@@ -90,6 +113,11 @@ export function killSuite(store: string, prepare: (scratch: Scratch) => Promise<
       },
     );
   });
+}
+
+/** Both sides of an action, and one that is passed again, are of one kind. */
+export function actionOf({ where }: { where: string }): string {
+  return where.replace(/:(before|after)$/, '');
 }
 
 /** What leads to the points that a session which goes well never passes. */

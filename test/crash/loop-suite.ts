@@ -2,9 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '../fakes/random.ts';
 import type { Fate } from '../fakes/simulation.ts';
-
-/** `PULSE_SEED=… npm test` repeats a random run; the seed is in the failure's text. */
-const SEED = Number(process.env.PULSE_SEED ?? Math.floor(Math.random() * 2 ** 31));
+import { draw, seedsOf, sweep } from '../lanes/lane.ts';
 
 export interface LoopSuite {
   name: string;
@@ -14,7 +12,8 @@ export interface LoopSuite {
   ): Promise<{ points: string[]; violations: string[] }>;
   /** What a second death can meet of the first one's repair is over after so many points. */
   near: number;
-  randomRuns: number;
+  /** With random trouble: in a sample, and in all. */
+  randomRuns: { few: number; many: number };
   /** A long session is stalled, and killed twice, at every so many points; it is killed once at each. */
   stride?: number;
 }
@@ -26,44 +25,50 @@ export function surviveSuite({ name, run, near, randomRuns, stride = 1 }: LoopSu
       { timeout: 120_000 },
       async (fate) => {
         const { points } = await run(() => null);
-        const failures: string[] = [];
-        for (const [at, point] of points.entries()) {
-          if (fate !== 'die' && at % stride > 0) continue;
-          const { violations } = await run((_, index) => (index === at ? fate : null));
-          if (violations.length > 0) failures.push(`${at} ${point}: ${violations.join('; ')}`);
-        }
+        const cases = pointsOf(points).filter(({ at }) => fate === 'die' || at % stride === 0);
+        const failures = await sweep(draw(cases, { of: `${name} ${fate}`, kind: ({ point }) => point }), {
+          name: ({ at, point }) => `${at} ${point}`,
+          violationsOf: async ({ at }) => (await run((_, index) => (index === at ? fate : null))).violations,
+        });
         expect(failures).toEqual([]);
       },
     );
 
     it('survives every pair of deaths that are close to each other', { timeout: 240_000 }, async () => {
       const { points } = await run(() => null);
-      const failures: string[] = [];
-      for (const [first, point] of points.entries()) {
-        if (first % stride > 0) continue;
-        for (let second = first + 1; second <= first + near; second++) {
-          const { violations } = await run((_, index) =>
-            index === first || index === second ? 'die' : null,
-          );
-          if (violations.length > 0) failures.push(`${first} ${point}, ${second}: ${violations.join('; ')}`);
-        }
-      }
+      const pairs = pointsOf(points)
+        .filter(({ at }) => at % stride === 0)
+        .flatMap((first) =>
+          Array.from({ length: near }, (_, index) => ({ ...first, second: first.at + 1 + index })),
+        );
+      const failures = await sweep(draw(pairs, { of: `${name} pairs`, kind: ({ point }) => point }), {
+        name: ({ at, point, second }) => `${at} ${point}, ${second}`,
+        violationsOf: async ({ at, second }) =>
+          (await run((_, index) => (index === at || index === second ? 'die' : null))).violations,
+      });
       expect(failures).toEqual([]);
     });
 
     it('survives random deaths and stalls', { timeout: 240_000 }, async () => {
-      const failures: string[] = [];
-      for (let index = 0; index < randomRuns; index++) {
-        const random = createRandom(SEED + index);
-        let trouble = 10;
-        const { violations } = await run(() => {
-          if (trouble === 0 || random() > 0.05) return null;
-          trouble -= 1;
-          return random() < 0.7 ? 'die' : random() < 0.5 ? 'stall' : 'nap';
-        });
-        if (violations.length > 0) failures.push(`PULSE_SEED=${SEED + index} ${violations.join('; ')}`);
-      }
+      const failures = await sweep(seedsOf(randomRuns.few, randomRuns.many), {
+        name: (seed) => `PULSE_TEST_SEED=${seed}`,
+        async violationsOf(seed) {
+          const random = createRandom(seed);
+          let trouble = 10;
+          const { violations } = await run(() => {
+            if (trouble === 0 || random() > 0.05) return null;
+            trouble -= 1;
+            return random() < 0.7 ? 'die' : random() < 0.5 ? 'stall' : 'nap';
+          });
+          return violations;
+        },
+      });
       expect(failures).toEqual([]);
     });
   });
+}
+
+/** A session passes most points several times; a draw takes each at least once. */
+export function pointsOf(points: readonly string[]): { at: number; point: string }[] {
+  return points.map((point, at) => ({ at, point }));
 }

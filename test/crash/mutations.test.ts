@@ -4,23 +4,28 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { draw } from '../lanes/lane.ts';
 import { MUTATIONS, type Mutation } from './mutations.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
 describe('without its guard the suite fails', () => {
-  it.each(MUTATIONS)('$guard', { timeout: 120_000 }, async (mutation) => {
-    const copy = mkdtempSync(join(tmpdir(), 'pulse-mutation-'));
-    try {
-      copyProject(copy);
-      mutate(copy, mutation);
-      const { code, output } = await runSuite(copy, mutation);
-      expect(code, output).toBe(1);
-      expect(output).toMatch(/Tests .*\d+ failed/);
-    } finally {
-      rmSync(copy, { recursive: true, force: true });
-    }
-  });
+  it.each(draw(MUTATIONS, { of: 'mutations', kind: ({ suite }) => suite }))(
+    '$guard',
+    { timeout: 120_000 },
+    async (mutation) => {
+      const copy = mkdtempSync(join(tmpdir(), 'pulse-mutation-'));
+      try {
+        copyProject(copy);
+        mutate(copy, mutation);
+        const { code, output } = await runSuite(copy, mutation);
+        expect(code, output).toBe(1);
+        expect(output).toMatch(/Tests .*\d+ failed/);
+      } finally {
+        rmSync(copy, { recursive: true, force: true });
+      }
+    },
+  );
 });
 
 function copyProject(copy: string): void {
@@ -51,9 +56,19 @@ function runSuite(
     vitest,
     'run',
     suite,
+    '--bail=1',
     ...(tests ? ['-t', tests] : []),
   ];
-  const env = { ...process.env, NO_COLOR: '1', VITEST: undefined, VITEST_POOL_ID: undefined };
+  const env = {
+    ...process.env,
+    NO_COLOR: '1',
+    VITEST: undefined,
+    VITEST_POOL_ID: undefined,
+    PULSE_TEST_REPORT: undefined,
+    // Every case of the suite may be the one that notices, and one is enough.
+    PULSE_TEST_LANE: 'all',
+    PULSE_TEST_FIRST_VIOLATION: '1',
+  };
   const child = spawn(process.execPath, args, { cwd: copy, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));

@@ -9,7 +9,8 @@ import { findSession, listChildren } from '../../src/store/sessions.ts';
 import { levelOf } from '../fakes/research-world.ts';
 import { type Fate, type Simulated, simulate } from '../fakes/simulation.ts';
 import { type AgentScript, attemptsOf } from '../fakes/world.ts';
-import { surviveSuite } from './loop-suite.ts';
+import { draw, IS_WHOLE, sweep } from '../lanes/lane.ts';
+import { pointsOf, surviveSuite } from './loop-suite.ts';
 
 const WORKERS = 2;
 /** Each worker counts its own iterations; the idea is the experiment's. */
@@ -95,7 +96,7 @@ async function violationsOf({ world, store, sessionId, isStuck }: Simulated): Pr
 }
 
 describe('simulated research by two at once', () => {
-  it('keeps two of four experiments, the second on top of the first', async () => {
+  it.runIf(IS_WHOLE)('keeps two of four experiments, the second on top of the first', async () => {
     const { violations, points } = await run(() => null);
     expect(violations).toEqual([]);
     expect(points).toContain('commit again');
@@ -105,24 +106,27 @@ describe('simulated research by two at once', () => {
 surviveSuite({
   name: 'simulated research by two at once',
   run: (fate) => run(fate),
-  ...{ near: 2, randomRuns: 30, stride: 5 },
+  ...{ near: 2, randomRuns: { few: 6, many: 30 }, stride: 5 },
 });
 
 describe('simulated research by two at once, with noise', () => {
   const noisy = { isNoisy: true };
 
-  it('keeps the same, and knows of each best what was read of that one', async () => {
+  it.runIf(IS_WHOLE)('keeps the same, and knows of each best what was read of that one', async () => {
     const { violations } = await run(() => null, noisy);
     expect(violations).toEqual([]);
   });
 
   it('survives a death at every point', { timeout: 120_000 }, async () => {
     const { points } = await run(() => null, noisy);
-    const failures: string[] = [];
-    for (const [at, point] of points.entries()) {
-      const { violations } = await run((_, index) => (index === at ? 'die' : null), noisy);
-      if (violations.length > 0) failures.push(`${at} ${point}: ${violations.join('; ')}`);
-    }
+    const failures = await sweep(
+      draw(pointsOf(points), { of: 'noisy research', kind: ({ point }) => point }),
+      {
+        name: ({ at, point }) => `${at} ${point}`,
+        violationsOf: async ({ at }) =>
+          (await run((_, index) => (index === at ? 'die' : null), noisy)).violations,
+      },
+    );
     expect(failures).toEqual([]);
   });
 });

@@ -4,6 +4,8 @@ import { readEvents } from '../../src/store/events.ts';
 import { findSession, getControl } from '../../src/store/sessions.ts';
 import { type Simulated, simulate, violationsOf } from '../fakes/simulation.ts';
 import type { AgentScript } from '../fakes/world.ts';
+import { draw, IS_WHOLE, sweep } from '../lanes/lane.ts';
+import { pointsOf } from './loop-suite.ts';
 
 const HOUR = 3_600_000;
 const AWAY = { class: 'overloaded', message: 'The service is overloaded (529).', resetAt: null } as const;
@@ -26,7 +28,7 @@ async function factsOf({ store, sessionId }: Simulated) {
 }
 
 describe('a model service that is away', () => {
-  it('for an hour costs waiting, not the session, and no iteration', async () => {
+  it.runIf(IS_WHOLE)('for an hour costs waiting, not the session, and no iteration', async () => {
     const simulated = await simulate({ script: awayUntil(HOUR), fate: () => null });
     expect(await violationsOf(simulated, 2)).toEqual([]);
     const { session, control, events, tries } = await factsOf(simulated);
@@ -41,19 +43,22 @@ describe('a model service that is away', () => {
     expect(control.counters).toMatchObject({ service: 0, serviceWaitMs: 0, waiting: null });
   });
 
-  it('for an hour is waited for by the next process too when the first dies in the wait', async () => {
-    for (const killsAtMs of [[20 * 60_000], [1_000, 50_000, 40 * 60_000]]) {
-      const simulated = await simulate({ script: awayUntil(HOUR), fate: () => null, killsAtMs });
-      expect(await violationsOf(simulated, 2)).toEqual([]);
-      const { tries } = await factsOf(simulated);
-      await simulated.store.close();
-      expect(simulated.processes).toBe(killsAtMs.length + 1);
-      // Nobody who comes new begins the pauses from the beginning.
-      expect(tries).toBeLessThan(17 + killsAtMs.length);
-    }
-  });
+  it.runIf(IS_WHOLE)(
+    'for an hour is waited for by the next process too when the first dies in the wait',
+    async () => {
+      for (const killsAtMs of [[20 * 60_000], [1_000, 50_000, 40 * 60_000]]) {
+        const simulated = await simulate({ script: awayUntil(HOUR), fate: () => null, killsAtMs });
+        expect(await violationsOf(simulated, 2)).toEqual([]);
+        const { tries } = await factsOf(simulated);
+        await simulated.store.close();
+        expect(simulated.processes).toBe(killsAtMs.length + 1);
+        // Nobody who comes new begins the pauses from the beginning.
+        expect(tries).toBeLessThan(17 + killsAtMs.length);
+      }
+    },
+  );
 
-  it('for a day blocks the session after six hours, and says so', async () => {
+  it.runIf(IS_WHOLE)('for a day blocks the session after six hours, and says so', async () => {
     const simulated = await simulate({ script: awayUntil(24 * HOUR), fate: () => null });
     const { session, events } = await factsOf(simulated);
     await simulated.store.close();
@@ -68,13 +73,16 @@ describe('a model service that is away', () => {
     const script = awayUntil(11_000);
     const { points, store } = await simulate({ script, fate: () => null });
     await store.close();
-    const failures: string[] = [];
-    for (const [index, point] of points.entries()) {
-      const simulated = await simulate({ script, fate: (_, at) => (at === index ? 'die' : null) });
-      const violations = await violationsOf(simulated, 2);
-      await simulated.store.close();
-      if (violations.length > 0) failures.push(`${index} ${point}: ${violations.join('; ')}`);
-    }
+    const failures = await sweep(draw(pointsOf(points), { of: 'patience', kind: ({ point }) => point }), {
+      name: ({ at, point }) => `${at} ${point}`,
+      async violationsOf({ at }) {
+        const fate = (_: string, index: number) => (index === at ? 'die' : null);
+        const simulated = await simulate({ script, fate });
+        const violations = await violationsOf(simulated, 2);
+        await simulated.store.close();
+        return violations;
+      },
+    });
     expect(failures).toEqual([]);
   });
 });

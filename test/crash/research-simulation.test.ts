@@ -10,7 +10,8 @@ import { findResearch, listExperiments } from '../../src/store/research.ts';
 import { findSession } from '../../src/store/sessions.ts';
 import { type Fate, type Simulated, simulate } from '../fakes/simulation.ts';
 import { type AgentScript, attemptsOf } from '../fakes/world.ts';
-import { surviveSuite } from './loop-suite.ts';
+import { draw, IS_WHOLE, sweep } from '../lanes/lane.ts';
+import { pointsOf, surviveSuite } from './loop-suite.ts';
 
 const script: AgentScript = (iteration) => ({ finalMessage: `Idea ${iteration}.` });
 
@@ -115,19 +116,23 @@ function toldViolations({ world }: Simulated): string[] {
 }
 
 describe('a simulated research session', () => {
-  it('keeps two of four experiments when nothing goes wrong', async () => {
+  it.runIf(IS_WHOLE)('keeps two of four experiments when nothing goes wrong', async () => {
     const { violations, world } = await run(() => null);
     expect(violations).toEqual([]);
     expect(world.finishedRuns).toEqual([2, 3, 4, 5, 6]);
   });
 });
 
-surviveSuite({ name: 'a simulated research session', run: (fate) => run(fate), near: 6, randomRuns: 60 });
+surviveSuite({
+  name: 'a simulated research session',
+  run: (fate) => run(fate),
+  ...{ near: 6, randomRuns: { few: 12, many: 60 } },
+});
 
 describe('a simulated research session with a commander elsewhere', { timeout: 240_000 }, () => {
   const elsewhere = { hasCommander: true };
 
-  it('tells it everything once when nothing goes wrong', async () => {
+  it.runIf(IS_WHOLE)('tells it everything once when nothing goes wrong', async () => {
     const { violations, world } = await run(() => null, elsewhere);
     expect(violations).toEqual([]);
     expect(world.commander).toHaveLength(17);
@@ -135,16 +140,21 @@ describe('a simulated research session with a commander elsewhere', { timeout: 2
 
   it.each(['die', 'stall'] as const)('tells it everything, wherever its runner fails: %s', async (fate) => {
     const { points } = await run(() => null, elsewhere);
-    const failures: string[] = [];
-    for (const [at, point] of points.entries()) {
-      // What happens elsewhere in the loop is the suite's above: here it is what happens around a call.
-      if (!/^(deliver|commander|settle|end|files|close)/.test(point)) continue;
-      const { violations, world } = await run((_, index) => (index === at ? fate : null), elsewhere);
-      const { length: count } = world.commander;
-      // Before the call nobody was told: whoever was replaced there tells nothing any more.
-      if (point === 'deliver:before' && count !== 17) violations.push(`${count} calls`);
-      if (violations.length > 0) failures.push(`${at} ${point}: ${violations.join('; ')}`);
-    }
+    // What happens elsewhere in the loop is the suite's above: here it is what happens around a call.
+    const around = pointsOf(points).filter(({ point }) =>
+      /^(deliver|commander|settle|end|files|close)/.test(point),
+    );
+    const cases = draw(around, { of: `commander ${fate}`, kind: ({ point }) => point, share: 0.2 });
+    const failures = await sweep(cases, {
+      name: ({ at, point }) => `${at} ${point}`,
+      async violationsOf({ at, point }) {
+        const { violations, world } = await run((_, index) => (index === at ? fate : null), elsewhere);
+        const { length: count } = world.commander;
+        // Before the call nobody was told: whoever was replaced there tells nothing any more.
+        if (point === 'deliver:before' && count !== 17) violations.push(`${count} calls`);
+        return violations;
+      },
+    });
     expect(failures).toEqual([]);
   });
 });

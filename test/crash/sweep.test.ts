@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { claimAttempt } from '../../src/engine/claim.ts';
@@ -14,7 +15,8 @@ import { openSqlite } from '../../src/store/open-sqlite.ts';
 import { createScratch } from '../fakes/scratch.ts';
 import { dispatchForTest } from './fixtures/dispatch.ts';
 
-const DEAD = 'nohost/00000000-0000-0000-0000-000000000000/1/1';
+/** Of this host before it was started last: nobody waits for it to speak up. */
+const DEAD = `${hostname()}/00000000-0000-0000-0000-000000000000/1/1`;
 
 it('ends what still runs in the worktree and keeps what lies there aside', { timeout: 60_000 }, async () => {
   using scratch = createScratch();

@@ -13,6 +13,7 @@ import { EventReader } from '../api/event-reader.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 import { type SharedPostgres, sharePostgres } from '../fakes/shared-postgres.ts';
 import { writeTrustedConfig } from '../fakes/trusted-config.ts';
+import { IS_MORE, IS_WHOLE } from '../lanes/lane.ts';
 import { rawCall } from '../mcp/tool-calls.ts';
 import { idea, prepareLab, startResearch } from '../research-loop/lab.ts';
 import { type Planted, plantSecrets } from './planted.ts';
@@ -40,6 +41,7 @@ async function openPlace(more: Record<string, string>): Promise<Place> {
   const PATH = `${dirname(process.execPath)}:${BIN}:${process.env.PATH}`;
   const environment = {
     ...{ PATH, HOME: scratch.path, PULSE_HOME: scratch.home, OUT: scratch.path, PULSE_REPLAY_SPEED: '0' },
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     ...planted.environment,
     ...more,
   };
@@ -270,7 +272,7 @@ describe('what is kept and shown of agents that print secrets', { timeout: 300_0
   }, 60_000);
   afterAll(() => postgres[Symbol.asyncDispose]());
 
-  it('has none of them, with SQLite', async () => {
+  it.runIf(IS_WHOLE)('has none of them, with SQLite', async () => {
     await using place = await openPlace({});
     const ids = await runAll(place);
     const texts = [...(await shown(place, ids)), ...filesOf(place)];
@@ -279,7 +281,7 @@ describe('what is kept and shown of agents that print secrets', { timeout: 300_0
     expect(leaksIn(place.planted, texts)).toEqual([]);
   });
 
-  it('has none of them, with PostgreSQL', async () => {
+  it.runIf(IS_MORE)('has none of them, with PostgreSQL', async () => {
     const url = await postgres.createDatabase();
     await using place = await openPlace({ PULSE_DATABASE_URL: url });
     const ids = await runAll(place);

@@ -15,6 +15,9 @@ export const SEED = Number(process.env.PULSE_TEST_SEED ?? 1);
 /** Whether tests run here that have no cases to draw from: `rest` adds to a sample and does nothing again. */
 export const IS_WHOLE = LANE !== 'rest';
 
+/** Whether this run does what a sample leaves out. */
+export const IS_MORE = LANE === 'rest' || LANE === 'all';
+
 export interface Draw<T> {
   /** Two suites with the same cases draw differently. */
   of: string;
@@ -29,7 +32,7 @@ export interface Draw<T> {
 /** The cases that this lane does, in their order. */
 export function draw<T>(
   cases: readonly T[],
-  { of, kind = () => '', share = 0, lane = LANE, seed = SEED }: Draw<T>,
+  { of, kind = () => '', share = 0, lane = LANE, seed = SEED }: Draw<NoInfer<T>>,
 ): T[] {
   if (lane === 'all') return [...cases];
   const random = createRandom(seed ^ hash(of));
@@ -44,18 +47,24 @@ export function draw<T>(
 
 /** How often a random property is tried: few times in a sample, and in the rest what is missing to many. */
 export function runsOf(few: number, many: number): number {
-  return LANE === 'all' ? many : LANE === 'rest' ? many - few : few;
+  return seedsOf(few, many).length;
+}
+
+/** A seed for each random run. The first one is `SEED` itself, so that a run can be repeated by its own. */
+export function seedsOf(few: number, many: number): number[] {
+  const seeds = Array.from({ length: many }, (_, index) => SEED + index);
+  return LANE === 'all' ? seeds : LANE === 'rest' ? seeds.slice(few) : seeds.slice(0, few);
 }
 
 /** What a sweep over many cases finds wrong. A copy without one of its guards has to fail only once. */
 export async function sweep<T>(
   cases: Iterable<T>,
-  violationOf: (one: T) => Promise<string | null>,
+  { name, violationsOf }: { name(one: T): string; violationsOf(one: T): Promise<readonly string[]> },
 ): Promise<string[]> {
   const found: string[] = [];
   for (const one of cases) {
-    const violation = await violationOf(one);
-    if (violation !== null) found.push(violation);
+    const violations = await violationsOf(one);
+    if (violations.length > 0) found.push(`${name(one)}: ${violations.join('; ')}`);
     if (found.length > 0 && process.env.PULSE_TEST_FIRST_VIOLATION) break;
   }
   return found;
