@@ -88,7 +88,7 @@ function isToken(header: string, expected: Buffer): boolean {
 
 function wrongHost(): PulseError {
   return new PulseError('forbidden', 'The request names a host that is not this server.', {
-    hint: 'Use localhost or 127.0.0.1; `pulse serve --host` makes another name known.',
+    hint: 'Use localhost or 127.0.0.1; `pulse serve --host ADDRESS` makes another name known.',
   });
 }
 

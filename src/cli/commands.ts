@@ -259,7 +259,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     details:
       'A config that came with a repository may name commands, variables to hand on and a wider sandbox. Its limits, ' +
       '`context` and `labels` hold without a question; the rest is believed once you have said so, and asked for again ' +
-      'when the file changes. `pulse init` trusts what it wrote; `pulse start --trust` says it for one session.',
+      'when the file changes. `pulse init` trusts what it wrote; `pulse start "…" --trust` says it for one session.',
     options: [
       { name: 'yes', help: 'Do not ask.' },
       { name: 'path', value: 'text', placeholder: 'DIR', help: 'The repository (default: here).' },

@@ -1,0 +1,349 @@
+/** Each command that a text of Pulse names is run here as it is printed, in a place where it would be. */
+import { spawn } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { namedCommands } from '../fakes/named-commands.ts';
+import { OWN_NODE, PROGRAM, until, useScene } from './scene.ts';
+
+const scene = useScene();
+
+/** As the source has them; `{}` is filled in by Pulse, what is in capitals by a person. */
+const ANYWHERE = [
+  'pulse help',
+  'pulse help COMMAND',
+  'pulse help {}',
+  'pulse doctor',
+  'pulse config',
+  'pulse init',
+  'pulse init --force',
+  'pulse trust --yes',
+  'pulse trust --path {}',
+  'pulse start "…"',
+  'pulse start "what should be done"',
+  'pulse start "what should be done" --verify "npm test"',
+  'pulse start "…" --command "./your-agent.sh"',
+  'pulse start "…" --trust',
+  'pulse start "Implement user auth" --verify "npm test"',
+  'pulse start "Fix the flaky tests" --command "./my-agent.sh" --max-iterations 5',
+  'pulse start "Port the CLI" --budget-usd 25 --detach',
+  'pulse list',
+  'pulse list --status blocked',
+  'pulse list --status failed',
+  'pulse list --status running',
+  'pulse status',
+  'pulse session-names 2>/dev/null',
+  'pulse completion bash',
+  'pulse completion fish > ~/.config/fish/completions/pulse.fish',
+  'pulse signal < message.md',
+  'pulse mcp',
+] as const;
+const ENDED = [
+  'pulse status {}',
+  'pulse status last',
+  'pulse watch {}',
+  'pulse verify {}',
+  'pulse log {}',
+  'pulse log 3f2c --iteration 2',
+  'pulse export {} --format md',
+  'pulse export 3f2c --format md',
+  'pulse export 3f2c --output evidence.md',
+] as const;
+/** Each goes on with a session that asks. */
+const ASKING = [
+  'pulse resume {}',
+  'pulse resume … --answer {}',
+  'pulse resume last --answer "Use bcrypt."',
+  'pulse resume 3f2c --answer "Use bcrypt."',
+  'pulse resume 3f2c --max-iterations 20',
+  'pulse resume last --setup "npm install"',
+  'pulse note 3f2c "Port 8080." --answer',
+  'pulse note {} "…"',
+  'pulse note last "Leave the public API as it is."',
+  'pulse note ID "what to heed"',
+] as const;
+const RUNNING = ['pulse watch {}', 'pulse pause {}', 'pulse abort {}'] as const;
+const SERVING = [
+  'pulse serve',
+  'pulse serve --adopt',
+  'pulse serve --host ADDRESS',
+  'pulse serve --port 4000 --adopt',
+  'pulse daemon --labels linux',
+  'pulse daemon --labels linux,gpu',
+] as const;
+const WORKFLOW = {
+  start: ['pulse workflow start PLAN', 'pulse workflow start plan.yaml --yes', 'pulse workflow start {}'],
+  approve: ['pulse workflow approve {}', 'pulse workflow approve 3f2c'],
+  show: ['pulse workflow show {}'],
+  review: [
+    'pulse workflow review {} --approve',
+    'pulse workflow review {} --approve --merge {}',
+    'pulse workflow review {} --approve --merge merge',
+    'pulse workflow review 3f2c --approve --merge squash',
+    'pulse workflow review 3f2c --reject "The error message names no file."',
+  ],
+} as const;
+const RESEARCH = [
+  'pulse research start FILE',
+  'pulse research start research.yaml --iterations 20',
+  'pulse research start research.yaml --iterations 60 --parallel 3',
+  'pulse research show 3f2c',
+  'pulse research report {}',
+  'pulse research report 3f2c --output report.html',
+  'pulse research finish {} --done',
+] as const;
+const IN_A_RUN = [
+  `pulse tool pulse_signal '{"signal": "CONTINUE"}'`,
+  `pulse tool pulse_signal '{"signal": "COMPLETE"}'`,
+  `pulse tool pulse_signal '{"signal":"BLOCKED","reason":"…"}'`,
+] as const;
+
+/** What comes of words that are not understood, and the hint that is given. */
+const MISTAKEN = {
+  'pulse {}': ['pulse statu', 'pulse status'],
+  'pulse {} "{}"': ['pulse start Do it "so well"', `pulse start "Do it so well"`],
+} as const;
+
+/** Run as printed by other tests. */
+const ELSEWHERE = {
+  'pulse trust': 'test/e2e/trust.test.ts, at a terminal',
+  'pulse resume {} {}': 'test/e2e/hints.test.ts, after each limit',
+  'pulse {} {}': 'test/research-loop/parallel.test.ts, the same command for the one it works for',
+  'pulse workflow stop {}': 'test/e2e/workflow.test.ts',
+  'pulse workflow extension {} --approve': 'test/e2e/workflow.test.ts',
+  [`pulse tool pulse_done '{"summary":"…","filesChanged":["…"]}'`]: 'test/e2e/workflow.test.ts',
+  [`pulse tool NAME 'JSON'`]: 'test/e2e/tool.test.ts',
+  [`pulse tool propose_plan '{"plan": …}'`]: 'test/workflow/plan-edits.test.ts',
+  [`pulse tool experiment_describe '{"description":"…"}'`]: 'test/research-loop/session.test.ts',
+};
+
+/** Sentences about a command, or about a pulse of a workflow. */
+const SENTENCES = [
+  'pulse research finish is for people',
+  'pulse research finish needs one of',
+  'pulse tool works only inside a run',
+  'pulse resume begins it anew',
+  'pulse workflow {} does not take',
+  'pulse workflow {} needs one of',
+  'pulse {} is for people',
+  'pulse {} has no option',
+  'pulse {} needs {}',
+  'pulse {} does not know',
+  'pulse {} of {}',
+  'pulse {} {}{}:',
+  'pulse {}.',
+  'pulse {} has no diff',
+  'pulse {} is no longer',
+];
+
+const KNOWN = [
+  ...[...ANYWHERE, ...ENDED, ...ASKING, ...RUNNING, ...SERVING, ...RESEARCH, ...IN_A_RUN],
+  ...Object.values(WORKFLOW).flat(),
+  ...Object.keys(MISTAKEN),
+  ...Object.keys(ELSEWHERE),
+];
+
+const named = namedCommands();
+
+describe('the commands that texts name', () => {
+  it('are all in the lists above', async () => {
+    const unknown = (await named).filter(({ text }) => !isKnown(text));
+    expect(unknown).toEqual([]);
+  });
+
+  it('are run by tests that are there', () => {
+    const files = Object.values(ELSEWHERE).map((where) => where.split(',')[0]!);
+    for (const file of files) expect(existsSync(join(import.meta.dirname, '../..', file)), file).toBe(true);
+  });
+
+  it('are all still named somewhere', async () => {
+    const texts = (await named).map(({ text }) => text);
+    const isNamed = (known: string) => texts.some((text) => longest(text) === known);
+    expect(KNOWN.filter((known) => !isNamed(known))).toEqual([]);
+    expect(SENTENCES.filter((known) => !texts.some((text) => text.startsWith(known)))).toEqual([]);
+  });
+});
+
+function isKnown(text: string): boolean {
+  if (SENTENCES.some((sentence) => text.startsWith(sentence))) return true;
+  const command = longest(text);
+  // What follows is prose: no further option or word of the command.
+  return command !== undefined && /^(?:$|[.,;:)]| [a-z])/.test(text.slice(command.length));
+}
+
+function longest(text: string): string | undefined {
+  return KNOWN.filter((known) => text.startsWith(known)).sort((a, b) => b.length - a.length)[0];
+}
+
+describe('as printed', () => {
+  it('anywhere', async () => {
+    await project('echo x >> x.txt; echo "<signal>COMPLETE</signal>"');
+    for (const command of ANYWHERE) await works(command);
+  }, 120_000);
+
+  it('after a mistake', async () => {
+    await project('echo "<signal>COMPLETE</signal>"');
+    for (const [mistake, hint] of Object.values(MISTAKEN)) {
+      const { code, text } = await run(mistake).ended;
+      expect(code).toBe(2);
+      expect(/^hint: .*?(pulse .*)$/m.exec(text)?.[1], text).toBe(hint);
+      await works(hint);
+    }
+  }, 60_000);
+
+  it('of a session that has ended', async () => {
+    await project(
+      'if [ -e x.txt ]; then echo "<signal>COMPLETE</signal>"; else echo x > x.txt; echo "<signal>CONTINUE</signal>"; fi',
+    );
+    const id = sessionIn(await works('pulse start "what should be done" --verify "npm test"'));
+    for (const command of ENDED) await works(command, id);
+  }, 60_000);
+
+  it('of a session that asks', async () => {
+    await project('echo "<signal>BLOCKED: Which port?</signal>"');
+    const id = sessionIn(await works('pulse start "…"'));
+    for (const command of ASKING) await works(command, id);
+  }, 90_000);
+
+  it('of a session that runs', async () => {
+    const go = join(scene.directory, 'go');
+    await project(`while [ ! -e ${go} ]; do sleep 0.1; done; echo "<signal>CONTINUE</signal>"`);
+    const id = sessionIn(await works('pulse start "Port the CLI" --budget-usd 25 --detach'));
+    const watching = works('pulse watch {}', id);
+    await works('pulse pause {}', id);
+    writeFileSync(go, '');
+    await watching;
+    await works('pulse abort {}', id);
+    expect(RUNNING).toHaveLength(3);
+  }, 60_000);
+
+  it.each(SERVING)(
+    '%s',
+    async (command) => {
+      await project('true');
+      const { child, ended, output } = run(filled(command, ''));
+      // Another program may have the port: that is no fault of the command.
+      await until(`${command} is ready`, () => /listening|http:|ready|takes|in use/i.test(output()));
+      process.kill(-child.pid!, 'SIGTERM');
+      const { text } = await ended;
+      expect(text).not.toMatch(/^error: (?!.*in use)/m);
+    },
+    60_000,
+  );
+
+  it('of a workflow', async () => {
+    await project(`name=$(date +%s%N).txt; echo x > $name
+pulse tool pulse_done "{\\"summary\\": \\"feat: x\\", \\"filesChanged\\": [\\"$name\\"]}" > /dev/null`);
+    const [first, second, third] = WORKFLOW.start;
+    const [byName, byEnd] = WORKFLOW.approve;
+    const [approve, mergeAs, merge, squash, reject] = WORKFLOW.review;
+    const stories: [string, ...string[]][] = [
+      [first, ...WORKFLOW.show, byName, approve],
+      [second, reject, squash],
+      [third, byEnd, mergeAs],
+      [second, merge],
+    ];
+    for (const [start, ...rest] of stories) {
+      const id = sessionIn(await works(start));
+      for (const command of rest) await works(command, id);
+    }
+  }, 180_000);
+
+  it('of research', async () => {
+    await project('echo "Take one off, $PULSE_UNIT"; echo $(($(cat cost) - 1)) > cost');
+    const [start, twenty, parallel, ...looks] = RESEARCH;
+    for (const command of [start, parallel]) {
+      const { ended, output } = run(filled(command, ''));
+      await until('the session is named', () => /ses_[\w-]+/.test(output()));
+      await works('pulse abort {}', sessionIn(output()));
+      expect((await ended).text).not.toMatch(/^error:/m);
+    }
+    const id = sessionIn(await works(twenty));
+    for (const command of looks) await works(command, id);
+  }, 180_000);
+
+  it('in a run', async () => {
+    const said = join(scene.directory, 'said');
+    const calls = IN_A_RUN.map((command) => `${command} >> ${said} 2>&1; echo "exit $?" >> ${said}`);
+    await project(calls.join('\n'));
+    await works('pulse start "…"');
+    const exits = readFileSync(said, 'utf8').match(/^exit \d+$/gm);
+    expect(exits).toEqual(IN_A_RUN.map(() => 'exit 0'));
+  }, 60_000);
+});
+
+/** A repository with what the commands speak of, and an agent that is set for all sessions. */
+async function project(agent: string): Promise<void> {
+  const here = (name: string) => join(scene.repository, name);
+  const script = scene.agent(agent);
+  for (const name of ['my-agent.sh', 'your-agent.sh'])
+    writeFileSync(here(name), `#!/bin/sh\nexec ${script}\n`, { mode: 0o755 });
+  writeFileSync(here('package.json'), JSON.stringify({ name: 'p', scripts: { test: 'true' } }));
+  writeFileSync(here('cost'), '1000\n');
+  scene.git('add', '-A');
+  scene.git('commit', '-q', '-m', 'what the commands speak of');
+  appendFileSync(
+    here('.git/info/exclude'),
+    `${['/plan.yaml', '/research.yaml', '/message.md', '/.pulse'].join('\n')}\n`,
+  );
+  const pulses = [{ id: 'x', title: 'x', description: 'Make x.' }];
+  writeFileSync(here('plan.yaml'), stringify({ title: 'X', pulses, preflight: [], verify: [] }));
+  const metric = { name: 'cost', direction: 'lower', verifyCommand: 'cat cost' };
+  writeFileSync(here('research.yaml'), stringify({ goal: 'Less', metric, scope: { inScope: ['cost'] } }));
+  writeFileSync(here('message.md'), '<signal>COMPLETE</signal>\n');
+  mkdirSync(join(scene.directory, '.config/pulse'), { recursive: true });
+  writeFileSync(join(scene.directory, '.config/pulse/config.yaml'), stringify({ command: script }));
+  mkdirSync(join(scene.directory, '.config/fish/completions'), { recursive: true });
+  mkdirSync(join(scene.directory, 'bin'));
+  const shim = join(scene.directory, 'bin/pulse');
+  writeFileSync(shim, `#!/bin/sh\nexec '${OWN_NODE}' '${PROGRAM}' "$@"\n`, { mode: 0o755 });
+}
+
+/** What Pulse or a person puts in the places that are left open; a session's name in all others. */
+const FILLED: Record<string, string> = {
+  'pulse help {}': 'pulse help start',
+  'pulse help COMMAND': 'pulse help resume',
+  'pulse resume … --answer {}': 'pulse resume {} --answer "Use bcrypt."',
+  'pulse trust --path {}': 'pulse trust --path .',
+  'pulse serve --host ADDRESS': 'pulse serve --host 127.0.0.1',
+  'pulse workflow start {}': 'pulse workflow start plan.yaml',
+  'pulse workflow start PLAN': 'pulse workflow start plan.yaml',
+  'pulse workflow review {} --approve --merge {}': 'pulse workflow review {} --approve --merge merge',
+  'pulse research start FILE': 'pulse research start research.yaml',
+};
+
+function filled(command: string, id: string): string {
+  return (FILLED[command] ?? command).replace(/\{\}|\bID\b/, id).replace('3f2c', id.slice(-12));
+}
+
+/** Neither refused nor misunderstood; a session may well stop again. Returns what was printed. */
+async function works(command: string, id = ''): Promise<string> {
+  const { code, text } = await run(filled(command, id)).ended;
+  expect(code, `${command}\n${text}`).not.toBe(2);
+  expect(text, command).not.toMatch(/^error:/m);
+  return text;
+}
+
+function sessionIn(text: string): string {
+  return /ses_[0-9a-f-]+/.exec(text)![0];
+}
+
+function run(line: string) {
+  const child = spawn('/bin/sh', ['-c', line], {
+    cwd: scene.repository,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: `${join(scene.directory, 'bin')}:${process.env.PATH}`,
+      HOME: scene.directory,
+      PULSE_HOME: scene.home,
+    },
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk));
+  const ended = new Promise<{ code: number | null; text: string }>((done) =>
+    child.on('close', (code) => done({ code, text })),
+  );
+  return { child, ended, output: () => text };
+}
