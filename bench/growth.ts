@@ -1,6 +1,8 @@
 /** Whether looking costs the same with a thousand sessions and ten thousand iterations as with ten of each. */
 import { createApi } from '../src/api/api.ts';
+import { createLoops } from '../src/engine/loops.ts';
 import { isStillWaiting, loadState } from '../src/engine/state.ts';
+import { createGoalLoop } from '../src/loops/goal/index.ts';
 import { createPulse } from '../src/pulse.ts';
 import { claimTask, insertTask } from '../src/store/inbox.ts';
 import { insertIteration } from '../src/store/iterations.ts';
@@ -16,7 +18,13 @@ import { median } from './statistics.ts';
 
 const LOOKS = 300;
 const RUNNING = sessionId(0);
-const SELF = { owner: 'a', owners: () => 'alive' as const, host: 'host', leases: { mayTake: () => false } };
+const SELF = {
+  owner: 'a',
+  owners: () => 'alive' as const,
+  host: 'host',
+  leases: { mayTake: () => false },
+  loops: createLoops([createGoalLoop({ compose: () => Promise.reject(new Error('not composed')) })]),
+};
 type Look = [what: string, look: (db: Db) => Promise<unknown>];
 
 using scratch = createScratch();

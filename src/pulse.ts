@@ -12,24 +12,14 @@ import type { PulseEvent } from './domain/events.ts';
 import { createRedactor } from './domain/redact.ts';
 import { noTrace, type Trace } from './engine/actions.ts';
 import { createAgentHost } from './engine/agent-host.ts';
-import { createBriefs } from './engine/briefs.ts';
 import { systemClock } from './engine/clock.ts';
-import { createCommanders } from './engine/commander-link.ts';
 import { createDoorbell } from './engine/doorbell.ts';
 import { DEFAULT_TIMING, type Engine, type EngineTiming } from './engine/engine.ts';
-import { createExperimentProtocol } from './engine/experiment-protocol.ts';
 import { type FleetOptions, runFleetDaemon } from './engine/fleet.ts';
 import { createLeaseJudge } from './engine/lease-judge.ts';
-import { createMeasurer } from './engine/measurer.ts';
-import { createMeasuringSlot, measuringSlotPath } from './engine/measuring-slot.ts';
-import { createPlanProtocol } from './engine/plan-protocol.ts';
+import { createLoops, type LoopModule } from './engine/loops.ts';
 import { createPostgresDoorbell } from './engine/postgres-doorbell.ts';
-import { createPreflightProtocol } from './engine/preflight-protocol.ts';
-import { createPulseProtocol } from './engine/pulse-protocol.ts';
-import { createPulseWorkspace } from './engine/pulse-workspace.ts';
 import { createRecordings } from './engine/recordings.ts';
-import { createResearchFiles } from './engine/research-files.ts';
-import { type ReportWords, writeReport } from './engine/research-report.ts';
 import { clearRunFolders } from './engine/run-folder.ts';
 import { createSandboxes } from './engine/run-sandbox.ts';
 import { type RunnerEnd, runSession } from './engine/runner.ts';
@@ -40,9 +30,8 @@ import { createGit } from './git/exec.ts';
 import { createKeptGit } from './git/kept.ts';
 import { listProjectFiles } from './git/project-files.ts';
 import { type Home, resolveHome } from './home.ts';
-import { goalLoop } from './loops/goal.ts';
-import { researchLoop } from './loops/research.ts';
-import { workflowLoop } from './loops/workflow.ts';
+import { LOOPS } from './loops/all.ts';
+import type { ReportWords } from './loops/research/report.ts';
 import { type Collected, collectGarbage } from './operations/collect.ts';
 import type { Operations, TransactionHook } from './operations/context.ts';
 import {
@@ -124,6 +113,8 @@ export interface PulseOptions {
   environment: NodeJS.ProcessEnv;
   trace?: Trace;
   timing?: Partial<EngineTiming>;
+  /** Default: the loops that Pulse has. */
+  loops?: readonly LoopModule[];
   /** Told of each durable transaction, each git process and each question to a kept one; for whoever counts. */
   onCommit?: (label: string) => void;
   onGit?: (args: string[], what: 'process' | 'question') => void;
@@ -203,11 +194,13 @@ export interface Pulse extends AsyncDisposable {
 }
 
 export async function createPulse(options: PulseOptions): Promise<Pulse> {
-  const { environment, trace = noTrace, timing, onCommit, onGit, onWait, onAbsence } = options;
+  const { environment, trace = noTrace, timing, loops: modules = LOOPS } = options;
+  const { onCommit, onGit, onWait, onAbsence } = options;
   const home = resolveHome(environment);
   const { store, pool } = await openStore({
     url: environment.PULSE_DATABASE_URL,
     path: home.database,
+    modules,
     onCommit,
     onWait: onWait && (() => onWait(waitingFor(home.database))),
   });
@@ -229,8 +222,6 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     binDirectory: home.bin,
     programDirectory: PROGRAM_DIRECTORY,
   });
-  const workspace = createWorkspace({ git, environment, redactor, sandboxes });
-  const pulses = createPulseWorkspace({ git, environment, redactor, sandboxes });
   const debug = (text: string) => void (environment.PULSE_DEBUG && process.stderr.write(`${text}\n`));
   const indexes = createCodeIndexes({ list: (indexed) => listProjectFiles(git, indexed), debug });
   const ids = { nowMs: Date.now, randomBytes };
@@ -240,24 +231,14 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     onAway: ({ message }) => say(`the store is away: ${message} Waiting for it; agents work on.`),
     onBack: (awayMs) => say(`the store is back after ${formatDuration(awayMs)}`),
   });
-  const showOwnReport = (id: string, words: ReportWords) =>
-    writeReport({ store: patience.store, git }, id, words);
+  const loopHost = { store: patience.store, git, environment, redactor, sandboxes, ids, bell, debug };
+  const loops = createLoops(await Promise.all(modules.map((module) => module.open(loopHost))));
   const engineTiming = { ...DEFAULT_TIMING, ...timing };
   const engine: Engine = {
     store: patience.store,
     bell,
     trace,
-    workspace,
-    pulses,
-    measurer: createMeasurer({
-      git,
-      environment,
-      redactor,
-      sandboxes,
-      slot: createMeasuringSlot(measuringSlotPath),
-    }),
-    researchFiles: createResearchFiles({ store: patience.store, git }),
-    commanders: createCommanders({ environment, debug }),
+    workspace: createWorkspace({ git, environment, redactor, sandboxes, works: loops.works }),
     agents: createAgentHost({
       findAdapter,
       endpoint,
@@ -267,29 +248,12 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
       redactor,
       sandboxes,
       indexes,
-      protocol: ({ attempt, listener, signal }) => {
-        const { work } = attempt.spec;
-        if (work?.kind === 'pulse') return createPulseProtocol({ attempt, work, pulses, listener, signal });
-        if (work?.kind === 'plan') return createPlanProtocol();
-        if (work?.kind === 'preflight')
-          return createPreflightProtocol({ attempt, store: patience.store, ids });
-        if (work?.kind === 'experiment')
-          return createExperimentProtocol({
-            attempt,
-            work,
-            store: patience.store,
-            listener,
-            onAnnounced: (id) => bell.ring(id),
-            writeReport: showOwnReport,
-          });
-        return null;
-      },
+      works: loops.works,
       record: createRecordings(home.recordings),
     }),
-    briefs: createBriefs({ store: patience.store, workspace }),
     clock: systemClock,
     ids,
-    loops: { goal: goalLoop, workflow: workflowLoop, research: researchLoop },
+    loops,
     owner: formatOwner(currentOwner()),
     owners: hostOwnerState,
     leases: createLeaseJudge({ clock: systemClock, timing: engineTiming }),

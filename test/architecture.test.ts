@@ -50,6 +50,24 @@ describe('the import table of ARCHITECTURE.md', () => {
   });
 });
 
+describe('the engine', () => {
+  it('knows no loop: it names none, and none of what belongs to one', () => {
+    const words =
+      /workflow|research|experiment|countdown|\bbeads?\b|loops\/|kind === |plannedPulse|pulse_id/i;
+    const engine = sources.filter((path) => roomOf(path) === 'engine');
+    const loops = new Set(sources.map(roomOf).filter((room) => room.startsWith('loops/')));
+    expect(loops.size).toBeGreaterThan(3);
+    expect(
+      engine.flatMap((path) =>
+        codeOf(path)
+          .split('\n')
+          .filter((line) => words.test(line.replace(/\b(?:cause|stopCause)\??\.kind === /, '')))
+          .map((line) => `${path}: ${line.trim()}`),
+      ),
+    ).toEqual([]);
+  });
+});
+
 describe('a file', () => {
   it('has at most 400 lines, a test 600', () => {
     const tooLong = [
@@ -119,9 +137,10 @@ function readImportTable(): Map<string, Allowed> {
   );
 }
 
-/** The folder below `src`, or the file where it stands in `src` itself. */
+/** The folder below `src`, or the file where it stands in `src` itself; each loop is a room of its own. */
 function roomOf(path: string): string {
-  return path.split('/')[1]!;
+  const [, room = '', inner = ''] = path.split('/');
+  return room === 'loops' ? `loops/${inner}` : room;
 }
 
 interface Import {
@@ -156,6 +175,11 @@ function filesBelow(folder: string): string[] {
     return entry.isFile() ? [path] : [];
   });
   return found.sort();
+}
+
+/** Without comments. */
+function codeOf(path: string): string {
+  return read(path).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
 }
 
 function linesOf(path: string): number {

@@ -4,14 +4,6 @@
  */
 import * as z from 'zod';
 import { FAILURE_CLASSES } from './failures.ts';
-import {
-  completionSchema,
-  extensionSchema,
-  preflightDoneSchema,
-  preflightReportSchema,
-  toolCallSchema,
-  workSchema,
-} from './workflow.ts';
 
 export const identitySchema = z.object({
   name: z.string(),
@@ -48,6 +40,10 @@ export const sandboxSchema = z.object({
 });
 export type SandboxWish = z.infer<typeof sandboxSchema>;
 
+/** The data of a kind of work. Only the loop that dispatched it reads more than the kind. */
+export const workSchema = z.looseObject({ kind: z.string() });
+export type Work = z.infer<typeof workSchema>;
+
 export const attemptSpecSchema = z.object({
   projectPath: z.string(),
   /** Where a daemon on another host gets the start commit and brings its result; `null`: it works beside the runner. */
@@ -69,7 +65,7 @@ export const attemptSpecSchema = z.object({
   /** The user's own prices, before those that Pulse knows. */
   prices: pricesSchema.optional(),
   unit: z.string().nullable(),
-  /** What a workflow's run has beyond a goal's. */
+  /** What the loop's kind of work needs to know. Absent: an ordinary run of the agent. */
   work: workSchema.nullish(),
   /** What the goal loop calls when the agent says COMPLETE; other loops ask always or never. */
   verifyOn: z.enum(['complete', 'always', 'never']),
@@ -144,17 +140,12 @@ export const runReportSchema = z.object({
   /** What the agent calls its own session, for a run that goes on with it. */
   agentSessionId: z.string().nullish(),
   durationMs: z.number(),
-  /** How a pulse's run ended: judged and accepted, or not finished yet. */
-  completion: completionSchema.nullish(),
-  extension: extensionSchema.nullish(),
-  preflight: preflightDoneSchema.nullish(),
-  /** What a drafting run proposed; checked when it was proposed. */
-  plan: z.unknown().optional(),
-  /** What an experiment's agent said it would try. */
-  description: z.string().nullish(),
-  /** The checks of the completion, as they were judged. */
+  /** What the loop judged and accepted during the run. What is committed is this tree, whatever happened afterwards. */
+  accepted: z.object({ tree: z.string(), leftOut: z.array(z.string()).optional() }).nullish(),
+  /** The checks that were run to judge it. */
   checks: z.array(verificationRecordSchema).optional(),
-  calls: z.array(toolCallSchema).optional(),
+  /** What the agent reported with the loop's own tools. The loop that offered them reads it. */
+  own: z.unknown().optional(),
   /** By the host's clock; a stated reset time is measured against it. */
   endedAt: z.string(),
 });
@@ -168,9 +159,10 @@ export const attemptResultSchema = z.object({
   /** `null` when setup failed and the agent never started. */
   run: runReportSchema.nullable(),
   setupFailure: verificationRecordSchema.nullable(),
-  preflight: preflightReportSchema.nullish(),
-  /** What measuring an experiment or the baseline gave: the engine's `MeasureReport`. */
-  measured: z.unknown().optional(),
+  /** What Pulse itself found out for the loop: a measurement, a report. */
+  own: z.unknown().optional(),
+  /** How long that took. */
+  ownMs: z.number().optional(),
   commit: z.string().nullable(),
   tree: z.string().nullable(),
   files: z.array(z.string()),

@@ -55,7 +55,11 @@ export const EVENT_TYPES = [
   'PulseCompleted',
   'ExtensionApproved',
 ] as const;
-export type EventType = (typeof EVENT_TYPES)[number];
+/** A loop adds the names of its own events here, by declaration merging. */
+// biome-ignore lint/suspicious/noEmptyInterface: it is there to be merged with
+export interface LoopEventTypes {}
+
+export type EventType = (typeof EVENT_TYPES)[number] | keyof LoopEventTypes;
 
 /** An event before it is written: the store gives it its `seq` and its time. */
 export interface NewEvent {

@@ -109,59 +109,6 @@ export function setupSteps(commands: readonly string[]): SetupStep[] {
   return commands.map((command) => ({ command, cwd: '.' }));
 }
 
-/** What an attempt of a workflow holds beyond a goal's. */
-export const workSchema = z.discriminatedUnion('kind', [
-  z.object({
-    kind: z.literal('preflight'),
-    /** An agent sets the worktree up: nobody gave commands, and its files do not say for certain. */
-    isByAgent: z.boolean().default(false),
-    checks: z.array(checkSchema),
-    limitMs: z.number(),
-    /** What an earlier preflight left: kept when it is done again. */
-    artifacts: z.array(z.string()).default([]),
-  }),
-  z.object({
-    kind: z.literal('pulse'),
-    pulseId: z.string(),
-    plannedPulseId: z.string(),
-    /** The only parent of the pulse's commit; the run itself may start on work in progress. */
-    baseSha: z.string(),
-    checks: z.array(checkSchema),
-    /** Read when the attempt is claimed; empty in its row. */
-    baseline: z.array(baselineIssueSchema).default([]),
-    /** Untracked paths that preflight left: never committed, cleaned or counted. */
-    artifacts: z.array(z.string()),
-    rejections: z.number().int(),
-    calls: z.array(toolCallSchema),
-  }),
-  /** A workflow without a plan: an agent drafts one, and changes nothing. */
-  z.object({ kind: z.literal('plan') }),
-  /** A research session's first iteration: the metric as it is, read by Pulse alone. */
-  z.object({ kind: z.literal('baseline'), request: z.unknown() }),
-  z.object({
-    kind: z.literal('experiment'),
-    number: z.number().int(),
-    baseSha: z.string(),
-    /** The idea, once it has been told: a fix does not change it. */
-    description: z.string().nullable(),
-    /** What is measured and against what: the engine's `MeasureRequest`. */
-    request: z.unknown(),
-    /** Whose research it is, where that is not the session itself. */
-    leadId: z.string().nullable().default(null),
-    /** A change made on an older best: no agent runs, it is put on top of `baseSha` and measured. */
-    outdated: z.string().nullable().default(null),
-  }),
-]);
-export type Work = z.infer<typeof workSchema>;
-
-/** Whether Pulse executes it by itself. */
-export function isByPulse(work: Work | null | undefined): boolean {
-  if (work?.kind === 'preflight') return !work.isByAgent;
-  return work?.kind === 'baseline' || (work?.kind === 'experiment' && work.outdated !== null);
-}
-export type ExperimentWork = Extract<Work, { kind: 'experiment' }>;
-export type PulseWork = Extract<Work, { kind: 'pulse' }>;
-
 export const preflightReportSchema = z.object({
   /** Why it failed; `null`: it did not. */
   error: z.string().nullable(),

@@ -1,11 +1,10 @@
 /**
- * The closed list of what the engine does to the world or to the store. Each has one executor: look whether it has
- * already happened, else do it. Crash points are made from this list, so none can be forgotten.
+ * The closed list of what the engine does to the world or to the store; a loop adds its own. Each has one executor: look
+ * whether it has already happened, else do it. Crash points are made from the list, so none can be forgotten.
  */
-export const ACTIONS = [
+export const ENGINE_ACTIONS = [
   'start',
-  'hire',
-  'open_pulse',
+  'spawn',
   'dispatch',
   'claim',
   'prepare_worktree',
@@ -16,36 +15,27 @@ export const ACTIONS = [
   'publish',
   'nudge',
   'verify',
-  'baseline',
-  'measure',
   'report',
-  'advance_ref',
+  'land',
   'put_on_top',
   'adopt_branch',
-  'land_pulse',
-  'keep_wip',
-  'give_up_pulse',
-  'discard',
   'settle',
-  'write_files',
-  'deliver',
   'retry',
   'requeue',
   'interrupt',
-  'abandon',
   'end',
-  'merge',
-  'review',
   'close_worktree',
   'pack',
 ] as const;
-export type ActionName = (typeof ACTIONS)[number];
 
 export const CRASH_SIDES = ['before', 'after'] as const;
-export type CrashPoint = `${ActionName}:${(typeof CRASH_SIDES)[number]}`;
-export const CRASH_POINTS: readonly CrashPoint[] = ACTIONS.flatMap((action) =>
-  CRASH_SIDES.map((side) => `${action}:${side}` as const),
-);
+export type CrashPoint = `${string}:${(typeof CRASH_SIDES)[number]}`;
+
+/** Of the engine's actions and of those that the loops bring. */
+export function crashPoints(loops: readonly { actions?: readonly string[] }[]): CrashPoint[] {
+  const actions = [...ENGINE_ACTIONS, ...loops.flatMap((loop) => loop.actions ?? [])];
+  return actions.flatMap((action) => CRASH_SIDES.map((side) => `${action}:${side}` as const));
+}
 
 /** Told of every point passed. The crash suite kills here; a tracer may listen. */
 export type Trace = (point: CrashPoint) => void | Promise<void>;
@@ -57,7 +47,7 @@ export interface Action<T> {
   perform: () => Promise<T>;
 }
 
-export async function act<T>(trace: Trace, name: ActionName, { recognise, perform }: Action<T>): Promise<T> {
+export async function act<T>(trace: Trace, name: string, { recognise, perform }: Action<T>): Promise<T> {
   await trace(`${name}:before`);
   const result = (await recognise?.()) ?? (await perform());
   await trace(`${name}:after`);

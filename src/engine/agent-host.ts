@@ -13,7 +13,6 @@ import { pulseSignalTool, reportUsageTool } from '../tools/run-tools.ts';
 import { createWorkTools, WORK_TOOLS } from '../tools/work/work-tools.ts';
 import { followLog } from './log-follower.ts';
 import type { AgentHost, HeldAttempt, RunListener } from './ports.ts';
-import type { RunProtocol } from './pulse-protocol.ts';
 import { createRefusals } from './refused-calls.ts';
 import { type RetryStop, watchRetries } from './retry-patience.ts';
 import { createEventTeller } from './run-events.ts';
@@ -23,6 +22,7 @@ import { tellingNotes } from './told-notes.ts';
 import { isUntouched } from './untouched.ts';
 import { budgetTokens, createUsageMeter } from './usage-meter.ts';
 import { type StopCause, watch } from './watchdog.ts';
+import type { ProtocolRun, RunProtocol, WorkKinds } from './work.ts';
 import { createWrapUp } from './wrap-up.ts';
 
 /** An agent that has said it is done gets this long to exit by itself. */
@@ -48,8 +48,8 @@ export interface AgentHostOptions {
   sandboxes: Sandboxes;
   /** For runs whose agents may search by meaning; without them such a search goes by words. */
   indexes?: CodeIndexes;
-  /** What the session's loop adds to the run: tools of its own and what came of them. */
-  protocol?(run: { attempt: HeldAttempt; listener: RunListener; signal: AbortSignal }): RunProtocol | null;
+  /** What the loops' kinds of work add to a run: tools of their own and what came of them. */
+  works: WorkKinds;
   /** Keeps the run's stream (`--record`), every text of it as `redact` leaves it. */
   record?(attempt: HeldAttempt, agent: string, redact: (text: string) => string): Recorder;
 }
@@ -72,7 +72,7 @@ async function runAgent(
     sandboxes,
     indexes,
     record,
-    protocol,
+    works,
   }: AgentHostOptions,
   { attempt, listener, signal }: { attempt: HeldAttempt; listener: RunListener; signal: AbortSignal },
 ): Promise<RunReport> {
@@ -100,7 +100,7 @@ async function runAgent(
   const refusals = createRefusals();
   const done = Promise.withResolvers<{ graceMs: number }>();
   const ending = new AbortController();
-  const own = protocol?.({ attempt, listener, signal: AbortSignal.any([signal, ending.signal]) }) ?? null;
+  const own = openProtocol(works, { attempt, listener, signal: AbortSignal.any([signal, ending.signal]) });
   const tell = createEventTeller(listener.event, (event) => hiding.redactJson(event));
 
   function stop(stopCause: RunStop): void {
@@ -117,7 +117,7 @@ async function runAgent(
   function onEvent(event: RunEvent): void {
     if (event.type === 'denied' && refusals.take(event)) return;
     recorder?.record(event);
-    if (event.type === 'tool_start' || event.type === 'tool_end') own?.saw(hiding.redactJson(event));
+    if (event.type === 'tool_start' || event.type === 'tool_end') own?.saw?.(hiding.redactJson(event));
     retries.saw(event);
     if (event.type === 'started') {
       model = event.model ?? model;
@@ -143,8 +143,7 @@ async function runAgent(
   }
 
   using wrapUp = createWrapUp(spec.limits);
-  // What preflight made is nobody's code.
-  const notCode = spec.work?.kind === 'pulse' ? spec.work.artifacts : [];
+  const { keepOut: notCode } = works.gitOf(spec);
   using index = spec.tools.includes('semantic_search')
     ? indexes?.open({ worktree: spec.worktreePath, except: notCode })
     : null;
@@ -173,7 +172,7 @@ async function runAgent(
     ...(own?.tools.map((tool) => redacting(tool, (input) => hiding.redactJson(input))) ?? []),
   ]
     .filter((tool) => spec.tools.includes(tool.name))
-    .map((tool) => (own ? followed(tool, (call) => own.called(hiding.redactJson(call))) : tool))
+    .map((tool) => followed(tool, (call) => own?.called?.(hiding.redactJson(call))))
     .map((tool) => tellingNotes(wrapUp.tell(tool), listener));
   const guarded = createCallGuard({
     worktree: spec.worktreePath,
@@ -278,6 +277,11 @@ async function runAgent(
   });
 }
 
+function openProtocol(works: WorkKinds, run: Omit<ProtocolRun<unknown>, 'work'>): RunProtocol | null {
+  const { kind, work } = works.of(run.attempt.spec);
+  return kind.protocol?.({ ...run, work }) ?? null;
+}
+
 function isWorkTool(name: string): boolean {
   return (WORK_TOOLS as readonly string[]).includes(name);
 }
@@ -287,7 +291,7 @@ function redacting(tool: Tool, redact: (input: unknown) => unknown): Tool {
   return { ...tool, call: (input) => tool.call(redact(input)) };
 }
 
-function followed(tool: Tool, called: RunProtocol['called']): Tool {
+function followed(tool: Tool, called: NonNullable<RunProtocol['called']>): Tool {
   return {
     ...tool,
     async call(input) {

@@ -5,9 +5,8 @@ import { fencedTask, holdsTask, keepsTask, type Task } from '../store/inbox.ts';
 import { markTold, untoldNotes } from '../store/notes.ts';
 import { addSpending, findSession, withPurse } from '../store/sessions.ts';
 import { CommitUnknownError, type Db, type Store } from '../store/store.ts';
-import { countRejection } from '../store/workflows.ts';
+import { overspent } from './budget.ts';
 import type { Clock } from './clock.ts';
-import { overspent } from './governor.ts';
 import type { RunListener } from './ports.ts';
 
 const FLUSH_MS = 250;
@@ -49,7 +48,7 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
   let endRun: Parameters<NonNullable<RunListener['whenOverspent']>>[0] | null = null;
 
   /** Changes nothing here: a transaction may be run again, or fail, and then its batch is still to be written. */
-  async function write(db: Db, { events, total }: Batch): Promise<void> {
+  async function writeBatch(db: Db, { events, total }: Batch): Promise<void> {
     if (events.length > 0) await appendEvents(db, task.session_id, events);
     const delta = { costUsd: total.costUsd - written.costUsd, tokens: total.tokens - written.tokens };
     if (delta.costUsd !== 0 || delta.tokens !== 0) await addSpending(db, task.session_id, delta);
@@ -68,7 +67,7 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
     try {
       // Without the session's lock, which its whole family shares: the rows that are written bind one another.
       await store.tx('agent-events', async (db) => {
-        await write(db, batch);
+        await writeBatch(db, batch);
         if (!(await keepsTask(db, task))) throw fencedTask(task.id);
         if (batch.total !== written) await lookIntoPurse(db);
       });
@@ -118,17 +117,12 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
       waitingBytes += JSON.stringify(event.data ?? {}).length + 64;
       schedule();
     },
-    rejected: ({ pulseId, plannedPulseId, reasons }) =>
+    write: (label, work) =>
       store.tx(
-        'reject',
+        label,
         async (db) => {
           if (!(await holdsTask(db, task))) throw fencedTask(task.id);
-          const count = await countRejection(db, pulseId);
-          const data = { pulseId, plannedPulseId, count, reasons };
-          await appendEvents(db, task.session_id, [
-            { type: 'pulse.rejected', iteration: task.iteration_number, data },
-          ]);
-          return count;
+          return work(db);
         },
         { session: task.session_id },
       ),
@@ -163,7 +157,7 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
       return found.map(({ text }) => text);
     },
     async finish(db, { onlySpending } = { onlySpending: false }) {
-      await write(db, { events: onlySpending ? [] : waiting, bytes: waitingBytes, total: spent });
+      await writeBatch(db, { events: onlySpending ? [] : waiting, bytes: waitingBytes, total: spent });
     },
     [Symbol.dispose]: end,
   };

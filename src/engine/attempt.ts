@@ -5,19 +5,15 @@ import { signalOfRun } from '../domain/signals.ts';
 import { tellingLines } from '../domain/telling-lines.ts';
 import { appendEvents } from '../store/events.ts';
 import { holdsTask, saveResult } from '../store/inbox.ts';
-import { isOvertaken } from '../store/research.ts';
 import { addRunningTime } from '../store/sessions.ts';
 import { act } from './actions.ts';
 import { createAgentLog } from './agent-log.ts';
 import type { Engine } from './engine.ts';
-import { type MeasureReport, measureRequestSchema, NOTHING_MEASURED } from './measure.ts';
 import { filesOmitted, tellNotices } from './notices.ts';
 import { nudgeIfSilent, unitOfNudged } from './nudge.ts';
 import type { HeldAttempt, UnitCommit } from './ports.ts';
-import { preflightProgress } from './preflight-progress.ts';
-import { tooLong, withAgents } from './preflight-report.ts';
-import { triedBefore } from './tried-idea.ts';
-import { messageOf } from './unit-message.ts';
+import { unitMessage } from './unit-message.ts';
+import type { AttemptCourse, AttemptEnd } from './work.ts';
 
 /**
  * Returns once the result is stored, or once the attempt was interrupted (`signal`): then nothing of it runs any
@@ -27,34 +23,56 @@ export async function executeAttempt(
   engine: Engine,
   attempt: HeldAttempt,
   control: AbortController,
-): Promise<'reported' | 'interrupted'> {
-  const { trace, workspace } = engine;
-  const { signal } = control;
-  const { spec } = attempt;
+): Promise<AttemptEnd> {
+  const { trace, workspace, loops } = engine;
   const isRun = attempt.task.result !== null;
   const notices = await act(trace, 'prepare_worktree', {
     perform: () => workspace.prepare(attempt, { keepWork: isRun }),
   });
   await tellNotices(engine, attempt, notices);
+  const { kind } = loops.works.of(attempt.spec);
+  const course = openCourse(engine, attempt, control);
+  return (await kind.execute?.(course)) ?? executeOrdinary(course, control);
+}
 
-  let result = attempt.task.result;
-  if (spec.work?.kind === 'preflight') return executePreflight(engine, attempt, control);
-  if (spec.work?.kind === 'experiment' && spec.work.outdated !== null)
-    return executeOutdated(engine, attempt, { change: spec.work.outdated, signal });
+/** The steps of an attempt, each of which may be done again after a crash. */
+function openCourse(engine: Engine, attempt: HeldAttempt, control: AbortController): AttemptCourse {
+  const { trace, workspace, loops } = engine;
+  const { signal } = control;
+  return {
+    engine,
+    attempt,
+    work: loops.works.of(attempt.spec).work,
+    signal,
+    recorded: attempt.task.result,
+    setUp: (options = {}) =>
+      act(trace, 'setup', {
+        perform: () => workspace.setup(attempt, options.signal ?? signal, options.onCommand),
+      }),
+    runAgent: () => runAgent(engine, attempt, control),
+    emptyResult: (setupFailure) => emptyResult(engine, { setupFailure }),
+    async report(result) {
+      await report(engine, attempt, { ...result, stage: 'reported' });
+      return 'reported';
+    },
+  };
+}
+
+/** Set up, run, commit, ask for the signal, examine, verify, report. */
+async function executeOrdinary(course: AttemptCourse, control: AbortController): Promise<AttemptEnd> {
+  const { engine, attempt, signal } = course;
+  const { kind } = engine.loops.works.of(attempt.spec);
+  let result = course.recorded;
   if (!result) {
-    const setupFailure = await act(trace, 'setup', { perform: () => workspace.setup(attempt, signal) });
-    if (!setupFailure && spec.work?.kind === 'baseline') return reportBaseline(engine, attempt, signal);
-    const run = setupFailure ? null : await runAgent(engine, attempt, control);
+    const setupFailure = await course.setUp();
+    const run = setupFailure ? null : await course.runAgent();
     if (signal.aborted) {
-      await tellNotices(engine, attempt, await workspace.saveLeftovers(attempt));
+      await tellNotices(engine, attempt, await engine.workspace.saveLeftovers(attempt));
       return 'interrupted';
     }
-    result = run ?? emptyResult(engine, { setupFailure });
+    result = run ?? course.emptyResult(setupFailure);
   }
-  if (spec.work?.kind === 'plan') {
-    await report(engine, attempt, { ...result, stage: 'reported' });
-    return 'reported';
-  }
+  if (kind.keepsNothing) return course.report(result);
   result = await orCrashed(engine, attempt, result);
   let kept: UnitCommit | null = null;
   try {
@@ -66,142 +84,24 @@ export async function executeAttempt(
   }
   if (kept) result = await nudgeIfSilent(engine, attempt, { result, unit: kept, control });
   if (signal.aborted) return 'interrupted';
-  const { commit, tree = null } = kept ?? {};
-  const measured =
-    commit && spec.work?.kind === 'experiment'
-      ? await unlessAborted(signal, () => measure(engine, { attempt, commit, tree, run: result.run, signal }))
-      : undefined;
-  if (measured === null) return 'interrupted';
+  const examined =
+    kept?.commit && kind.examine ? await kind.examine(course, { unit: kept, run: result.run }) : {};
+  if (examined === null) return 'interrupted';
   const verification = kept ? await verifyIfAsked(engine, attempt, { result, unit: kept, signal }) : [];
   if (signal.aborted) return 'interrupted';
-  await report(engine, attempt, {
+  return course.report({
     ...result,
-    stage: 'reported',
-    commit: commit ?? null,
-    tree,
+    ...examined,
+    commit: kept?.commit ?? null,
+    tree: kept?.tree ?? null,
     files: kept?.files ?? [],
     ...(kept?.leftOut?.length ? { leftOut: kept.leftOut } : {}),
     verification,
-    ...(measured ? { measured } : {}),
   });
-  return 'reported';
-}
-
-/** By an agent or by Pulse itself; it makes no commit: what it found is its result. */
-async function executePreflight(
-  engine: Engine,
-  attempt: HeldAttempt,
-  control: AbortController,
-): Promise<'reported' | 'interrupted'> {
-  const { trace, pulses, workspace } = engine;
-  const { signal } = control;
-  const { work } = attempt.spec;
-  const limitMs = work?.kind === 'preflight' ? work.limitMs : 0;
-  // Of all of it: setup, an agent (which has it as its own limit too) and the checks.
-  const limit = AbortSignal.timeout(limitMs);
-  const limited = AbortSignal.any([signal, limit]);
-  const progress = preflightProgress(engine, attempt);
-  let result = attempt.task.result;
-  if (!result) {
-    const setupFailure = await act(trace, 'setup', {
-      perform: () => workspace.setup(attempt, limited, progress('setup')),
-    });
-    const isByAgent = work?.kind === 'preflight' && work.isByAgent && !setupFailure;
-    const run = isByAgent ? await runAgent(engine, attempt, control) : null;
-    if (signal.aborted) return 'interrupted';
-    result = run ?? emptyResult(engine, { setupFailure });
-  }
-  const isReady = !result.setupFailure && !result.run?.failure;
-  const found = isReady
-    ? await act(trace, 'baseline', { perform: () => pulses.baseline(attempt, limited, progress('check')) })
-    : null;
-  if (signal.aborted) return 'interrupted';
-  await report(engine, attempt, {
-    ...result,
-    stage: 'reported',
-    preflight: found && withAgents(limit.aborted ? { ...found, error: tooLong(limitMs) } : found, result.run),
-  });
-  return 'reported';
-}
-
-/** The metric as it is: no agent, no commit. */
-async function reportBaseline(
-  engine: Engine,
-  attempt: HeldAttempt,
-  signal: AbortSignal,
-): Promise<'reported' | 'interrupted'> {
-  const { trace, measurer } = engine;
-  const measured = await unlessAborted(signal, () =>
-    act(trace, 'measure', { perform: () => measurer.baseline(attempt, signal) }),
-  );
-  if (measured === null) return 'interrupted';
-  await report(engine, attempt, {
-    ...emptyResult(engine, { setupFailure: null }),
-    stage: 'reported',
-    measured: { ...measured, host: engine.host },
-  });
-  return 'reported';
-}
-
-/** An experiment's change, put on top of what was kept meanwhile, and measured there. */
-async function executeOutdated(
-  engine: Engine,
-  attempt: HeldAttempt,
-  { change, signal }: { change: string; signal: AbortSignal },
-): Promise<'reported' | 'interrupted'> {
-  const { trace, workspace } = engine;
-  const setupFailure = await act(trace, 'setup', { perform: () => workspace.setup(attempt, signal) });
-  if (signal.aborted) return 'interrupted';
-  const result = emptyResult(engine, { setupFailure });
-  const unit = setupFailure
-    ? null
-    : await act(trace, 'commit', { perform: () => workspace.commitAgain(attempt, change) });
-  const { commit = null, tree = null, files = [] } = unit ?? {};
-  if (commit) await act(trace, 'publish', { perform: () => workspace.publish(attempt, commit) });
-  const measured = commit
-    ? await unlessAborted(signal, () => measure(engine, { attempt, commit, tree, run: null, signal }))
-    : { ...NOTHING_MEASURED, isInConflict: unit === null };
-  if (measured === null) return 'interrupted';
-  await report(engine, attempt, { ...result, stage: 'reported', commit, tree, files, measured });
-  return 'reported';
-}
-
-async function measure(
-  engine: Engine,
-  {
-    attempt,
-    commit,
-    tree,
-    run,
-    signal,
-  }: {
-    attempt: HeldAttempt;
-    commit: string;
-    tree: string | null;
-    run: RunReport | null;
-    signal: AbortSignal;
-  },
-): Promise<MeasureReport> {
-  const { trace, measurer, store } = engine;
-  const tried = await triedBefore(store, attempt, { run, tree });
-  if (tried) return tried;
-  return act(trace, 'measure', {
-    perform: () =>
-      measurer.experiment(attempt, { commit, isOutdated: () => isOutdated(engine, attempt) }, signal),
-  });
-}
-
-/** Something else was kept since the attempt began, or the best was read on a host that is not this one. */
-async function isOutdated({ store, host }: Engine, { spec: { work } }: HeldAttempt): Promise<boolean> {
-  if (work?.kind !== 'experiment') return false;
-  const { host: readOn } = measureRequestSchema.parse(work.request);
-  if (readOn !== null && readOn !== host) return true;
-  const { leadId, baseSha } = work;
-  return leadId !== null && (await store.read((db) => isOvertaken(db, leadId, baseSha)));
 }
 
 /** `null` when it was told to stop meanwhile: then whatever it threw was that. */
-async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | null> {
+export async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | null> {
   try {
     const result = await work();
     return signal.aborted ? null : result;
@@ -216,7 +116,7 @@ async function runAgent(
   engine: Engine,
   attempt: HeldAttempt,
   control: AbortController,
-): Promise<AttemptResult | null> {
+): Promise<AttemptResult> {
   const { store, clock, bell, trace, agents } = engine;
   attempt.enter?.('agent');
   using log = createAgentLog({
@@ -270,7 +170,7 @@ function runEnded(attempt: HeldAttempt, run: RunReport, isInterrupted: boolean) 
 function keepsWork({ run }: AttemptResult): boolean {
   if (!run) return false;
   // What was accepted stays accepted, however the agent ended after that.
-  if (!run.failure || run.completion) return true;
+  if (!run.failure || run.accepted) return true;
   return run.failure.class === 'timeout_idle' || run.failure.class === 'timeout_hard';
 }
 
@@ -282,7 +182,7 @@ async function orCrashed(
 ): Promise<AttemptResult> {
   const { run } = result;
   // What was accepted has a tree of its own.
-  const isAtStake = run && !run.completion && keepsWork(result);
+  const isAtStake = run && !run.accepted && keepsWork(result);
   const fault = isAtStake ? await workspace.faultOf(attempt) : null;
   if (!run || fault === null) return result;
   const message = `The agent broke its own checkout: ${fault}.`;
@@ -298,13 +198,13 @@ async function keepWork(
   attempt: HeldAttempt,
   result: AttemptResult,
 ): Promise<UnitCommit | null> {
-  const { trace, workspace } = engine;
+  const { trace, workspace, loops } = engine;
   if (!keepsWork(result)) return null;
-  const message = messageOf(attempt, result);
+  const message = unitMessage(loops.works, attempt, result);
   const unit = await act(trace, 'commit', {
     // Only an attempt whose run was recorded by an earlier claim can have its commit already.
     recognise: async () => (attempt.task.result ? workspace.findCommit(attempt) : null),
-    perform: () => workspace.commit(attempt, { ...message, completion: result.run?.completion ?? null }),
+    perform: () => workspace.commit(attempt, { ...message, accepted: result.run?.accepted ?? null }),
   });
   await tellNotices(engine, attempt, unit.notices ?? []);
   const { commit } = unit;
@@ -336,7 +236,8 @@ async function report({ store, trace, workspace }: Engine, attempt: HeldAttempt,
           async (db) => {
             await saveResult(db, attempt.task, result);
             const { verification, leftOut = [] } = result;
-            const checked = verification.length > 0 && !isJudged(attempt);
+            // Checks that were run to judge the run are told by the loop's own events.
+            const checked = verification.length > 0 && !result.run?.checks;
             await appendEvents(db, attempt.sessionId, [
               ...filesOmitted(leftOut, null).map((event) => ({ ...event, iteration: attempt.iteration })),
               ...(checked ? [verified(attempt, verification)] : []),
@@ -349,11 +250,6 @@ async function report({ store, trace, workspace }: Engine, attempt: HeldAttempt,
     if (isPulseError(error, 'fenced') && result.commit) await workspace.unpublish(attempt, result.commit);
     throw error;
   }
-}
-
-/** A pulse's checks are judged against the baseline: what came of that is told by the pulse's own events. */
-function isJudged({ spec }: HeldAttempt): boolean {
-  return spec.work?.kind === 'pulse';
 }
 
 /** Of a failing check; all of it is in its record. */

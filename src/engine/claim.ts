@@ -1,7 +1,6 @@
+import type { Work } from '../domain/attempt.ts';
 import { breakerKey } from '../domain/breaker.ts';
 import { DEFAULT_PATIENCE_MS } from '../domain/failures.ts';
-import { isByPulse } from '../domain/workflow.ts';
-import { withBaseline } from '../store/baselines.ts';
 import { type ClosedWay, passBreaker } from '../store/breakers.ts';
 import { appendEvents } from '../store/events.ts';
 import { claimTask, postponeTask, setTaskReservation, type Task, unclaimTask } from '../store/inbox.ts';
@@ -18,38 +17,46 @@ import {
   withPurse,
 } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
-import { reservationUsd } from './governor.ts';
+import { reservationUsd } from './budget.ts';
+import type { WorkKinds } from './work.ts';
 
 export interface Claim {
   sessionId: string;
   owner: string;
   leaseMs: number;
+  works: WorkKinds;
 }
 
 /** Takes the session's due attempt, marks its iteration running and sets money aside: one transaction. */
-export async function claimAttempt(db: Db, { sessionId, owner, leaseMs }: Claim): Promise<Task | null> {
+export async function claimAttempt(
+  db: Db,
+  { sessionId, owner, leaseMs, works }: Claim,
+): Promise<Task | null> {
   const found = await findSession(db, sessionId);
   if (found?.status !== 'running') return null;
   const session = await withPurse(db, found);
   const task = await claimTask(db, { owner, leaseMs, sessionId });
   if (!task) return null;
-  const isByAgent = usesService(task);
+  const { kind, work } = works.of(task.spec);
+  const hasAgent = !kind.runsWithoutAgent?.(work);
+  // An agent that has run already asks and spends nothing more.
+  const usesService = hasAgent && task.result === null;
   const control = await getControl(db, sessionId);
-  const way = isByAgent
+  const way = usesService
     ? await passBreaker(db, breakerKey(task.spec), { isUrgent: mustTryNow(control) })
     : null;
   if (way) {
     await waitForService(db, { task, way, control });
     return null;
   }
-  const reserved = isByAgent && session.budget_usd !== null ? await reservation(db, session) : 0;
+  const reserved = usesService && session.budget_usd !== null ? await reservation(db, session) : 0;
   if (reserved > 0 && !(await reserveSpending(db, purseOf(session), reserved))) {
     await unclaimTask(db, task);
     return null;
   }
   await setTaskReservation(db, task, reserved);
   const { counters } = control;
-  if (isByAgent && counters.probes > 0)
+  if (usesService && counters.probes > 0)
     await updateControl(db, sessionId, { counters: { ...counters, probes: 0 } });
   await startIteration(db, { sessionId, number: task.iteration_number });
   if (session.resume_at !== null) await updateSession(db, sessionId, { resume_at: null });
@@ -61,16 +68,13 @@ export async function claimAttempt(db: Db, { sessionId, owner, leaseMs }: Claim)
         attempt: task.attempt,
         agent: task.spec.agent,
         taskId: task.id,
-        ...(isByPulse(task.spec.work) ? { byPulse: true } : {}),
+        ...(hasAgent ? {} : { byPulse: true }),
       },
     },
   ]);
-  return { ...task, reserved_usd: reserved, spec: await withBaseline(db, task.spec) };
-}
-
-/** An agent that has run already asks and spends nothing more, and some attempts have none. */
-function usesService({ result, spec }: Task): boolean {
-  return result === null && !isByPulse(spec.work);
+  if (!kind.load) return { ...task, reserved_usd: reserved };
+  const loaded = (await kind.load(db, work)) as Work;
+  return { ...task, reserved_usd: reserved, spec: { ...task.spec, work: loaded } };
 }
 
 /** By what the last ten cost; the one that begins now has cost nothing yet. */

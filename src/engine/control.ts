@@ -3,35 +3,27 @@ import { PulseError } from '../domain/errors.ts';
 import { decisionCommand, nextCommand } from '../domain/next-command.ts';
 import { RESUMABLE_STATUSES, TERMINAL_STATUSES } from '../domain/status.ts';
 import { appendEvents } from '../store/events.ts';
-import { amendTask, closeTask, findTask } from '../store/inbox.ts';
-import { amendIteration, isLive, moveIteration, recentIterations } from '../store/iterations.ts';
-import { quoteNotes } from '../store/notes.ts';
-import { findResearch, updateResearch } from '../store/research.ts';
+import { closeTask, findTask } from '../store/inbox.ts';
+import { isLive, moveIteration, recentIterations } from '../store/iterations.ts';
 import {
   ASKED_BY_A_PERSON,
   getControl,
   getSession,
   listChildren,
   moveSession,
-  NO_RETRIES,
   purseOf,
   releaseSpending,
   type Session,
   type SessionRequest,
-  type SessionSettings,
   updateControl,
-  updateSession,
-  withPurse,
 } from '../store/sessions.ts';
-import { type Db, storeNow, toJson } from '../store/store.ts';
+import { type Db, storeNow } from '../store/store.ts';
 import { insertTurn, type NewTurn } from '../store/turns.ts';
-import { findWorkflow, listPulses, movePulse } from '../store/workflows.ts';
-import { PAUSED } from './decide.ts';
-import { specNow } from './dispatch.ts';
-import { dropExperiments } from './dropped-experiments.ts';
+import { resumeChildren } from './children.ts';
 import { demandRaisedLimits } from './limits.ts';
-import type { ComposedBrief } from './ports.ts';
-import { stopEvent, stopSession } from './settle.ts';
+import type { Loops } from './loops.ts';
+import { type AmendedBrief, changeSession, restartAttempt, type SessionChange } from './session-change.ts';
+import { PAUSED, stopEvent, stopSession } from './settle.ts';
 
 /** `pause` takes effect after the iteration in hand, `stop` at once. The runner applies it. */
 export async function requestPause(
@@ -67,12 +59,16 @@ export async function pauseWithoutRunner(db: Db, id: string): Promise<void> {
 }
 
 /** Force stop: from this transaction on every late result is refused. Whoever runs it ends its agent. */
-export async function abortSession(db: Db, id: string, actor: string): Promise<Session> {
+export async function abortSession(
+  db: Db,
+  id: string,
+  { actor, loops }: { actor: string; loops: Loops },
+): Promise<Session> {
   const session = await getSession(db, id);
   const [newest] = await recentIterations(db, session.id, 1);
   const stop = { status: 'aborted', reason: 'aborted_by_user', detail: null } as const;
   await moveSession(db, session, 'aborted', { reason: stop.reason, detail: null });
-  if (session.kind === 'research') await dropExperimentsOf(db, session);
+  await loops.of(session).hooks?.abort?.(db, session);
   const event = stopEvent(stop, false);
   await appendEvents(db, session.id, [{ ...event, data: { ...event.data, actor } }]);
   await updateControl(db, session.id, { request: null, request_actor: null });
@@ -84,30 +80,19 @@ export async function abortSession(db: Db, id: string, actor: string): Promise<S
     }
     await moveIteration(db, newest, 'failed', { failure_class: 'cancelled', ended_at: storeNow() });
   }
-  if (session.kind === 'workflow') await stopPulseOf(db, session.id);
-  for (const child of await listChildren(db, session.id)) {
-    if (!TERMINAL_STATUSES.includes(child.status)) await abortSession(db, child.id, actor);
-  }
+  await abortChildren(db, session.id, { actor, loops });
   return session;
 }
 
-/** What was in hand is not left open, at the commander neither. A worker's experiments are its lead's. */
-async function dropExperimentsOf(db: Db, lead: Session): Promise<void> {
-  const research = await findResearch(db, lead.id);
-  if (!research) return;
-  const control = await getControl(db, lead.id);
-  await dropExperiments(db, { control, research: { lead, research } }, 'The research was aborted.');
-}
-
-/** The pulse in hand ends with its workflow; whoever runs it keeps what it had and clears its refs up. */
-async function stopPulseOf(db: Db, sessionId: string): Promise<void> {
-  const { id } = (await findWorkflow(db, sessionId))!;
-  const pulse = (await listPulses(db, id)).find(({ status }) => status === 'running');
-  if (!pulse) return;
-  const reason = 'aborted by a person';
-  await movePulse(db, pulse, 'stopped', { failure_reason: reason, extension: null, ended_at: storeNow() });
-  const data = { pulseId: pulse.id, plannedPulseId: pulse.planned_pulse_id, reason };
-  await appendEvents(db, sessionId, [{ type: 'pulse.stopped', data }]);
+/** Their parent has ended, or is aborted: what they have in hand is not needed any more. */
+export async function abortChildren(
+  db: Db,
+  parentId: string,
+  by: { actor: string; loops: Loops },
+): Promise<void> {
+  for (const child of await listChildren(db, parentId)) {
+    if (!TERMINAL_STATUSES.includes(child.status)) await abortSession(db, child.id, by);
+  }
 }
 
 export interface Resume {
@@ -120,16 +105,9 @@ export interface Resume {
   /** Where the session's branch is now: a person may have committed on it meanwhile. */
   branchHead: string | null;
   answerTurn: NewTurn | null;
+  loops: Loops;
   /** Of the attempt that was stopped, with the answer in it; `null` where none was, or nothing was answered. */
-  brief: Pick<ComposedBrief, 'text' | 'tokens' | 'notes'> | null;
-}
-
-export interface SessionChange {
-  columns: Partial<Session>;
-  settings: SessionSettings;
-  /** Written with it: what a loop keeps of its own. */
-  apply?(db: Db): Promise<void>;
-  changed: Record<string, unknown>;
+  brief: AmendedBrief | null;
 }
 
 /** Blocked, paused and failed sessions go on; after a limit only with a higher one. */
@@ -154,7 +132,7 @@ export async function resumeSession(db: Db, id: string, resume: Resume): Promise
       },
     );
   }
-  const { answer, actor, branchHead, answerTurn, brief, change } = resume;
+  const { answer, actor, branchHead, answerTurn, brief, change, loops } = resume;
   const after: Session = { ...session, ...change?.columns };
   demandRaisedLimits(session, after);
   const control = await getControl(db, session.id);
@@ -169,7 +147,7 @@ export async function resumeSession(db: Db, id: string, resume: Resume): Promise
     ...(answer ? { answer } : {}),
     ...(branchHead ? { head_sha: branchHead } : {}),
   });
-  await restart(db, { session: after, settings }, { branchHead, brief });
+  await restartAttempt(db, { session: after, settings, loops }, { branchHead, brief });
   if (answerTurn) await insertTurn(db, answerTurn);
   await appendEvents(db, session.id, [
     {
@@ -180,63 +158,22 @@ export async function resumeSession(db: Db, id: string, resume: Resume): Promise
       },
     },
   ]);
-  if (session.kind === 'research') await resumeResearch(db, session, { actor, answer, branchHead, change });
+  await resumeOwn(db, session, { branchHead, loops });
+  await resumeChildren(db, session.id, { actor, answer, change, loops });
   return getSession(db, session.id);
 }
 
-async function changeSession(db: Db, id: string, { columns, settings, apply }: SessionChange): Promise<void> {
-  const { setup, verify, progress_log: _, status: __, id: ___, ...plain } = columns;
-  await updateSession(db, id, {
-    ...plain,
-    ...(setup === undefined ? {} : { setup: setup && toJson(setup) }),
-    ...(verify === undefined ? {} : { verify: toJson(verify) }),
-  });
-  await updateControl(db, id, { settings });
-  await apply?.(db);
-}
-
-/** What those that work for it have from it; budgets are the lead's, and draw on one purse. */
-const OF_WORKERS = [
-  'agent',
-  'command',
-  'setup',
-  'iteration_timeout_ms',
-  'idle_timeout_ms',
-  'time_limit_ms',
-] as const;
-
-function ofWorkers({ columns, settings, changed }: SessionChange): SessionChange {
-  const own = Object.fromEntries(OF_WORKERS.map((name) => [name, columns[name]]));
-  return { columns: own, settings, changed };
-}
-
-/** Those that work for it go on with it. What a person has committed meanwhile is the best, and has yet to be read. */
-async function resumeResearch(
+/** What a person has committed meanwhile is told apart from what Pulse has, and has not settled yet. */
+async function resumeOwn(
   db: Db,
-  { id, base_sha }: Session,
-  { actor, answer, branchHead, change }: Pick<Resume, 'actor' | 'answer' | 'branchHead' | 'change'>,
+  session: Session,
+  { branchHead, loops }: Pick<Resume, 'branchHead' | 'loops'>,
 ): Promise<void> {
-  const children = await listChildren(db, id);
-  const known = (await findResearch(db, id))?.best_sha ?? base_sha;
-  const own = await reportedCommits(db, [id, ...children.map((child) => child.id)]);
-  if (branchHead && branchHead !== known && !own.includes(branchHead))
-    await updateResearch(db, id, { best_sha: branchHead, reference: null });
-  for (const child of children) {
-    if (!RESUMABLE_STATUSES.includes(child.status)) continue;
-    await moveSession(db, child, 'running');
-    if (change) await changeSession(db, child.id, ofWorkers(change));
-    await updateControl(db, child.id, {
-      request: null,
-      request_actor: null,
-      window_from: child.current_iteration,
-      counters: NO_RETRIES,
-      ...(answer && child.status === 'blocked' ? { answer } : {}),
-    });
-    const { settings } = await getControl(db, child.id);
-    const now = await withPurse(db, await getSession(db, child.id));
-    await restart(db, { session: now, settings }, { branchHead: null, brief: null });
-    await appendEvents(db, child.id, [{ type: 'session.resumed', data: { actor, from: child.status } }]);
-  }
+  const resume = loops.of(session).hooks?.resume;
+  if (!resume) return;
+  const children = await listChildren(db, session.id);
+  const ours = await reportedCommits(db, [session.id, ...children.map((child) => child.id)]);
+  await resume(db, session, { branchHead, ours });
 }
 
 /** Of attempts that are not settled: one may have landed before a crash, and then the branch is where it put it. */
@@ -249,29 +186,4 @@ async function reportedCommits(db: Db, sessionIds: readonly string[]): Promise<s
     if (task?.result?.commit) commits.push(task.result.commit);
   }
   return commits;
-}
-
-/**
- * An attempt that was stopped before its agent was done starts from where the branch is now, with the agent, the
- * commands and the limits of now, and with the person's answer in its brief.
- */
-async function restart(
-  db: Db,
-  { session, settings }: { session: Session; settings: SessionSettings },
-  { branchHead, brief }: Pick<Resume, 'branchHead' | 'brief'>,
-): Promise<void> {
-  const [newest] = await recentIterations(db, session.id, 1);
-  if (!newest || !isLive(newest)) return;
-  const task = newest.inbox_task_id ? await findTask(db, newest.inbox_task_id) : null;
-  if (!task || task.result) return;
-  // A pulse or an experiment goes on with its work in progress; its commit has the unit's start for a parent.
-  const isUnit = task.spec.work?.kind === 'pulse' || task.spec.work?.kind === 'experiment';
-  const startSha = isUnit ? newest.start_sha : (branchHead ?? newest.start_sha);
-  await quoteNotes(db, brief?.notes ?? [], newest.iteration_number);
-  await amendIteration(db, newest.id, {
-    start_sha: startSha,
-    ...(brief ? { task_content: brief.text, context_tokens: brief.tokens } : {}),
-  });
-  const spec = { ...specNow(task.spec, { session, settings }), startSha };
-  await amendTask(db, task.id, { spec, content: brief?.text ?? task.task_content });
 }

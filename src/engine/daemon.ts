@@ -54,11 +54,15 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
   }
 
   function claim(): Promise<Task | null> {
-    const { store, trace, owner, timing } = engine;
+    const { store, trace, owner, timing, loops } = engine;
     const perform = () =>
-      store.tx('claim', (db) => claimAttempt(db, { sessionId, owner, leaseMs: timing.leaseMs }), {
-        session: sessionId,
-      });
+      store.tx(
+        'claim',
+        (db) => claimAttempt(db, { sessionId, owner, leaseMs: timing.leaseMs, works: loops.works }),
+        {
+          session: sessionId,
+        },
+      );
     return claimHere(engine, sessionId, () => act(trace, 'claim', { perform }));
   }
 

@@ -1,5 +1,4 @@
 import type { AttemptSpec } from '../domain/attempt.ts';
-import type { NewEvent } from '../domain/events.ts';
 import type { IdSource } from '../domain/ids.ts';
 import { newIterationId, newTaskId } from '../domain/ids.ts';
 import { recoveryRef } from '../git/refs.ts';
@@ -10,23 +9,15 @@ import { quoteNotes } from '../store/notes.ts';
 import { assertStatus, type Session, type SessionSettings, updateSession } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import { WORK_TOOLS } from '../tools/work/work-tools.ts';
-import { runLimits } from './governor.ts';
+import { runLimits } from './budget.ts';
 import type { SessionState } from './loop.ts';
-import type { ComposedBrief } from './ports.ts';
+import type { PlannedRun } from './work.ts';
 
 export interface Dispatch {
   state: SessionState;
-  unit: string | null;
-  brief: ComposedBrief;
+  run: PlannedRun;
   token: number;
   ids: IdSource;
-  /** Where it starts, if not at the session's head. */
-  startSha?: string;
-  /** What the attempt has that an ordinary one has not. */
-  part?: AttemptPart;
-  /** Beside the ones that every run has. */
-  moreTools?: readonly string[];
-  events?: readonly NewEvent[];
 }
 
 export type AttemptPart = Partial<
@@ -35,12 +26,13 @@ export type AttemptPart = Partial<
 
 /** The iteration's row and its attempt, in one transaction. */
 export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<void> {
-  const { state, unit, brief, token, ids, events = [] } = dispatch;
+  const { state, token, ids } = dispatch;
+  const { unit, brief, part, moreTools = [], events = [], recoversLast = false } = dispatch.run;
   const { session, control } = state;
   await assertStatus(db, session);
   const iteration = session.current_iteration + 1;
   const taskId = newTaskId(ids);
-  const startSha = dispatch.startSha ?? headSha(state);
+  const startSha = dispatch.run.startSha ?? headSha(state);
   const { strategy: anchorStrategy, turnId: anchorTurnId, invalid } = brief.anchor;
   const plan = {
     unit,
@@ -48,9 +40,8 @@ export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<voi
     anchorTurnId,
     ...(invalid.length > 0 ? { invalidHints: invalid } : {}),
   };
-  const standard = attemptSpec(state, { unit, startSha, recoverTo: leftoversRef(state) });
-  const tools = [...standard.tools, ...(dispatch.moreTools ?? [])];
-  const spec = { ...standard, tools, ...dispatch.part };
+  const standard = attemptSpec(state, { unit, startSha, recoverTo: leftoversRef(state, recoversLast) });
+  const spec = { ...standard, tools: [...standard.tools, ...moreTools], ...part };
   await appendEvents(
     db,
     session.id,
@@ -122,12 +113,10 @@ export function headSha({ session, control }: SessionState): string {
  * What lies in the worktree beside the last commit is kept and cleared before the next iteration: a failed one made
  * no commit, and after a COMPLETE that did not end the session the checks may have left something.
  */
-function leftoversRef({ session, recent }: SessionState): string | null {
+function leftoversRef({ session, recent }: SessionState, recoversLast: boolean): string | null {
   const last = recent[0];
   const isVerifiedOnly = last?.signal === 'COMPLETE' && last.outcome === 'continued';
-  // Whoever drafts a plan has nothing to keep.
-  const isDraft = last?.unit === 'plan';
-  if (!last || (last.status !== 'failed' && !isVerifiedOnly && !isDraft)) return null;
+  if (!last || (last.status !== 'failed' && !isVerifiedOnly && !recoversLast)) return null;
   return recoveryRef(session.id, last.iteration_number, last.attempt);
 }
 

@@ -2,28 +2,21 @@ import type { IdSource } from '../domain/ids.ts';
 import type { Store } from '../store/store.ts';
 import type { Trace } from './actions.ts';
 import type { Clock } from './clock.ts';
-import type { Commanders } from './courier.ts';
 import type { LeaseJudge } from './lease-judge.ts';
-import type { Loop } from './loop.ts';
-import type { Measurer } from './measure.ts';
-import type { AgentHost, Briefs, Doorbell, PulseWorkspace, ResearchFiles, Workspace } from './ports.ts';
+import type { Loops } from './loops.ts';
+import type { AgentHost, Doorbell, Workspace } from './ports.ts';
 import type { OwnerState } from './state.ts';
 
 /** Everything the runner and the daemon are given. `createPulse()` makes the real one. */
 export interface Engine {
   store: Store;
   workspace: Workspace;
-  pulses: PulseWorkspace;
-  measurer: Measurer;
-  researchFiles: ResearchFiles;
-  commanders: Commanders;
   agents: AgentHost;
-  briefs: Briefs;
   bell: Doorbell;
   clock: Clock;
   ids: IdSource;
   trace: Trace;
-  loops: Readonly<Record<string, Loop>>;
+  loops: Loops;
   /** Who this process is, as leases name it. */
   owner: string;
   owners: OwnerState;
@@ -44,8 +37,6 @@ export interface EngineTiming {
   quietPollMs: number;
   /** How long a daemon of a fleet goes on with an attempt while the store is away: others may have taken it over. */
   absenceMs: number;
-  /** A workflow's preflight that takes longer has failed; by default 15 minutes (contract 3). */
-  preflightLimitMs?: number;
 }
 
 export const DEFAULT_TIMING: EngineTiming = {

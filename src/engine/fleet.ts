@@ -210,7 +210,12 @@ async function claimNext(
       store.tx(
         'claim',
         async (db) => {
-          const claimed = await claimAttempt(db, { sessionId: session, owner, leaseMs: timing.leaseMs });
+          const claimed = await claimAttempt(db, {
+            sessionId: session,
+            owner,
+            leaseMs: timing.leaseMs,
+            works: engine.loops.works,
+          });
           if (claimed) await setDaemonHost(db, session, host);
           return claimed;
         },

@@ -13,10 +13,12 @@ import { ensureCheckout } from './checkout.ts';
 import { filesOmitted, submodulesKept } from './notices.ts';
 import type { HeldAttempt, LastAttempt } from './ports.ts';
 import type { Sandboxes } from './run-sandbox.ts';
+import type { WorkKinds } from './work.ts';
 
 interface Means {
   git: Git;
   sandboxes: Pick<Sandboxes, 'gitIn'>;
+  works: WorkKinds;
 }
 
 interface KeptRequest {
@@ -35,7 +37,7 @@ const URGENT_FILTER_MS = 2_000;
 
 /** No worktree, no leftovers. One that has lost its link has its files still. */
 export async function saveIfThere(
-  { git, sandboxes }: Means,
+  { git, sandboxes, works }: Means,
   { spec, root, isUrgent, ...request }: KeptRequest,
 ): Promise<NewEvent[]> {
   const { worktree, ref, startSha: sha } = request;
@@ -59,17 +61,18 @@ export async function saveIfThere(
     identity,
     message,
   });
-  const exclude = spec ? keptOut(spec) : [];
+  const exclude = spec ? works.gitOf(spec).keepOut : [];
   const { leftOut } = await saveLeftovers(own, { ...request, identity, exclude, message, filterLimitMs });
   return [...submodulesKept(kept), ...filesOmitted(leftOut, ref)];
 }
 
 /** Of a session that has ended. Throws where something cannot be kept: then its worktree must not go. */
 export async function saveLast(
-  { git, sandboxes }: Means,
+  means: Means,
   { id, status, project_path: root, worktree_path: worktree }: Session,
   last: LastAttempt | null,
 ): Promise<NewEvent[]> {
+  const { git, sandboxes } = means;
   if (!last || !existsSync(worktree)) return [];
   const { iteration, task } = last;
   const ref = recoveryRef(id, iteration.iteration_number, iteration.attempt);
@@ -87,16 +90,11 @@ export async function saveLast(
   const startSha = task?.result?.commit ?? iteration.commit_hash ?? iteration.start_sha;
   const spec = task?.spec ?? null;
   const isUrgent = status === 'aborted';
-  return saveIfThere({ git, sandboxes }, { spec, root, worktree, ref, startSha, isUrgent });
+  return saveIfThere(means, { spec, root, worktree, ref, startSha, isUrgent });
 }
 
 function submodulesName(ref: string): string {
   return ref.slice('refs/pulse/recovery/'.length);
-}
-
-/** What preflight left in the worktree. */
-export function keptOut({ work }: AttemptSpec): string[] {
-  return work?.kind === 'pulse' || work?.kind === 'preflight' ? work.artifacts : [];
 }
 
 /** How what an attempt has committed in submodules is kept. */

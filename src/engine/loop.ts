@@ -1,16 +1,99 @@
-/** A loop is a pure function over what the store says: it decides, the runner does (docs/decisions/0001). */
+/**
+ * The seam between the engine and its loops (docs/decisions/0020): a loop is one value of the type `Loop`. It decides
+ * purely, over what the store says; the engine does what it decided.
+ */
 import type { AttemptResult } from '../domain/attempt.ts';
 import type { NewEvent } from '../domain/events.ts';
 import type { FailureClass } from '../domain/failures.ts';
-import type { Plan } from '../domain/plan.ts';
+import type { IdSource } from '../domain/ids.ts';
 import type { IterationOutcome, StoppedStatus, StopReason } from '../domain/status.ts';
-import type { PulseStatus } from '../domain/workflow.ts';
-import type { ResearchFile } from '../research/research-file.ts';
 import type { Task } from '../store/inbox.ts';
 import type { IterationHead } from '../store/iterations.ts';
-import type { Experiment, ExperimentPatch, Research } from '../store/research.ts';
 import type { RetryCounters, Session, SessionControl } from '../store/sessions.ts';
-import type { PreflightSetup, PulsePatch, PulseRow, Workflow } from '../store/workflows.ts';
+import type { Db } from '../store/store.ts';
+import type { ChildPlan } from './children.ts';
+import type { Engine } from './engine.ts';
+import type { StepContext } from './steps.ts';
+import type { WorkKind } from './work.ts';
+
+/** `Own`: the loop's own rows, folded. Every method may be called again after a crash. */
+export interface Loop<Own = unknown> {
+  readonly kind: string;
+  readonly works: readonly WorkKind[];
+  /** The effects that only this loop has; they join the engine's list of actions, and so get crash points. */
+  readonly actions?: readonly string[];
+  /** Reads its rows. Absent: it has none. */
+  load?(db: Db, base: { session: Session; control: SessionControl; host: string }): Promise<Own>;
+  /** Pure. */
+  decide(state: SessionState<Own>): Step;
+  /** What the step `{ do: 'host' }` of each name does. */
+  readonly steps?: Readonly<Record<string, HostStepKind<Own>>>;
+  /** The sessions that work for this one and are driven with it. */
+  children?(own: Own): readonly Session[];
+  /** Whose head its commits move, where that is not the session itself. */
+  headOwner?(own: Own): Session;
+  /** What becomes of a run's work when a person has moved the branch meanwhile. Default: `put_on_top`. */
+  readonly whenBranchMoved?: 'put_on_top' | 'begin_again';
+  /** A session that stopped in this way has nothing in its worktree that is worth keeping. */
+  givesUpWorktree?(session: Session): boolean;
+  /** Runs beside the runner while the session is driven. `null`: nothing does. */
+  accompany?(
+    engine: Engine,
+    driven: { session: Session; control: SessionControl; token: number },
+  ): Companion | null;
+  readonly hooks?: LoopHooks<Own>;
+}
+
+/** Called by the engine at fixed places. Those that take a `db` are part of the engine's own transaction. */
+export interface LoopHooks<Own = unknown> {
+  /** The rows that the last decision was about have changed since. */
+  isStale?(db: Db, state: SessionState<Own>): Promise<boolean>;
+  /** What must be in git, beyond the landing, before the verdict is written. */
+  beforeSettle?(engine: Engine, settling: Settling<Own>): Promise<Verdict>;
+  /** Writes the verdict's change. Returns the events that are told with the settled iteration. */
+  settle?(db: Db, settlement: Settling<Own> & { ids: IdSource }): Promise<readonly NewEvent[]>;
+  afterSettle?(engine: Engine, state: SessionState<Own>): Promise<void>;
+  /** The session ends, or stops, without an iteration in hand. */
+  end?(db: Db, state: SessionState<Own>, stop: Stop): Promise<void>;
+  /** A person aborts it. */
+  abort?(db: Db, session: Session): Promise<void>;
+  /** A person resumes it. `branchHead`: where the session's branch is now; `ours`: commits that the engine has made. */
+  resume?(
+    db: Db,
+    session: Session,
+    found: { branchHead: string | null; ours: readonly string[] },
+  ): Promise<void>;
+  /** A person's commits have become the head. */
+  adoptHead?(db: Db, owner: Session, sha: string): Promise<void>;
+  /** Its children have been made. */
+  spawned?(childIds: readonly string[]): readonly NewEvent[];
+  /** The session has ended; its worktree is still there. */
+  beforeClose?(engine: Engine, state: SessionState<Own>): Promise<void>;
+  /** The worktree goes. Does not throw; returns what a person should know. */
+  close?(session: Session): Promise<NewEvent[]>;
+  afterClose?(engine: Engine, state: SessionState<Own>): Promise<void>;
+}
+
+export interface Companion extends AsyncDisposable {
+  /** The session has stopped: finishes within a bounded time. */
+  finish(how: { isOver: boolean; isAborted: boolean }): Promise<void>;
+}
+
+export interface HostStepKind<Own = unknown> {
+  perform(engine: Engine, context: HostStep<Own>): Promise<void>;
+}
+
+export interface HostStep<Own = unknown> extends Omit<StepContext, 'step' | 'state'> {
+  state: SessionState<Own>;
+  data: never;
+}
+
+export interface Settling<Own = unknown> {
+  state: SessionState<Own>;
+  live: LiveIteration;
+  result: AttemptResult;
+  verdict: Verdict;
+}
 
 export interface LiveIteration {
   iteration: IterationHead;
@@ -21,7 +104,7 @@ export interface LiveIteration {
   isWaiting: boolean;
 }
 
-export interface SessionState {
+export interface SessionState<Own = unknown> {
   session: Session;
   control: SessionControl;
   /** Settled iterations, newest first; only the few that a decision can depend on. */
@@ -29,34 +112,8 @@ export interface SessionState {
   live: LiveIteration | null;
   /** Whether the reported tree is one the session has not had before. */
   isNewTree: boolean;
-  /** `null` unless the session is a workflow. */
-  workflow: WorkflowState | null;
-  /** `null` unless the session is research. */
-  research: ResearchState | null;
-}
-
-export interface ResearchState {
-  research: Research;
-  file: ResearchFile;
-  /** The one that this session edits. */
-  running: Experiment | null;
-  /** How many have been begun, by whomever. */
-  count: number;
-  /** The session whose research it is: this one, or the one that this one works for. */
-  lead: Session;
-  /** Those that work for this one. */
-  workers: readonly Session[];
-  /** The commit that a change has to beat. */
-  bestSha: string;
-  /** The best was read on another host, whose readings say nothing here. */
-  isReadElsewhere: boolean;
-}
-
-export interface WorkflowState {
-  workflow: Workflow;
-  /** In the order of the queue. */
-  pulses: readonly PulseRow[];
-  preflight: PreflightSetup | null;
+  /** What the loop has read of its own. */
+  own: Own;
 }
 
 export interface Stop {
@@ -75,40 +132,26 @@ export interface Verdict {
   reason: string | null;
   anchorHint: string | null;
   failureClass: FailureClass | null;
-  /** What becomes of a pulse, where the unit was one. */
-  pulse?: PulseChange;
-  experiment?: ExperimentChange;
-  /** The plan that a drafting run proposed. */
-  plan?: Plan;
-  /** `null`: the loop goes on. */
+  /** Where the commit goes. Absent: onto the session's head, if there is one. */
+  landing?: Landing;
+  /** What the loop writes with it (`LoopHooks.settle`). */
+  change?: unknown;
+  /** `null`: the loop continues. */
   stop: Stop | null;
 }
 
-/** Where the unit's commit goes: a pulse's work in progress is kept aside, a given-up pulse's on its own branch. */
-export type Landing = 'branch' | 'wip' | 'recovery';
-
-export interface ExperimentChange {
-  experiment: Experiment;
-  status: Experiment['status'];
-  landing: 'branch' | 'wip' | 'discarded';
-  patch: ExperimentPatch;
-  /** What changes for the session: the best, and what is known of its noise. */
-  research: {
-    best?: number | null;
-    best_experiment?: number;
-    best_sha?: string | null;
-    reference?: string;
-    good_runs_ms?: string;
-  };
-  events: readonly NewEvent[];
-}
-
-export interface PulseChange {
-  pulse: PulseRow;
-  to: PulseStatus;
-  landing: Landing;
-  patch: PulsePatch;
-  events: readonly NewEvent[];
+/**
+ * Where a commit goes, as names in git. Doing it again is no error. The attempt's own ref goes with it.
+ * With `head`, the head of the session (or of whom it works for) moves from there to the commit.
+ */
+export interface Landing {
+  head: { from: string; to: string } | null;
+  /** Written first. */
+  name?: Readonly<Record<string, string>>;
+  /** Deleted once the commit has its new name. */
+  drop?: readonly string[];
+  /** Goes only where it still stands there, and nobody has it checked out. */
+  dropBranch?: { branch: string; at: string };
 }
 
 export interface Retry {
@@ -124,16 +167,11 @@ export interface Retry {
 
 export type Step =
   | { do: 'start' }
-  | { do: 'agent'; unit: string | null; isDiagnostic: boolean; asksConfirmation: boolean }
-  | { do: 'baseline' }
-  | { do: 'experiment'; experiment: Experiment | null }
-  | { do: 'hire'; count: number }
-  | { do: 'plan' }
-  | { do: 'preflight' }
-  | { do: 'pulse'; pulse: PulseRow }
-  | { do: 'abandon'; live: LiveIteration; pulse: PulseRow }
-  /** Without a stop the session goes on: the pulse is begun anew. */
-  | { do: 'give_up'; change: PulseChange; stop: Stop | null }
+  /** An attempt of this kind of work is dispatched. */
+  | { do: 'run'; work: string; data?: unknown }
+  /** A step of the loop's own, by its name. */
+  | { do: 'host'; name: string; data: unknown }
+  | { do: 'spawn'; children: readonly ChildPlan[] }
   | { do: 'wait' }
   | { do: 'requeue'; live: LiveIteration }
   | { do: 'settle'; live: LiveIteration; result: AttemptResult; verdict: Verdict }
@@ -141,8 +179,3 @@ export type Step =
   | { do: 'interrupt'; live: LiveIteration }
   | { do: 'end'; stop: Stop }
   | { do: 'leave' };
-
-export interface Loop {
-  readonly kind: string;
-  decide(state: SessionState): Step;
-}

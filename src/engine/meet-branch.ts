@@ -5,13 +5,12 @@ import { type BranchLag, headRef } from '../git/session-head.ts';
 import { appendEvents } from '../store/events.ts';
 import { saveResult } from '../store/inbox.ts';
 import { amendIteration } from '../store/iterations.ts';
-import { updateResearch } from '../store/research.ts';
 import { assertStatus, type Session, updateControl, updateSession } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import { act } from './actions.ts';
-import { composeAgain } from './brief-again.ts';
 import type { Engine } from './engine.ts';
 import type { LiveIteration, SessionState } from './loop.ts';
+import { composeRetryBrief } from './retry-brief.ts';
 import { leftoversOf, takeBackAttempt } from './takeback.ts';
 
 export interface Meeting {
@@ -20,21 +19,22 @@ export interface Meeting {
   result: AttemptResult;
   /** Where the person's commits have brought the branch. */
   onto: string;
+  /** Whose branch it is. */
+  owner: Session;
   token: number;
 }
 
-/** Nothing is settled by it: the next look decides anew, on the branch as it is now. */
+/** Nothing is settled by it: the next look decides again, on the branch as it is now. */
 export function meetBranch(engine: Engine, meeting: Meeting): Promise<void> {
-  const { workflow, research } = meeting.state;
-  // A pulse was judged, and an experiment measured, on another tree: both are begun anew on the new one.
-  return workflow || research ? adoptBranch(engine, meeting) : putOnTop(engine, meeting);
+  const { whenBranchMoved } = engine.loops.of(meeting.state.session);
+  // What was judged or measured on another tree is begun again on the new one.
+  return whenBranchMoved === 'begin_again' ? adoptBranch(engine, meeting) : putOnTop(engine, meeting);
 }
 
 async function adoptBranch(
-  { store, trace, workspace }: Engine,
-  { state, onto, token }: Meeting,
+  { store, trace, workspace, loops }: Engine,
+  { state, onto, owner, token }: Meeting,
 ): Promise<void> {
-  const owner = state.research?.lead ?? state.session;
   await act(trace, 'adopt_branch', {
     async perform() {
       // The branch may have moved once more since the look that led here.
@@ -46,7 +46,7 @@ async function adoptBranch(
           await appendEvents(db, state.session.id, [adopted(owner, stand)], { token });
           await updateControl(db, owner.id, { head_sha: stand });
           await updateSession(db, owner.id, { branch_lags_at: null });
-          if (state.research) await updateResearch(db, owner.id, { best_sha: stand, reference: null });
+          await loops.of(state.session).hooks?.adoptHead?.(db, owner, stand);
         },
         { session: state.session.id },
       );
@@ -58,10 +58,8 @@ async function adoptBranch(
  * The commit is put on top. What was verified is verified there again, without the agent; where the two conflict, the
  * agent does its work again, and is told where the first is.
  */
-async function putOnTop(
-  { store, trace, workspace, briefs }: Engine,
-  { state, live, result, onto, token }: Meeting,
-): Promise<void> {
+async function putOnTop(engine: Engine, { state, live, result, onto, token }: Meeting): Promise<void> {
+  const { store, trace, workspace, loops } = engine;
   const { session, control } = state;
   const { id: taskId, spec } = live.task;
   const { remote } = control.settings;
@@ -71,8 +69,9 @@ async function putOnTop(
       const reason = unit
         ? 'its commit was put on top of what was committed meanwhile'
         : 'it conflicts with what was committed on the branch meanwhile';
-      const again = { attempt: live.iteration.attempt + 1, recoveryRef: leftoversOf(state, live), reason };
-      const brief = unit ? null : await composeAgain(briefs, { state, live }, again);
+      const attempt = live.iteration.attempt + 1;
+      const interruption = { attempt, recoveryRef: leftoversOf(state, live), reason };
+      const brief = unit ? null : await composeRetryBrief(engine, { state, live, interruption });
       const isVerified = result.verification.length > 0;
       const moved: LiveIteration = {
         ...live,
@@ -104,6 +103,7 @@ async function putOnTop(
             retry: null,
             isPause: false,
             token,
+            works: loops.works,
           });
         },
         { session: session.id },

@@ -50,9 +50,9 @@ export async function nudgeIfSilent(
   return after;
 }
 
-/** Only of the goal loop: the others ask for what they need by tools of their own. */
-function isSilent({ agents }: Engine, { spec }: HeldAttempt, { run }: AttemptResult): boolean {
-  if (spec.work || !run || run.failure || run.stopped) return false;
+/** Not where the loop asks for what it needs by tools of its own. */
+function isSilent({ agents, loops }: Engine, { spec }: HeldAttempt, { run }: AttemptResult): boolean {
+  if (!loops.works.of(spec).kind.asksForSignal || !run || run.failure || run.stopped) return false;
   if (run.nudge !== undefined) return true;
   if (signalOfRun(run).source !== 'default' || !agents.canBeAsked(spec.agent)) return false;
   const { usd, tokens, timeMs } = limitsLeft(spec.limits, run);

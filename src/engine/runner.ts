@@ -1,27 +1,17 @@
-/** Owns a session by lease, asks its loop what to do, does it. Recovery is this same path (contract 1.4). */
+/** Owns a session by lease, asks its loop what to do, does it. Recovery is this same path. */
 import { asPulseError, isPulseError, PulseError } from '../domain/errors.ts';
 import { TERMINAL_STATUSES } from '../domain/status.ts';
 import { appendEvents } from '../store/events.ts';
 import { endedTasks, findTask } from '../store/inbox.ts';
 import { packSession } from '../store/pack-session.ts';
-import {
-  findSession,
-  getControl,
-  getSession,
-  type Session,
-  type SessionSettings,
-} from '../store/sessions.ts';
-import { findWorkflow } from '../store/workflows.ts';
+import { findSession, getControl, getSession, type Session } from '../store/sessions.ts';
 import { act } from './actions.ts';
-import { type Courier, NO_COURIER, startCourier } from './courier.ts';
+import { type ChildSessions, createChildSessions } from './child-sessions.ts';
 import { absentDaemon, type Daemon, startDaemon } from './daemon.ts';
 import type { Engine } from './engine.ts';
-import { createFamily, type Family } from './family.ts';
 import { INBOX } from './fleet.ts';
-import type { SessionState } from './loop.ts';
+import type { Companion, SessionState } from './loop.ts';
 import { noteBranch } from './meet-branch.ts';
-import { clearAbortedPulse } from './pulse-steps.ts';
-import { keepDropped } from './research-steps.ts';
 import { holdSession } from './session-lease.ts';
 import { endSession } from './settle.ts';
 import { isStillWaiting, loadState } from './state.ts';
@@ -49,17 +39,21 @@ export async function runSession(
   const { token, lost } = held;
   const stop = AbortSignal.any([signal, lost]);
   try {
-    const { settings } = await engine.store.read((db) => getControl(db, sessionId));
-    const isFleet = settings.labels.length > 0;
+    const { session, control } = await engine.store.read(async (db) => ({
+      session: await getSession(db, sessionId),
+      control: await getControl(db, sessionId),
+    }));
+    const isFleet = control.settings.labels.length > 0;
     await using daemon = isFleet || isWithoutDaemon ? absentDaemon() : startDaemon(engine, sessionId);
-    await using courier = await courierOf(engine, { sessionId, token, settings });
+    const loop = engine.loops.of(session);
+    await using companion = loop.accompany?.(engine, { session, control, token }) ?? null;
     const over = new AbortController();
-    await using family = createFamily({
+    await using children = createChildSessions({
       run: (id) => runSession(engine, id, AbortSignal.any([stop, over.signal])),
       onEnd: () => engine.bell.ring(sessionId),
     });
     try {
-      await drive(engine, { sessionId, token, daemon, courier, family, stop });
+      await drive(engine, { sessionId, token, daemon, companion, children, stop });
     } finally {
       over.abort('over');
     }
@@ -95,34 +89,21 @@ async function fail(
   );
 }
 
-async function courierOf(
-  engine: Engine,
-  { sessionId, token, settings }: { sessionId: string; token: number; settings: SessionSettings },
-): Promise<Courier> {
-  const { commander: target, environmentPass } = settings;
-  if (!target) return NO_COURIER;
-  const session = await engine.store.read((db) => getSession(db, sessionId));
-  // What a worker has to tell is told by its lead.
-  if (session.parent_session_id !== null) return NO_COURIER;
-  const where = { cwd: session.project_path, environmentPass };
-  return startCourier(engine, { sessionId, token, target, where });
-}
-
 interface Drive {
   sessionId: string;
   token: number;
   daemon: Daemon;
-  courier: Courier;
-  family: Family;
+  companion: Companion | null;
+  children: ChildSessions;
   stop: AbortSignal;
 }
 
 async function drive(engine: Engine, driven: Drive): Promise<void> {
-  const { sessionId, token, daemon, family, stop } = driven;
+  const { sessionId, token, daemon, children, stop } = driven;
   using listener = engine.bell.listen(sessionId);
   const { pollMs, quietPollMs } = engine.timing;
   const waitMs = daemon.isHere ? quietPollMs : pollMs;
-  const failed = Promise.race([daemon.ended.then(() => undefined), family.failed]);
+  const failed = Promise.race([daemon.ended.then(() => undefined), children.failed]);
   failed.catch(() => undefined);
   let waitingFor: SessionState | null = null;
   while (!stop.aborted) {
@@ -132,11 +113,9 @@ async function drive(engine: Engine, driven: Drive): Promise<void> {
       continue;
     }
     const state = await engine.store.read((db) => loadState(db, sessionId, engine));
-    const loop = engine.loops[state.session.kind];
-    if (!loop)
-      throw new PulseError('internal_error', `No loop drives sessions of kind ${state.session.kind}.`);
-    const { workers = [], lead = null } = state.research ?? {};
-    family.drive(workers);
+    const loop = engine.loops.of(state.session);
+    const own = loop.children?.(state.own) ?? [];
+    children.drive(own);
     const step = loop.decide(state);
     if (step.do === 'leave') return leave(engine, state, driven);
     waitingFor = step.do === 'wait' ? state : null;
@@ -147,30 +126,32 @@ async function drive(engine: Engine, driven: Drive): Promise<void> {
     try {
       await performStep(engine, { state, step, token, daemon });
     } catch (error) {
-      if (!(await isOutrun(engine, state, error))) throw error;
+      if (!(await wasSuperseded(engine, state, error))) throw error;
     }
     engine.bell.ring(sessionId);
-    if (lead && lead.id !== sessionId) engine.bell.ring(lead.id);
-    if (step.do === 'end') for (const { id } of workers) engine.bell.ring(id);
-    if (step.do === 'agent') await Promise.race([daemon.looked(), failed]);
+    const { parent_session_id: parentId } = state.session;
+    if (parentId !== null) engine.bell.ring(parentId);
+    if (step.do === 'end') for (const { id } of own) engine.bell.ring(id);
+    if (step.do === 'run') await Promise.race([daemon.looked(), failed]);
     if (state.control.settings.labels.length > 0) engine.bell.ring(INBOX);
   }
 }
 
 /**
- * A person was quicker (an abort, a pause, an edited plan): nothing of the step was written, and the next look decides
- * anew.
+ * A person or another session was quicker (an abort, an edited plan, another change that landed): nothing of the step was
+ * written, and the next look decides again.
  */
-async function isOutrun(
-  { store }: Engine,
-  { session, workflow }: SessionState,
+async function wasSuperseded(
+  { store, loops }: Engine,
+  state: SessionState,
   error: unknown,
 ): Promise<boolean> {
-  if (!isPulseError(error, 'invalid_transition')) return false;
+  if (!isPulseError(error, 'invalid_transition') && !isPulseError(error, 'ref_moved')) return false;
+  const { session } = state;
   return store.read(async (db) => {
     const now = await findSession(db, session.id);
-    const plan = workflow && (await findWorkflow(db, session.id));
-    return now?.status !== session.status || plan?.plan_version !== workflow?.workflow.plan_version;
+    if (now?.status !== session.status) return true;
+    return (await loops.of(session).hooks?.isStale?.(db, state)) ?? false;
   });
 }
 
@@ -186,30 +167,29 @@ async function bringBranch({ store, workspace }: Engine, session: Session): Prom
 async function leave(
   engine: Engine,
   state: SessionState,
-  { daemon, courier, family, token }: Drive,
+  { daemon, companion, children, token }: Drive,
 ): Promise<void> {
-  const { session, recent, research } = state;
-  const { store, trace, workspace, measurer, researchFiles } = engine;
+  const { session, recent } = state;
+  const { store, trace, workspace } = engine;
+  const loop = engine.loops.of(session);
+  const { hooks } = loop;
   await daemon.interrupt('aborted');
   const { status } = session;
-  await courier.finish({ isOver: TERMINAL_STATUSES.includes(status), isAborted: status === 'aborted' });
-  // A workflow whose preflight failed has nothing in its worktree that is worth keeping.
-  const isGivenUp = session.kind === 'workflow' && session.stop_reason === 'preflight_failed';
-  if (!TERMINAL_STATUSES.includes(session.status) && !isGivenUp) return;
-  await family[Symbol.asyncDispose]();
-  for (const { id } of research?.workers ?? []) await runSession(engine, id, new AbortController().signal);
-  if (research?.lead.id === session.id) await keepDropped(engine, session);
+  await companion?.finish({ isOver: TERMINAL_STATUSES.includes(status), isAborted: status === 'aborted' });
+  if (!TERMINAL_STATUSES.includes(status) && !loop.givesUpWorktree?.(session)) return;
+  await children[Symbol.asyncDispose]();
+  for (const { id } of loop.children?.(state.own) ?? [])
+    await runSession(engine, id, new AbortController().signal);
+  await hooks?.beforeClose?.(engine, state);
   const iteration = recent[0];
   const taskId = iteration?.inbox_task_id;
   const task = taskId ? await store.read((db) => findTask(db, taskId)) : null;
   const last = iteration ? { iteration, task } : null;
   const endedOf = (ids: string[]) => store.read((db) => endedTasks(db, ids));
-  if (research?.lead.id === session.id)
-    await act(trace, 'write_files', { perform: () => researchFiles.write(session.id) });
   await act(trace, 'close_worktree', {
     async perform() {
       if (session.branch_lags_at !== null) await bringBranch(engine, session);
-      const notices = research ? await measurer.close(session) : [];
+      const notices = (await hooks?.close?.(session)) ?? [];
       notices.push(...(await workspace.close(session, { last, endedOf })));
       if (notices.length > 0)
         await store.tx('tell', (db) => appendEvents(db, session.id, notices, { token }), {
@@ -217,8 +197,7 @@ async function leave(
         });
     },
   });
-  // Its leftovers have a name by now.
-  if (status === 'aborted') await clearAbortedPulse(engine, state);
+  await hooks?.afterClose?.(engine, state);
   if (TERMINAL_STATUSES.includes(status))
     await act(trace, 'pack', { perform: () => packSession(store, session.id) });
 }

@@ -1,4 +1,4 @@
-import type { AttemptResult, Usage } from '../domain/attempt.ts';
+import type { AttemptResult, Usage, VerificationRecord } from '../domain/attempt.ts';
 import { addTokens } from '../domain/bounds.ts';
 import { breakerKey } from '../domain/breaker.ts';
 import type { NewEvent } from '../domain/events.ts';
@@ -25,11 +25,9 @@ import {
 import { type Db, storeNow, toJson } from '../store/store.ts';
 import { insertTurn, type NewTurn } from '../store/turns.ts';
 import { insertVerifications } from '../store/verifications.ts';
-import { budgetWarning } from './governor.ts';
+import { budgetWarning } from './budget.ts';
 import type { LiveIteration, SessionState, Stop, Verdict } from './loop.ts';
-import { measureReportSchema } from './measure.ts';
-import { settleResearch } from './settle-research.ts';
-import { preflightEvents, pulseEvents, settleWorkflow } from './settle-workflow.ts';
+import type { Loops } from './loops.ts';
 
 const PROGRESS_KEPT = 100;
 
@@ -42,11 +40,12 @@ export interface Settlement {
   token: number;
   nowMs: number;
   ids: IdSource;
+  loops: Loops;
 }
 
 /** The attempt's result, the iteration's outcome and the session's step, in one transaction. */
 export async function settleIteration(db: Db, settlement: Settlement): Promise<void> {
-  const { state, live, result, verdict, turn, token, nowMs } = settlement;
+  const { state, live, result, verdict, turn, token, nowMs, ids, loops } = settlement;
   const { session } = state;
   const { iteration } = live;
   await assertStatus(db, session);
@@ -81,20 +80,18 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
   });
   const warning = budgetWarning(session, result.run?.usage.costUsd ?? 0);
   if (warning) events.push({ type: 'budget.warned', iteration: iteration.iteration_number, data: warning });
-  const more = [
-    ...pulseEvents(verdict, state),
-    ...preflightEvents(result),
-    ...(state.research ? await settleResearch(db, { state, live, result, verdict }) : []),
-  ];
-  for (const event of more) events.push({ ...event, iteration: iteration.iteration_number });
+  const { setupFailure, run } = result;
+  if (setupFailure && !run) events.push(preflightFailed(live, setupFailure));
+  const { hooks } = loops.of(session);
+  const more = await hooks?.settle?.(db, { state, live, result, verdict, ids });
+  for (const event of more ?? []) events.push({ ...event, iteration: iteration.iteration_number });
   if (verdict.stop) events.push(stopEvent(verdict.stop, isUnverified(verdict, result)));
   const { iteration_number: number } = iteration;
   await referToOutput(db, { sessionId: session.id, iteration: number, output: message });
   await appendEvents(db, session.id, events, { token });
 
-  // Work in progress and a given-up pulse's are on refs of their own: the session's branch did not move.
-  const { landing = 'branch' } = verdict.pulse ?? verdict.experiment ?? {};
-  const landed = landing === 'branch' ? result.commit : null;
+  // A commit that got another name than the head's did not move the session.
+  const landed = verdict.landing && !verdict.landing.head ? null : result.commit;
   const usage: Usage | undefined = result.run?.usage;
   await moveIteration(db, iteration, verdict.status, {
     signal: verdict.signal,
@@ -116,14 +113,17 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     ended_at: storeNow(),
   });
   await releaseSpending(db, purseOf(session), live.task.reserved_usd);
-  await closeTask(db, live.task.id, verdict.status === 'complete' ? 'complete' : 'failed', result);
+  const { kind } = loops.works.of(live.task.spec);
+  await closeTask(db, live.task.id, verdict.status === 'complete' ? 'complete' : 'failed', {
+    result,
+    keptOwn: kind.keptOwn?.(result.run?.own),
+  });
   await insertVerifications(
     db,
     { sessionId: session.id, iteration: iteration.iteration_number, attempt: iteration.attempt },
     result.verification,
   );
   if (turn) await insertTurn(db, { ...turn, content_from: 'output' });
-  if (state.workflow) await settleWorkflow(db, { state, result, verdict, ids: settlement.ids, live });
   await updateSession(db, session.id, {
     last_signal: verdict.signal ?? session.last_signal,
     progress_log: toJson([...session.progress_log, entry].slice(-PROGRESS_KEPT)),
@@ -163,6 +163,9 @@ export async function endSession(
   await stopSession(db, session, stop);
 }
 
+/** A person asked for it. */
+export const PAUSED = { status: 'paused', reason: 'paused_by_user', detail: null } as const;
+
 export async function stopSession(db: Db, session: Session, { status, reason, detail }: Stop): Promise<void> {
   await moveSession(db, session, status, { reason, detail: detail && redact(detail) });
 }
@@ -176,10 +179,9 @@ export function stopEvent({ status, reason, detail }: Stop, isUnverifiedEnd: boo
 }
 
 /** The agent's time and that of Pulse's own checks and readings; waiting does not count. */
-function runningMs({ run, verification, measured }: AttemptResult): number {
-  const readingMs = measured ? measureReportSchema.parse(measured).durationMs : 0;
+function runningMs({ run, verification, ownMs = 0 }: AttemptResult): number {
   const checkedMs = verification.reduce((sum, record) => sum + record.durationMs, 0);
-  return Math.round((run?.durationMs ?? 0) + checkedMs + readingMs);
+  return Math.round((run?.durationMs ?? 0) + checkedMs + ownMs);
 }
 
 function isUnverified({ stop }: Verdict, result: AttemptResult): boolean {
@@ -208,6 +210,14 @@ function progressEntry({
     files: result.files,
     ...(verdict.reason ? { reason: redact(verdict.reason) } : {}),
     at,
+  };
+}
+
+function preflightFailed({ iteration }: LiveIteration, { command }: VerificationRecord): NewEvent {
+  return {
+    type: 'preflight.failed',
+    iteration: iteration.iteration_number,
+    data: { error: command },
   };
 }
 

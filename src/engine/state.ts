@@ -1,21 +1,12 @@
 import { ownerState, parseOwner } from '../process/owner.ts';
 import { findTask, glanceAtAttempt, readTaskLease, type Task } from '../store/inbox.ts';
 import { isLive, recentIterations, treeSeen } from '../store/iterations.ts';
-import { findResearch, listExperiments, runningExperiment } from '../store/research.ts';
-import {
-  findSession,
-  getControl,
-  listChildren,
-  type Session,
-  type SessionControl,
-  withPurse,
-} from '../store/sessions.ts';
+import { findSession, getControl, withPurse } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
-import { findPreflight, findWorkflow, listPulses } from '../store/workflows.ts';
 import { countHoldChanges, isHeldHere } from './held-here.ts';
 import type { LeaseJudge } from './lease-judge.ts';
-import type { LiveIteration, ResearchState, SessionState, WorkflowState } from './loop.ts';
-import { researchFileOf } from './measure.ts';
+import type { LiveIteration, SessionState } from './loop.ts';
+import type { Loops } from './loops.ts';
 
 /** As far back as any decision looks: five for stagnation, the rest is room for a window that a resume cut. */
 const RECENT = 8;
@@ -28,6 +19,7 @@ export interface Self {
   owners: OwnerState;
   host: string;
   leases: LeaseJudge;
+  loops: Loops;
 }
 
 /** On its own host a dead owner is known at once; elsewhere only the lease tells. */
@@ -37,15 +29,14 @@ export const hostOwnerState: OwnerState = (owner) => ownerState(parseOwner(owner
 export async function loadState(
   db: Db,
   sessionId: string,
-  { owner, owners, host, leases }: Self,
+  { owner, owners, host, leases, loops }: Self,
 ): Promise<SessionState> {
   const holdChanges = countHoldChanges();
   const session = await withPurse(db, (await findSession(db, sessionId))!);
   const control = await getControl(db, sessionId);
   const iterations = await recentIterations(db, sessionId, RECENT + 1);
   const newest = iterations[0];
-  const workflow = session.kind === 'workflow' ? await loadWorkflow(db, sessionId) : null;
-  const research = session.kind === 'research' ? await loadResearch(db, { session, control, host }) : null;
+  const own = await loops.of(session).load?.(db, { session, control, host });
   if (!newest || !isLive(newest)) {
     return {
       session,
@@ -53,8 +44,7 @@ export async function loadState(
       recent: iterations.slice(0, RECENT),
       live: null,
       isNewTree: false,
-      workflow,
-      research,
+      own,
     };
   }
   const task = (await findTask(db, newest.inbox_task_id!))!;
@@ -71,8 +61,7 @@ export async function loadState(
     recent: iterations.slice(1),
     live,
     isNewTree: tree !== null && !(await treeSeen(db, sessionId, tree)),
-    workflow,
-    research,
+    own,
   };
 }
 
@@ -96,38 +85,6 @@ export async function isStillWaiting(db: Db, seen: SessionState, self: Self): Pr
     (await leaseOf(db, { ...now, id: live.task.id, sessionId: session.id }, { ...self, holdChanges })) ===
       'held'
   );
-}
-
-/** A worker's research is its lead's: what is measured, what is best, how many have been begun. */
-async function loadResearch(
-  db: Db,
-  { session, control, host }: { session: Session; control: SessionControl; host: string },
-): Promise<ResearchState> {
-  const { parent_session_id: parentId } = session;
-  const lead = parentId === null ? session : (await findSession(db, parentId))!;
-  const research = (await findResearch(db, lead.id))!;
-  const [newest] = await listExperiments(db, lead.id, 1);
-  const isByWorkers = research.parallel > 1;
-  const own = { sessionId: lead.id, workerId: parentId === null ? '' : session.id };
-  return {
-    research,
-    file: researchFileOf(research.content),
-    running: isByWorkers ? await runningExperiment(db, own) : newest?.status === 'running' ? newest : null,
-    count: newest?.number ?? 0,
-    lead,
-    workers: isByWorkers && parentId === null ? await listChildren(db, lead.id) : [],
-    bestSha: (isByWorkers ? research.best_sha : control.head_sha) ?? lead.base_sha,
-    isReadElsewhere: research.host !== null && research.host !== host,
-  };
-}
-
-async function loadWorkflow(db: Db, sessionId: string): Promise<WorkflowState> {
-  const workflow = (await findWorkflow(db, sessionId))!;
-  return {
-    workflow,
-    pulses: await listPulses(db, workflow.id),
-    preflight: await findPreflight(db, workflow.id),
-  };
 }
 
 /**

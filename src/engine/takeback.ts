@@ -1,23 +1,24 @@
 /** An attempt goes back to the inbox: retried after a failure, taken from a dead daemon, or stopped by a person. */
 
-import type { AttemptSpec, RunReport } from '../domain/attempt.ts';
+import type { AttemptSpec, RunReport, Work } from '../domain/attempt.ts';
 import { addTokens } from '../domain/bounds.ts';
 import { breakerKey } from '../domain/breaker.ts';
+import type { NewEvent } from '../domain/events.ts';
 import { type FailureClass, isAway, isServiceFailure } from '../domain/failures.ts';
 import { recoveryRef } from '../git/refs.ts';
 import { tellBreaker } from '../store/breakers.ts';
 import { appendEvents } from '../store/events.ts';
-import { requeueTask } from '../store/inbox.ts';
+import { closeTask, requeueTask } from '../store/inbox.ts';
 import { moveIteration } from '../store/iterations.ts';
 import { quoteNotes } from '../store/notes.ts';
 import { assertStatus, purseOf, releaseSpending, updateControl, updateSession } from '../store/sessions.ts';
 import { type Db, storeNow } from '../store/store.ts';
-import { PAUSED } from './decide.ts';
 import { type AttemptPart, attemptSpec } from './dispatch.ts';
-import type { LiveIteration, Retry, SessionState } from './loop.ts';
+import type { LiveIteration, Retry, SessionState, Stop } from './loop.ts';
 import type { ComposedBrief } from './ports.ts';
-import { stopEvent, stopSession } from './settle.ts';
+import { PAUSED, stopEvent, stopSession } from './settle.ts';
 import { addUsage } from './usage-meter.ts';
+import type { WorkKinds } from './work.ts';
 
 export interface TakeBack {
   state: SessionState;
@@ -28,6 +29,7 @@ export interface TakeBack {
   retry: Retry | null;
   isPause: boolean;
   token: number;
+  works: WorkKinds;
 }
 
 /** The ref that holds what the attempt in hand leaves behind, once it is done again. */
@@ -35,29 +37,29 @@ export function leftoversOf({ session }: SessionState, { iteration }: LiveIterat
   return recoveryRef(session.id, iteration.iteration_number, iteration.attempt);
 }
 
-/** What the attempt has beyond an ordinary one stays; rejections that it has had since are counted. */
-function partAgain({ workflow }: SessionState, spec: AttemptSpec): AttemptPart {
-  const { role, tools, verifyOn, setup, work } = spec;
+/** What the attempt has beyond an ordinary one stays. */
+function carriedPart(works: WorkKinds, state: SessionState, spec: AttemptSpec): AttemptPart {
+  const { role, tools, verifyOn, setup, work: stored } = spec;
   const part = { role, tools, verifyOn, setup };
-  if (work?.kind !== 'pulse') return { ...part, work };
-  const row = workflow?.pulses.find(({ id }) => id === work.pulseId);
-  return { ...part, work: { ...work, rejections: row?.rejections ?? work.rejections } };
+  if (!stored) return { ...part, work: stored };
+  const { kind, work } = works.of(spec);
+  return { ...part, work: kind.carryOver ? (kind.carryOver(state, work) as Work) : stored };
 }
 
-/** Its session would not fit again, or may itself be what broke: of one that is gone, agents say no more than that. */
-const BEGUN_ANEW: readonly (FailureClass | undefined)[] = ['context_overflow', 'crashed'];
+/** Start a new agent session after these: the old one would overflow again, or may be the reason for the crash. */
+const STARTS_NEW_SESSION: readonly (FailureClass | undefined)[] = ['context_overflow', 'crashed'];
 
 /**
  * Which session of its own the agent goes on with. None after an interruption: what it did since is not in the tree any
  * more, and nobody knows what it spent. One that counts from its session's beginning counts this run too, which has been
  * charged.
  */
-function resumeAgain(
+function carriedSession(
   { resume = null, resumeUsage = null }: AttemptSpec,
   { run, retry }: { run: RunReport | undefined; retry: Retry | null },
 ): Pick<AttemptSpec, 'resume' | 'resumeUsage'> {
-  // Another agent's it is not either.
-  if (!run || resume === null || retry?.agent || BEGUN_ANEW.includes(retry?.failureClass)) {
+  // A fallback agent cannot resume another agent's session.
+  if (!run || resume === null || retry?.agent || STARTS_NEW_SESSION.includes(retry?.failureClass)) {
     return { resume: null, resumeUsage: null };
   }
   if (run.agentSessionId !== resume) return { resume, resumeUsage };
@@ -71,7 +73,7 @@ function asItRan({ agent, command, model, resume, resumeUsage, onTop = null }: A
 
 /** One transaction: the attempt is pending again under a new token, its row says why, its reservation is given back. */
 export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void> {
-  const { state, live, brief, reason, retry, isPause, token } = takeBack;
+  const { state, live, brief, reason, retry, isPause, token, works } = takeBack;
   const { session } = state;
   const { iteration, task } = live;
   await assertStatus(db, session);
@@ -111,8 +113,8 @@ export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void>
     content: brief?.text ?? task.task_content,
     spec: {
       ...attemptSpec(state, { unit: iteration.unit, startSha: iteration.start_sha, recoverTo }),
-      ...partAgain(state, task.spec),
-      ...(brief ? resumeAgain(task.spec, { run, retry }) : asItRan(task.spec)),
+      ...carriedPart(works, state, task.spec),
+      ...(brief ? carriedSession(task.spec, { run, retry }) : asItRan(task.spec)),
       ...(retry?.agent ? { agent: retry.agent, command: null, model: null } : {}),
     },
     delayMs,
@@ -142,4 +144,30 @@ function waitOf({ spec: { agent } }: LiveIteration['task'], retry: Retry | null)
   if (!retry || retry.delayMs === 0) return {};
   const { counters, patienceMs } = retry;
   return { agent, since: counters.waiting?.since ?? null, ...(patienceMs ? { patienceMs } : {}) };
+}
+
+/** The attempt in hand is given up, and the session stops. `events` are told with it. */
+export async function cancelAttempt(
+  db: Db,
+  { state, live, token, stop, events }: CancelledAttempt,
+): Promise<void> {
+  const { session } = state;
+  const { iteration, task } = live;
+  await assertStatus(db, session);
+  const told = events.map((event) => ({ ...event, iteration: iteration.iteration_number }));
+  await appendEvents(db, session.id, [...told, stopEvent(stop, false)], { token });
+  await closeTask(db, task.id, 'cancelled');
+  await moveIteration(db, iteration, 'failed', { failure_class: 'cancelled', ended_at: storeNow() });
+  await releaseSpending(db, purseOf(session), task.reserved_usd);
+  await updateSession(db, session.id, { resume_at: null });
+  await updateControl(db, session.id, { request: null, request_actor: null });
+  await stopSession(db, session, stop);
+}
+
+export interface CancelledAttempt {
+  state: SessionState;
+  live: LiveIteration;
+  token: number;
+  stop: Stop;
+  events: readonly NewEvent[];
 }

@@ -9,11 +9,10 @@ import { applyCommit } from '../git/apply.ts';
 import { commitUnit, findUnitCommit } from '../git/commit.ts';
 import { disarmWorktree } from '../git/disarm.ts';
 import type { Git } from '../git/exec.ts';
-import { experimentMaterial } from '../git/experiment-material.ts';
 import { collectAttempts } from '../git/gc.ts';
+import { landCommit } from '../git/landing.ts';
 import { readGitDir } from '../git/layout.ts';
 import { openPrivateIndex } from '../git/private-index.ts';
-import { discardExperiment } from '../git/pulse-refs.ts';
 import { putCommitOnTop } from '../git/put-on-top.ts';
 import { resetWorktree } from '../git/recovery.ts';
 import { agentRef, attemptRef, deleteRefs, publishAttempt, readRef, recoveryRef } from '../git/refs.ts';
@@ -36,12 +35,13 @@ import type { Session } from '../store/sessions.ts';
 import { runChecks } from '../verify/run-checks.ts';
 import { ensureCheckout } from './checkout.ts';
 import { runsUntil } from './held-attempt.ts';
-import { keptOut, saveIfThere, saveLast, submodulesOf } from './leftovers.ts';
+import { saveIfThere, saveLast, submodulesOf } from './leftovers.ts';
 import { submodulesKept, worktreeKept } from './notices.ts';
 import type { HeldAttempt, Workspace } from './ports.ts';
 import { mendWorktree, restoreWorktree } from './restore-worktree.ts';
 import type { Sandboxes } from './run-sandbox.ts';
 import { forgetSetup, setUpOnce } from './setup-once.ts';
+import type { WorkKinds } from './work.ts';
 
 const CHECK_TIMEOUT_MS = 30 * 60 * 1000;
 
@@ -50,9 +50,17 @@ export interface WorkspaceOptions {
   environment: NodeJS.ProcessEnv;
   redactor: Redactor;
   sandboxes: Sandboxes;
+  works: WorkKinds;
 }
 
-export function createWorkspace({ git, environment, redactor, sandboxes }: WorkspaceOptions): Workspace {
+export function createWorkspace({
+  git,
+  environment,
+  redactor,
+  sandboxes,
+  works,
+}: WorkspaceOptions): Workspace {
+  const means = { git, sandboxes, works };
   return {
     async createBranch(session, remote) {
       const { root } = refsOf(session);
@@ -109,7 +117,7 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
         return [worktreeKept(aside, error), ...(await makeReady(attempt, { isInterrupted }))];
       });
       // What setup made there before a preflight was interrupted has just gone with the rest.
-      if (spec.work?.kind === 'preflight' && keptOut(spec).length === 0) await forgetSetup(path);
+      if (works.gitOf(spec).forgetsSetup) await forgetSetup(path);
       return notices;
     },
 
@@ -132,15 +140,15 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
       const worktree = spec.worktreePath;
       const trailers = trailersOf({ spec, sessionId, iteration });
       const own = await sandboxes.gitIn({ spec, signal });
-      const found = await findUnitCommit(own, { worktree, startSha: parentOf(spec), trailers });
+      const found = await findUnitCommit(own, { worktree, startSha: works.gitOf(spec).parent, trailers });
       if (!found?.commit) return found;
       await using index = await openPrivateIndex(await readGitDir(worktree));
       const request = { worktree, against: found.commit, exclude: keptOut(spec), indexFile: index.path };
       return { ...found, leftOut: (await stageAll(own, request)).leftOut };
     },
 
-    async commit(attempt, { subject, body, completion }) {
-      if (completion) await mendWorktree({ git, sandboxes }, attempt);
+    async commit(attempt, { subject, body, accepted }) {
+      if (accepted) await mendWorktree({ git, sandboxes }, attempt);
       const own = await sandboxes.gitIn(attempt);
       // Where it fails here, it fails again at the end: then the worktree stays.
       const notices = await keepSubmodules(own, { ...submodulesOf(attempt), keeper: git }).then(
@@ -151,10 +159,10 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
         ...unitOf(attempt),
         subject,
         body,
-        tree: completion?.tree,
-        allowEmpty: completion !== null,
+        tree: accepted?.tree,
+        allowEmpty: Boolean(accepted),
       });
-      const { leftOut = unit.leftOut } = completion ?? {};
+      const { leftOut = unit.leftOut } = accepted ?? {};
       return { ...unit, ...(leftOut ? { leftOut } : {}), ...(notices.length > 0 ? { notices } : {}) };
     },
 
@@ -209,18 +217,15 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
       return keepLeftovers(attempt, ref).catch((error: unknown) => [worktreeKept(spec.worktreePath, error)]);
     },
 
-    discard: ({ project_path: root, id: sessionId }, discarded) =>
-      discardExperiment(git, { root, sessionId, ...discarded }),
-
-    review: ({ project_path: root }, wanted) => experimentMaterial(git, { root, ...wanted }),
-
-    async advance(session, { taskId, from, to, left, remote }) {
+    async land(session, { head, name = {}, drop = [], dropBranch, taskId, left, remote }) {
       const { root } = refsOf(session);
-      const head = remote ? await readRef(git, root, headRef(session.id)) : null;
-      if (remote && head !== to) await fetchAttempt(git, { root, remote, taskId });
-      const drop = [attemptRef(taskId)];
-      const moved = await advanceHead(git, { ...refsOf(session), from, to, left, drop });
-      if (!remote || moved.is === 'ahead') return moved;
+      const over = [...drop, ...(taskId === null ? [] : [attemptRef(taskId)])];
+      const isRemote = remote !== null && head !== null && taskId !== null;
+      if (isRemote && (await readRef(git, root, headRef(session.id))) !== head.to)
+        await fetchAttempt(git, { root, remote, taskId });
+      const moved = await landCommit(git, { ...refsOf(session), head, left, name, drop: over, dropBranch });
+      if (!isRemote || moved?.is !== 'moved') return moved;
+      const { from, to } = head;
       const at = await pushBranch(git, { ...refsOf(session), remote, from, to, dropTask: taskId });
       return at === to ? moved : { is: 'moved', lag: moved.lag ?? { at, checkedOutIn: null } };
     },
@@ -231,7 +236,7 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
       if (last?.task) await sweepRuns(runsUntil(last.task.id, last.task.token));
       await sweepDirectory(path);
       try {
-        notices.push(...(await saveLast({ git, sandboxes }, session, last)));
+        notices.push(...(await saveLast(means, session, last)));
         await removeWorktree(git, { root, path, isOurs: true });
       } catch (error) {
         notices.push(worktreeKept(path, error));
@@ -244,11 +249,20 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
     },
   };
 
+  function keptOut(spec: AttemptSpec): string[] {
+    return works.gitOf(spec).keepOut;
+  }
+
+  function trailersOf({ spec, sessionId, iteration }: Pick<HeldAttempt, 'spec' | 'sessionId' | 'iteration'>) {
+    const own = { 'Pulse-Session': sessionId, 'Pulse-Iteration': String(iteration) };
+    return { ...own, ...works.gitOf(spec).trailers };
+  }
+
   function unitOf({ spec, sessionId, iteration }: HeldAttempt) {
     return {
       root: spec.projectPath,
       worktree: spec.worktreePath,
-      startSha: parentOf(spec),
+      startSha: works.gitOf(spec).parent,
       beganAt: spec.startSha,
       trailers: trailersOf({ spec, sessionId, iteration }),
       identity: spec.identity,
@@ -279,7 +293,7 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
     const { state, head } = await ensureCheckout({ git, sandboxes, spec, sha: startSha, isOurs, signal });
     if (state === 'created') await seedSubmodules({ root, worktree: path });
     const notices: NewEvent[] = [];
-    const isBegun = state === 'linked' || (state === 'existing' && beginsAnew(spec));
+    const isBegun = state === 'linked' || (state === 'existing' && works.gitOf(spec).beginsClean);
     if (state !== 'created' && recoverTo) notices.push(...(await keepLeftovers(attempt, recoverTo)));
     else if (isBegun) notices.push(...(await keepBefore(attempt, head)));
     if (isBegun || isInterrupted || head !== startSha)
@@ -293,10 +307,7 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
 
   async function keepLeftovers({ spec, signal }: HeldAttempt, ref: string): Promise<NewEvent[]> {
     const { projectPath: root, worktreePath: worktree, startSha } = spec;
-    return saveIfThere(
-      { git, sandboxes },
-      { spec, root, worktree, ref, startSha, isUrgent: signal?.aborted },
-    );
+    return saveIfThere(means, { spec, root, worktree, ref, startSha, isUrgent: signal?.aborted });
   }
 
   /** What was written beyond the last commit, which is Pulse's own: after an accepted completion, or by its checks. */
@@ -307,7 +318,7 @@ export function createWorkspace({ git, environment, redactor, sandboxes }: Works
     const { projectPath: root, worktreePath: worktree } = spec;
     const ref = recoveryRef(sessionId, iteration, 0);
     const startSha = head ?? spec.startSha;
-    const notices = await saveIfThere({ git, sandboxes }, { spec, root, worktree, ref, startSha });
+    const notices = await saveIfThere(means, { spec, root, worktree, ref, startSha });
     // The index was made of a judged tree: without this every file would be written anew, and every build begin anew.
     const own = await sandboxes.gitIn({ spec, signal });
     await own.attempt(['update-index', '-q', '--refresh'], { cwd: worktree });
@@ -335,27 +346,4 @@ const LEFT_OUT = ['.pulse', '.context', 'history'];
 
 function bear(): void {
   // nothing depends on it
-}
-
-/** A pulse's runs share one parent: however many they are, they become one commit. */
-function parentOf({ startSha, work }: AttemptSpec): string {
-  return work?.kind === 'pulse' || work?.kind === 'experiment' ? work.baseSha : startSha;
-}
-
-/** Preflight and a pulse's first run find the worktree as the workflow's branch is (contract 3), whoever was there. */
-function beginsAnew({ work, startSha }: AttemptSpec): boolean {
-  return work?.kind === 'preflight' || (work?.kind === 'pulse' && work.baseSha === startSha);
-}
-
-function trailersOf({
-  spec: { work },
-  sessionId,
-  iteration,
-}: Pick<HeldAttempt, 'spec' | 'sessionId' | 'iteration'>): Record<string, string> {
-  return {
-    'Pulse-Session': sessionId,
-    'Pulse-Iteration': String(iteration),
-    ...(work?.kind === 'pulse' ? { 'Pulse-Pulse': work.plannedPulseId } : {}),
-    ...(work?.kind === 'experiment' ? { 'Pulse-Experiment': String(work.number) } : {}),
-  };
 }

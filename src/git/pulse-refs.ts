@@ -1,64 +1,26 @@
 /** Where a pulse's commits are: its branch, its work in progress, and what is kept of one that was given up. */
 import type { Identity } from '../domain/attempt.ts';
 import { identityEnvironment } from './commit.ts';
-import { type Git, gitFailure } from './exec.ts';
+import type { Git } from './exec.ts';
+import { dropUnmovedBranch } from './landing.ts';
 import { formatMessage } from './message.ts';
-import {
-  advanceBranch,
-  attemptRef,
-  deleteRefs,
-  discardedRef,
-  findCheckout,
-  readRef,
-  wipRef,
-  writeRefs,
-} from './refs.ts';
-import { advanceHead, type HeadMoved } from './session-head.ts';
+import { advanceBranch, attemptRef, deleteRefs, findCheckout, readRef, wipRef, writeRefs } from './refs.ts';
 
 export interface PulseRefs {
   root: string;
   sessionId: string;
   taskId: string | null;
-  pulse: { id: string; branch: string | null; startSha: string };
+  pulse: { id: string; branch: string; startSha: string };
 }
 
-function wipOf({ sessionId, pulse }: PulseRefs): string {
-  // A pulse's id may hold dots, which a ref may not hold two of, nor end in.
-  return wipRef(sessionId, Buffer.from(pulse.id).toString('hex'));
+/** Where the work in progress of a unit is kept. */
+export function unitWipRef(sessionId: string, unitId: string): string {
+  // An id may hold dots, which a ref may not hold two of, nor end in.
+  return wipRef(sessionId, Buffer.from(unitId).toString('hex'));
 }
 
 function attemptRefs({ taskId }: PulseRefs): string[] {
   return taskId === null ? [] : [attemptRef(taskId)];
-}
-
-/**
- * Brings the workflow to the pulse's commit, and drops the pulse's refs with it. Its own branch goes
- * only where it still stands at the pulse's start: what a person has committed on it stays, and so does a checkout.
- */
-export async function landPulse(
-  git: Git,
-  refs: PulseRefs & { branch: string; from: string; to: string; left: string | null },
-): Promise<HeadMoved> {
-  const { root, branch, sessionId: session, from, to, left } = refs;
-  const drop = [...attemptRefs(refs), wipOf(refs)];
-  const moved = await advanceHead(git, { root, session, branch, from, to, left, drop });
-  if (moved.is === 'moved') await dropAtStart(git, refs);
-  return moved;
-}
-
-async function dropAtStart(git: Git, { root, pulse: { branch, startSha } }: PulseRefs): Promise<void> {
-  const ref = `refs/heads/${branch}`;
-  if (branch === null || (await findCheckout(git, root, ref)) !== null) return;
-  const dropped = await git.updateRefs(root, `delete ${ref} ${startSha}\n`);
-  if (dropped.code !== 0 && (await readRef(git, root, ref)) === startSha)
-    throw gitFailure(['update-ref', '--stdin'], dropped);
-}
-
-/** The attempt's ref is dropped once the work in progress has a name of its own. */
-export async function keepWip(git: Git, refs: PulseRefs & { to: string }): Promise<void> {
-  const { root, to } = refs;
-  await writeRefs(git, { root, refs: { [wipOf(refs)]: to } });
-  await deleteRefs(git, { root, refs: attemptRefs(refs) });
 }
 
 /**
@@ -73,7 +35,6 @@ export async function giveUpPulse(
 ): Promise<string | null> {
   const { root, pulse, work, isOver } = refs;
   const { branch, startSha } = pulse;
-  if (branch === null) return null;
   const head = await readRef(git, root, `refs/heads/${branch}`);
   const isMoved = head !== null && head !== startSha;
   let kept = isMoved && (await isCheckpoint(git, { ...refs, commit: head })) ? head : null;
@@ -83,8 +44,8 @@ export async function giveUpPulse(
     if (isOthers) await writeRefs(git, { root, refs: { [asideOf(refs, branch)]: kept } });
     else await advanceBranch(git, { root, branch, from: head, to: kept });
   }
-  if (kept === null && isOver) await dropAtStart(git, refs);
-  await deleteRefs(git, { root, refs: [wipOf(refs), ...attemptRefs(refs)] });
+  if (kept === null && isOver) await dropUnmovedBranch(git, { root, branch, at: startSha });
+  await deleteRefs(git, { root, refs: [unitWipRef(refs.sessionId, pulse.id), ...attemptRefs(refs)] });
   return kept;
 }
 
@@ -127,14 +88,4 @@ async function isCheckpoint(
 /** A row of a pulse has a branch of its own: its name tells rows apart. */
 function asideOf({ sessionId }: PulseRefs, branch: string): string {
   return `refs/pulse/recovery/${sessionId}/${Buffer.from(branch).toString('hex')}`;
-}
-
-/** What was not kept stays findable; its other refs go. */
-export async function discardExperiment(
-  git: Git,
-  refs: PulseRefs & { number: number; commit: string },
-): Promise<void> {
-  const { root, sessionId, number, commit } = refs;
-  await writeRefs(git, { root, refs: { [discardedRef(sessionId, number)]: commit } });
-  await deleteRefs(git, { root, refs: [wipOf(refs), ...attemptRefs(refs)] });
 }

@@ -133,7 +133,9 @@ export async function deleteRefs(git: Git, { root, refs }: { root: string; refs:
   await changeRefs(git, root, refs.map((ref) => `delete ${ref}\n`).join(''));
 }
 
-async function changeRefs(git: Git, root: string, lines: string): Promise<void> {
+/** Commands of `update-ref --stdin`, all or none. 0 git processes for none. */
+export async function changeRefs(git: Git, root: string, lines: string): Promise<void> {
+  if (lines === '') return;
   const result = await git.updateRefs(root, lines);
   if (result.code !== 0) throw gitFailure(['update-ref', '--stdin'], result);
 }

@@ -3,16 +3,11 @@ import { turnFromAnswer } from '../context/turns.ts';
 import { PulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
 import { RESUMABLE_STATUSES } from '../domain/status.ts';
-import { composeAgain } from '../engine/brief-again.ts';
-import {
-  abortSession,
-  pauseWithoutRunner,
-  requestPause,
-  resumeSession,
-  type SessionChange,
-} from '../engine/control.ts';
+import { abortSession, pauseWithoutRunner, requestPause, resumeSession } from '../engine/control.ts';
 import type { ComposedBrief } from '../engine/ports.ts';
+import { composeRetryBrief } from '../engine/retry-brief.ts';
 import { runSession } from '../engine/runner.ts';
+import type { SessionChange } from '../engine/session-change.ts';
 import { loadState } from '../engine/state.ts';
 import { storedTurn, turnOf } from '../engine/turns.ts';
 import {
@@ -76,12 +71,12 @@ export async function abort(
   id: string,
   { actor, within }: { actor: string; within?: TransactionHook },
 ): Promise<Session> {
-  const { store, bell, clock } = operations.engine;
+  const { store, bell, clock, loops } = operations.engine;
   const { id: sessionId } = ownSession(await store.read((db) => getSession(db, id)), 'abort');
   await store.tx(
     'abort',
     async (db) => {
-      await abortSession(db, sessionId, actor);
+      await abortSession(db, sessionId, { actor, loops });
       await within?.(db, sessionId);
     },
     { session: sessionId },
@@ -176,6 +171,7 @@ export async function resume(operations: Operations, id: string, input: ResumeIn
     async (db) => {
       const running = await resumeSession(db, session.id, {
         ...{ actor, answer, isDecided, branchHead, answerTurn, brief, change },
+        loops: operations.engine.loops,
       });
       await input.within?.(db, session.id);
       return running;
@@ -236,13 +232,13 @@ async function briefOfStopped(
   const settings = change?.settings ?? state.control.settings;
   const control = { ...state.control, settings, ...(answer === undefined ? {} : { answer }) };
   const { recoverTo } = live.task.spec;
-  return composeAgain(
-    engine.briefs,
-    { state: { ...state, session, control }, live },
-    {
+  return composeRetryBrief(engine, {
+    state: { ...state, session, control },
+    live,
+    interruption: {
       attempt: live.iteration.attempt,
       recoveryRef: recoverTo,
       reason: recoverTo === null ? null : 'stopped by a person',
     },
-  );
+  });
 }

@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import { checkLimits } from '../domain/bounds.ts';
 
 import { PulseError } from '../domain/errors.ts';
-import { researchFileOf } from '../engine/measure.ts';
+import { researchFileOf } from '../loops/research/measure.ts';
 import { findResearch } from '../store/research.ts';
 import type { Session, SessionChoices, SessionSettings } from '../store/sessions.ts';
 import { findPreflight, findWorkflow, type Workflow } from '../store/workflows.ts';

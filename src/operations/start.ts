@@ -39,7 +39,7 @@ const MAX_GOAL_BYTES = 64 * 1024;
 
 export interface StartInput extends SessionChoices {
   /** Which loop drives it. Default: goal. */
-  kind?: 'goal' | 'workflow' | 'research';
+  kind?: string;
   goal: string;
   path: string;
   createdBy: 'cli' | 'api' | 'mcp' | 'web' | 'telegram' | 'sms' | 'discord';

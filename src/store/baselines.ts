@@ -1,5 +1,4 @@
 /** What a workflow's checks showed before its first pulse. */
-import type { AttemptSpec } from '../domain/attempt.ts';
 import type { BaselineIssue } from '../domain/workflow.ts';
 import type { PreflightBaselinesTable } from './schema.ts';
 import { type Db, inPortions, storeNow } from './store.ts';
@@ -102,20 +101,4 @@ export function baselineIssue(row: PreflightBaselinesTable): BaselineIssue {
     count: row.count,
     category: row.category,
   };
-}
-
-/**
- * The attempt with the baseline that its checks are compared with. It is read when the attempt is claimed and is no
- * part of its row: there it would be the largest, once for every run.
- */
-export async function withBaseline(db: Db, spec: AttemptSpec): Promise<AttemptSpec> {
-  const { work } = spec;
-  // One that was dispatched by an earlier version has it in its row.
-  if (work?.kind !== 'pulse' || work.baseline.length > 0) return spec;
-  const pulse = await db
-    .selectFrom('pulses')
-    .select('workflow_id')
-    .where('id', '=', work.pulseId)
-    .executeTakeFirst();
-  return pulse ? { ...spec, work: { ...work, baseline: await listBaseline(db, pulse.workflow_id) } } : spec;
 }

@@ -1,13 +1,9 @@
 /** `inbox_tasks`: the attempts (contract 1.4). Every write of a worker carries its token; a stale one is refused. */
 import { type Selectable, sql } from 'kysely';
-import {
-  type AttemptResult,
-  type AttemptSpec,
-  attemptResultSchema,
-  attemptSpecSchema,
-} from '../domain/attempt.ts';
+import { type AttemptResult, type AttemptSpec, attemptSpecSchema } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
 import type { SessionStatus } from '../domain/status.ts';
+import { readResult, shortenResult } from './attempt-result.ts';
 import type { InboxTasksTable } from './schema.ts';
 import { type Db, fromJson, isPostgres, storeNow, toJson, WAITING } from './store.ts';
 
@@ -276,7 +272,11 @@ export async function closeTask(
   db: Db,
   id: string,
   status: 'complete' | 'failed' | 'cancelled',
-  result?: AttemptResult,
+  ended?: {
+    result: AttemptResult;
+    /** What its loop still needs of what the agent reported. */
+    keptOwn?: unknown;
+  },
 ): Promise<void> {
   await db
     .updateTable('inbox_tasks')
@@ -287,21 +287,10 @@ export async function closeTask(
       lease_until: null,
       reserved_usd: 0,
       task_content: '',
-      ...(result ? { result: toJson(shortenResult(result)) } : {}),
+      ...(ended ? { result: toJson(shortenResult(ended.result, ended.keptOwn)) } : {}),
     })
     .where('id', '=', id)
     .execute();
-}
-
-/** A settled attempt's result without the texts: those are the iteration's, its evidence's and its events'. */
-export function shortenResult(result: unknown): AttemptResult {
-  const { run, verification, preflight, measured: _, ...rest } = attemptResultSchema.parse(fromJson(result));
-  return {
-    ...rest,
-    run: run && { ...run, finalMessage: '', calls: undefined, checks: undefined, plan: undefined },
-    verification: verification.map((record) => ({ ...record, outputTail: '' })),
-    preflight: preflight && { ...preflight, baseline: [] },
-  };
 }
 
 export interface Requeue {
@@ -350,7 +339,7 @@ function decodeTask(row: Selectable<InboxTasksTable>): Task {
     labels: fromJson<string[]>(row.labels),
     media_context: fromJson<MediaContext>(row.media_context),
     spec: attemptSpecSchema.parse(fromJson(row.spec)),
-    result: row.result === null ? null : attemptResultSchema.parse(fromJson(row.result)),
+    result: row.result === null ? null : readResult(row.result),
   };
 }
 

@@ -3,7 +3,8 @@ import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 import { PulseError } from '../domain/errors.ts';
 import { MIGRATIONS } from './migrations/all.ts';
-import { POSTGRES_TYPES } from './migrations/types.ts';
+import { moduleSteps } from './migrations/modules.ts';
+import { POSTGRES_TYPES, type TableModule } from './migrations/types.ts';
 import { isConnectionLost, isRetryable, postgresError } from './postgres-errors.ts';
 import { createPool, withoutBrokenConnections } from './postgres-pool.ts';
 import type { Schema } from './schema.ts';
@@ -25,6 +26,7 @@ export interface PostgresOptions {
   connections?: number;
   /** A schema of its own inside the database; the tables stand in `public` without it. */
   schema?: string;
+  modules?: readonly TableModule[];
   onCommit?: (label: string) => void;
 }
 
@@ -35,10 +37,11 @@ export interface PostgresStore extends Store {
 
 /** Opens and, if needed, creates or migrates. */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
-  const { url, connections = 10, schema, onCommit } = options;
+  const { url, connections = 10, schema, onCommit, modules = [] } = options;
   const pool = await createPool({ url, connections, schema });
   try {
     await migrate(pool, schema);
+    await migrateModules(pool, modules);
   } catch (error) {
     await pool.end();
     throw postgresError(error);
@@ -211,6 +214,36 @@ async function migrate(pool: Pool, schema: string | undefined): Promise<void> {
   } finally {
     client.release();
   }
+}
+
+async function migrateModules(pool: Pool, modules: readonly TableModule[]): Promise<void> {
+  if (!modules.some(({ migrations = [] }) => migrations.length > 0)) return;
+  const client = await pool.connect();
+  const due = async () =>
+    moduleSteps(modules, { versions: await moduleVersions(client), types: POSTGRES_TYPES });
+  try {
+    if ((await due()).length === 0) return;
+    await client.query('BEGIN');
+    await client.query('SET LOCAL lock_timeout = 0');
+    await client.query({ ...UNHURRIED, text: 'SELECT pg_advisory_xact_lock($1)', values: [MIGRATION_LOCK] });
+    for (const { kind, statements, version } of await due()) {
+      for (const text of statements) await client.query({ ...UNHURRIED, text });
+      const text = `INSERT INTO module_versions VALUES ($1, $2)
+        ON CONFLICT (kind) DO UPDATE SET version = excluded.version`;
+      await client.query(text, [kind, version]);
+    }
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
+async function moduleVersions(client: PoolClient): Promise<Map<string, number>> {
+  const { rows } = await client.query('SELECT kind, version FROM module_versions');
+  return new Map(rows.map(({ kind, version }) => [kind, version]));
 }
 
 /** `null`: nothing of ours is there yet. Throws `store_newer` for a database that a later Pulse has migrated. */

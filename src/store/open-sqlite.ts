@@ -4,7 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import { PulseError } from '../domain/errors.ts';
 import { MIGRATIONS } from './migrations/all.ts';
-import { SQLITE_TYPES } from './migrations/types.ts';
+import { moduleSteps } from './migrations/modules.ts';
+import { SQLITE_TYPES, type TableModule } from './migrations/types.ts';
 import type { Schema } from './schema.ts';
 import { createRetryBusy, createSqliteDialect } from './sqlite-dialect.ts';
 import type { Store } from './store.ts';
@@ -32,6 +33,7 @@ export interface SqliteOptions {
   onCommit?: (label: string) => void;
   /** Another process has kept this one waiting for two seconds. Told once. */
   onWait?: () => void;
+  modules?: readonly TableModule[];
 }
 
 /** Opens and, if needed, creates or migrates. Nothing is created when it refuses. The caller closes it. */
@@ -40,11 +42,12 @@ export async function openSqlite({
   nowMs = Date.now,
   onCommit,
   onWait,
+  modules = [],
 }: SqliteOptions): Promise<Store> {
   if (path !== ':memory:') prepareDirectory(path);
   // Whatever step of it meets another process's lock, it is begun again.
   const retryBusy = createRetryBusy(onWait);
-  const database = await retryBusy(() => openDatabase(path, nowMs));
+  const database = await retryBusy(() => openDatabase(path, { nowMs, modules }));
   const db = new Kysely<Schema>({ dialect: createSqliteDialect(database, retryBusy) });
   return {
     // A reader meets BUSY while the last process before it closes the log; what it reads can be read again.
@@ -86,7 +89,10 @@ function prepareDirectory(path: string): void {
 }
 
 /** Closed again when anything about it is refused. */
-function openDatabase(path: string, nowMs: () => number): DatabaseSync {
+function openDatabase(
+  path: string,
+  { nowMs, modules }: { nowMs: () => number; modules: readonly TableModule[] },
+): DatabaseSync {
   // The timeout is short because it blocks the event loop; waiting longer is done between tries.
   const database = new DatabaseSync(path, { timeout: 20, enableForeignKeyConstraints: true });
   try {
@@ -94,6 +100,7 @@ function openDatabase(path: string, nowMs: () => number): DatabaseSync {
     if (path !== ':memory:') chmodSync(path, 0o600);
     database.function('pulse_now', (offsetMs) => new Date(nowMs() + Number(offsetMs)).toISOString());
     migrate(database);
+    migrateModules(database, modules);
     return database;
   } catch (error) {
     database.close();
@@ -135,6 +142,27 @@ function migrate(database: DatabaseSync): void {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
   }
+}
+
+function migrateModules(database: DatabaseSync, modules: readonly TableModule[]): void {
+  const due = () => moduleSteps(modules, { versions: moduleVersions(database), types: SQLITE_TYPES });
+  if (due().length === 0) return;
+  database.exec('BEGIN EXCLUSIVE');
+  try {
+    for (const { kind, statements, version } of due()) {
+      for (const statement of statements) database.exec(statement);
+      database.prepare('INSERT OR REPLACE INTO module_versions VALUES (?, ?)').run(kind, version);
+    }
+    database.exec('COMMIT');
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function moduleVersions(database: DatabaseSync): Map<string, number> {
+  const rows = database.prepare('SELECT kind, version FROM module_versions').all();
+  return new Map(rows.map(({ kind, version }) => [String(kind), Number(version)]));
 }
 
 /** One statement, so that it sees one moment: another process may be migrating. */

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants } from 'node:zlib';
 import { sql } from 'kysely';
 import type { PulseEvent } from '../domain/events.ts';
+import { shortenResult } from './attempt-result.ts';
 import { decodeEvent } from './events.ts';
-import { shortenResult } from './inbox.ts';
 import type { IterationTexts } from './packs.ts';
 import { type Db, isPostgres, type Store, storeNow, toJson } from './store.ts';
 

@@ -1,4 +1,5 @@
 /** What the host does for every agent: its folder, its tools, its end, the limits of what is kept of it. */
+
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -21,6 +22,7 @@ import { watchRetries } from '../../src/engine/retry-patience.ts';
 import { createEventTeller } from '../../src/engine/run-events.ts';
 import { clearRunFolders, openRunFolder } from '../../src/engine/run-folder.ts';
 import { createToolEndpoint } from '../../src/tools/endpoint.ts';
+import { fakeLoops } from '../fakes/loops.ts';
 import { makeRepo } from '../git/fixture.ts';
 import { makeFolder } from './fixture.ts';
 import { heldAttempt } from './held-attempt.ts';
@@ -62,13 +64,14 @@ async function run(adapter: AgentAdapter, { idleMs = null, hardMs = 5_000, ...sp
     binDirectory: '/nowhere',
     redactor: createRedactor([]),
     sandboxes: { plan: async () => null, gitIn: async () => git },
+    works: fakeLoops().works,
   });
   const spent: { tokens: number }[] = [];
   const limits = { hardMs, idleMs, usd: null, tokens: null, timeMs: null };
   const attempt = heldAttempt({ worktreePath: root, startSha: head, limits, ...spec });
   const listener: RunListener = {
     event: (event) => void events.push(event),
-    rejected: async () => 0,
+    write: () => Promise.reject(new Error('nothing is written')),
     spent: (total) => void spent.push(total),
   };
   const report = await host.run(attempt, listener, new AbortController().signal);

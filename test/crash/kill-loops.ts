@@ -37,29 +37,44 @@ exp-2) together FOLDER; echo 30 > src/b ;;
 exp-3) echo 70 > src/a ;;
 esac`;
 
-const WORKFLOW_POINTS: CrashPoint[] = (['open_pulse', 'baseline', 'land_pulse', 'keep_wip'] as const).flatMap(
-  (action) => SIDES.map((side) => `${action}:${side}` as const),
-);
+/** The first that lands is work in progress, the second a pulse. */
+const WORKFLOW_POINTS: [CrashPoint, number][] = (
+  [
+    ['open_pulse', 1],
+    ['baseline', 1],
+    ['land', 1],
+    ['land', 2],
+  ] as const
+).flatMap(([action, count]) => SIDES.map((side): [CrashPoint, number] => [`${action}:${side}`, count]));
+const LANDED_AT = 2;
 const STOP_POINTS: CrashPoint[] = (['give_up_pulse', 'abandon'] as const).flatMap((action) =>
   SIDES.map((side) => `${action}:${side}` as const),
 );
-const RESEARCH_POINTS: CrashPoint[] = (
-  ['measure', 'discard', 'keep_wip', 'advance_ref', 'write_files'] as const
-).flatMap((action) => SIDES.map((side) => `${action}:${side}` as const));
+/** One that is kept, one that is discarded, one that breaks and one that was mended. */
+const RESEARCH_POINTS: [CrashPoint, number][] = (
+  [
+    ['measure', 2],
+    ['land', 1],
+    ['land', 2],
+    ['land', 3],
+    ['land', 4],
+    ['write_files', 1],
+  ] as const
+).flatMap(([action, count]) => SIDES.map((side): [CrashPoint, number] => [`${action}:${side}`, count]));
 
 /** With how often each is passed before: the ones of a worker, not of the baseline. */
 const PARALLEL_POINTS: [CrashPoint, number][] = [
-  ['hire:before', 1],
-  ['hire:after', 1],
+  ['spawn:before', 1],
+  ['spawn:after', 1],
   ['dispatch:after', 2],
   ['commit:after', 2],
   ['measure:before', 2],
   ['measure:after', 3],
-  ['keep_wip:before', 1],
-  ['keep_wip:after', 1],
-  ['advance_ref:before', 2],
-  ['advance_ref:after', 1],
-  ['advance_ref:after', 2],
+  ['land:before', 1],
+  ['land:after', 1],
+  ['land:before', 2],
+  ['land:after', 2],
+  ['land:after', 3],
   ['settle:after', 2],
   ['end:after', 1],
 ];
@@ -67,14 +82,15 @@ const PARALLEL_POINTS: [CrashPoint, number][] = [
 export function killLoops(place: StoreOfSuite): void {
   const { store, prepare } = place;
   const kind = (where: CrashPoint) => actionOf({ where });
+  const timed = ([where, count]: [CrashPoint, number]) => `${actionOf({ where })} ${count}`;
   describe(`on ${store}`, () => {
-    it.each(drawFor(place, WORKFLOW_POINTS, { of: 'a workflow', kind }))(
-      'a workflow killed at %s ends with one commit for each pulse',
-      async (where) => {
+    it.each(drawFor(place, WORKFLOW_POINTS, { of: 'a workflow', kind: timed }))(
+      'a workflow killed at %s (%i) ends with one commit for each pulse',
+      async (where, count) => {
         using scratch = createScratch();
         await prepare(scratch);
         const id = await startWorkflow(scratch, ['one', 'two']);
-        expect(await runner(scratch, id, { where, count: 1 })).toBe('SIGKILL');
+        expect(await runner(scratch, id, { where, count })).toBe('SIGKILL');
         expect(await runner(scratch, id)).toBe(0);
         await using pulse = await createPulse({ environment: scratch.environment });
         const { session, pulses } = await pulse.workflows.view(id);
@@ -96,7 +112,7 @@ export function killLoops(place: StoreOfSuite): void {
         using scratch = createScratch();
         await prepare(scratch);
         const id = await startWorkflow(scratch, ['one', 'two']);
-        expect(await runner(scratch, id, { where: 'land_pulse:after', count: 1 })).toBe('SIGKILL');
+        expect(await runner(scratch, id, { where: 'land:after', count: LANDED_AT })).toBe('SIGKILL');
         await using pulse = await createPulse({ environment: scratch.environment });
         await pulse.pause(id, { actor: 'test' });
         expect((await pulse.session(id)).status).toBe('paused');
@@ -176,15 +192,13 @@ export function killLoops(place: StoreOfSuite): void {
       },
     );
 
-    it.each(drawFor(place, RESEARCH_POINTS, { of: 'research', kind }))(
-      'research killed at %s: log, branch and best agree',
-      async (where) => {
+    it.each(drawFor(place, RESEARCH_POINTS, { of: 'research', kind: timed }))(
+      'research killed at %s (%i): log, branch and best agree',
+      async (where, count) => {
         using scratch = createScratch();
         await prepare(scratch);
         const id = await startResearch(scratch);
-        expect(await runner(scratch, id, { where, count: where.startsWith('measure') ? 2 : 1 })).toBe(
-          'SIGKILL',
-        );
+        expect(await runner(scratch, id, { where, count })).toBe('SIGKILL');
         expect(await runner(scratch, id)).toBe(0);
         await using pulse = await createPulse({ environment: scratch.environment });
         const { session, research, experiments } = await pulse.research.view(id);

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CRASH_POINTS, CRASH_SIDES, type CrashPoint } from '../../src/engine/actions.ts';
+import { CRASH_SIDES, type CrashPoint, crashPoints } from '../../src/engine/actions.ts';
 import { createPulse } from '../../src/pulse.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 import { draw, IS_MORE, IS_WHOLE } from '../lanes/lane.ts';
@@ -34,9 +34,8 @@ const VERIFY = `test "$(wc -l < log.txt)" -ge ${ITERATIONS}`;
  * Passed in a goal that goes well; the others come with trouble of their own, below, in other loops (kill-loops.ts) or at
  * review (kill-review.ts). A nudge and a person's commits on the branch have simulations of their own.
  */
-const ELSEWHERE =
-  /^(nudge|put_on_top|adopt_branch|retry|requeue|interrupt|end|open_pulse|baseline|measure|land_pulse|keep_wip|give_up_pulse|discard|abandon|write_files|deliver|merge|review|hire):/;
-const ORDINARY = CRASH_POINTS.filter((point) => !ELSEWHERE.test(point));
+const ELSEWHERE = /^(nudge|put_on_top|adopt_branch|retry|requeue|interrupt|end|spawn):/;
+const ORDINARY = crashPoints([]).filter((point) => !ELSEWHERE.test(point));
 const GIT = ['worktree', 'add', 'write-tree', 'diff-tree', 'update-ref', 'status'];
 
 interface Case {

@@ -170,7 +170,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     guard: 'that a call to a commander elsewhere is recorded after its answer',
-    file: 'src/engine/courier.ts',
+    file: 'src/loops/research/commander/deliver.ts',
     from: `await store.tx('deliver', (db) => beginCall(db, call, token), scope);`,
     to: `await store.tx('deliver', (db) => endCall(db, call, { status: 'delivered', note: null }), scope);`,
     suite: 'test/crash/research-simulation.test.ts',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { CRASH_POINTS } from '../../src/engine/actions.ts';
+import { crashPoints } from '../../src/engine/actions.ts';
 import { findSession } from '../../src/store/sessions.ts';
+import { fakeLoopList } from '../fakes/loops.ts';
 import { workflowScript } from '../fakes/pulse-world.ts';
 import { createRandom } from '../fakes/random.ts';
 import { type Fate, simulate, violationsOf } from '../fakes/simulation.ts';
@@ -207,7 +208,7 @@ describe('a simulated session', () => {
       note(await simulate({ script: scriptOf(9), ...research, parallel: 2, fate: () => null }));
       // A review is a person's, beside the runner: this one is real.
       note(await passedInReview());
-      expect(CRASH_POINTS.filter((point) => !seen.has(point))).toEqual([]);
+      expect(crashPoints(fakeLoopList()).filter((point) => !seen.has(point))).toEqual([]);
     },
   );
 });

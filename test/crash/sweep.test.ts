@@ -1,4 +1,5 @@
 /** What a dead runner leaves in its worktree and its process table is dealt with before the attempt is done again. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -12,6 +13,7 @@ import { ensureWorktree } from '../../src/git/worktree.ts';
 import { capture } from '../../src/process/capture.ts';
 import { createPulse } from '../../src/pulse.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
+import { fakeLoops } from '../fakes/loops.ts';
 import { createScratch } from '../fakes/scratch.ts';
 import { dispatchForTest } from './fixtures/dispatch.ts';
 
@@ -30,7 +32,9 @@ it('ends what still runs in the worktree and keeps what lies there aside', { tim
   // As a runner leaves it that died while its agent ran: the attempt is claimed, the worktree half changed.
   const store = await openSqlite({ path: pulse.home.database });
   await dispatchForTest(store, session.id);
-  await store.tx('claim', (db) => claimAttempt(db, { sessionId: session.id, owner: DEAD, leaseMs: -1 }));
+  await store.tx('claim', (db) =>
+    claimAttempt(db, { sessionId: session.id, owner: DEAD, leaseMs: -1, works: fakeLoops().works }),
+  );
   await store.close();
   scratch.git('branch', session.branch_name);
   const git = createGit({ exec: (call) => capture({ file: 'git', ...call }) });

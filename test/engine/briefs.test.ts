@@ -1,7 +1,6 @@
 /** Briefs from a real store's rows; the text itself is test/context's. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createBriefs } from '../../src/engine/briefs.ts';
-import type { BriefInput } from '../../src/engine/ports.ts';
+import { type BriefInput, composeBrief } from '../../src/loops/goal/brief.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import type { SessionSettings } from '../../src/store/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -12,8 +11,6 @@ import { type StateParts, stateOf } from '../loops/states.ts';
 import { sessionId, verification } from '../store/rows.ts';
 
 const ID = sessionId(1);
-
-const NO_REVIEW = { review: async () => ({ log: '', files: [], more: [] }) };
 
 describe('a brief', () => {
   let store: Store;
@@ -26,7 +23,7 @@ describe('a brief', () => {
 
   function compose(parts: StateParts, input: Partial<BriefInput> = {}) {
     const { session, control, recent } = stateOf(parts);
-    return createBriefs({ store, workspace: NO_REVIEW }).compose({
+    return composeBrief(store, {
       session,
       control,
       recent,

@@ -1,6 +1,6 @@
 /** Which checks a pulse's changes call for (contract 3, Completion (b)): one that is passed over is believed. */
 import { expect, it } from 'vitest';
-import { checksFor } from '../../src/engine/pulse-workspace.ts';
+import { checksFor } from '../../src/loops/workflow/pulse-worktree.ts';
 
 const isAsked = (scope: string | string[] | undefined, ...files: string[]): boolean =>
   checksFor([{ command: 'make', source: 'Build', scope }], files).length === 1;

@@ -2,9 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/engine/clock.ts';
-import { readReply } from '../../src/engine/commander-reply.ts';
-import { type CommanderCall, type CommanderReply, startCourier } from '../../src/engine/courier.ts';
 import type { Engine } from '../../src/engine/engine.ts';
+import {
+  type CommanderCall,
+  type CommanderReply,
+  startCourier,
+} from '../../src/loops/research/commander/deliver.ts';
+import { readReply } from '../../src/loops/research/commander/parse-reply.ts';
 import { insertCommanderTask } from '../../src/store/commander.ts';
 import { enqueueCall, listCalls } from '../../src/store/commander-outbox.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
@@ -44,21 +48,27 @@ async function makeScene(
     clock: systemClock,
     timing: { quietPollMs: 10 },
     bell: { listen: () => ({ wait: async () => undefined, [Symbol.dispose]: () => undefined }) },
-    commanders: {
-      debug: () => undefined,
-      open: () => ({
-        async call(call: CommanderCall) {
-          calls.push(call);
-          return answer(call, calls.length);
-        },
-        [Symbol.asyncDispose]: async () => undefined,
-      }),
-    },
   } as unknown as Engine;
+  const commanders = {
+    debug: () => undefined,
+    open: () => ({
+      async call(call: CommanderCall) {
+        calls.push(call);
+        return answer(call, calls.length);
+      },
+      [Symbol.asyncDispose]: async () => undefined,
+    }),
+  };
   return {
     calls,
     finish: async (token: number, isOver: boolean, isAborted = false) => {
-      await using courier = startCourier(engine, { sessionId, token, target: TARGET, where: WHERE });
+      await using courier = startCourier(engine, {
+        commanders,
+        sessionId,
+        token,
+        target: TARGET,
+        where: WHERE,
+      });
       await courier.finish({ isOver, isAborted });
       return (await store.read((db) => listCalls(db, sessionId))).map(
         ({ status, tries }) => `${status} ${tries}`,

@@ -8,16 +8,13 @@ import { createDoorbell } from '../../src/engine/doorbell.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { createLeaseJudge } from '../../src/engine/lease-judge.ts';
 import { runSession } from '../../src/engine/runner.ts';
-import { goalLoop } from '../../src/loops/goal.ts';
 import { readEvents } from '../../src/store/events.ts';
 import { listIterations } from '../../src/store/iterations.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import { getSession } from '../../src/store/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
 import { admit } from '../fakes/admit.ts';
-import { createFakeCommanders } from '../fakes/commander-world.ts';
-import { createFakePulses } from '../fakes/pulse-world.ts';
-import { createFakeMeasurer } from '../fakes/research-world.ts';
+import { fakeLoops } from '../fakes/loops.ts';
 import { createFakeAgents, createFakeWorkspace, createWorld } from '../fakes/world.ts';
 import { makeFolder } from '../git/fixture.ts';
 
@@ -58,16 +55,11 @@ async function makeEngine({
     store: failing(store, faults, forgets),
     workspace: createFakeWorkspace(access),
     agents: createFakeAgents(access),
-    pulses: createFakePulses(access),
-    measurer: createFakeMeasurer(access),
-    researchFiles: { write: async () => undefined },
-    commanders: createFakeCommanders(access),
-    briefs: { compose: async () => BRIEF, kickoff: async () => BRIEF, experiment: async () => BRIEF },
     bell,
     clock: systemClock,
     ids: { nowMs: Date.now, randomBytes },
     trace: () => undefined,
-    loops: { goal: goalLoop },
+    loops: fakeLoops({ goal: { compose: async () => BRIEF } }),
     owner: 'me',
     host: 'host',
     owners: () => 'alive',

@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createMeasuringCheckouts } from '../../src/engine/measuring-checkout.ts';
 import { ensureWorktree } from '../../src/git/worktree.ts';
+import { createMeasuringCheckouts } from '../../src/loops/research/measuring-checkout.ts';
 import { makeFolder, makeRepo, write } from '../git/fixture.ts';
 
 function openRoom() {

@@ -1,8 +1,10 @@
 /** A person changes a session between the runner's look at it and its next write. */
+
 import { describe, expect, it } from 'vitest';
 import type { CrashPoint } from '../../src/engine/actions.ts';
 import { abortSession } from '../../src/engine/control.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
+import { fakeLoops } from '../fakes/loops.ts';
 import { makeScene, type Scene } from './scene.ts';
 
 const SCRIPT = `
@@ -18,7 +20,7 @@ async function abortedAt(point: CrashPoint, script = SCRIPT): Promise<Scene & { 
       if (passed !== point || isDone) return;
       isDone = true;
       const store = await openSqlite({ path: aborting.path });
-      await store.tx('abort', (db) => abortSession(db, aborting.id, 'test'));
+      await store.tx('abort', (db) => abortSession(db, aborting.id, { actor: 'test', loops: fakeLoops() }));
       await store.close();
     },
   });

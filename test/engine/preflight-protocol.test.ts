@@ -1,8 +1,11 @@
 /** What a preflight agent may do to the record of its run, over a real store. */
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createAgentLog } from '../../src/engine/agent-log.ts';
+import { systemClock } from '../../src/engine/clock.ts';
 import { runIdOf } from '../../src/engine/held-attempt.ts';
-import { createPreflightProtocol } from '../../src/engine/preflight-protocol.ts';
+import { createPreflightProtocol } from '../../src/loops/workflow/preflight-protocol.ts';
+import type { PreflightWork, WorkflowRun } from '../../src/loops/workflow/work-data.ts';
 import { claimTask, insertTask, requeueTask } from '../../src/store/inbox.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import { listRecorded } from '../../src/store/recorded-issues.ts';
@@ -35,14 +38,19 @@ async function begin() {
     claimTask(db, { owner: 'a', leaseMs: 60_000, sessionId: ID }),
   ))!;
   const runId = runIdOf(task.id, task.token);
+  using log = createAgentLog({
+    ...{ store, clock: systemClock, task },
+    ...{ onWritten: () => undefined, onFenced: () => undefined },
+  });
   const protocol = createPreflightProtocol({
     attempt: { task, spec: SPEC, sessionId: ID, iteration: 1, runId },
+    ...{ listener: log, work: {} as PreflightWork, signal: new AbortController().signal },
     ...{ store, ids: { nowMs: Date.now, randomBytes } },
   });
   const call = (name: string, input: unknown): Promise<ToolReply> =>
     protocol.tools.find((tool) => tool.name === name)!.call(input);
   return {
-    report: () => protocol.report().preflight,
+    report: () => (protocol.report().own as WorkflowRun).preflight,
     record: (pattern: string, rest: object = {}) =>
       call('record_baseline', { issueType: 'Error', source: 'Build', pattern, ...rest }),
     done: (baselinesRecorded: number, buildSuccess = true) =>

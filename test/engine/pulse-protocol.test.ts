@@ -1,8 +1,9 @@
 /** Completion as it is judged, with a worktree and checks that say what the test says (contract 3, Completion). */
 import { describe, expect, it } from 'vitest';
-import type { BaselineIssue, PulseWork } from '../../src/domain/workflow.ts';
-import type { CheckResult, PulseWorkspace } from '../../src/engine/ports.ts';
-import { createPulseProtocol } from '../../src/engine/pulse-protocol.ts';
+import type { BaselineIssue } from '../../src/domain/workflow.ts';
+import { createPulseProtocol } from '../../src/loops/workflow/pulse-protocol.ts';
+import type { CheckResult, PulseWorktree } from '../../src/loops/workflow/pulse-worktree.ts';
+import type { PulseWork, WorkflowRun } from '../../src/loops/workflow/work-data.ts';
 import type { ToolReply } from '../../src/tools/contract.ts';
 import { heldAttempt } from '../agents/held-attempt.ts';
 import { SPEC } from '../store/rows.ts';
@@ -32,6 +33,10 @@ interface Options {
   isReady?: Promise<void>;
 }
 
+function ownOf(protocol: { report(): { own?: unknown } }): WorkflowRun {
+  return protocol.report().own as WorkflowRun;
+}
+
 function judged({
   agent = 'claude',
   baseline = [KNOWN],
@@ -53,7 +58,7 @@ function judged({
     calls: [],
   };
   const staged = { tree: 'tree', files: ['a.ts'] };
-  const pulses = {
+  const worktree = {
     stage: async () => staged,
     runHooks: async (_: unknown, given: { message: string }) => ({
       failures: [],
@@ -65,15 +70,20 @@ function judged({
       await isReady;
       const found = news();
       const record = { command: TYPES } as CheckResult['record'];
-      return [{ record, news: found === null ? [] : [found], beyond: found === null ? [] : [KNOWN] }];
+      return [{ record, newIssues: found === null ? [] : [found], beyond: found === null ? [] : [KNOWN] }];
     },
-  } as unknown as PulseWorkspace;
+  } as unknown as PulseWorktree;
   let rejections = 0;
   const protocol = createPulseProtocol({
     attempt: heldAttempt({ agent, work }),
     work,
-    pulses,
-    listener: { event: () => undefined, spent: () => undefined, rejected: async () => ++rejections },
+    worktree,
+    listener: {
+      event: () => undefined,
+      spent: () => undefined,
+      // The one thing that it writes is a rejection.
+      write: async () => ++rejections as never,
+    },
     signal: new AbortController().signal,
     answerWithinMs,
   });
@@ -86,8 +96,8 @@ function judged({
     /** A call of a tool of the agent's own, as its stream tells of it. */
     own(name: string, summary: string, ok: boolean, failed?: { exit: number; output: string }): void {
       const id = String(++ids);
-      protocol.saw({ type: 'tool_start', id, name, summary });
-      protocol.saw({ type: 'tool_end', id, ok, ...failed });
+      protocol.saw?.({ type: 'tool_start', id, name, summary });
+      protocol.saw?.({ type: 'tool_end', id, ok, ...failed });
     },
   };
 }
@@ -133,7 +143,7 @@ describe('a failed call', () => {
     const { call, protocol } = judged({ agent: 'native' });
     const output = `${SPEC.worktreePath}/src/old.ts(3,1): error TS2322: old\n`;
     const failed = { ok: false, output, reasons: ['exit 2'] };
-    protocol.called({ name: 'shell', input: { command: 'npx tsc -p .' }, reply: failed });
+    protocol.called?.({ name: 'shell', input: { command: 'npx tsc -p .' }, reply: failed });
     expect(await call('pulse_done', DONE)).toMatchObject({ ok: true });
   });
 
@@ -156,22 +166,22 @@ describe('a failed call', () => {
     };
     const { call, protocol } = judged({ agent: 'native', baseline: [known] });
     const failed = { ok: false, output: 'oh\n', reasons: ['exit 1'] };
-    protocol.called({ name: 'shell', input: { command: 'make lint' }, reply: failed });
-    protocol.called({ name: 'shell', input: { command: './deploy' }, reply: failed });
+    protocol.called?.({ name: 'shell', input: { command: 'make lint' }, reply: failed });
+    protocol.called?.({ name: 'shell', input: { command: './deploy' }, reply: failed });
     expect((await call('pulse_done', DONE)).reasons).toEqual([expect.stringContaining('./deploy')]);
   });
 
   it("of the native agent's counts as it was answered, not as its stream tells it", async () => {
     const { protocol, call, own } = judged({ agent: 'native' });
     const output = 'src/old.ts(3,1): error TS2322: old\n';
-    protocol.called({
+    protocol.called?.({
       name: 'shell',
       input: { command: 'npm run types' },
       reply: { ok: false, output, reasons: ['exit 2'] },
     });
     own('shell', 'npm run types', false);
     expect(await call('pulse_done', DONE)).toMatchObject({ ok: true });
-    protocol.called({
+    protocol.called?.({
       name: 'shell',
       input: { command: 'npm run types' },
       reply: { ok: false, output: `${output}src/new.ts(1,1): error TS2304: new\n`, reasons: ['exit 2'] },
@@ -210,14 +220,14 @@ describe('an answer', () => {
     ]);
     expect(wrong.output).toContain('unresolvedIssues');
     expect(await call('pulse_done', { ...DONE, unresolvedIssues })).toMatchObject({ ok: true });
-    expect(protocol.report().completion).toMatchObject({ unresolvedIssues, leftOver: [KNOWN] });
+    expect(ownOf(protocol).completion).toMatchObject({ unresolvedIssues, leftOver: [KNOWN] });
     expect(protocol.report().checks).toHaveLength(1);
   });
 
   it('judges the message that the commit-msg hook leaves', async () => {
     const { protocol, call } = judged({ message: (given) => `${given}\n\nChange-Id: 1` });
     expect(await call('pulse_done', DONE)).toMatchObject({ ok: true });
-    expect(protocol.report().completion?.summary).toBe('feat: a\n\nChange-Id: 1');
+    expect(ownOf(protocol).completion?.summary).toBe('feat: a\n\nChange-Id: 1');
     const { call: other } = judged({ message: () => 'WIP' });
     expect((await other('pulse_done', DONE)).reasons).toEqual([expect.stringContaining('hook left it')]);
   });
@@ -231,7 +241,7 @@ describe('a judgement whose agent is gone', () => {
     const settled = protocol.settled!({ isClean });
     ready.resolve();
     await settled;
-    return { completion: protocol.report().completion, rejections: rejections() };
+    return { completion: ownOf(protocol).completion, rejections: rejections() };
   };
 
   it('is waited for where the agent ended cleanly, and its acceptance counts', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createCallLog } from '../../src/engine/tool-calls.ts';
+import { createCallLog } from '../../src/loops/workflow/tool-calls.ts';
 
 const call = (name: string, target: string, ok: boolean) => ({ name, target, ok });
 

@@ -6,14 +6,12 @@ import { createBells } from '../../src/engine/bells.ts';
 import { systemClock } from '../../src/engine/clock.ts';
 import { requestPause } from '../../src/engine/control.ts';
 import { DEFAULT_TIMING, type Engine } from '../../src/engine/engine.ts';
+import { createLoops } from '../../src/engine/loops.ts';
 import { runSession } from '../../src/engine/runner.ts';
-import { goalLoop } from '../../src/loops/goal.ts';
+import { createGoalLoop } from '../../src/loops/goal/index.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import { getSession } from '../../src/store/sessions.ts';
 import { admit } from '../fakes/admit.ts';
-import { createFakeCommanders } from '../fakes/commander-world.ts';
-import { createFakePulses } from '../fakes/pulse-world.ts';
-import { createFakeMeasurer } from '../fakes/research-world.ts';
 import { createFakeWorkspace, createWorld } from '../fakes/world.ts';
 import { runReport } from '../store/rows.ts';
 
@@ -32,10 +30,6 @@ async function ringing(meanwhile: (engine: Engine, id: string, signal: AbortSign
   const engine: Engine = {
     store,
     workspace: createFakeWorkspace(access),
-    pulses: createFakePulses(access),
-    measurer: createFakeMeasurer(access, {}),
-    researchFiles: { write: gate },
-    commanders: createFakeCommanders(access),
     agents: {
       canBeAsked: () => false,
       async run(_, __, signal) {
@@ -49,24 +43,19 @@ async function ringing(meanwhile: (engine: Engine, id: string, signal: AbortSign
         return runReport({ finalMessage: '<signal>COMPLETE</signal>' });
       },
     },
-    briefs: {
-      compose: async () => brief(),
-      kickoff: async () => brief(),
-      experiment: async () => brief(),
-    },
     bell,
     clock: systemClock,
     ids: { nowMs: Date.now, randomBytes: (count) => crypto.getRandomValues(Buffer.alloc(count)) },
     trace: gate,
-    loops: {
-      goal: {
-        kind: 'goal',
+    loops: createLoops([
+      {
+        ...goalLoop,
         decide(state) {
           counts.decided += 1;
           return goalLoop.decide(state);
         },
       },
-    },
+    ]),
     owner: 'me',
     host: 'host',
     owners: () => 'alive',
@@ -77,6 +66,8 @@ async function ringing(meanwhile: (engine: Engine, id: string, signal: AbortSign
   await runSession(engine, id, new AbortController().signal);
   return { counts, session: await store.read((db) => getSession(db, id)) };
 }
+
+const goalLoop = createGoalLoop({ compose: async () => brief() });
 
 function brief() {
   const anchor = { strategy: null, turnId: null, salience: null, depth: null, resolutionMs: 0, invalid: [] };

@@ -1,5 +1,5 @@
 /** The small model's commander elsewhere: it numbers its tasks, remembers what it was told, and takes its time. */
-import type { CommanderCall, Commanders } from '../../src/engine/courier.ts';
+import type { CommanderCall, Commanders } from '../../src/loops/research/commander/deliver.ts';
 import type { WorldAccess } from './world.ts';
 
 /** Told twice under one key, it is one task to it. */

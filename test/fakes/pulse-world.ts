@@ -1,16 +1,13 @@
 /** The small model's side of a workflow: pulse branches, work in progress, recovery checkpoints, preflight. */
 import { PulseError } from '../../src/domain/errors.ts';
 import { parsePlan } from '../../src/domain/plan.ts';
-import type { PulseLanding, PulseWorkspace } from '../../src/engine/ports.ts';
+import { unitWipRef } from '../../src/git/pulse-refs.ts';
+import type { PulseWorktree } from '../../src/loops/workflow/pulse-worktree.ts';
 import { type Store, storeNow } from '../../src/store/store.ts';
 import { insertPulse, insertWorkflow, updateWorkflow } from '../../src/store/workflows.ts';
-import { type AgentScript, moveHead, type WorldAccess } from './world.ts';
+import { type AgentScript, shortRef, type WorldAccess } from './world.ts';
 
-export function createFakePulses({ world, gate }: WorldAccess): PulseWorkspace {
-  const drop = ({ taskId, pulse }: PulseLanding): void => {
-    world.refs.delete(`attempt/${taskId}`);
-    world.refs.delete(`wip/${pulse.id}`);
-  };
+export function createFakePulses({ world, gate }: WorldAccess): PulseWorktree {
   return {
     async open(_, { branch, at }) {
       await gate('open');
@@ -18,36 +15,24 @@ export function createFakePulses({ world, gate }: WorldAccess): PulseWorkspace {
       if (now !== undefined && now !== at) throw new PulseError('ref_moved', `${branch} at ${now}`);
       world.branches.set(branch, at);
     },
-    async land(session, landing) {
-      await gate('land');
-      const moved = moveHead(world, session, landing);
-      if (moved.is === 'ahead') return moved;
-      drop(landing);
-      if (landing.pulse.branch !== null) world.branches.delete(landing.pulse.branch);
-      await gate('landed');
-      return moved;
+    async drop(_, { pulse_branch: branch }) {
+      world.branches.delete(branch!);
     },
-    async keepWip(_, { taskId, pulse, to }) {
-      await gate('wip');
-      world.refs.set(`wip/${pulse.id}`, to);
-      await gate('wip kept');
-      world.refs.delete(`attempt/${taskId}`);
-    },
-    async giveUp(_, landing) {
+    async giveUp({ id }, { pulse, work, taskId }) {
       await gate('give up');
-      const { pulse, work } = landing;
-      const branch = pulse.branch!;
-      const head = world.branches.get(branch)!;
-      let kept = head === pulse.startSha ? null : head;
+      const { pulse_branch: branch, start_sha: startSha, planned_pulse_id: planned } = pulse;
+      const head = world.branches.get(branch!)!;
+      let kept = head === startSha ? null : head;
       if (kept === null && work !== null) {
         const sha = `c${world.commits.size}`;
         const content = world.commits.get(work)?.content ?? work;
-        world.commits.set(sha, { sha, parent: pulse.startSha, content, session: '', iteration: 0 });
-        world.branches.set(branch, sha);
+        world.commits.set(sha, { sha, parent: startSha, content, session: '', iteration: 0 });
+        world.branches.set(branch!, sha);
         kept = sha;
       }
       await gate('given up');
-      drop(landing);
+      world.refs.delete(`attempt/${taskId}`);
+      world.refs.delete(shortRef(unitWipRef(id, planned)));
       return kept;
     },
     async baseline() {
@@ -68,7 +53,15 @@ export const workflowScript: AgentScript = (iteration) =>
     ? { finalMessage: 'Not done yet.' }
     : {
         finalMessage: 'Done.',
-        completion: { summary: `feat: ${iteration}`, filesChanged: ['file'], unresolvedIssues: [], tree: '' },
+        accepted: { tree: '' },
+        own: {
+          completion: {
+            summary: `feat: ${iteration}`,
+            filesChanged: ['file'],
+            unresolvedIssues: [],
+            tree: '',
+          },
+        },
       };
 
 export async function admitWorkflow(store: Store, sessionId: string): Promise<void> {

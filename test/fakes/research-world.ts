@@ -1,8 +1,9 @@
 /** The small model's side of research: a metric that falls with what was kept, read without noise or with some. */
 
-import type { MeasureReport, Measurer } from '../../src/engine/measure.ts';
-import { measureRequestSchema, NOTHING_MEASURED } from '../../src/engine/measure.ts';
 import type { HeldAttempt } from '../../src/engine/ports.ts';
+import type { MeasureReport, Measurer } from '../../src/loops/research/measure.ts';
+import { NOTHING_MEASURED } from '../../src/loops/research/measure.ts';
+import { experimentWorkSchema } from '../../src/loops/research/work-data.ts';
 import { nextStep } from '../../src/research/decide.ts';
 import type { Reading } from '../../src/research/decision.ts';
 import { nextBaselineStep } from '../../src/research/reference.ts';
@@ -30,10 +31,8 @@ export function createFakeMeasurer(
   const offsets = isNoisy ? NOISE : QUIET;
 
   function experiment(spec: HeldAttempt['spec'], signs: { isBroken: boolean }): MeasureReport {
-    const { work } = spec;
-    if (work?.kind !== 'experiment') throw new Error('not an experiment');
-    const { number, baseSha } = work;
-    const { reference } = measureRequestSchema.parse(work.request);
+    const { number, baseSha, request } = experimentWorkSchema.parse(spec.work);
+    const { reference } = request;
     if (signs.isBroken)
       return { ...NOTHING_MEASURED, crash: { kind: 'runtime', tail: 'it broke' }, reference };
     if (isNoisy && number === 1) {

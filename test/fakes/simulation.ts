@@ -3,10 +3,8 @@
 import { requestPause } from '../../src/engine/control.ts';
 import { DEFAULT_TIMING, type Engine } from '../../src/engine/engine.ts';
 import { createLeaseJudge } from '../../src/engine/lease-judge.ts';
+import type { LoopHost, LoopModule } from '../../src/engine/loops.ts';
 import { runSession } from '../../src/engine/runner.ts';
-import { goalLoop } from '../../src/loops/goal.ts';
-import { researchLoop } from '../../src/loops/research.ts';
-import { workflowLoop } from '../../src/loops/workflow.ts';
 import { readEvents } from '../../src/store/events.ts';
 import { endedTasks, findTask, type Task } from '../../src/store/inbox.ts';
 import { listIterations } from '../../src/store/iterations.ts';
@@ -17,6 +15,7 @@ import { findSession, type NewSession } from '../../src/store/sessions.ts';
 import type { Db, Store } from '../../src/store/store.ts';
 import { admit } from './admit.ts';
 import { createFakeCommanders } from './commander-world.ts';
+import { fakeLoops } from './loops.ts';
 import { admitWorkflow, createFakePulses } from './pulse-world.ts';
 import { admitResearch, createFakeMeasurer } from './research-world.ts';
 import { type Absence, createUnsteadyStore } from './unsteady-store.ts';
@@ -44,6 +43,8 @@ export interface SimulationOptions {
   parallel?: number;
   /** The metric of research differs from reading to reading. */
   isNoisy?: boolean;
+  /** A loop beside those of Pulse, and the rows that its session begins with. */
+  other?: { module: LoopModule; admit(db: Db, sessionId: string): Promise<void> };
   /** Research tells a commander elsewhere, too. */
   hasCommander?: boolean;
   /** Asked at every point a process passes, in order; `null` lets it go on. */
@@ -95,9 +96,13 @@ let simulations = 0;
 export async function simulate(options: SimulationOptions): Promise<Simulated> {
   const simulation = ++simulations;
   const time = createVirtualTime();
-  const store = await openSqlite({ path: ':memory:', nowMs: time.nowMs });
+  const { other } = options;
+  const modules = other ? [other.module] : [];
+  const store = await openSqlite({ path: ':memory:', nowMs: time.nowMs, modules });
   const world = createWorld();
   const sessionId = await admit(store, options.session);
+  if (other) await store.tx('admit', (db) => other.admit(db, sessionId));
+  const others = other ? [await other.module.open({} as LoopHost)] : [];
   if (options.session?.kind === 'workflow') await admitWorkflow(store, sessionId);
   if (options.session?.kind === 'research') await admitResearch(store, sessionId, options);
   const points: string[] = [];
@@ -171,35 +176,47 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
       return isDead ? frozen : result;
     };
     const access = { world, gate, host, sleep: clock.sleep, nowMs: time.nowMs, script: options.script };
-    const engine: Engine = {
-      store: createPatientStore(
-        {
-          read: (work) => alone(() => unsteady.read(work)),
-          tx: (label, work) => alone(() => unsteady.tx(label, work)),
-          close: async () => undefined,
-        },
-        { sleep: clock.sleep, elapsedMs: clock.elapsedMs, stop: () => NEVER },
-      ),
-      workspace: createFakeWorkspace(access),
-      pulses: createFakePulses(access),
-      measurer: createFakeMeasurer(access, options),
-      researchFiles: { write: () => gate('files') },
-      commanders: createFakeCommanders(access),
-      agents: createFakeAgents(access),
-      briefs: {
+    const ownStore = createPatientStore(
+      {
+        read: (work) => alone(() => unsteady.read(work)),
+        tx: (label, work) => alone(() => unsteady.tx(label, work)),
+        close: async () => undefined,
+      },
+      { sleep: clock.sleep, elapsedMs: clock.elapsedMs, stop: () => NEVER },
+    );
+    const ids = { nowMs: time.nowMs, randomBytes: (count: number) => bytes(count, seed++) };
+    const loops = fakeLoops({
+      others,
+      goal: {
         compose: async ({ iteration }) => {
           const notes = await alone(() => store.read((db) => notesFor(db, sessionId, iteration)));
           const text = [`iteration ${iteration}`, ...notes.map((note) => note.text)].join('\n');
           return { ...brief(text), notes: notes.map(({ id }) => id) };
         },
-        kickoff: async ({ pulse }) => brief(`pulse ${pulse.planned_pulse_id}`),
-        experiment: async ({ number }) => brief(`experiment ${number}`),
       },
+      workflow: {
+        store: ownStore,
+        ids,
+        worktree: createFakePulses(access),
+        composeKickoff: async ({ pulse }) => brief(`pulse ${pulse.planned_pulse_id}`),
+      },
+      research: {
+        store: ownStore,
+        measurer: createFakeMeasurer(access, options),
+        files: { write: () => gate('files') },
+        commanders: createFakeCommanders(access),
+        compose: async ({ number }) => brief(`experiment ${number}`),
+      },
+    });
+    const engine: Engine = {
+      store: ownStore,
+      workspace: createFakeWorkspace(access),
+      agents: createFakeAgents(access),
       bell: createSimBell(bells, { clock, fate: options.bell ?? (() => 'ring'), isDead: () => isDead }),
       clock,
-      ids: { nowMs: time.nowMs, randomBytes: (count) => bytes(count, seed++) },
+      ids,
       trace: gate,
-      loops: { goal: goalLoop, workflow: workflowLoop, research: researchLoop },
+      loops,
       owner: name,
       host,
       owners: (owner) =>

@@ -1,9 +1,9 @@
 /** A small model of git, worktrees and processes: enough to tell whether work was lost, doubled or mixed up. */
 import type { RunReport, VerificationRecord } from '../../src/domain/attempt.ts';
 import { PulseError } from '../../src/domain/errors.ts';
-import type { CommanderCall } from '../../src/engine/courier.ts';
 import type { AgentHost, HeldAttempt, UnitCommit, Workspace } from '../../src/engine/ports.ts';
 import type { HeadMoved } from '../../src/git/session-head.ts';
+import type { CommanderCall } from '../../src/loops/research/commander/deliver.ts';
 import type { Session } from '../../src/store/sessions.ts';
 
 export interface Commit {
@@ -185,16 +185,6 @@ export function createFakeWorkspace({ world, gate, host, script }: WorldAccess):
       if (worktree) world.refs.set(`recovery/${sessionId}/${iteration}.${task.attempt}`, worktree.content);
       return [];
     },
-    async discard(_, { taskId, number, commit }) {
-      await gate('discard');
-      world.refs.set(`discarded/${number}`, commit);
-      await gate('discarded');
-      world.refs.delete(`attempt/${taskId}`);
-      world.refs.delete(`wip/exp-${number}`);
-    },
-    async review() {
-      return { log: '', files: [], more: [] };
-    },
     async takeStand(session) {
       await gate('take stand');
       const stand = standOf(world, session);
@@ -216,11 +206,16 @@ export function createFakeWorkspace({ world, gate, host, script }: WorldAccess):
       await gate('was put on top');
       return { commit: sha, tree: content, files: ['file'] };
     },
-    async advance(session, { taskId, ...move }) {
-      await gate('advance');
-      const moved = moveHead(world, session, move);
-      if (moved.is === 'moved') world.refs.delete(`attempt/${taskId}`);
-      await gate('advanced');
+    async land(session, { head, name = {}, drop = [], dropBranch, taskId, left }) {
+      await gate('land');
+      for (const [ref, sha] of Object.entries(name)) world.refs.set(shortRef(ref), sha);
+      const moved = head && moveHead(world, session, { ...head, left });
+      if (moved?.is === 'ahead') return moved;
+      world.refs.delete(`attempt/${taskId}`);
+      for (const ref of drop) world.refs.delete(shortRef(ref));
+      await gate('landed');
+      if (dropBranch && world.branches.get(dropBranch.branch) === dropBranch.at)
+        world.branches.delete(dropBranch.branch);
       return moved;
     },
     async close(session, { endedOf }) {
@@ -256,6 +251,11 @@ export function moveHead(
   }
   world.branches.set(branch, to);
   return { is: 'moved', lag: null };
+}
+
+/** Without the session, whose refs they all are. */
+export function shortRef(ref: string): string {
+  return ref.replace(/^refs\/pulse\/(wip|discarded)\/[^/]+\//, '$1/');
 }
 
 /** The attempts that have a ref. */
@@ -329,13 +329,14 @@ const SUCCESS: RunReport = {
 
 /** Those who work for the same research count their iterations each: what they make must differ all the same. */
 function workOf({ iteration, spec: { work } }: HeldAttempt): string {
-  return work?.kind === 'experiment' && work.leadId !== null ? `exp-${work.number}` : String(iteration);
+  const { leadId, number } = (work ?? {}) as { leadId?: string | null; number?: number };
+  return leadId ? `exp-${number}` : String(iteration);
 }
 
-/** A pulse's runs share one parent. */
+/** The runs of a unit share one parent. */
 function parentOf({ spec }: HeldAttempt): string {
-  const { work, startSha } = spec;
-  return work?.kind === 'pulse' || work?.kind === 'experiment' ? work.baseSha : startSha;
+  const { baseSha } = (spec.work ?? {}) as { baseSha?: string };
+  return baseSha ?? spec.startSha;
 }
 
 function contentOf(world: World, sha: string): string {

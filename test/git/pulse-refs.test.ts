@@ -1,6 +1,7 @@
 /** A pulse's branch is Pulse's until a person works on it: then what is theirs stays (contract 3). */
 import { describe, expect, it } from 'vitest';
-import { giveUpPulse, landPulse } from '../../src/git/pulse-refs.ts';
+import { landCommit } from '../../src/git/landing.ts';
+import { giveUpPulse } from '../../src/git/pulse-refs.ts';
 import { wipRef, writeRefs } from '../../src/git/refs.ts';
 import { IDENTITY, makeRepo, type Repo, write } from './fixture.ts';
 
@@ -38,7 +39,13 @@ async function makePulse() {
     work,
     giveUp: (given: { work: string | null; isOver?: boolean }) =>
       giveUpPulse(git, { ...refs, reason: REASON, isOver: false, identity: IDENTITY, ...given }),
-    land: () => landPulse(git, { ...refs, branch: 'flow', from: head, to: work, left: null }),
+    land: () =>
+      landCommit(git, {
+        ...{ root, session: 'ses_1', branch: 'flow', left: null },
+        head: { from: head, to: work },
+        drop: [wip],
+        dropBranch: { branch: BRANCH, at: head },
+      }),
     at: (ref: string) => sh(root, 'for-each-ref', '--format=%(objectname)', ref),
     refs: () =>
       sh(root, 'for-each-ref', '--format=%(refname)', 'refs/pulse')

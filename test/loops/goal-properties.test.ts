@@ -165,7 +165,7 @@ describe('decide, for every state', () => {
         if (given.session.status === 'pending') expect(step.do).toBe('start');
         else if (given.session.status !== 'running') expect(step.do).toBe('leave');
         else expect(['start', 'leave']).not.toContain(step.do);
-        if (step.do === 'agent') {
+        if (step.do === 'run') {
           expect(given.live).toBeNull();
           expect(given.session.current_iteration).toBeLessThan(given.session.max_iterations);
         }

@@ -32,10 +32,9 @@ describe('what comes next', () => {
 
   it('sends the agent on its first iteration', () => {
     expect(decide(stateOf({}))).toEqual({
-      do: 'agent',
-      unit: null,
-      isDiagnostic: false,
-      asksConfirmation: false,
+      do: 'run',
+      work: 'run',
+      data: { isDiagnostic: false, asksConfirmation: false },
     });
   });
 
@@ -76,8 +75,8 @@ describe('what comes next', () => {
       time_limit_ms: 2,
       running_ms: 1,
     };
-    expect(decide(stateOf({ session: below })).do).toBe('agent');
-    expect(decide(stateOf({ session: { budget_usd: null, spent_usd: 1e6 } })).do).toBe('agent');
+    expect(decide(stateOf({ session: below })).do).toBe('run');
+    expect(decide(stateOf({ session: { budget_usd: null, spent_usd: 1e6 } })).do).toBe('run');
   });
 });
 
@@ -126,7 +125,10 @@ describe('COMPLETE', () => {
       signalSource: 'inferred',
       stop: null,
     });
-    expect(decide(stateOf({ recent: [UNCONFIRMED] }))).toMatchObject({ do: 'agent', asksConfirmation: true });
+    expect(decide(stateOf({ recent: [UNCONFIRMED] }))).toMatchObject({
+      do: 'run',
+      data: { asksConfirmation: true },
+    });
   });
 
   it.each([
@@ -143,7 +145,7 @@ describe('COMPLETE', () => {
     const state = reported(INFERRED, { recent: [{ outcome: 'continued', signal: 'CONTINUE' }, UNCONFIRMED] });
     expect(verdictOf(state).outcome).toBe('continued');
     expect(decide(stateOf({ recent: [{ signal: 'CONTINUE' }, UNCONFIRMED] }))).toMatchObject({
-      asksConfirmation: false,
+      data: { asksConfirmation: false },
     });
   });
 
@@ -358,9 +360,9 @@ describe('stagnation', () => {
     verdictOf(reported(GOES_ON, { recent, isNewTree, control: { window_from: windowFrom } })).stop;
 
   it('asks for a diagnosis after three iterations in a row without a new tree', () => {
-    expect(next(done(2, SAME))).toMatchObject({ do: 'agent', isDiagnostic: false });
-    expect(next(done(3, SAME))).toMatchObject({ do: 'agent', isDiagnostic: true });
-    expect(next(done(4, SAME))).toMatchObject({ do: 'agent', isDiagnostic: true });
+    expect(next(done(2, SAME))).toMatchObject({ do: 'run', data: { isDiagnostic: false } });
+    expect(next(done(3, SAME))).toMatchObject({ do: 'run', data: { isDiagnostic: true } });
+    expect(next(done(4, SAME))).toMatchObject({ do: 'run', data: { isDiagnostic: true } });
   });
 
   it('blocks after two more', () => {
@@ -370,7 +372,7 @@ describe('stagnation', () => {
 
   it('is over with the first new tree', () => {
     expect(settle(done(4, SAME), true)).toBeNull();
-    expect(next([{ new_tree: 1 }, ...done(4, SAME)])).toMatchObject({ isDiagnostic: false });
+    expect(next([{ new_tree: 1 }, ...done(4, SAME)])).toMatchObject({ data: { isDiagnostic: false } });
     expect(settle([SAME, SAME, { new_tree: 1 }, SAME, SAME], false)).toBeNull();
   });
 
@@ -386,8 +388,8 @@ describe('stagnation', () => {
   });
 
   it('is counted anew after a resume', () => {
-    expect(next(done(5, SAME), 5)).toMatchObject({ do: 'agent', isDiagnostic: false });
+    expect(next(done(5, SAME), 5)).toMatchObject({ do: 'run', data: { isDiagnostic: false } });
     expect(settle(done(5, SAME), false, 5)).toBeNull();
-    expect(next(done(8, SAME), 5)).toMatchObject({ isDiagnostic: true });
+    expect(next(done(8, SAME), 5)).toMatchObject({ data: { isDiagnostic: true } });
   });
 });

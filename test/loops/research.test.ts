@@ -1,8 +1,9 @@
 /** What the research loop makes of runs that did not come to their own end. */
 import { describe, expect, it } from 'vitest';
 import type { AttemptResult, RunReport } from '../../src/domain/attempt.ts';
-import { researchFileOf } from '../../src/engine/measure.ts';
-import { researchLoop } from '../../src/loops/research.ts';
+import { decideResearch } from '../../src/loops/research/decide.ts';
+import { researchFileOf } from '../../src/loops/research/measure.ts';
+import type { ExperimentChange, ResearchState } from '../../src/loops/research/state.ts';
 import type { Experiment, Research } from '../../src/store/research.ts';
 import { reported } from './states.ts';
 
@@ -33,7 +34,7 @@ function verdictOf(run: Partial<RunReport>, result: Partial<AttemptResult> = {})
     best: 100,
     reference: {},
   } as unknown as Research;
-  state.research = {
+  const own: ResearchState = {
     research,
     file: researchFileOf(CONTENT),
     running: EXPERIMENT,
@@ -43,9 +44,9 @@ function verdictOf(run: Partial<RunReport>, result: Partial<AttemptResult> = {})
     bestSha: 'base',
     isReadElsewhere: false,
   };
-  const step = researchLoop.decide(state);
+  const step = decideResearch({ ...state, own });
   if (step.do !== 'settle') throw new Error(`the step is ${step.do}`);
-  return step.verdict;
+  return { ...step.verdict, experiment: step.verdict.change as ExperimentChange };
 }
 
 const HUNG = { class: 'timeout_hard', message: 'It took longer than 60 minutes.' } as const;

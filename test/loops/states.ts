@@ -1,7 +1,7 @@
 /** Session states by hand, as `loadState` would fold them. */
 import type { AttemptResult, RunReport } from '../../src/domain/attempt.ts';
 import type { LiveIteration, SessionState, Step } from '../../src/engine/loop.ts';
-import { goalLoop } from '../../src/loops/goal.ts';
+import { decideGoal } from '../../src/loops/goal/decide.ts';
 import type { Task } from '../../src/store/inbox.ts';
 import type { IterationHead } from '../../src/store/iterations.ts';
 import { NO_RETRIES, type Session, type SessionControl } from '../../src/store/sessions.ts';
@@ -42,8 +42,7 @@ export function stateOf({
     recent: settled,
     live: live ? liveOf(number, live) : null,
     isNewTree,
-    workflow: null,
-    research: null,
+    own: undefined,
   };
 }
 
@@ -56,7 +55,7 @@ export function reported(
 }
 
 export function decide(state: SessionState): Step {
-  return goalLoop.decide(state);
+  return decideGoal(state);
 }
 
 /** The verdict on a reported attempt; fails where the step is another. */

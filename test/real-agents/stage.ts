@@ -1,4 +1,5 @@
 /** A real agent in a whole Pulse: a session on a real repository, with a scripted model at the other end. */
+
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
@@ -14,6 +15,7 @@ import type { Session } from '../../src/store/sessions.ts';
 import { createToolEndpoint } from '../../src/tools/endpoint.ts';
 import { heldAttempt } from '../agents/held-attempt.ts';
 import { makeScene, type Scene } from '../engine/scene.ts';
+import { fakeLoops } from '../fakes/loops.ts';
 import {
   type ModelServer,
   type SeenRequest,
@@ -165,9 +167,11 @@ export async function runAlone(
     binDirectory: scene.folder,
     redactor: createRedactor([]),
     sandboxes: { plan: async () => null, gitIn: async () => scene.git },
+    works: fakeLoops().works,
   });
   const attempt = heldAttempt({ agent: name, worktreePath: scene.root, startSha: scene.head, ...spec });
-  const listener = { event: () => undefined, rejected: async () => 0, spent: () => undefined };
+  const write = () => Promise.reject(new Error('nothing is written'));
+  const listener = { event: () => undefined, write, spent: () => undefined };
   return await host.run(attempt, listener, new AbortController().signal);
 }
 

@@ -40,7 +40,7 @@ describe('research that goes on', () => {
       await using pulse = await createPulse({
         environment: scratch.environment,
         trace: (point) => {
-          if (isBroken && point === 'advance_ref:after') throw new Error('died here');
+          if (isBroken && point === 'land:after') throw new Error('died here');
         },
       });
       const started = await startResearch(pulse, scratch, {

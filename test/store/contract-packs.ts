@@ -44,7 +44,7 @@ async function endedSession(
       const settled = { output_full: message, output_summary: 'A step.', outcome: 'continued' } as const;
       await moveIteration(db, row, 'running');
       await moveIteration(db, { ...row, status: 'running' }, 'complete', settled);
-      await closeTask(db, task.id, 'complete', result);
+      await closeTask(db, task.id, 'complete', { result });
       await insertVerifications(db, { sessionId: ID, iteration: number, attempt: 1 }, result.verification);
       await insertTurn(db, { ...turn(number, message.trim()), content_from: 'output' });
     });

@@ -1,8 +1,9 @@
 /** What is read of a long research without reading all of it; a part of the store's contract. */
 import { describe, expect, it } from 'vitest';
 import type { LiveIteration, SessionState, Verdict } from '../../src/engine/loop.ts';
-import { settleResearch } from '../../src/engine/settle-research.ts';
-import { createStrategyMarks } from '../../src/engine/strategy-marks.ts';
+import { settleResearch } from '../../src/loops/research/settle.ts';
+import type { ResearchState } from '../../src/loops/research/state.ts';
+import { createStrategyMarks } from '../../src/loops/research/strategy-marks.ts';
 import {
   endsSinceBest,
   findResearch,
@@ -141,13 +142,13 @@ export function researchContract(open: () => Promise<Store>): void {
         await admit(store, { id: worker, kind: 'research', parent_session_id: ID });
         await add(store, 1, 'running');
         const asked = { content: {}, reference: read([100, 100], 0), bestSha: baseSha, goodRunsMs: [] };
-        const work = { kind: 'experiment', baseSha, request: asked };
+        const work = { kind: 'experiment', number: 1, description: null, baseSha, request: asked };
         return store.tx('settle', async (db) => {
           await updateResearch(db, ID, { ...best, reference: toJson(best.reference), best: 90 });
           const [lead, session] = [await getSession(db, ID), await getSession(db, worker)];
           const experiment = (await listExperiments(db, ID))[0]!;
           const change = {
-            ...{ experiment, status: 'discard', landing: 'discarded', events: [] },
+            ...{ experiment, status: 'discard', events: [] },
             patch: { description: 'a worse one', reason: 'No improvement.' },
             research: { reference: toJson(read([100, 100], 1)) },
           };
@@ -155,11 +156,11 @@ export function researchContract(open: () => Promise<Store>): void {
             state: {
               session,
               control: await getControl(db, worker),
-              research: { lead, research: await findResearch(db, ID) },
-            } as unknown as SessionState,
+              own: { lead, research: await findResearch(db, ID) },
+            } as unknown as SessionState<ResearchState>,
             live: { iteration: { unit: 'exp-1' }, task: { spec: { work } } } as unknown as LiveIteration,
             result: attemptResult(),
-            verdict: { experiment: change } as unknown as Verdict,
+            verdict: { change } as unknown as Verdict,
           });
           return (await findResearch(db, ID))!.reference;
         });

@@ -2,8 +2,10 @@
 import type { KyselyPlugin } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/domain/plan.ts';
-import type { BaselineIssue, PulseWork } from '../../src/domain/workflow.ts';
-import { listBaseline, replaceBaseline, withBaseline } from '../../src/store/baselines.ts';
+import type { BaselineIssue } from '../../src/domain/workflow.ts';
+import { createPulseWork, type PulseWorkOptions } from '../../src/loops/workflow/pulse-work.ts';
+import type { PulseWork } from '../../src/loops/workflow/work-data.ts';
+import { listBaseline, replaceBaseline } from '../../src/store/baselines.ts';
 import { forgetRecorded, listRecorded, recordIssue } from '../../src/store/recorded-issues.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
@@ -18,7 +20,7 @@ import {
   tellProgress,
 } from '../../src/store/workflows.ts';
 import { admit } from '../fakes/admit.ts';
-import { SPEC, sessionId } from './rows.ts';
+import { sessionId } from './rows.ts';
 
 const PLAN: Plan = { title: 'Greet', pulses: [{ id: 'one', title: 'One', description: 'Do it.' }] };
 
@@ -108,11 +110,10 @@ export function workflowsContract(open: () => Promise<Store>): void {
       ...{ kind: 'pulse', pulseId: 'pul_1', plannedPulseId: 'one', baseSha: 'base', checks: [] },
       ...{ baseline: [], artifacts: [], rejections: 0, calls: [] },
     } satisfies PulseWork;
-    const filled = await store.read((db) => withBaseline(db, { ...SPEC, work }));
-    expect(filled.work).toEqual({ ...work, baseline: [ISSUE] });
+    const { load } = createPulseWork({} as PulseWorkOptions);
+    expect(await store.read((db) => load!(db, work))).toEqual({ ...work, baseline: [ISSUE] });
     const own = { ...work, baseline: [{ ...ISSUE, count: 7 }] };
-    expect((await store.read((db) => withBaseline(db, { ...SPEC, work: own }))).work).toEqual(own);
-    expect(await store.read((db) => withBaseline(db, SPEC))).toBe(SPEC);
+    expect(await store.read((db) => load!(db, own))).toEqual(own);
   });
 
   it('what a preflight agent records is its run’s alone until the baseline takes it', async () => {

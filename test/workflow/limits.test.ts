@@ -2,6 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { workflow } from '../../src/loops/workflow/module.ts';
+import { openWorkflowLoop } from '../../src/loops/workflow/open.ts';
 import { createPulse } from '../../src/pulse.ts';
 import { ACTOR, createWorkflowScene, done, plan } from './scene.ts';
 
@@ -23,7 +25,7 @@ describe('preflight that takes too long', () => {
     const id = await scene.start({ ...plan('one'), ...more }, { scripts: { ...ONE, ...scripts } });
     await using hasty = await createPulse({
       environment: scratch.environment,
-      timing: { preflightLimitMs: 400 },
+      loops: [{ ...workflow, open: async (host) => openWorkflowLoop(host, { preflightLimitMs: 400 }) }],
     });
     await hasty.run(id, new AbortController().signal);
     const { session, preflight } = await hasty.workflows.view(id);

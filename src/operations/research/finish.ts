@@ -1,9 +1,9 @@
 /** What becomes of research that has ended (contract 5): implement, pause, done. The session itself does not change. */
 import { stringify } from 'yaml';
 import { PulseError } from '../../domain/errors.ts';
-import { findingsInput } from '../../engine/research-files.ts';
-import { replace, sessionPath } from '../../engine/research-paths.ts';
-import { rowsOf } from '../../engine/research-rows.ts';
+import { createResearchFiles, findingsInput } from '../../loops/research/research-files.ts';
+import { replace, sessionPath } from '../../loops/research/research-paths.ts';
+import { rowsOf } from '../../loops/research/result-rows.ts';
 import { findingsOf, nextStepsOf } from '../../research/findings.ts';
 import { implementationPlan } from '../../research/implementation.ts';
 import { updateResearch } from '../../store/research.ts';
@@ -33,7 +33,8 @@ export async function finishResearch(
 ): Promise<Finished> {
   const view = await viewResearch(operations, id);
   const { session } = view;
-  const { store, researchFiles } = operations.engine;
+  const { git } = operations;
+  const { store } = operations.engine;
   const implementation = how === 'implement' ? await writePlan(operations, view) : null;
   await store.tx(
     'finish',
@@ -52,7 +53,7 @@ export async function finishResearch(
     },
     { session: session.id },
   );
-  await researchFiles.write(session.id);
+  await createResearchFiles({ store, git }).write(session.id);
   return { ...(await viewResearch(operations, session.id)), implementation };
 }
 

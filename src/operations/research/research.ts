@@ -1,8 +1,8 @@
 /** What a person does with research: start it, look at it, have it reported, say what becomes of it (contract 5). */
 import { PulseError } from '../../domain/errors.ts';
-import { researchFileOf } from '../../engine/measure.ts';
-import { composeReport, type ReportWords, writeReport } from '../../engine/research-report.ts';
-import { rowsOf } from '../../engine/research-rows.ts';
+import { researchFileOf } from '../../loops/research/measure.ts';
+import { composeReport, type ReportWords, writeReport } from '../../loops/research/report.ts';
+import { rowsOf } from '../../loops/research/result-rows.ts';
 import { finalLines, type Progress, progressOf } from '../../research/progress.ts';
 import { type ResearchFile, readResearchFile } from '../../research/research-file.ts';
 import {

@@ -15,6 +15,7 @@ import { sessionBranchesMigration } from './014-session-branches.ts';
 import { notesMigration } from './015-notes.ts';
 import { packsMigration } from './016-packs.ts';
 import { countedSessionsMigration } from './017-counted-sessions.ts';
+import { moduleVersionsMigration } from './018-module-versions.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
@@ -36,4 +37,5 @@ export const MIGRATIONS: readonly Migration[] = [
   notesMigration,
   packsMigration,
   countedSessionsMigration,
+  moduleVersionsMigration,
 ];

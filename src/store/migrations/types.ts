@@ -16,3 +16,10 @@ export const POSTGRES_TYPES: ColumnTypes = {
 };
 
 export type Migration = (types: ColumnTypes) => string[];
+
+/** Tables with a version of their own. */
+export interface TableModule {
+  readonly kind: string;
+  /** In order, never changed once released: its version is how many of them the database has had. */
+  readonly migrations?: readonly Migration[];
+}

@@ -1,0 +1,48 @@
+/** The loops that an engine drives, and the kinds of work that they bring. */
+import { PulseError } from '../domain/errors.ts';
+import type { IdSource } from '../domain/ids.ts';
+import type { Redactor } from '../domain/redact.ts';
+import type { Git } from '../git/exec.ts';
+import type { Migration } from '../store/migrations/types.ts';
+import type { Store } from '../store/store.ts';
+import type { Loop } from './loop.ts';
+import type { Doorbell } from './ports.ts';
+import type { Sandboxes } from './run-sandbox.ts';
+import { createWorkKinds, type WorkKinds } from './work.ts';
+
+export interface Loops {
+  of(session: { kind: string }): Loop;
+  readonly works: WorkKinds;
+}
+
+/** What a loop is made from. */
+export interface LoopHost {
+  store: Store;
+  git: Git;
+  environment: NodeJS.ProcessEnv;
+  redactor: Redactor;
+  sandboxes: Sandboxes;
+  ids: IdSource;
+  bell: Doorbell;
+  debug(text: string): void;
+}
+
+/** A loop as the list of loops names it. It is light: what runs sessions is loaded when it is opened. */
+export interface LoopModule {
+  readonly kind: string;
+  /** Its tables. In order, never changed once released. */
+  readonly migrations?: readonly Migration[];
+  open(host: LoopHost): Promise<Loop>;
+}
+
+export function createLoops(loops: readonly Loop[]): Loops {
+  const byKind = new Map(loops.map((loop) => [loop.kind, loop]));
+  return {
+    works: createWorkKinds(loops.flatMap((loop) => loop.works)),
+    of({ kind }) {
+      const loop = byKind.get(kind);
+      if (!loop) throw new PulseError('internal_error', `No loop drives sessions of kind ${kind}.`);
+      return loop;
+    },
+  };
+}

@@ -1,0 +1,7 @@
+/** The loops of Pulse. A new one is a folder, and a line here. */
+import type { LoopModule } from '../engine/loops.ts';
+import { goal } from './goal/module.ts';
+import { research } from './research/module.ts';
+import { workflow } from './workflow/module.ts';
+
+export const LOOPS: readonly LoopModule[] = [goal, workflow, research];

@@ -1,0 +1,122 @@
+/** The brief of an iteration, from the store's facts: anchor, last outcome, progress. */
+import { type Anchor, resolveAnchor } from '../../context/anchors.ts';
+import { buildIterationPrompt } from '../../context/brief.ts';
+import type { LastOutcome } from '../../context/brief-sections.ts';
+import type { ComposedBrief } from '../../engine/ports.ts';
+import { turnOf } from '../../engine/turns.ts';
+import type { IterationHead } from '../../store/iterations.ts';
+import { notesFor } from '../../store/notes.ts';
+import type { Session, SessionControl } from '../../store/sessions.ts';
+import type { Store } from '../../store/store.ts';
+import { findTurn, newestTurn } from '../../store/turns.ts';
+import { listVerifications } from '../../store/verifications.ts';
+import { countTokens } from '../shared/brief-tools.ts';
+import { stagnantInARow } from '../shared/stagnation.ts';
+
+export interface BriefInput {
+  session: Session;
+  control: SessionControl;
+  recent: readonly IterationHead[];
+  iteration: number;
+  attempt: number;
+  /** Set when the attempt before this one was interrupted or crashed and its leftovers were kept. */
+  recoveryRef: string | null;
+  interruption: string | null;
+  isDiagnostic: boolean;
+  asksConfirmation: boolean;
+}
+
+export type ComposeBrief = (input: BriefInput) => Promise<ComposedBrief>;
+
+export async function composeBrief(store: Store, input: BriefInput): Promise<ComposedBrief> {
+  const { session, control, recent } = input;
+  const isPrefetched = ['prefetch', 'hybrid'].includes(control.settings.contextStrategy);
+  const anchor = await anchorOf(store, input);
+  const notes = await store.read((db) => notesFor(db, session.id, input.iteration));
+  const brief = buildIterationPrompt({
+    goal: session.goal,
+    iteration: input.iteration,
+    maxIterations: session.max_iterations,
+    branch: session.branch_name,
+    verify: session.verify,
+    answer: control.answer,
+    notes: notes.map(({ text }) => text),
+    lastOutcome: await lastOutcome(store, input),
+    progress: session.progress_log.map((entry) => ({ ...entry, summary: entry.summary ?? '' })),
+    context:
+      isPrefetched && anchor.strategy && anchor.turn
+        ? { strategy: anchor.strategy, turn: anchor.turn }
+        : null,
+    stagnation: input.isDiagnostic ? stagnation(recent, control.window_from) : null,
+    countTokens: await countTokens(),
+  });
+  return {
+    text: brief.text,
+    tokens: brief.tokens,
+    notes: notes.map(({ id }) => id),
+    anchor: {
+      turnId: anchor.turn?.id ?? null,
+      strategy: anchor.strategy,
+      resolutionMs: anchor.resolutionMs,
+      salience: anchor.salience,
+      depth: anchor.depth,
+      invalid: anchor.invalid,
+    },
+  };
+}
+
+function anchorOf(store: Store, { session, control, recent }: BriefInput): Promise<Anchor> {
+  return store.read((db) =>
+    resolveAnchor({
+      chained: recent[0]?.anchor_hint_next ?? null,
+      explicit: session.anchor_turn_id,
+      goal: session.goal,
+      projectId: control.project_id,
+      lookup: {
+        byId: async (id) => optional(await findTurn(db, id)),
+        mostRecent: async (projectId) => optional(await newestTurn(db, { projectId })),
+      },
+      nowMs: () => performance.now(),
+    }),
+  );
+}
+
+function optional(row: Parameters<typeof turnOf>[0] | null) {
+  return row && turnOf(row);
+}
+
+async function lastOutcome(store: Store, input: BriefInput): Promise<LastOutcome | null> {
+  const { recent, recoveryRef, interruption, asksConfirmation } = input;
+  if (interruption !== null) return { kind: 'interrupted', recoveryRef };
+  if (asksConfirmation) return { kind: 'unconfirmed' };
+  const last = recent[0];
+  if (!last) return null;
+  switch (last.outcome) {
+    case 'rejected':
+      return { kind: 'rejected', failures: await failures(store, last) };
+    case 'timeout':
+      return {
+        kind: 'timeout',
+        limit: last.failure_class === 'timeout_idle' ? 'idle' : 'hard',
+        recoveryRef: null,
+      };
+    case 'blocked':
+      return { kind: 'blocked', reason: input.session.progress_log.at(-1)?.reason ?? null };
+    case 'crashed':
+      return { kind: 'interrupted', recoveryRef };
+    default:
+      return { kind: 'continued', summary: last.output_summary, commit: last.commit_hash };
+  }
+}
+
+async function failures(store: Store, last: IterationHead) {
+  const records = await store.read((db) => listVerifications(db, last.session_id, last.iteration_number));
+  return records.filter((record) => !record.passed && record.attempt === last.attempt);
+}
+
+function stagnation(recent: readonly IterationHead[], windowFrom: number) {
+  const iterations = stagnantInARow(recent, windowFrom);
+  const isSilent = recent.slice(0, iterations).every((it) => it.commit_hash === null);
+  const reason = isSilent ? 'no file was changed' : 'the changes led back to states seen before';
+  return { iterations, reason };
+}

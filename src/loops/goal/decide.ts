@@ -1,0 +1,158 @@
+/** The goal loop (seed 1): one run an iteration, ended by its signal, believed only after Pulse's own verification. */
+import type { AttemptResult } from '../../domain/attempt.ts';
+import { type ReadSignal, signalOfRun } from '../../domain/signals.ts';
+import { lastParagraph } from '../../domain/summary.ts';
+import { tellingLines } from '../../domain/telling-lines.ts';
+import { budgetStop } from '../../engine/budget.ts';
+import type { LiveIteration, SessionState, Step, Stop, Verdict } from '../../engine/loop.ts';
+import { PAUSED } from '../../engine/settle.ts';
+import { baseStep } from '../shared/base-step.ts';
+import { judgeFailure } from '../shared/failures.ts';
+import { iterationStop } from '../shared/iteration-limit.ts';
+import {
+  outcomesInARow,
+  STAGNATION_DIAGNOSTIC,
+  STAGNATION_STOP,
+  stagnantInARow,
+} from '../shared/stagnation.ts';
+
+const REJECTIONS_IN_A_ROW = 3;
+
+export function decideGoal(state: SessionState): Step {
+  const common = baseStep(state);
+  if (common) return common;
+  if (state.live) return judge(state, state.live);
+  return next(state);
+}
+
+/** What the next run is told beside its goal. */
+export interface GoalRequest {
+  isDiagnostic: boolean;
+  asksConfirmation: boolean;
+}
+
+/** Nothing is in hand: the next iteration, unless a limit says otherwise. */
+function next({ session, control, recent }: SessionState): Step {
+  const stop = budgetStop(session) ?? iterationStop(session.current_iteration, session.max_iterations);
+  if (stop) return { do: 'end', stop };
+  const stagnant = stagnantInARow(recent, control.window_from);
+  const data: GoalRequest = {
+    isDiagnostic: stagnant >= STAGNATION_DIAGNOSTIC,
+    asksConfirmation: isUnconfirmed(recent[0]),
+  };
+  return { do: 'run', work: 'run', data };
+}
+
+/** The attempt in hand has been reported: what does it mean? */
+function judge(state: SessionState, live: LiveIteration): Step {
+  const result = live.task.result!;
+  const failure = judgeFailure(state, live, result);
+  if (failure) return failure;
+  const { run } = result;
+  const said = signalOfRun(run!);
+  const judged = judgeSignal(state, live, { said, result });
+  const stop = judged.stop ?? (judged.isOver ? null : stopBeforeNext(state, live));
+  const verdict: Verdict = {
+    status: 'complete',
+    outcome: judged.outcome,
+    signal: said.signal,
+    signalSource: said.source,
+    signalRule: said.rule,
+    reason: judged.reason,
+    anchorHint: said.anchorHint?.turnId ?? null,
+    failureClass: null,
+    stop,
+  };
+  return { do: 'settle', live, result, verdict };
+}
+
+interface Judged {
+  outcome: Verdict['outcome'];
+  reason: string | null;
+  stop: Stop | null;
+  isOver?: boolean;
+}
+
+function judgeSignal(
+  state: SessionState,
+  live: LiveIteration,
+  { said, result }: { said: ReadSignal; result: AttemptResult },
+): Judged {
+  if (said.signal === 'BLOCKED') return judgeBlocked(said, result);
+  if (said.signal === 'COMPLETE') return judgeComplete(state, live, { said, result });
+  return { outcome: 'continued', reason: said.reason, stop: null };
+}
+
+function judgeBlocked(said: ReadSignal, { run }: AttemptResult): Judged {
+  const reason =
+    said.conflict.length > 0
+      ? 'signal_conflict'
+      : said.source === 'default'
+        ? 'no_signal'
+        : 'blocked_by_agent';
+  const last = reason === 'no_signal' ? lastParagraph(run?.finalMessage ?? '') : null;
+  const detail = said.reason ?? `${BLOCKED_DETAILS[reason]}${last ? ` It said last: ${last}` : ''}`;
+  return { outcome: 'blocked', reason: detail, stop: { status: 'blocked', reason, detail } };
+}
+
+const BLOCKED_DETAILS = {
+  signal_conflict: 'The agent gave two different signals in one message.',
+  no_signal: 'The agent ended without a signal.',
+  blocked_by_agent: 'The agent gave no reason.',
+} as const;
+
+/** Of each failing check's output, for whoever reads why it stopped. */
+const LINES_TOLD = 3;
+
+/** COMPLETE is a request. Verification decides it; without any, only an explicit one, or an inferred one repeated. */
+function judgeComplete(
+  { session, control, recent }: SessionState,
+  { iteration }: LiveIteration,
+  { said, result }: { said: ReadSignal; result: AttemptResult },
+): Judged {
+  const { verification } = result;
+  const failing = verification.filter((record) => !record.passed);
+  if (failing.length > 0) {
+    const reason = `${failing.map((record) => record.command).join(', ')} failed`;
+    const before = outcomesInARow(recent, 'rejected', control.window_from);
+    const isLast = before + 1 >= REJECTIONS_IN_A_ROW;
+    const told = failing.flatMap(({ outputTail }) => tellingLines(outputTail, LINES_TOLD));
+    const detail = [reason, ...told].join('\n');
+    const stop: Stop = { status: 'blocked', reason: 'verification_failed', detail };
+    return { outcome: 'rejected', reason, stop: isLast ? stop : null };
+  }
+  const isInferred = said.source === 'inferred';
+  const isLastAllowed = iteration.iteration_number >= session.max_iterations;
+  const isConfirmed =
+    !isInferred || control.settings.inferredCompletion === 'accept' || isUnconfirmed(recent[0]);
+  const counts = !isInferred || (!isLastAllowed && (verification.length > 0 || isConfirmed));
+  if (!counts)
+    return {
+      outcome: 'continued',
+      reason: 'The completion was inferred and has to be confirmed.',
+      stop: null,
+    };
+  return {
+    outcome: 'completed',
+    reason: said.reason,
+    stop: { status: 'complete', reason: 'completed', detail: null },
+    isOver: true,
+  };
+}
+
+/** The last iteration sounded like COMPLETE without saying so. */
+function isUnconfirmed(last: SessionState['recent'][number] | undefined): boolean {
+  return last?.signal === 'COMPLETE' && last.signal_source === 'inferred' && last.outcome === 'continued';
+}
+
+/** The loop would go on: a person's pause, the limits and stagnation have a say first. */
+function stopBeforeNext(state: SessionState, { iteration }: LiveIteration): Stop | null {
+  const { session, control, recent, isNewTree } = state;
+  if (control.request) return PAUSED;
+  const limit = budgetStop(session) ?? iterationStop(iteration.iteration_number, session.max_iterations);
+  if (limit) return limit;
+  const stagnant = isNewTree ? 0 : stagnantInARow(recent, control.window_from) + 1;
+  if (stagnant < STAGNATION_STOP) return null;
+  const detail = `${stagnant} iterations in a row changed nothing that was new.`;
+  return { status: 'blocked', reason: 'stagnation', detail };
+}

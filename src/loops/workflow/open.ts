@@ -1,0 +1,19 @@
+import type { LoopHost } from '../../engine/loops.ts';
+import { createWorkflowLoop, type WorkflowLoopOptions } from './index.ts';
+import { composeKickoff } from './kickoff-brief.ts';
+import { createPulseWorktree } from './pulse-worktree.ts';
+
+/** On the real git and worktrees. */
+export function openWorkflowLoop(
+  { store, ids, git, environment, redactor, sandboxes }: LoopHost,
+  options: Pick<WorkflowLoopOptions, 'preflightLimitMs'> = {},
+) {
+  const worktree = createPulseWorktree({ git, environment, redactor, sandboxes });
+  return createWorkflowLoop({
+    store,
+    ids,
+    worktree,
+    composeKickoff: (input) => composeKickoff(store, input),
+    ...options,
+  });
+}
