@@ -79,6 +79,12 @@ const PARALLEL_POINTS: [CrashPoint, number][] = [
   ['end:after', 1],
 ];
 
+/** What a worker does alone it does as the one session does, above: its own are to be hired and to land beside another. */
+function stageOf([where]: [CrashPoint, number]): string {
+  if (where.startsWith('hire')) return 'hiring';
+  return /^(keep_wip|advance_ref):/.test(where) ? 'landing' : 'work';
+}
+
 export function killLoops(place: StoreOfSuite): void {
   const { store, prepare } = place;
   const kind = (where: CrashPoint) => actionOf({ where });
@@ -131,7 +137,8 @@ export function killLoops(place: StoreOfSuite): void {
       async (where) => {
         using scratch = createScratch();
         await prepare(scratch);
-        const id = await startWorkflow(scratch, ['three'], { instead: 'three) echo x > three; sleep 60 ;;' });
+        const instead = `three) echo x > three; touch '${scratch.path}/at-work'; sleep 60 ;;`;
+        const id = await startWorkflow(scratch, ['three'], { instead });
         expect(await runner(scratch, id, { where, count: 1 })).toBe('SIGKILL');
         await runner(scratch, id);
         await using pulse = await createPulse({ environment: scratch.environment });
@@ -226,7 +233,7 @@ export function killLoops(place: StoreOfSuite): void {
       },
     );
 
-    it.each(drawFor(place, PARALLEL_POINTS, { of: 'parallel research', kind: ([where]) => kind(where) }))(
+    it.each(drawFor(place, PARALLEL_POINTS, { of: 'parallel research', kind: stageOf }))(
       'research by two at once, killed at %s (%i)',
       async (where, count) => {
         using scratch = createScratch();

@@ -43,7 +43,7 @@ const WAYS: Way[] = (['ff', 'merge', 'squash'] as const).flatMap((mode) =>
 export function killReview(place: StoreOfSuite): void {
   const { store, prepare, isSecond } = place;
   describe(`a review on ${store} that is killed`, () => {
-    const ways = drawFor(place, WAYS, { of: 'a review', kind: ({ mode }) => mode });
+    const ways = drawFor(place, WAYS, { of: 'a review', kind: ({ isCheckedOut }) => String(isCheckedOut) });
     it.each(ways)('at every point of $name merges once', { timeout: 120_000 }, async (way) => {
       using scratch = createScratch();
       await prepare(scratch);

@@ -133,7 +133,7 @@ const CRASHING = `if [ "$PULSE_ITERATION.$PULSE_ATTEMPT" = 2.1 ]; then exit 7; f
 /** Is at work whenever it is stopped. */
 const LINGERING = AGENT.replace(
   'sleep 0.1\n',
-  'if [ "$PULSE_ITERATION.$PULSE_ATTEMPT" = 1.1 ]; then sleep 20; fi\nsleep 0.1\n',
+  'if [ "$PULSE_ITERATION.$PULSE_ATTEMPT" = 1.1 ]; then touch "$NOTES/at-work"; sleep 20; fi\nsleep 0.1\n',
 );
 
 const TROUBLED: Trouble[] = CRASH_SIDES.flatMap((side): Trouble[] => [

@@ -10,7 +10,7 @@ import { MUTATIONS, type Mutation } from './mutations.ts';
 const ROOT = join(import.meta.dirname, '../..');
 
 describe('without its guard the suite fails', () => {
-  it.each(draw(MUTATIONS, { of: 'mutations', kind: ({ suite }) => suite }))(
+  it.each(draw(MUTATIONS, { of: 'mutations', share: 0.25 }))(
     '$guard',
     { timeout: 120_000 },
     async (mutation) => {
