@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { CROWDED, DRAWN, REAL_AGENTS, SLOW } from './test/lanes/files.ts';
+import { CROWDED, listDrawn, REAL_AGENTS, SLOW } from './test/lanes/files.ts';
 import { LANE } from './test/lanes/lane.ts';
 
 const shared = { testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' } as const;
@@ -14,7 +14,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'beside',
-          include: LANE === 'rest' ? DRAWN : ['test/**/*.test.ts'],
+          include: LANE === 'rest' ? listDrawn() : ['test/**/*.test.ts'],
           exclude: [...CROWDED, REAL_AGENTS, ...slow],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },

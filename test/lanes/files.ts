@@ -1,4 +1,8 @@
-/** Which test files belong to which lane, as patterns. */
+/** Which test files belong to which lane. */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
 
 /** Start a dozen or more processes at once, so nothing with a deadline may run beside them. */
 export const CROWDED = ['test/e2e/many-processes.test.ts', 'test/crash/fleet-chaos.test.ts'];
@@ -6,13 +10,17 @@ export const CROWDED = ['test/e2e/many-processes.test.ts', 'test/crash/fleet-cha
 /** Need the agents themselves: `npm run test:agents` installs and runs them. */
 export const REAL_AGENTS = 'test/real-agents/**';
 
-/** Draw some of their cases: what `npm test` leaves of them is the lane `rest`. */
-export const DRAWN = [
-  'test/crash/kill-*.test.ts',
-  'test/crash/{absence,note,parallel,patience,research,workflow}-simulation.test.ts',
-  'test/crash/{mutations,simulation}.test.ts',
-  'test/{api/fuzz,domain/redact-properties,e2e/secrets}.test.ts',
-];
-
 /** Take long, and are not for the inner loop. */
 export const SLOW = ['test/crash/**', 'test/e2e/**'];
+
+/** Draws cases itself, or by a suite that does. */
+const DRAWS =
+  /import \{[^}]*\b(IS_MORE|draw|drawFor|runsOf|seedsOf|surviveSuite|kill(Suite|Loops|Review))\b[^}]*\} from '\.{1,2}\//;
+
+/** The files that leave cases to the lane `rest`. */
+export function listDrawn(): string[] {
+  const files = globSync('test/**/*.test.ts', { cwd: ROOT }).filter(
+    (file) => !file.startsWith('test/lanes/'),
+  );
+  return files.filter((file) => DRAWS.test(readFileSync(join(ROOT, file), 'utf8'))).toSorted();
+}
