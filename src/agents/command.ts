@@ -1,4 +1,4 @@
-/** The `command` agent (contract 1.6): any executable, run by a shell in the worktree. Its stdout is its final message. */
+/** The `command` agent: any executable, run by a shell in the worktree. Its stdout is its final message. */
 import { PulseError } from '../domain/errors.ts';
 import { redact } from '../domain/redact.ts';
 import { findExecutable } from '../process/executable.ts';

@@ -1,4 +1,4 @@
-/** Which agents there are, which of them can be used here, and which one a session gets (contract 1.6). */
+/** Which agents exist, which of them can be used here, and which one a session gets. */
 import { PulseError } from '../domain/errors.ts';
 import { findExecutable } from '../process/executable.ts';
 import { acpAdapter } from './acp.ts';

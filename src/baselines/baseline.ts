@@ -24,7 +24,7 @@ export interface CommandBaseline {
   ranNoTest: boolean;
 }
 
-/** Seed 2's structure, as `record_baseline` writes it. */
+/** An issue of the baseline, as `record_baseline` writes it. */
 export interface BaselineRecord {
   issueType: IssueType;
   source: IssueSource;

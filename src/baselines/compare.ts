@@ -1,4 +1,4 @@
-/** Which issues of a run lie beyond the baseline (contract 3, Baselines; Completion (b)). Pure. */
+/** Which issues of a run are new against the baseline (docs/protocol/workflow.md, Baseline). Pure. */
 import { type BaselineRecord, type CommandBaseline, countIssues, isRecorded } from './baseline.ts';
 import { fingerprint, type ParsedIssue } from './issue.ts';
 import type { ParsedOutput } from './parse.ts';

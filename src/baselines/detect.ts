@@ -1,4 +1,4 @@
-/** Which commands prepare a worktree and which verify it, told by its files (contract 3, Preflight). Pure. */
+/** Detects from a worktree's files which commands prepare it and which verify it. Pure. */
 import { detectCargo, detectDotnet, detectGo, detectJvm } from './detect/compiled.ts';
 import { detectMake } from './detect/make.ts';
 import { detectNode } from './detect/node.ts';
@@ -54,7 +54,7 @@ export function detectPreflight(worktree: WorktreeView): Preflight {
   return { ...found, doubts, certain: doubts.length === 0 };
 }
 
-/** What the lockfiles in the root call for: the part of preflight that every loop's worktree gets (contract 1.5). */
+/** What the lockfiles in the root call for: the part of preflight that every loop's worktree gets. */
 export function detectInstalls(worktree: WorktreeView): string[] {
   const { steps } = detectPreflight(worktree);
   return steps.flatMap(({ command, cwd, isLocked }) => (cwd === '.' && isLocked ? [command] : []));

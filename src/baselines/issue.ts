@@ -1,4 +1,4 @@
-/** What a verification command showed, tool by tool made alike (contract 3, Baselines). */
+/** One form for the issues of all verification tools (docs/protocol/workflow.md, Baseline). */
 
 export type IssueType = 'Error' | 'Warning';
 export type IssueSource = 'Build' | 'Lint' | 'Test';

@@ -1,4 +1,4 @@
-/** Output of a verification command → the issues in it (contract 3, Baselines and Completion (b)). Pure. */
+/** Reads the issues in the output of a verification command. Pure. */
 import { type CommandWords, readCommand } from './command-words.ts';
 import type { IssueSource, ParsedIssue, TestCounts } from './issue.ts';
 import { normaliseMessage } from './normalise.ts';

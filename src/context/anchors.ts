@@ -1,4 +1,4 @@
-/** Where an iteration's context starts: chained → explicit → semantic → temporal (seed 1, contract 2). */
+/** Finds the turn where an iteration's context starts (docs/protocol/context.md, Anchors). */
 import type { Turn } from './turns.ts';
 
 export type AnchorStrategy = 'chained' | 'explicit' | 'semantic' | 'temporal';

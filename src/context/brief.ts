@@ -1,4 +1,4 @@
-/** The text an agent gets for one iteration (contract 2). The same input always gives the same text. */
+/** The text an agent gets for one iteration. The same input always gives the same text. */
 
 import type { AnchorStrategy } from './anchors.ts';
 import {

@@ -1,4 +1,4 @@
-/** What a pulse's run is told (contract 3): its scope, the plan around it, the rules. Never another pulse's messages. */
+/** The brief of a pulse's run: its scope, the plan around it, the rules. Never another pulse's messages. */
 import { fenced } from './fence.ts';
 import { notesSection } from './notes.ts';
 

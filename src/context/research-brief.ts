@@ -1,4 +1,4 @@
-/** What an experiment's run is told (contract 5): seed 4's review, the order of ideas, the anti-patterns. */
+/** The brief of an experiment's run: review, order of ideas, what not to do (docs/protocol/research.md, Review). */
 import { fenced } from './fence.ts';
 import { notesSection } from './notes.ts';
 

@@ -1,4 +1,4 @@
-/** Turns: what was said in a project, as a tree (contract 2). Pulse writes one for a goal, a run and a person's answer. */
+/** Turns: what was said in a project, as a tree (docs/protocol/context.md, Turns). */
 import { createHash } from 'node:crypto';
 import type { Signal } from '../domain/attempt.ts';
 import type { IterationOutcome } from '../domain/status.ts';

@@ -1,6 +1,6 @@
 /**
- * The attempt is the unit that travels (contract 1.4): one `inbox_tasks` row that holds all a daemon needs, on this
- * host or another, and whose result is a commit under `refs/pulse/attempts/<task id>` plus evidence.
+ * The attempt is the unit that travels (docs/protocol/evidence.md, Attempt): one row of `inbox_tasks` that holds all that
+ * a daemon needs, on this host or another. Its result is a commit and the evidence.
  */
 import * as z from 'zod';
 import { FAILURE_CLASSES } from './failures.ts';
@@ -103,7 +103,7 @@ export const toolSignalSchema = z.object({
 });
 export type ToolSignal = z.infer<typeof toolSignalSchema>;
 
-/** One verification command, run by Pulse itself, bound to the tree it saw (contract 1.5). */
+/** One verification command, run by Pulse itself, bound to the tree it saw. */
 export const verificationRecordSchema = z.object({
   command: z.string(),
   cwd: z.string(),

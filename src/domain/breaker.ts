@@ -1,6 +1,6 @@
 /**
- * The breaker of an agent's service (contract 1.6): once an iteration has used up its retries, every session with the
- * same agent and model waits, and one attempt at a time finds out whether the service answers again.
+ * The breaker of an agent's service (docs/protocol/sessions.md, Failures). When an iteration has used up its quick
+ * retries, every session with the same agent and model waits; one attempt at a time probes the service.
  */
 import { createHash } from 'node:crypto';
 import type { AttemptSpec } from './attempt.ts';

@@ -1,4 +1,4 @@
-/** The commander (seed 4): where a research session shows its experiments as tasks, and what is said there. */
+/** The commander: where a research session shows its experiments as tasks (docs/protocol/research.md, Commander). */
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 

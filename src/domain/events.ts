@@ -1,4 +1,4 @@
-/** What happened, in order. A state and its event are written in one transaction (contract 6). */
+/** What happened, in order. A state and its event are one transaction (docs/protocol/interfaces.md, Events). */
 export const EVENT_TYPES = [
   'session.created',
   'session.started',

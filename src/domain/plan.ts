@@ -1,4 +1,4 @@
-/** A workflow's plan (contract 3): what a person approves. Every violation is told at once. */
+/** A workflow's plan: what a person approves. All violations are listed at once (docs/protocol/workflow.md, Plan). */
 import * as z from 'zod';
 import { PulseError } from './errors.ts';
 import { isStorable, NOT_STORABLE } from './storable.ts';

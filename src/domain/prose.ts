@@ -1,5 +1,5 @@
 /**
- * Which characters of a message are prose, and which are code, quotes or comments (contract 1.3, rule 2).
+ * Which characters of a message are prose, and which are code, quotes or comments (docs/protocol/signals.md, Tags).
  *
  * CommonMark's block structure (containers, lazy continuation, fences, HTML comments) with two deliberate
  * differences: indentation alone makes no code, and a comment that is never closed hides everything after it, also

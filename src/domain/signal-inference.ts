@@ -1,4 +1,4 @@
-/** Reads a signal from prose when there is no tag (contract 1.3, rule 4). */
+/** Reads a signal from prose when there is no tag (docs/protocol/signals.md, Inference). */
 import type { Signal } from './attempt.ts';
 import type { Prose, ProseBlock } from './prose.ts';
 import * as phrases from './signal-phrases.ts';

@@ -1,6 +1,6 @@
 /**
- * What an agent writes when it gives no tag (contract 1.3, rule 4). The seed's phrases are all in here. Every pattern
- * is bounded: no unbounded repetition inside another, so a long message costs linear time.
+ * What an agent writes when it gives no tag (docs/protocol/signals.md, Inference). Every pattern is bounded: no unbounded
+ * repetition inside another, so a long message costs linear time.
  */
 export interface Phrase {
   /** The last part of `signal_rule`. */

@@ -1,4 +1,4 @@
-/** Finds the protocol's tags in a message and decides where they stand (contract 1.3, rule 2). */
+/** Finds the protocol's tags in a message and decides which of them count (docs/protocol/signals.md, Tags). */
 import { SIGNALS, type Signal } from './attempt.ts';
 import { KIND } from './signal-spans.ts';
 

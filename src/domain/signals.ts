@@ -1,9 +1,4 @@
-/**
- * The signal parser (contract 1.3). What the contract leaves open and is decided here:
- * a list marker is not white space, so `- <signal>…</signal>` counts only when nothing but tags follows it;
- * `BLOCKED: …` is the only keyword that takes a reason; a second BLOCKED's reason replaces the first's;
- * a tag whose opening is followed by another opening is unclosed; a tag inside another's reason is part of the reason.
- */
+/** The signal parser. Its rules are in docs/protocol/signals.md. */
 import type { RunReport, Signal, ToolSignal } from './attempt.ts';
 import { scanProse } from './prose.ts';
 import { inferSignal } from './signal-inference.ts';
@@ -34,7 +29,7 @@ export interface ParsedSignal {
 /** A signal and where it came from; the tool's last call wins over the message. */
 export type ReadSignal = Omit<ParsedSignal, 'source'> & { source: ParsedSignal['source'] | 'tool' };
 
-/** Rules 2–4 and 7: reads a final message. Never throws; linear in the message's length. */
+/** Reads a final message. Never throws; linear in the message's length. */
 export function parseSignal(message: string): ParsedSignal {
   const prose = scanProse(message);
   const tags = findTags(message, prose.kinds);
@@ -53,7 +48,7 @@ export function parseSignal(message: string): ParsedSignal {
   return { ...seen, signal: 'BLOCKED', reason: null, source: 'default', rule: 'no_signal', conflict: [] };
 }
 
-/** Rule 1 on top: a run that did not succeed has no signal; a call of the tool `pulse_signal` beats the message. */
+/** A run that did not succeed has no signal; a call of the tool `pulse_signal` wins over the message. */
 export function readSignal(run: {
   message: string;
   toolSignal: ToolSignal | null;

@@ -1,4 +1,4 @@
-/** The session's and the iteration's state machines (contract 1.2). Tables, and one function each that applies them. */
+/** The state machines of sessions and iterations: a table, and one function that applies it. */
 import { PulseError } from './errors.ts';
 
 export const SESSION_STATUSES = [

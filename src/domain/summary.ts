@@ -7,7 +7,7 @@ const MAX_LENGTH = 280;
 const REACH = 16 * MAX_LENGTH;
 
 /**
- * `output_summary` (contract 1.1): the first paragraph of the final message on one line, without protocol tags, code
+ * `output_summary`: the first paragraph of the final message on one line, without protocol tags, code
  * blocks, quotes and comments, at most 280 code points, cut at a word. Inline code stays as text: "Fixed parse()" must
  * not become "Fixed". A message of only list items or headings gives the first of those. `null`: nothing to say.
  */

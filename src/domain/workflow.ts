@@ -1,4 +1,4 @@
-/** The words of the workflow (contract 3): pulses and their states, completion, extension, what travels with a run. */
+/** The words of the workflow: pulses and their states, completion, extension, what travels with a run. */
 import * as z from 'zod';
 import { PulseError } from './errors.ts';
 import { isStorable, NOT_STORABLE } from './storable.ts';

@@ -42,7 +42,7 @@ export interface AgentHostOptions {
   binDirectory: string;
   /** Pulse's own folder, which no agent writes to but for its worktree. */
   stateDirectory?: string;
-  /** Applied to whatever the agent prints before it is kept anywhere (contract 1.1). */
+  /** Applied to what the agent prints before it is stored (docs/protocol/sessions.md, Stored texts). */
   redactor: Redactor;
   /** Makes the sandbox of a run that asks for one. */
   sandboxes: Sandboxes;
@@ -340,7 +340,7 @@ function failureOf({ end, exit, cause, stderr }: RunEndFacts): RunReport['failur
   return { class: end.failure ?? 'crashed', message, resetAt: end.resetAt };
 }
 
-/** Contract 1.6: the agent itself lacks a permission, and the run changed nothing. */
+/** The agent itself lacks a permission, and the run changed nothing (docs/protocol/sessions.md, Failures). */
 function denial(tools: ReadonlySet<string>): NonNullable<RunReport['failure']> {
   const message = `The agent may not use ${[...tools].join(', ')}, and changed nothing.`;
   return { class: 'denied', message, resetAt: null };

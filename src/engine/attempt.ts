@@ -1,4 +1,4 @@
-/** One attempt, executed whole by one daemon (contract 1.4): worktree, agent, commit, verification, report. */
+/** One attempt, executed whole by one daemon: worktree, agent, commit, verification, report. */
 import type { AttemptResult, RunReport, VerificationRecord } from '../domain/attempt.ts';
 import { isPulseError } from '../domain/errors.ts';
 import { signalOfRun } from '../domain/signals.ts';

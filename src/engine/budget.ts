@@ -1,4 +1,4 @@
-/** Limits as pure arithmetic over a session's row (contract 1.2, 1.6). */
+/** Limits as pure arithmetic over a session's row (docs/protocol/sessions.md, Budgets). */
 import type { AttemptSpec } from '../domain/attempt.ts';
 import { formatDuration } from '../domain/durations.ts';
 import type { IterationHead } from '../store/iterations.ts';

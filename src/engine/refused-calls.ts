@@ -1,4 +1,4 @@
-/** Calls that Pulse's own guard refused: ordinary failed calls (contract 1.6), whatever the agent makes of them. */
+/** Calls that Pulse's own guard refused: ordinary failed calls, even if the agent reports them as denied. */
 export interface Refusals {
   add(call: { id: string | null; tool: string }): void;
   /** Whether what the agent calls denied is such a call. Each is taken once. */

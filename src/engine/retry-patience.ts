@@ -1,4 +1,4 @@
-/** Ends a run that does nothing but try again: several agents do so for ever, some of them silently (contract 1.6). */
+/** Ends a run that only retries: several agents do so for ever, some silently (docs/protocol/sessions.md, Failures). */
 import type { RunEvent } from '../agents/contract.ts';
 import { failureOfStatus } from '../agents/http-failure.ts';
 import type { AttemptSpec } from '../domain/attempt.ts';

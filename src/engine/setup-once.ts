@@ -1,4 +1,4 @@
-/** Setup commands run once for each worktree and lockfile (contract 1.5). */
+/** Setup commands run once for each worktree and lockfile (docs/protocol/evidence.md, Setup). */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readWorktree } from '../baselines/detect/worktree.ts';

@@ -1,4 +1,4 @@
-/** The soft watchdog (contract 1.6): an agent that calls Pulse's tools is told when its time is nearly over. */
+/** The soft watchdog: an agent that calls Pulse's tools is warned when its time is nearly over. */
 import type { AttemptSpec } from '../domain/attempt.ts';
 import type { Tool } from '../tools/contract.ts';
 

@@ -1,4 +1,4 @@
-/** What preflight left in a worktree: kept out of every commit, clean and list of changed files (contract 3). */
+/** What preflight left in a worktree: kept out of every commit, clean and list of changed files. */
 import type { Git } from './exec.ts';
 import { pathText, splitNul } from './path-bytes.ts';
 import { PROTECTED_PATHS } from './stage.ts';

@@ -1,7 +1,7 @@
 /**
- * A person's checkout, brought forward by git itself (contract 3, Review). git writes the files first and moves the branch
- * last: one that dies in between leaves files of the new commit on the old branch. A mark says beforehand what was
- * begun, so that whoever comes next takes back what git had written, and nothing else.
+ * Lets git fast-forward a person's checkout (docs/protocol/workflow.md, Review). git writes the files first and moves the
+ * branch last: if it dies in between, files of the new commit lie on the old branch. A mark that is written beforehand
+ * says what was begun, so that the next process can undo what git had written, and nothing else.
  */
 import { createHash } from 'node:crypto';
 import { lstatSync, readlinkSync, rmdirSync, rmSync, type Stats } from 'node:fs';

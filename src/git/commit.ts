@@ -1,4 +1,4 @@
-/** One commit per unit (contract 1.5): whatever an agent did in its worktree, folded into a single commit. */
+/** Folds what an agent did in its worktree into one commit for the unit (docs/protocol/evidence.md, Commits). */
 import { basename } from 'node:path';
 import type { Identity } from '../domain/attempt.ts';
 import { type Git, gitFailure } from './exec.ts';

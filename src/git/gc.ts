@@ -1,4 +1,4 @@
-/** Retention (contract 1.5): what Pulse kept for a person to look at goes after its time. */
+/** Deletes refs that were kept for a person, after their time (docs/protocol/evidence.md, Retention). */
 import type { Git } from './exec.ts';
 import { attemptRef, deleteRefs, type ListedRef, listRefs } from './refs.ts';
 import { dropRemoteRefs, listRemoteRefs } from './remote.ts';

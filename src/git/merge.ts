@@ -1,4 +1,4 @@
-/** Bringing a finished branch into its base (contract 3, Review): never by moving a branch that somebody has checked out. */
+/** Merges a finished branch into its base. It never moves a checked-out branch (docs/protocol/workflow.md, Review). */
 import type { Identity } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
 import { bringForward, filesInTheWay, isHalfForward, takeBackForward } from './bring-forward.ts';

@@ -1,4 +1,4 @@
-/** The tree that evidence is bound to (contract 1.5): everything but the evidence itself and Pulse's scratch. */
+/** The tree that evidence is bound to: everything but the evidence itself and Pulse's scratch files. */
 import type { Git } from './exec.ts';
 import { readGitDir, worktreeHead } from './layout.ts';
 import { splitNul } from './path-bytes.ts';

@@ -1,6 +1,6 @@
 /**
- * Keeps a session's runner alive (contract 6): a tiny process in a session of its own, so that it survives the terminal,
- * that starts the runner again when it dies. Imports almost nothing: it must not be what breaks.
+ * Starts a session's runner again when it dies. It is a tiny process in its own process session, so that it survives the
+ * terminal (docs/protocol/interfaces.md, Who runs a session). It imports almost nothing: it must not be what breaks.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';

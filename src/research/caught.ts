@@ -1,4 +1,4 @@
-/** What makes an experiment void whatever it measured (contract 5, "Caught and named"). The first found is its reason. */
+/** What makes an experiment void; the first that is found is its reason (docs/protocol/research.md, Caught). */
 import { tellingLines } from '../domain/telling-lines.ts';
 import type { ScopeBreach } from './scope.ts';
 

@@ -1,4 +1,4 @@
-/** What the commander is told about an experiment, in seed 4's words. */
+/** What the commander is told about an experiment. */
 import { formatDelta, formatFigure } from './figures.ts';
 import type { ResultRow } from './results.ts';
 

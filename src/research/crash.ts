@@ -1,4 +1,4 @@
-/** What kind of crash a measurement ended in, and what follows from it (contract 5, Crash). */
+/** What kind of crash a measurement ended in, and what follows from it (docs/protocol/research.md, Crashes). */
 
 export const CRASH_KINDS = ['syntax', 'runtime', 'oom', 'hang', 'external'] as const;
 export type CrashKind = (typeof CRASH_KINDS)[number];

@@ -1,5 +1,6 @@
 /**
- * Keep or discard (contract 5, Decide), as a pure machine: from the readings so far to the next reading or the decision.
+ * Keep or discard (docs/protocol/research.md, Deciding). Pure: from the readings so far to the next reading, or the
+ * decision.
  *
  * A noisy metric passes two gates. The *test* is sequential and cheap: it throws out nearly all that does not help. What
  * passes is *confirmed* with fresh readings of both sides in turns. Those alone decide and are what is claimed, so that

@@ -1,4 +1,4 @@
-/** The words of an experiment (contract 5): what the agent told before it began, else the first line of its message. */
+/** An experiment's description: what the agent described first, else the first line of its final message. */
 
 const LONGEST = 300;
 

@@ -1,4 +1,4 @@
-/** What a session has found, and what to do next, in order (seed 4, Implementation Handoff): read off the rows. */
+/** What a session has found, and what to do next, in order, from its rows. */
 import { isGuardFailure } from './caught.ts';
 import { crashLine } from './crash.ts';
 import type { Direction } from './decision.ts';

@@ -1,4 +1,4 @@
-/** What the brief of an experiment says about choosing one: seed 4's words, in seed 4's order. */
+/** What the brief of an experiment says about choosing one, in order. */
 
 export const PRIORITIES = [
   'Fix crashes/failures from previous iteration first',

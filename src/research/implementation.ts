@@ -1,4 +1,4 @@
-/** `finish --implement` (contract 5): the next steps as a workflow's plan, checked by the plan's own rules. */
+/** `finish --implement`: the next steps as a workflow's plan, checked by the plan's own rules. */
 import { type Plan, parsePlan } from '../domain/plan.ts';
 import type { NextStep } from './findings.ts';
 

@@ -1,4 +1,4 @@
-/** What a session says of itself while it runs and at its end, in seed 4's words. */
+/** What a session says about itself while it runs and at its end. Scripts read these lines: do not reword them. */
 import { formatDelta, formatFigure } from './figures.ts';
 import type { ResultRow } from './results.ts';
 

@@ -1,4 +1,4 @@
-/** `pulse research report` (contract 5, Report): one HTML file that needs nothing else and runs nothing. */
+/** `pulse research report`: one HTML file that needs nothing else and runs nothing. */
 
 import { crashLine } from './crash.ts';
 import type { Direction } from './decision.ts';
@@ -18,7 +18,7 @@ export interface ReportRow extends ResultRow, Omit<PlotRow, keyof ResultRow> {
 }
 
 export interface ReportData {
-  /** Instead of seed 4's title. */
+  /** Instead of the usual title. */
   title?: string;
   /** What whoever shows the report has to say; plain text. */
   summary?: string;

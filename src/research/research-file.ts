@@ -1,4 +1,4 @@
-/** `research.yaml` (contract 5): what a session pushes, how it is measured and what may change. */
+/** `research.yaml`: what a session pushes, how it is measured and what may change (docs/protocol/research.md, File). */
 import * as z from 'zod';
 import { parseDuration } from '../domain/durations.ts';
 import { isStorable, NOT_STORABLE } from '../domain/storable.ts';

@@ -1,4 +1,4 @@
-/** `autoresearch-results.tsv` (contract 5, Files): two header lines, then a row for the baseline and each experiment. */
+/** `autoresearch-results.tsv`: two header lines, then a row for the baseline and each experiment. */
 import type { Direction } from './decision.ts';
 import { formatDelta, formatFigure } from './figures.ts';
 import type { RowStatus } from './stuck.ts';

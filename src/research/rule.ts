@@ -19,7 +19,7 @@ export interface Rule {
   };
 }
 
-/** Chosen with bench/research.ts, beside the rule of contract 5 that it came from. */
+/** Chosen with bench/research.ts, which also runs the plain sequential test that it came from. */
 export const RULE: Rule = {
   alpha: 0.08,
   beta: 0.07,

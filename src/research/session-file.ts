@@ -1,4 +1,4 @@
-/** `.context/research-sessions/<id>.json` (seed 4, Session Save): written on every keep and every fifth experiment. */
+/** `.context/research-sessions/<id>.json`, written on every keep and every fifth experiment. */
 import * as z from 'zod';
 import { DIRECTIONS } from './decision.ts';
 import { isStatusDue } from './progress.ts';

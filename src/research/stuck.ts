@@ -1,4 +1,4 @@
-/** When Stuck (more than five discards in a row): seed 4's steps, in order. */
+/** What a brief advises after more than five discards in a row, in order (docs/protocol/research.md, Review). */
 
 export const STUCK_STEPS = [
   'Re-read ALL in-scope files from scratch',

@@ -1,4 +1,4 @@
-/** `commander_outbox`: what is still to be told to a commander elsewhere, in order (contract 5). */
+/** `commander_outbox`: the calls that a commander elsewhere still has to get, in order. */
 import type { Selectable } from 'kysely';
 import { PulseError } from '../domain/errors.ts';
 import type { CommanderOutboxTable } from './commander-schema.ts';

@@ -1,4 +1,4 @@
-/** The commander's tables as rows (contract 5). */
+/** The commander's tables as rows. */
 import type { ColumnType } from 'kysely';
 
 export interface CommanderTasksTable {

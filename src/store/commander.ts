@@ -1,4 +1,4 @@
-/** `commander_tasks`, `commander_comments` and `commander_messages` (contract 5). */
+/** `commander_tasks`, `commander_comments` and `commander_messages`. */
 import type { Insertable, Selectable } from 'kysely';
 import { PulseError } from '../domain/errors.ts';
 import type {

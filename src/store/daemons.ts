@@ -1,4 +1,4 @@
-/** Which daemons live, and which waiting attempts they may take (contract 1.4). */
+/** Which daemons live, and which waiting attempts they may take (docs/protocol/evidence.md, Attempt). */
 import { type Db, fromJson, storeNow, toJson, WAITING } from './store.ts';
 
 export interface DaemonIdentity {

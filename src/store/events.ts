@@ -1,4 +1,4 @@
-/** `pulse_events`: per session, gapless. The number is taken under the session's own row (contract 6). */
+/** `pulse_events`: gapless in a session, because the number is taken under the lock of the session's row. */
 import { type Selectable, sql } from 'kysely';
 import { PulseError } from '../domain/errors.ts';
 import type { EventType, NewEvent, PulseEvent } from '../domain/events.ts';

@@ -1,4 +1,4 @@
-/** `idempotency_keys`: a request that was given a key has its effect once, and one answer from then on (contract 6). */
+/** `idempotency_keys`: a request with a key has its effect once, and gets the same answer from then on. */
 import { type Db, storeNow } from './store.ts';
 
 const KEPT_MS = 24 * 3_600_000;

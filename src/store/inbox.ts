@@ -1,4 +1,4 @@
-/** `inbox_tasks`: the attempts (contract 1.4). Every write of a worker carries its token; a stale one is refused. */
+/** `inbox_tasks`: the attempts. Every write of a worker carries its token; a stale token is refused. */
 import { type Selectable, sql } from 'kysely';
 import { type AttemptResult, type AttemptSpec, attemptSpecSchema } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';

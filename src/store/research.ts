@@ -1,4 +1,4 @@
-/** `researches` and `experiments` (contract 5). */
+/** `researches` and `experiments`. */
 import { type Insertable, type Selectable, sql, type UpdateObject } from 'kysely';
 import type { ExperimentsTable, ResearchesTable, Schema } from './schema.ts';
 import type { Session } from './sessions.ts';

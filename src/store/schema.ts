@@ -1,4 +1,4 @@
-/** The tables as rows. Public columns keep the contract's names (1.1, 1.4); machinery lives in `session_controls`. */
+/** The tables as rows. Names of public columns are part of the protocol; machinery lives in `session_controls`. */
 import type { ColumnType, Generated } from 'kysely';
 import type { FailureClass } from '../domain/failures.ts';
 import type { IterationOutcome, IterationStatus, SessionStatus, StopReason } from '../domain/status.ts';

@@ -2,7 +2,7 @@
 import type { Prices, SandboxWish } from '../domain/attempt.ts';
 import type { CommanderTarget } from '../domain/commander.ts';
 
-/** Choices of a session that no column of the contract holds. */
+/** Choices of a session that no public column holds. */
 export interface SessionSettings {
   contextStrategy: 'none' | 'prefetch' | 'mcp' | 'hybrid';
   inferredCompletion: 'confirm' | 'accept';

@@ -1,4 +1,4 @@
-/** `workflows`, `pulses` and preflight's rows (contract 3). A pulse's status changes through `movePulse` alone. */
+/** `workflows`, `pulses` and preflight's rows. A pulse's status changes through `movePulse` alone. */
 import type { Selectable, UpdateObject } from 'kysely';
 import type { Usage } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';

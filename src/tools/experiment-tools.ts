@@ -1,4 +1,4 @@
-/** What an experiment's agent may call (contract 5). */
+/** The tools of an experiment's agent. */
 import * as z from 'zod';
 import { defineTool, type Tool, type ToolReply } from './contract.ts';
 

@@ -1,4 +1,4 @@
-/** What an agent that drafts a plan may call (contract 3). */
+/** The tools of an agent that drafts a plan. */
 import * as z from 'zod';
 import { defineTool, type Tool, type ToolReply } from './contract.ts';
 

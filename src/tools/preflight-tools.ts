@@ -1,4 +1,4 @@
-/** What a preflight agent may call beside `shell` (contract 3): record what is wrong already, and end. */
+/** The tools of a preflight agent beside `shell`: record what is wrong already, and end. */
 import * as z from 'zod';
 import { isStorable, NOT_STORABLE } from '../domain/storable.ts';
 import { ISSUE_SOURCES } from '../domain/workflow.ts';

@@ -1,4 +1,4 @@
-/** The completion protocol of a pulse, as an agent calls it (contract 3). Judging is the engine's. */
+/** The tools by which a pulse's agent ends its run (docs/protocol/workflow.md, Completion). The loop judges them. */
 import * as z from 'zod';
 import { type Extension, extensionSchema, unresolvedIssueSchema } from '../domain/workflow.ts';
 import { defineTool, type Tool, type ToolReply } from './contract.ts';

@@ -1,4 +1,4 @@
-/** Pulse runs the commands itself and keeps what they showed, bound to the tree they saw (contract 1.5). */
+/** Runs the checks and keeps what they showed, bound to the tree (docs/protocol/evidence.md, Verification record). */
 import { createHash } from 'node:crypto';
 import { arch, platform } from 'node:os';
 import type { VerificationRecord } from '../domain/attempt.ts';

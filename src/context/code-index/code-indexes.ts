@@ -1,4 +1,4 @@
-/** The code index (contract 2): each unit's own worktree, in the background; an answer never waits for it. */
+/** The code index of each unit's worktree, built in the background; an answer never waits for it. */
 import { realpathSync } from 'node:fs';
 import { extname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** The goal loop (seed 1): one run an iteration, ended by its signal, believed only after Pulse's own verification. */
+/** The goal loop: an iteration is one run, ended by its signal. COMPLETE counts only after Pulse's own verification. */
 import type { AttemptResult } from '../../domain/attempt.ts';
 import { type ReadSignal, signalOfRun } from '../../domain/signals.ts';
 import { lastParagraph } from '../../domain/summary.ts';

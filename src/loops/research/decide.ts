@@ -1,4 +1,4 @@
-/** The research loop (seed 4): one change an experiment, measured and decided by Pulse; the model only has ideas. */
+/** The research loop: an experiment is one change. The model has the idea; Pulse measures and decides. */
 import type { AttemptResult } from '../../domain/attempt.ts';
 import { readSignal } from '../../domain/signals.ts';
 import { budgetStop } from '../../engine/budget.ts';

@@ -1,4 +1,4 @@
-/** Measures on the real machine (contract 5): each side in a checkout of its own, under the host's one slot. */
+/** Measures on the real machine, each side in its own checkout, under the host's one slot. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * The checkouts that are measured in (contract 5): before each reading one is what its commit and setup make it, and
- * nothing else. A new one for each experiment would cost a setup each; so it is put back after each command instead,
- * and made anew whenever that is not certain.
+ * The checkouts that are measured in (docs/protocol/research.md, Measuring). Before each reading a checkout holds what
+ * its commit and setup make, and nothing else. A new checkout for each experiment would cost a setup each, so it is restored
+ * after each command, and created again when that is not certain.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** One measurement at a time on a host (contract 5): two at once would measure each other. */
+/** One measurement at a time on a host: two at once would measure each other (docs/protocol/research.md, Measuring). */
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, fchmodSync, fstatSync, mkdirSync, openSync } from 'node:fs';
 import { link, lstat, open, readdir, rm } from 'node:fs/promises';

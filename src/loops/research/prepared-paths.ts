@@ -1,6 +1,6 @@
 /**
- * What setup made in a checkout beside its commit (contract 1.5), put back as it was after each reading. To look at
- * every entry takes a fraction of the time that copying them takes, and only what differs is copied.
+ * Restores, after each reading, what setup made in a checkout beside its commit. Looking at every entry takes a fraction
+ * of the time that copying takes, so only what differs is copied.
  */
 import type { BigIntStats } from 'node:fs';
 import { lstat, readdir, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** The report of a research session (contract 5): one HTML page, from the rows and from git. */
+/** The report of a research session: one HTML page, from the rows and from git. */
 import type { Git } from '../../git/exec.ts';
 import { type Decision, decisionSchema } from '../../research/decision.ts';
 import { progressOf } from '../../research/progress.ts';

@@ -1,4 +1,4 @@
-/** `autoresearch-results.tsv` and the session's files, written from the rows (contract 5, Files). */
+/** `autoresearch-results.tsv` and the session's files, written from the rows (docs/protocol/research.md, Files). */
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { oneAtATime } from '../../engine/one-at-a-time.ts';
@@ -73,7 +73,7 @@ async function writeFiles({ store, git }: { store: Store; git: Git }, sessionId:
     if (await isNext(log)) await append(session, log, resultLine(last));
     else await replace(session, log, resultsFile(direction, await allRows()));
   }
-  // Shown when the loop has ended, whether or not anybody asks for it (seed 4, show_report).
+  // The report is written when the loop has ended, even if nobody asks for it.
   if (session.status === 'complete') await writeReport({ store, git }, sessionId);
 }
 

@@ -1,4 +1,4 @@
-/** An idea that did not work out is not tried again in the same research (contract 5), whoever has it. */
+/** Refuses an idea that this research has already discarded (docs/protocol/research.md, Ideas). */
 import type { RunReport } from '../../domain/attempt.ts';
 import { CRASH_KINDS, CRASH_POLICIES } from '../../research/crash.ts';
 import { describedBy } from '../../research/description.ts';

@@ -1,4 +1,4 @@
-/** What a check showed, against what is stored of the time before the first pulse (contract 3, Baselines). */
+/** Compares what a check showed with the baseline (docs/protocol/workflow.md, Baseline). */
 import {
   type BaselineEntry,
   type BaselineRecord,

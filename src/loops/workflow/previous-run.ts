@@ -1,4 +1,4 @@
-/** What a pulse's run is told of the one before it: the agent may be a new one that remembers nothing (contract 3, Extension). */
+/** Tells a pulse's run how the run before it ended, because its agent may remember nothing. */
 import { fenced } from '../../context/fence.ts';
 import type { Extension } from '../../domain/workflow.ts';
 import type { SessionState } from '../../engine/loop.ts';

@@ -1,4 +1,4 @@
-/** What happens inside a pulse's run (contract 3): completion is judged while the agent waits, all reasons at once. */
+/** Judges a pulse's completion while its agent waits (docs/protocol/workflow.md, Completion). */
 import type { VerificationRecord } from '../../domain/attempt.ts';
 import {
   type Completion,

@@ -1,6 +1,6 @@
 import type { ColumnTypes } from './types.ts';
 
-/** The workflow of pulses (contract 3): seed 2's fields, and the machinery beside them. */
+/** The workflow of pulses: its public fields, and the machinery beside them. */
 export function workflowsMigration({ json }: ColumnTypes): string[] {
   return [
     `CREATE TABLE workflows (

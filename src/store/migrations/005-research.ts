@@ -1,6 +1,6 @@
 import type { ColumnTypes } from './types.ts';
 
-/** Research sessions (contract 5): what is measured, what is best, and every experiment with its decision. */
+/** Research sessions: what is measured, what is best, and every experiment with its decision. */
 export function researchMigration({ json, real, bigint }: ColumnTypes): string[] {
   return [
     `CREATE TABLE researches (

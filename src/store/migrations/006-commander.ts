@@ -1,6 +1,6 @@
 import type { ColumnTypes } from './types.ts';
 
-/** The commander (contract 5): tasks, comments and mailbox, what is still to be told elsewhere, and who finished research. */
+/** The commander: tasks, comments, mailbox and the outbox for a commander elsewhere; and who finished research. */
 export function commanderMigration({ json }: ColumnTypes): string[] {
   return [
     `CREATE TABLE commander_tasks (

@@ -1,6 +1,6 @@
 import type { ColumnTypes } from './types.ts';
 
-/** Services that do not answer (contract 1.6): one row an agent while its breaker is not closed. */
+/** Services that do not answer: one row for each agent while its breaker is not closed. */
 export function breakersMigration(_: ColumnTypes): string[] {
   return [
     `CREATE TABLE agent_breakers (

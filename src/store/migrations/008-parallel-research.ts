@@ -1,4 +1,4 @@
-/** Research by several sessions at once (contract 5, Parallel): whose experiment it is, and the best that all build on. */
+/** Research by several sessions at once: whose experiment it is, and the best that all build on. */
 export function parallelResearchMigration(): string[] {
   return [
     `ALTER TABLE researches ADD COLUMN parallel integer NOT NULL DEFAULT 1`,

@@ -34,7 +34,7 @@ export interface SearchHit {
 }
 
 export interface FoundByMeaning {
-  /** How much of the worktree the index knows (contract 2). */
+  /** How much of the worktree the index knows (docs/protocol/context.md, Code index). */
   index: 'lexical' | 'partial' | 'ready' | 'stale';
   /** Best first. */
   hits: SearchHit[];

@@ -1,4 +1,4 @@
-/** The nine tools with which an agent works in its worktree (contract 3). The rules are here, not in a prompt. */
+/** The nine tools with which an agent works in its worktree. They enforce the rules; a prompt does not. */
 import { realpathSync } from 'node:fs';
 import type { Tool } from '../contract.ts';
 import { DEFAULT_WORK_LIMITS, type Work, type WorkContext } from './context.ts';

@@ -1,4 +1,4 @@
-/** A commander elsewhere: any MCP server with the tools of seed 4, started beside Pulse or reached over HTTP. */
+/** A commander elsewhere: any MCP server with the commander's two tools, started beside Pulse or reached over HTTP. */
 import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { CommanderTarget } from '../../../domain/commander.ts';
 import { type Companion, startCompanion } from '../../../process/companion.ts';

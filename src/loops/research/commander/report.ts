@@ -1,6 +1,6 @@
 /**
- * What research tells the commander (seed 4), written in the transaction of the step it tells of: what is built in is
- * there exactly once, and a commander elsewhere is told afterwards, from the outbox (courier.ts).
+ * What research reports to the commander (docs/protocol/research.md, Commander). It is written in the transaction of the
+ * step it describes, so the built-in commander has it exactly once; the outbox brings it to a commander elsewhere.
  */
 import { COMMANDER_AGENT, experimentTaskId, sessionMessageId } from '../../../domain/commander.ts';
 import type { NewEvent } from '../../../domain/events.ts';
