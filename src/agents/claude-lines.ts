@@ -1,10 +1,6 @@
 /** The lines of `claude --output-format stream-json` that matter here (qwen prints the same kinds), field by field. */
 import * as z from 'zod';
-
-const count = z.int().nonnegative().catch(0).default(0);
-const figure = z.number().nonnegative().nullish().catch(null);
-const whole = z.int().nonnegative().nullish().catch(null);
-const text = z.string().nullish().catch(null);
+import { count, figure, text, whole } from './shared/line-fields.ts';
 
 const callUsage = z.object({
   input_tokens: count,

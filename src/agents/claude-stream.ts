@@ -5,14 +5,12 @@
 import { claudeRefusal, failureOfResult, limitOfResult, type Refusal } from './claude-failure.ts';
 import { type ClaudeLine, type ClaudeMessage, type ClaudeResult, claudeLine } from './claude-lines.ts';
 import { createClaudeMeter } from './claude-usage.ts';
-import type { AgentEnd, AgentExit, AgentParser, ParserOptions, RunEvent } from './contract.ts';
-import { describeExit } from './exit.ts';
-import { fieldOfCutLine, readJsonObject } from './json-line.ts';
-import { keepEnd, keepStart } from './kept-text.ts';
-import { createOpenCalls, type FailedCommand } from './open-calls.ts';
+import type { AgentParser, ParserOptions, RunEvent } from './contract.ts';
+import { keepEnd } from './kept-text.ts';
+import type { FailedCommand } from './open-calls.ts';
+import { createJsonlParser, type StreamFormat, type StreamRun } from './shared/jsonl-parser.ts';
+import { deniedEvent, limitEvent, startedEvent } from './shared/run-events.ts';
 import { aboutCall } from './tool-summary.ts';
-
-const MAX_MESSAGE_LENGTH = 2000;
 
 /** What Pulse takes from it: to be woken up when the run is over, and to leave the worktree for one of its own. */
 export const WITHHELD_TOOLS: readonly string[] = [
@@ -32,159 +30,144 @@ export interface Dialect {
 }
 const CLAUDE: Dialect = { refusalOf: claudeRefusal, hidesFailures: false, hasWholeUsage: false };
 
-export function createClaudeParser(options: ParserOptions, dialect: Dialect = CLAUDE): AgentParser {
-  const calls = createOpenCalls();
-  const meter = createClaudeMeter(options, { countsCacheAsInput: dialect.hasWholeUsage });
-  let offered: ReadonlySet<string> | null = null;
-  let finalMessage = '';
-  let messageId: string | null = null;
-  let refusal: Refusal | null = null;
-  let resetAt: string | null = null;
-  /** Its error result says so, in words. */
-  let isAtLimit = false;
-  let result: ClaudeResult | null = null;
-  /** The message of a result that was none of an error. */
-  let answer = '';
-  let isRetrying = false;
-
-  function onSystem(line: Line<'system'>): RunEvent[] {
-    if (line.subtype === 'init') {
-      if (line.model) meter.setModel(line.model);
-      offered = line.tools ? new Set(line.tools) : null;
-      return [started(line.session_id, line.model)];
-    }
-    if (line.subtype === 'api_retry') {
-      const { attempt, error_status, retry_delay_ms } = line;
-      isRetrying = true;
-      return [
-        {
-          type: 'retry',
-          attempt: attempt ?? 0,
-          status: error_status ?? undefined,
-          delayMs: retry_delay_ms ?? undefined,
-        },
-      ];
-    }
-    return line.subtype === 'compact_boundary' ? [{ type: 'compacted' }] : [];
-  }
-
-  function onAssistant(line: ClaudeMessage): RunEvent[] {
-    const isSub = Boolean(line.parent_tool_use_id);
-    const refused = dialect.refusalOf(line);
-    if (!isSub) refusal = refused;
-    if (refused) return limitOf(line.api_error_params?.rate_limit_info);
-    const { id, content, usage } = line.message;
-    // A new message means that the calls of the one before were answered, though perhaps in a line that nobody could read.
-    const stale = isSub || !id || id === messageId ? [] : calls.closeAll();
-    if (!isSub) messageId = id ?? null;
-    const spent = dialect.hasWholeUsage && usage ? meter.call(usage) : [];
-    return [...stale, ...content.flatMap((part) => onPart(part, isSub)), ...spent];
-  }
-
-  function onPart(part: ClaudeMessage['message']['content'][number], isSub: boolean): RunEvent[] {
-    if (part.type === 'tool_use') {
-      return calls.open({ id: part.id, name: part.name, ...aboutCall(part.input) });
-    }
-    if (part.type !== 'text' || isSub || part.text.trim() === '') return [];
-    finalMessage = keepEnd(part.text);
-    return [{ type: 'text', text: finalMessage }];
-  }
-
-  function onUser({ message }: Line<'user'>): RunEvent[] {
-    return message.content.flatMap((part) => {
-      if (part.type !== 'tool_result') return [];
-      const ended = calls.close(part.tool_use_id, part.is_error !== true, failedCommand(part.content));
-      const name = ended.find((event) => event.type === 'tool_end')?.name;
-      return [...ended, ...(name && isTakenAway(name, part.content) ? [deniedTool(name)] : [])];
-    });
-  }
-
-  /** A tool that the settings deny as a whole is not even offered, and stands in no list of denials. */
-  function isTakenAway(name: string, content: unknown): boolean {
-    if (offered === null || offered.has(name) || typeof content !== 'string') return false;
-    // Pulse's own refusals are ordinary failed calls.
-    if (WITHHELD_TOOLS.includes(name)) return false;
-    return content.startsWith(`<tool_use_error>Error: No such tool available: ${name}. ${name} is disabled`);
-  }
-
-  /** A piece is no event; but the first after a retry says that it is over. */
-  function onStream({ event }: Line<'stream_event'>): RunEvent[] {
-    const over: RunEvent[] = isRetrying ? [{ type: 'raw', line: '' }] : [];
-    isRetrying = false;
-    if (event.type === 'message_start' && event.message?.model) meter.setModel(event.message.model);
-    return event.type === 'message_delta' && event.usage ? meter.call(event.usage) : over;
-  }
-
-  function limitOf(info: Line<'rate_limit_event'>['rate_limit_info'] | null | undefined): RunEvent[] {
-    if (info?.status !== 'rejected' || !info.resetsAt) return [];
-    const at = dateOf(info.resetsAt);
-    if (at === null || at === resetAt) return [];
-    resetAt = at;
-    return [{ type: 'limit', message: 'The usage limit is reached.', resetAt: at }];
-  }
-
-  function onResult(line: ClaudeResult): RunEvent[] {
-    const isFirst = result === null;
-    const is_error = line.is_error || (dialect.hidesFailures && refusal !== null);
-    if (!is_error && line.result?.trim()) finalMessage = keepEnd(line.result);
-    if (!is_error) answer = finalMessage;
-    const hadEnded = result?.is_error === false;
-    if (!hadEnded || !isBrokenOff(line)) result = { ...line, is_error };
-    const denials = (line.permission_denials ?? []).map((denial) =>
-      deniedTool(denial.tool_name, denial.tool_use_id),
-    );
-    const events: RunEvent[] = [...calls.closeAll(), ...denials, ...meter.result(line)];
-    if (!isFirst) return events;
-    if (!is_error) return [...events, { type: 'done', ok: true }];
-    const told = limitOfResult(line, options.nowMs());
-    isAtLimit = told !== null;
-    const limit: RunEvent[] = told && resetAt === null ? [limitEvent(line, told.resetAt)] : [];
-    resetAt ??= told?.resetAt ?? null;
-    const failure = failureOfResult(line, { refusal, resetAt, isAtLimit });
-    return [...events, ...limit, { type: 'done', ok: false, failure, message: messageOf(line) }];
-  }
-
-  /** What a tool answered, and the file as it was before, may be more than is read of a line. */
-  function onUnread(line: string): RunEvent[] {
-    return [...calls.closeUnread(fieldOfCutLine(line, 'tool_use_id')), { type: 'raw', line: keepEnd(line) }];
-  }
-
+function beginState(options: ParserOptions, dialect: Dialect) {
   return {
-    parse(line) {
-      if (line.trim() === '') return [];
-      const read = readJsonObject(line);
-      if (read === null) return onUnread(line);
-      const parsed = claudeLine.safeParse(read);
-      if (!parsed.success) return [{ type: 'raw', line: keepEnd(line) }];
-      const said = parsed.data;
-      if (said.type === 'system') return onSystem(said);
-      if (said.type === 'assistant') return onAssistant(said);
-      if (said.type === 'user') return onUser(said);
-      if (said.type === 'stream_event') return onStream(said);
-      if (said.type === 'rate_limit_event') return limitOf(said.rate_limit_info);
-      return onResult(said);
-    },
-    finish: (exit) => endOf(exit, { result, answer, refusal, resetAt, isAtLimit, finalMessage }),
+    dialect,
+    meter: createClaudeMeter(options, { countsCacheAsInput: dialect.hasWholeUsage }),
+    /** `null`: it did not say. */
+    offeredTools: null as ReadonlySet<string> | null,
+    messageId: null as string | null,
+    refusal: null as Refusal | null,
+    resetAt: null as string | null,
+    /** Whether its error result names a usage limit, in words. */
+    isAtLimit: false,
+    result: null as ClaudeResult | null,
+    /** The final message of the last turn that went well. */
+    answer: '',
   };
 }
+type ClaudeState = ReturnType<typeof beginState>;
+type ClaudeRun = StreamRun & ClaudeState;
 
-interface EndFacts {
-  result: ClaudeResult | null;
-  answer: string;
-  refusal: Refusal | null;
-  resetAt: string | null;
-  isAtLimit: boolean;
-  finalMessage: string;
+const FORMAT: Omit<StreamFormat<ClaudeLine, ClaudeState>, 'begin'> = {
+  schema: claudeLine,
+  on: {
+    system: onSystem,
+    assistant: onAssistant,
+    user: onUser,
+    stream_event: onStreamEvent,
+    rate_limit_event: ({ rate_limit_info }, run) => readRateLimit(rate_limit_info, run),
+    result: onResult,
+  },
+  answer: { id: 'tool_use_id' },
+  isClean: ({ result }) => result?.is_error === false,
+  failureOf(run) {
+    const { result, resetAt } = run;
+    if (!result?.is_error) return { failure: 'crashed', message: null };
+    return { failure: failureOfResult(result, run), message: messageOf(result), resetAt };
+  },
+  finalMessageOf: ({ answer, finalMessage }, isOk) => (isOk ? answer : finalMessage),
+};
+
+export function createClaudeParser(options: ParserOptions, dialect: Dialect = CLAUDE): AgentParser {
+  return createJsonlParser({ ...FORMAT, begin: (options) => beginState(options, dialect) }, options);
 }
 
-function endOf(exit: AgentExit, facts: EndFacts): AgentEnd {
-  const { result, answer, resetAt, finalMessage } = facts;
-  if (result && !result.is_error && exit.code === 0) {
-    return { ok: true, failure: null, message: '', resetAt: null, finalMessage: answer };
+function onSystem(line: Line<'system'>, run: ClaudeRun): RunEvent[] {
+  const { subtype, model, tools, attempt, error_status, retry_delay_ms } = line;
+  if (subtype === 'init') {
+    if (model) run.meter.setModel(model);
+    run.offeredTools = tools ? new Set(tools) : null;
+    return [startedEvent(line.session_id, model)];
   }
-  const failure = result?.is_error ? failureOfResult(result, facts) : 'crashed';
-  const message = result?.is_error ? messageOf(result) : `The agent ${describeExit(exit)}.`;
-  return { ok: false, failure, message, resetAt: failure === 'usage_limit' ? resetAt : null, finalMessage };
+  if (subtype === 'api_retry') {
+    run.isRetrying = true;
+    const [status, delayMs] = [error_status ?? undefined, retry_delay_ms ?? undefined];
+    return [{ type: 'retry', attempt: attempt ?? 0, status, delayMs }];
+  }
+  return subtype === 'compact_boundary' ? [{ type: 'compacted' }] : [];
+}
+
+function onAssistant(line: ClaudeMessage, run: ClaudeRun): RunEvent[] {
+  const { dialect, calls, meter, messageId } = run;
+  const isSub = Boolean(line.parent_tool_use_id);
+  const refused = dialect.refusalOf(line);
+  if (!isSub) run.refusal = refused;
+  if (refused) return readRateLimit(line.api_error_params?.rate_limit_info, run);
+  const { id, content, usage } = line.message;
+  // A new message means that the calls of the one before were answered, though perhaps in a line that nobody could read.
+  const stale = isSub || !id || id === messageId ? [] : calls.closeAll();
+  if (!isSub) run.messageId = id ?? null;
+  const spent = dialect.hasWholeUsage && usage ? meter.call(usage) : [];
+  const events = content.flatMap((part) => {
+    if (part.type === 'tool_use')
+      return calls.open({ id: part.id, name: part.name, ...aboutCall(part.input) });
+    return part.type === 'text' && !isSub ? run.say(part.text) : [];
+  });
+  return [...stale, ...events, ...spent];
+}
+
+function onUser({ message }: Line<'user'>, { calls, offeredTools }: ClaudeRun): RunEvent[] {
+  return message.content.flatMap((part) => {
+    if (part.type !== 'tool_result') return [];
+    const { tool_use_id: id, content, is_error } = part;
+    const isDenied = isTakenAway(calls.nameOf(id), { offeredTools, content });
+    return calls.close(id, is_error !== true, { failed: failedCommand(content), isDenied });
+  });
+}
+
+/** A tool that the settings deny as a whole is not even offered, and stands in no list of denials. */
+function isTakenAway(
+  name: string | undefined,
+  { offeredTools, content }: { offeredTools: ReadonlySet<string> | null; content: unknown },
+): boolean {
+  if (!name || offeredTools === null || offeredTools.has(name) || typeof content !== 'string') return false;
+  // Pulse's own refusals are ordinary failed calls.
+  if (WITHHELD_TOOLS.includes(name)) return false;
+  return content.startsWith(`<tool_use_error>Error: No such tool available: ${name}. ${name} is disabled`);
+}
+
+function onStreamEvent({ event }: Line<'stream_event'>, run: ClaudeRun): RunEvent[] {
+  const answersAgain = run.endRetries();
+  if (event.type === 'message_start' && event.message?.model) run.meter.setModel(event.message.model);
+  return event.type === 'message_delta' && event.usage ? run.meter.call(event.usage) : answersAgain;
+}
+
+function readRateLimit(
+  info: Line<'rate_limit_event'>['rate_limit_info'] | null | undefined,
+  run: ClaudeRun,
+): RunEvent[] {
+  if (info?.status !== 'rejected' || !info.resetsAt) return [];
+  const resetAt = dateOf(info.resetsAt);
+  if (resetAt === null || resetAt === run.resetAt) return [];
+  run.resetAt = resetAt;
+  return [limitEvent('The usage limit is reached.', resetAt)];
+}
+
+function onResult(line: ClaudeResult, run: ClaudeRun): RunEvent[] {
+  const is_error = line.is_error || (run.dialect.hidesFailures && run.refusal !== null);
+  if (!is_error) {
+    if (line.result?.trim()) run.finalMessage = keepEnd(line.result);
+    run.answer = run.finalMessage;
+  }
+  if (run.result?.is_error !== false || !isBrokenOff(line)) run.result = { ...line, is_error };
+  const denials = line.permission_denials ?? [];
+  return [
+    ...run.calls.closeAll(),
+    ...denials.map(({ tool_name, tool_use_id }) => deniedEvent(tool_name, tool_use_id)),
+    ...run.meter.result(line),
+    ...(is_error && !run.isDone ? readLimitWords(line, run) : []),
+    ...run.end(),
+  ];
+}
+
+function readLimitWords(line: ClaudeResult, run: ClaudeRun): RunEvent[] {
+  const told = limitOfResult(line, run.options.nowMs());
+  if (told === null) return [];
+  run.isAtLimit = true;
+  if (run.resetAt !== null) return [];
+  run.resetAt = told.resetAt;
+  return [limitEvent(messageOf(line), told.resetAt)];
 }
 
 /**
@@ -197,23 +180,7 @@ function isBrokenOff({ terminal_reason }: ClaudeResult): boolean {
 
 function messageOf({ result, errors, error, subtype }: ClaudeResult): string {
   const said = result?.trim() || errors?.join('\n').trim() || error?.message.trim();
-  return keepStart(said || `The agent reported ${subtype ?? 'an error'}.`, MAX_MESSAGE_LENGTH);
-}
-
-function limitEvent(line: ClaudeResult, resetAt: string | null): RunEvent {
-  return { type: 'limit', message: messageOf(line), ...(resetAt ? { resetAt } : {}) };
-}
-
-function started(sessionId: string | null | undefined, model: string | null | undefined): RunEvent {
-  return {
-    type: 'started',
-    ...(sessionId ? { sessionId } : {}),
-    ...(model ? { model } : {}),
-  };
-}
-
-function deniedTool(tool: string, id?: string | null): RunEvent {
-  return { type: 'denied', tool: keepStart(tool, 200), ...(id ? { id } : {}) };
+  return said || `The agent reported ${subtype ?? 'an error'}.`;
 }
 
 /** Only where all that it printed is told: what was cut may be what matters. */

@@ -2,6 +2,7 @@
 import type { CallUsage, ClaudeResult } from './claude-lines.ts';
 import type { ParserOptions, RunEvent } from './contract.ts';
 import { costOf, type Tokens } from './prices.ts';
+import { addTokens, amountSince, tokensSince, usageEvent } from './shared/usage.ts';
 
 /** What writing into the cache costs, as a multiple of the input's price. */
 const CACHE_WRITE_FACTOR = 1.25;
@@ -56,25 +57,21 @@ export function createClaudeMeter(
       const tokens = tokensOf(usage);
       const cost = costOfCall(tokens, usage);
       costUsd = cost === null || costUsd === null ? null : costUsd + cost;
-      spent = sum([spent, tokens]);
+      spent = addTokens([spent, tokens]);
       const contextTokens = tokens.inputTokens + tokens.cacheTokens + tokens.outputTokens;
-      return [{ type: 'usage', scope: 'cumulative', ...spent, contextTokens, ...known(costUsd) }];
+      return [usageEvent('cumulative', { ...spent, contextTokens, costUsd })];
     },
     result({ total_cost_usd, usage, modelUsage }) {
       const models = Object.values(modelUsage ?? {});
       if (models.length === 0 && !usage) return [];
       // By model is all of the process: subagents and side calls too, which the result's own `usage` leaves out.
-      const total = models.length > 0 ? sum(models.map(tokensOfModel)) : tokensOf(usage!);
+      const total = models.length > 0 ? addTokens(models.map(tokensOfModel)) : tokensOf(usage!);
       const before = isFromTheBeginning(total) ? earlier : null;
-      const tokens = {
-        inputTokens: since(total.inputTokens, before?.inputTokens),
-        outputTokens: since(total.outputTokens, before?.outputTokens),
-        cacheTokens: since(total.cacheTokens, before?.cacheTokens),
-      };
+      const tokens = tokensSince(total, before);
       const told = total_cost_usd ?? null;
-      const cost = told === null ? costOf(model, tokens, prices) : since(told, before?.costUsd);
+      const costUsd = told === null ? costOf(model, tokens, prices) : amountSince(told, before?.costUsd);
       const contextWindow = models[0]?.contextWindow ?? undefined;
-      return [{ type: 'usage', scope: 'cumulative', ...tokens, contextWindow, ...known(cost) }];
+      return [usageEvent('cumulative', { ...tokens, contextWindow, costUsd })];
     },
   };
 }
@@ -87,20 +84,4 @@ function tokensOfModel(usage: ModelUsage): Tokens {
     outputTokens: usage.outputTokens,
     cacheTokens: usage.cacheReadInputTokens + usage.cacheCreationInputTokens,
   };
-}
-
-function sum(all: readonly Tokens[]): Tokens {
-  return {
-    inputTokens: all.reduce((total, each) => total + each.inputTokens, 0),
-    outputTokens: all.reduce((total, each) => total + each.outputTokens, 0),
-    cacheTokens: all.reduce((total, each) => total + each.cacheTokens, 0),
-  };
-}
-
-function since(total: number, before: number | null | undefined): number {
-  return Math.max(0, total - (before ?? 0));
-}
-
-function known(costUsd: number | null): { costUsd?: number } {
-  return costUsd === null ? {} : { costUsd };
 }

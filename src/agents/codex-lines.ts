@@ -1,8 +1,7 @@
 /** The lines of `codex exec --json`, field by field. Items of a kind that is not known are tools like the others. */
 import * as z from 'zod';
 import { codexUsage } from './codex-log.ts';
-
-const text = z.string().nullish().catch(null);
+import { text } from './shared/line-fields.ts';
 
 const item = z.object({
   id: z.string(),

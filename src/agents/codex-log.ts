@@ -4,8 +4,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { readJsonObject } from './json-line.ts';
+import { count } from './shared/line-fields.ts';
 
-const count = z.int().nonnegative().catch(0).default(0);
 export const codexUsage = z.object({
   input_tokens: count,
   cached_input_tokens: count,

@@ -1,9 +1,7 @@
 /** The lines of `copilot --output-format json` that matter here, field by field. */
 import * as z from 'zod';
+import { count, flag, text, whole } from './shared/line-fields.ts';
 
-const count = z.int().nonnegative().catch(0).default(0);
-const whole = z.int().nonnegative().nullish().catch(null);
-const text = z.string().nullish().catch(null);
 /** Set on what a subagent says and does. */
 const agentId = text;
 
@@ -42,7 +40,7 @@ export const copilotLine = z.discriminatedUnion('type', [
     type: z.literal('tool.execution_complete'),
     data: z.object({
       toolCallId: z.string(),
-      success: z.boolean().nullish().catch(null),
+      success: flag,
       error: z.object({ code: text }).nullish().catch(null),
     }),
   }),
@@ -66,8 +64,6 @@ export const copilotUsage = z.object({
   modelMetrics: z.record(z.string(), z.object({ usage: tokens })),
 });
 
-const amount = z.int().nonnegative().nullish().catch(null);
-
 /** Of its spans (OpenTelemetry) that of a call of a model; what came from a cache is counted as input too. */
 export const copilotSpan = z.object({
   type: z.literal('span'),
@@ -77,14 +73,11 @@ export const copilotSpan = z.object({
     'gen_ai.response.model': text,
     'gen_ai.usage.input_tokens': z.int().nonnegative(),
     'gen_ai.usage.output_tokens': z.int().nonnegative(),
-    'gen_ai.usage.cache_read.input_tokens': amount,
-    'gen_ai.usage.cache_creation.input_tokens': amount,
+    'gen_ai.usage.cache_read.input_tokens': whole,
+    'gen_ai.usage.cache_creation.input_tokens': whole,
   }),
 });
 
 /** Lines of these families that are not above say nothing that is needed. */
-const FAMILIES = /^(?:session|user|system|assistant|model|tool|subagent|hook|skill|permission|command)\./;
-
-export function isOtherLine(line: Record<string, unknown> | null): boolean {
-  return typeof line?.type === 'string' && FAMILIES.test(line.type);
-}
+export const IGNORED_LINES =
+  /^(?:session|user|system|assistant|model|tool|subagent|hook|skill|permission|command)\./;

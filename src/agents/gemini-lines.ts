@@ -1,8 +1,7 @@
 /** The lines of `gemini --output-format stream-json`, field by field. */
 import * as z from 'zod';
+import { count, text } from './shared/line-fields.ts';
 
-const count = z.int().nonnegative().catch(0).default(0);
-const text = z.string().nullish().catch(null);
 const problem = z.object({ type: text, message: text }).nullish().catch(null);
 
 const tokens = z.object({ total_tokens: count, input_tokens: count, output_tokens: count, cached: count });

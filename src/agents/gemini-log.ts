@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import type { GeminiTokens } from './gemini-lines.ts';
 import { readJsonObject } from './json-line.ts';
+import { count, text } from './shared/line-fields.ts';
 
-const count = z.int().nonnegative().catch(0).default(0);
 const logLine = z.object({
   type: z.literal('gemini'),
   id: z.string(),
   timestamp: z.iso.datetime(),
-  model: z.string().nullish().catch(null),
+  model: text,
   tokens: z.object({ input: count, output: count, cached: count, total: count }),
 });
 

@@ -1,7 +1,8 @@
 import type { RunEvent } from './contract.ts';
 import { keepStart } from './kept-text.ts';
+import { deniedEvent, MAX_NAME_LENGTH } from './shared/run-events.ts';
 
-/** More than these are told of, but not remembered: a stream may open calls for ever. */
+/** Calls beyond this number are not remembered: a stream may open calls for ever. */
 const MAX_OPEN = 1_000;
 
 /** How a command ended that failed. */
@@ -13,29 +14,33 @@ export interface FailedCommand {
 /** Which tool calls of a stream wait for their answer, and what they are called. */
 export interface OpenCalls {
   open(call: { id: string; name: string; summary?: string; target?: string }): RunEvent[];
-  close(id: string, ok: boolean, failed?: FailedCommand): RunEvent[];
+  /** `undefined`: no such call is open. */
+  nameOf(id: string): string | undefined;
+  close(id: string, ok: boolean, how?: { failed?: FailedCommand; isDenied?: boolean }): RunEvent[];
   /** Ends a call whose answer was too long to be read: nobody knows how it went. Nothing, if no such call is open. */
   closeUnread(id: string | null): RunEvent[];
-  /** Ends whatever is still open. */
+  /** Ends every call that is still open. */
   closeAll(): RunEvent[];
 }
 
 export function createOpenCalls(): OpenCalls {
   const names = new Map<string, string>();
 
-  function close(id: string, ok: boolean, failed?: FailedCommand): RunEvent[] {
+  const close: OpenCalls['close'] = (id, ok, { failed, isDenied = false } = {}) => {
     const name = names.get(id);
     names.delete(id);
-    return [{ type: 'tool_end', id, name, ok, ...failed }];
-  }
+    const ended: RunEvent = { type: 'tool_end', id, name, ok, ...failed };
+    return name && isDenied ? [ended, deniedEvent(name)] : [ended];
+  };
 
   return {
     open({ id, name, ...about }) {
-      if (names.has(id) || names.size >= MAX_OPEN || id.length > 200) return [];
-      const known = keepStart(name, 200);
+      if (names.has(id) || names.size >= MAX_OPEN || id.length > MAX_NAME_LENGTH) return [];
+      const known = keepStart(name, MAX_NAME_LENGTH);
       names.set(id, known);
       return [{ type: 'tool_start', id, name: known, ...about }];
     },
+    nameOf: (id) => names.get(id),
     close,
     closeUnread: (id) => (id !== null && names.has(id) ? close(id, true) : []),
     closeAll: () => [...names.keys()].flatMap((id) => close(id, true)),

@@ -1,8 +1,7 @@
 /** The lines of `opencode run --format json`, and of its log, field by field. */
 import * as z from 'zod';
+import { count, figure, flag, text } from './shared/line-fields.ts';
 
-const count = z.int().nonnegative().catch(0).default(0);
-const text = z.string().nullish().catch(null);
 const sessionID = text;
 
 export const opencodeLine = z.discriminatedUnion('type', [
@@ -16,7 +15,7 @@ export const opencodeLine = z.discriminatedUnion('type', [
     type: z.literal('text'),
     sessionID,
     // What it tells itself, such as to go on, is printed too.
-    part: z.object({ text: z.string(), synthetic: z.boolean().nullish().catch(null) }),
+    part: z.object({ text: z.string(), synthetic: flag }),
   }),
   z.object({ type: z.literal('reasoning'), sessionID }),
   z.object({
@@ -33,7 +32,7 @@ export const opencodeLine = z.discriminatedUnion('type', [
     sessionID,
     part: z.object({
       reason: text,
-      cost: z.number().nonnegative().nullish().catch(null),
+      cost: figure,
       tokens: z
         .object({
           input: count,

@@ -1,8 +1,6 @@
 /** The lines of `pi --mode json` that matter here, field by field. */
 import * as z from 'zod';
-
-const count = z.int().nonnegative().catch(0).default(0);
-const text = z.string().nullish().catch(null);
+import { count, figure, flag, text } from './shared/line-fields.ts';
 
 const usage = z.object({
   input: count,
@@ -34,6 +32,8 @@ export type PiMessage = z.infer<typeof message>;
 
 export const piLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('session'), id: z.string() }),
+  /** A piece of a message. */
+  z.object({ type: z.literal('message_update') }),
   z.object({ type: z.literal('message_end'), message }),
   z.object({
     type: z.literal('tool_execution_start'),
@@ -44,12 +44,12 @@ export const piLine = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('tool_execution_end'),
     toolCallId: z.string(),
-    isError: z.boolean().nullish().catch(null),
+    isError: flag,
   }),
   z.object({
     type: z.literal('auto_retry_start'),
     attempt: z.int().nonnegative(),
-    delayMs: z.number().nonnegative().nullish().catch(null),
+    delayMs: figure,
     errorMessage: text,
   }),
   z.object({ type: z.literal('compaction_start'), reason: text }),
@@ -57,19 +57,6 @@ export const piLine = z.discriminatedUnion('type', [
 ]);
 export type PiLine = z.infer<typeof piLine>;
 
-/** Others that it prints: pieces and repetitions of the above. */
-const KNOWN = new Set([
-  'agent_start',
-  'turn_start',
-  'turn_end',
-  'message_start',
-  'message_update',
-  'tool_execution_update',
-  'auto_retry_end',
-  'compaction_end',
-  'queue_update',
-]);
-
-export function isOtherLine(line: Record<string, unknown> | null): line is Record<string, unknown> {
-  return typeof line?.type === 'string' && KNOWN.has(line.type);
-}
+/** Others that it prints: repetitions of the above. */
+export const IGNORED_LINES =
+  /^(?:agent_start|turn_start|turn_end|message_start|tool_execution_update|auto_retry_end|compaction_end|queue_update)$/;

@@ -1,8 +1,7 @@
 /** What a turn spent: the protocol's own field where the agent fills it, else what gemini adds. */
 import * as z from 'zod';
 import type { RunEvent } from '../contract.ts';
-
-const count = z.int().nonnegative().catch(0).default(0);
+import { count } from '../shared/line-fields.ts';
 
 const standard = z.object({
   usage: z.object({

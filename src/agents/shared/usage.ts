@@ -1,0 +1,43 @@
+/** What a run has used, added up and told. */
+import type { Usage } from '../../domain/attempt.ts';
+import type { RunEvent, UsageScope } from '../contract.ts';
+import type { Tokens } from '../prices.ts';
+
+export interface Spent extends Tokens {
+  /** `null`: nobody knows. */
+  costUsd: number | null;
+  contextTokens?: number;
+  contextWindow?: number;
+}
+
+export function usageEvent(scope: UsageScope, { costUsd, ...tokens }: Spent): RunEvent {
+  return { type: 'usage', scope, ...tokens, ...(costUsd === null ? {} : { costUsd }) };
+}
+
+export function addTokens(all: readonly Tokens[]): Tokens {
+  const total = (field: keyof Tokens) => all.reduce((sum, each) => sum + each[field], 0);
+  return {
+    inputTokens: total('inputTokens'),
+    outputTokens: total('outputTokens'),
+    cacheTokens: total('cacheTokens'),
+  };
+}
+
+/** `null` if one of them is unknown, or there is none. */
+export function addCosts(all: readonly (number | null)[]): number | null {
+  if (all.length === 0 || all.includes(null)) return null;
+  return all.reduce<number>((sum, cost) => sum + (cost ?? 0), 0);
+}
+
+/** Of what is counted from a session's beginning, what this run has added. */
+export function tokensSince(total: Tokens, earlier: Usage | null): Tokens {
+  return {
+    inputTokens: amountSince(total.inputTokens, earlier?.inputTokens),
+    outputTokens: amountSince(total.outputTokens, earlier?.outputTokens),
+    cacheTokens: amountSince(total.cacheTokens, earlier?.cacheTokens),
+  };
+}
+
+export function amountSince(total: number, earlier: number | null | undefined): number {
+  return Math.max(0, total - (earlier ?? 0));
+}
