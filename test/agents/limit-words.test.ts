@@ -105,7 +105,10 @@ describe('a time of day', () => {
         expect(next).toBeGreaterThan(nowMs);
         // A day has 25 hours at most, and the clock skips the time at most once.
         expect(next - nowMs).toBeLessThanOrEqual(50 * HOUR);
-        if (shown(nowMs) === wanted) return expect(next - nowMs).toBeLessThanOrEqual(60_000);
+        if (shown(nowMs) === wanted) {
+          expect(next - nowMs).toBeLessThanOrEqual(60_000);
+          return;
+        }
         const isSkipped = shown(next) !== wanted;
         if (isSkipped) expect(clockChanges(zone, next)).toBe(true);
         // Nothing earlier shows it: looked at in steps that miss no minute.
@@ -114,7 +117,8 @@ describe('a time of day', () => {
         for (let ms = first; ms < next; ms += 60_000 * 7)
           if (shown(ms) === wanted) expect(clockChanges(zone, ms)).toBe(true);
       }),
-      { numRuns: 150 },
+      // Twenty seconds into the very minute: too rare to be drawn in each run.
+      { numRuns: 150, examples: [[Date.UTC(2026, 0, 1, 12, 30, 20), 'UTC', 12, 30]] },
     );
   });
 
