@@ -90,8 +90,10 @@ async function runSession(server: ModelServer): Promise<void> {
 }
 
 async function lastBrief(pulse: Pulse): Promise<string> {
-  const [session] = await pulse.list({ limit: 1 });
-  return (await pulse.context(session!.id, { maxTurns: 1 })).iteration!.task_content;
+  const {
+    sessions: [session],
+  } = await pulse.list({ limit: 1 });
+  return (await pulse.showContext(session!.id, { maxTurns: 1 })).iteration!.task_content;
 }
 
 interface AloneRun {

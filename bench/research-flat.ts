@@ -69,7 +69,7 @@ async function runSession(experiments: number): Promise<Taken> {
     createdBy: 'cli',
   });
   await pulse.run(session.id, new AbortController().signal);
-  const { progress } = await pulse.research.view(session.id);
+  const { progress } = await pulse.research.rows(session.id);
   if (progress.keeps !== Math.floor(experiments / 5) || progress.iteration !== experiments)
     throw new Error(`${progress.iteration} experiments, ${progress.keeps} kept`);
   // The first is the baseline.

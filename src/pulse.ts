@@ -33,70 +33,21 @@ import { type Home, resolveHome } from './home.ts';
 import { LOOPS } from './loops/all.ts';
 import type { ReportWords } from './loops/research/report.ts';
 import { type Collected, collectGarbage } from './operations/collect.ts';
-import type { Operations, TransactionHook } from './operations/context.ts';
-import {
-  abort,
-  type PauseOptions,
-  pause,
-  type Resumed,
-  type ResumeInput,
-  resume,
-} from './operations/control.ts';
+import type { Operations } from './operations/context.ts';
 import { type KeyedWork, runIdempotent } from './operations/idempotent.ts';
-import { type NoteInput, note } from './operations/note.ts';
-import { type CommanderOperations, commanderOperations } from './operations/research/commander.ts';
-import { type Finish, type Finished, finishResearch } from './operations/research/finish.ts';
-import {
-  type ResearchInput,
-  type ResearchView,
-  reportResearch,
-  showReport,
-  startResearch,
-  viewResearch,
-} from './operations/research/research.ts';
-import { type ResearchShown, showResearch } from './operations/research/view.ts';
+import { type CallDefaults, createCall, createMethods, type Methods } from './operations/methods.ts';
+import type { Call } from './operations/operation.ts';
 import { type Retired, retireOld, retireWhenDue } from './operations/retention.ts';
 import { openServedSessions, type ServedSessions } from './operations/served-sessions.ts';
-import { type StartInput, type StartNotes, startSession } from './operations/start.ts';
-import { type VerifyReport, verifySession } from './operations/verify.ts';
+import { OPERATIONS } from './operations/table.ts';
 import {
-  type ContextView,
-  exportSession,
   type FollowOptions,
   followEvents,
-  type IterationView,
   type RunnerState,
   runnerState,
-  type SessionExport,
-  type SessionView,
-  viewContext,
   viewFigures,
-  viewIteration,
-  viewSession,
   viewSessionAlone,
-  viewSessions,
-  viewVerifications,
 } from './operations/view.ts';
-import { approveReview, type Reviewed, type ReviewMode, rejectReview } from './operations/workflow/review.ts';
-import {
-  type BaselineShown,
-  diffWorkflow,
-  showBaseline,
-  showWorkflow,
-  type WorkflowDiff,
-  type WorkflowShown,
-} from './operations/workflow/view.ts';
-import {
-  approveWorkflow,
-  type Decision,
-  decideExtension,
-  refreshBaseline,
-  startWorkflow,
-  stopWorkflow,
-  viewWorkflow,
-  type WorkflowInput,
-  type WorkflowView,
-} from './operations/workflow/workflow.ts';
 import { openDialogue } from './process/dialogue.ts';
 import { killExactly } from './process/ending.ts';
 import { waitingFor } from './process/lock-holders.ts';
@@ -105,12 +56,13 @@ import { createShellCapture } from './process/shell-capture.ts';
 import type { Figures } from './store/figures.ts';
 import type { RequestKey, StoredAnswer } from './store/idempotency.ts';
 import { openStore } from './store/open.ts';
-import type { Session, SessionFilter } from './store/sessions.ts';
-import type { StoredVerification } from './store/verifications.ts';
+import type { Session } from './store/sessions.ts';
 import { createToolEndpoint } from './tools/endpoint.ts';
 
 export interface PulseOptions {
   environment: NodeJS.ProcessEnv;
+  /** Who asks, where a call does not say. Default: a program that uses Pulse by TypeScript. */
+  caller?: CallDefaults;
   trace?: Trace;
   timing?: Partial<EngineTiming>;
   /** Default: the loops that Pulse has. */
@@ -126,62 +78,19 @@ export interface PulseOptions {
 
 export type DaemonOptions = Pick<FleetOptions, 'labels' | 'concurrency' | 'say'>;
 
-/** What people do with workflows; each refuses with a hint when it is not the time for it. */
-export interface Workflows {
-  start(input: WorkflowInput, within?: TransactionHook): Promise<{ session: Session; notes: StartNotes }>;
-  view(id: string): Promise<WorkflowView>;
-  approve(id: string, decision: Decision & { plan?: unknown }): Promise<Resumed>;
-  extension(id: string, decision: Decision & { approve: boolean }): Promise<Resumed>;
-  stop(id: string, decision: Decision): Promise<Session>;
-  approveReview(id: string, decision: Decision & { mode: ReviewMode }): Promise<Reviewed>;
-  rejectReview(id: string, decision: Decision & { comments: string }): Promise<Resumed>;
-  refreshBaseline(id: string, decision: Decision): Promise<Resumed>;
-  /** For people and programs: in camelCase, redacted, without the machinery. */
-  show(id: string): Promise<WorkflowShown>;
-  baseline(id: string): Promise<BaselineShown[]>;
-  /** The whole workflow's, or one pulse's (by its id, or the plan's id for its newest try). */
-  diff(id: string, pulse?: string): Promise<WorkflowDiff>;
-}
-
-export interface ResearchOperations {
-  start(input: ResearchInput, within?: TransactionHook): Promise<{ session: Session; notes: StartNotes }>;
-  view(id: string): Promise<ResearchView>;
-  show(id: string): Promise<ResearchShown>;
-  /** One HTML file, as text. */
-  report(id: string, words?: ReportWords): Promise<string>;
-  /** Writes the report beside the session's other files; returns its path. */
-  showReport(id: string, words?: ReportWords): Promise<string>;
-  /** Changes the session's file, never its status. */
-  finish(id: string, finish: Finish): Promise<Finished>;
-}
-
-export interface Pulse extends AsyncDisposable {
+/** What is no operation of a person: running, following, keeping house. */
+export interface PulseHost extends AsyncDisposable {
   readonly home: Home;
-  /** `within` is written in the transaction that admits the session. */
-  start(input: StartInput, within?: TransactionHook): Promise<{ session: Session; notes: StartNotes }>;
   /** Drives a session in this process until it stops, or the signal aborts. */
   run(sessionId: string, signal: AbortSignal): Promise<RunnerEnd>;
   /** Takes attempts by label until the signal aborts. */
   daemon(options: DaemonOptions, signal: AbortSignal): Promise<void>;
-  get(id: string): Promise<SessionView>;
+  /** The session alone: its iterations may be long. */
   session(id: string): Promise<Session>;
-  list(filter: SessionFilter): Promise<Session[]>;
-  context(id: string, options: { maxTurns: number }): Promise<ContextView>;
   runner(sessionId: string): Promise<RunnerState>;
   follow(sessionId: string, options?: FollowOptions): AsyncGenerator<PulseEvent>;
-  pause(id: string, options: PauseOptions): Promise<Session>;
-  resume(id: string, input: ResumeInput): Promise<Resumed>;
-  /** Says something to a session without stopping it. `next` is `run` where it was an answer. */
-  note(id: string, input: NoteInput): Promise<Resumed>;
-  abort(id: string, options: { actor: string; within?: TransactionHook }): Promise<Session>;
-  verify(id: string, signal?: AbortSignal): Promise<VerifyReport>;
-  readonly workflows: Workflows;
-  readonly research: ResearchOperations;
-  /** The built-in commander: tasks, comments, mailbox. */
-  readonly commander: CommanderOperations;
-  export(id: string): Promise<SessionExport>;
-  iteration(id: string, number: number): Promise<IterationView>;
-  verifications(id: string): Promise<StoredVerification[]>;
+  /** Runs an operation of the table, for surfaces that are made of it. */
+  call: Call;
   figures(): Promise<Figures>;
   /** Deletes what has outlived its use in the repository and at the remotes of its sessions. */
   collect(root: string): Promise<Collected>;
@@ -192,6 +101,9 @@ export interface Pulse extends AsyncDisposable {
   /** The sessions that the `serve` of this name has in hand. */
   servedSessions(servedBy: string): ServedSessions;
 }
+
+/** One method for each operation of the table; see docs/typescript.md. */
+export type Pulse = PulseHost & Methods<typeof OPERATIONS>;
 
 export async function createPulse(options: PulseOptions): Promise<Pulse> {
   const { environment, trace = noTrace, timing, loops: modules = LOOPS } = options;
@@ -268,9 +180,11 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
   // A person who asks is told at once that the store is away.
   const asked: Engine = { ...engine, store };
   const operations: Operations = { engine: asked, git, home, environment, redactor, sandboxes };
+  const call = createCall(operations, options.caller ?? { actor: 'typescript', createdBy: 'api' });
   return {
+    ...createMethods(OPERATIONS, call),
+    call,
     home,
-    start: (input, within) => startSession(operations, input, { within }),
     async run(sessionId, signal) {
       await prepareRuns();
       const running = patience.during(signal, () => runSession(engine, sessionId, signal));
@@ -282,42 +196,9 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
       await retireWhenDue(operations, debug);
       return patience.during(signal, () => runFleetDaemon(engine, { ...daemonOptions, ...here }, signal));
     },
-    get: (id) => viewSession(operations, id),
     session: (id) => viewSessionAlone(operations, id),
-    list: (filter) => viewSessions(operations, filter),
-    context: (id, contextOptions) => viewContext(operations, id, contextOptions),
     runner: (sessionId) => runnerState(operations, sessionId),
     follow: (sessionId, follow) => followEvents(operations, sessionId, follow),
-    pause: (id, pauseOptions) => pause(operations, id, pauseOptions),
-    resume: (id, input) => resume(operations, id, input),
-    note: (id, input) => note(operations, id, input),
-    abort: (id, abortOptions) => abort(operations, id, abortOptions),
-    verify: (id, signal) => verifySession(operations, id, signal),
-    research: {
-      start: (input, within) => startResearch(operations, input, within),
-      view: (id) => viewResearch(operations, id),
-      show: (id) => showResearch(operations, id),
-      report: (id, words) => reportResearch(operations, id, words),
-      showReport: (id, words) => showReport(operations, id, words),
-      finish: (id, finish) => finishResearch(operations, id, finish),
-    },
-    commander: commanderOperations(operations),
-    workflows: {
-      start: (input, within) => startWorkflow(operations, input, within),
-      view: (id) => viewWorkflow(operations, id),
-      approve: (id, decision) => approveWorkflow(operations, id, decision),
-      extension: (id, decision) => decideExtension(operations, id, decision),
-      stop: (id, decision) => stopWorkflow(operations, id, decision),
-      approveReview: (id, decision) => approveReview(operations, id, decision),
-      rejectReview: (id, decision) => rejectReview(operations, id, decision),
-      refreshBaseline: (id, decision) => refreshBaseline(operations, id, decision),
-      show: (id) => showWorkflow(operations, id),
-      baseline: (id) => showBaseline(operations, id),
-      diff: (id, pulseId) => diffWorkflow(operations, id, pulseId),
-    },
-    export: (id) => exportSession(operations, id),
-    iteration: (id, number) => viewIteration(operations, id, number),
-    verifications: (id) => viewVerifications(operations, id),
     figures: () => viewFigures(operations),
     collect: (root) => collectGarbage(operations, root),
     retire: () => retireOld(operations),

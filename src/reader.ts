@@ -19,8 +19,8 @@ import type { Session, SessionFilter } from './store/sessions.ts';
 
 /** As the methods of `Pulse` of the same names. */
 export interface Reader extends AsyncDisposable {
-  get(id: string): Promise<SessionView>;
-  list(filter: SessionFilter): Promise<Session[]>;
+  show(id: string): Promise<SessionView>;
+  list(filter: SessionFilter): Promise<{ sessions: Session[] }>;
   runner(sessionId: string): Promise<RunnerState>;
   overview(): Promise<Overview>;
   /** For each id the shortest ending that is enough to name it. */
@@ -47,8 +47,8 @@ export async function openReader({ environment, onWait }: ReaderOptions): Promis
     redactor: createRedactor(environmentSecrets(environment)),
   };
   return {
-    get: (id) => viewSession(reading, id),
-    list: (filter) => viewSessions(reading, filter),
+    show: (id) => viewSession(reading, id),
+    list: async (filter) => ({ sessions: await viewSessions(reading, filter) }),
     runner: (sessionId) => runnerState(reading, sessionId),
     overview: () => viewOverview(reading),
     shortNames: (ids) => store.read((db) => shortNames(db, ids)),

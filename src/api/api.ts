@@ -1,22 +1,17 @@
 /** The HTTP surface (contract 6): a Hono app that can be asked with `app.request()`, without a port. */
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { isPulseError, PulseError } from '../domain/errors.ts';
-import type { Pulse } from '../pulse.ts';
+import { listOperations } from '../operations/table.ts';
 import { HealthAnswer } from './answers.ts';
 import { readBody } from './body.ts';
 import { answerError, unknownRoute, violationsError } from './errors.ts';
+import { addEventRoute } from './event-route.ts';
 import { type ApiEnv, createGuard } from './guard.ts';
 import { createMetrics } from './metrics.ts';
-import { addResearchChanges } from './research-changes.ts';
-import { addResearchViews } from './research-views.ts';
+import { addOperation, type OperationRoutes } from './operation-route.ts';
 import { json, refusals } from './route.ts';
-import { addSessionChanges, type SessionChanges } from './session-changes.ts';
-import { addSessionViews } from './session-views.ts';
-import { addWorkflowChanges } from './workflow-changes.ts';
-import { addWorkflowViews } from './workflow-views.ts';
 
-export interface ApiOptions extends SessionChanges {
-  pulse: Pulse;
+export interface ApiOptions extends OperationRoutes {
   token: string;
   /** What the server listens on; beyond loopback every request needs the token. */
   host?: string;
@@ -60,12 +55,8 @@ export function createApi(options: ApiOptions): Api {
   app.use(createGuard({ token, host, reads }));
   app.use(readBody);
 
-  addSessionChanges(app, options);
-  addSessionViews(app, { ...options, heartbeatMs });
-  addWorkflowChanges(app, options);
-  addWorkflowViews(app, options);
-  addResearchChanges(app, options);
-  addResearchViews(app, options);
+  for (const operation of listOperations()) if (operation.http) addOperation(app, operation, options);
+  addEventRoute(app, { ...options, heartbeatMs });
 
   app.openapi(healthRoute, async (c) => {
     await pulse.list({ limit: 1 }).catch((cause: unknown) => {

@@ -1,43 +1,61 @@
 import { createHash } from 'node:crypto';
 import { redactJson } from '../domain/redact.ts';
 import type { TransactionHook } from '../operations/context.ts';
-import type { Pulse } from '../pulse.ts';
+import type { AnyOperation, Changed } from '../operations/operation.ts';
 import type { Session } from '../store/sessions.ts';
+import type { OperationRoutes } from './operation-route.ts';
 
-export interface Change<T> {
+export interface Change extends OperationRoutes {
   /** The header `Idempotency-Key`. */
   key: string | undefined;
-  /** Everything that makes this request what it is. */
-  asked: readonly unknown[];
-  status: 201 | 202;
-  /** `claim` belongs into the transaction of the change. */
-  perform(claim: TransactionHook | undefined): Promise<Session>;
-  answer(session: Session): T | Promise<T>;
+  input: Record<string, unknown>;
 }
 
 /** Makes a change and answers for it; with a key once, and the same to everyone who asks the same. */
-export async function change<T>(pulse: Pulse, request: Change<T>): Promise<T> {
-  const { key, asked, status, perform } = request;
-  const answer = async (session: Session): Promise<T> => request.answer(redactJson(session));
-  if (key === undefined) return answer(await perform(undefined));
-  const digest = createHash('sha256').update(JSON.stringify(asked)).digest('hex');
+export async function performChange(operation: AnyOperation, change: Change): Promise<unknown> {
+  const { pulse, key, input } = change;
+  const answer = async (session: Session, result: Changed | null): Promise<unknown> =>
+    operation.answer
+      ? operation.answer(redactJson(session), result, pulse.call)
+      : { session: redactJson(session) };
+  if (key === undefined) {
+    const result = await perform(operation, change);
+    return answer(result.session, result);
+  }
+  const digest = createHash('sha256')
+    .update(JSON.stringify([operation.name, input]))
+    .digest('hex');
+  const status = operation.http!.status!;
   const { body } = await pulse.runIdempotent(
     { key, digest },
     {
       async perform(claim) {
-        const session = await perform(claim);
-        return { sessionId: session.id, status, body: JSON.stringify(await answer(session)) };
+        const result = await perform(operation, change, claim);
+        const { session } = result;
+        return { sessionId: session.id, status, body: JSON.stringify(await answer(session, result)) };
       },
       async recover(sessionId) {
-        return { status, body: JSON.stringify(await answer(await pulse.session(sessionId))) };
+        return { status, body: JSON.stringify(await answer(await pulse.session(sessionId), null)) };
       },
     },
   );
-  return JSON.parse(body) as T;
+  return JSON.parse(body);
 }
 
-/** Written in one transaction, in this order. */
-export function together(...parts: (TransactionHook | undefined)[]): TransactionHook {
+/** The session it lets go on runs in this process. */
+async function perform(
+  operation: AnyOperation,
+  { pulse, runSession, take, input }: Change,
+  claim?: TransactionHook,
+): Promise<Changed> {
+  const within = inOneTransaction(claim, operation.runsSession?.(input) ? take : undefined);
+  const result: Changed = await pulse.call(operation, { ...input, within });
+  if (result.next === 'run') runSession(result.session.id);
+  return result;
+}
+
+/** Written in this order. */
+function inOneTransaction(...parts: (TransactionHook | undefined)[]): TransactionHook {
   return async (db, sessionId) => {
     for (const part of parts) await part?.(db, sessionId);
   };

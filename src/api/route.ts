@@ -33,9 +33,5 @@ export function json<T extends z.ZodType>(description: string, schema: T) {
   return { description, content: { 'application/json': { schema } } };
 }
 
-export function body<T extends z.ZodType>(schema: T, { isRequired }: { isRequired: boolean }) {
-  return { required: isRequired, content: { 'application/json': { schema } } };
-}
-
 /** Of every route that changes something: the guard asks for the token on loopback too. */
 export const WITH_TOKEN = [{ token: [] }];

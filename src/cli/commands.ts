@@ -1,12 +1,17 @@
 /** Every command of this version. Help, parsing and completion all read this one table. */
-import { SESSION_STATUSES } from '../domain/status.ts';
+import { start } from '../operations/goal/definitions.ts';
+import * as session from '../operations/session/definitions.ts';
 import type { CommandSpec } from './command-spec.ts';
-import { researchCommand } from './research-command.ts';
-import { DETACH, LIMITS, SESSION, TIMEOUTS, WORK } from './session-options.ts';
-import { workflowCommand } from './workflow-command.ts';
+import { researchCommand } from './loops/research/command.ts';
+import { workflowCommand } from './loops/workflow/command.ts';
+import { describeCommand } from './operation-command.ts';
+import { DETACH, SESSION } from './session-options.ts';
+
+const resumed = describeCommand(session.resume);
+const goal = describeCommand(start);
 
 const START: CommandSpec = {
-  name: 'start',
+  ...goal,
   group: 'Run',
   summary: 'Start a session and follow it to its end.',
   details:
@@ -14,99 +19,41 @@ const START: CommandSpec = {
     "Pulse's own verification agrees. Your checkout is not touched; the work is on a branch.\n" +
     'Ctrl-C asks: pause, detach or abort. Closing the terminal only detaches.\n' +
     'Exit codes: 0 complete, 1 failed, 3 blocked, 4 paused, 5 aborted, 2 wrong use, 130/143 interrupted.',
-  arguments: [{ name: 'GOAL', help: 'What should be done, in quotes.' }],
-  options: [
-    ...WORK,
-    ...LIMITS,
-    ...TIMEOUTS,
-    { name: 'path', value: 'text', placeholder: 'DIR', help: 'The repository (default: here).' },
-    {
-      name: 'project',
-      value: 'text',
-      placeholder: 'NAME',
-      help: "The project's name (default: the folder's).",
-    },
-    {
-      name: 'base',
-      value: 'text',
-      placeholder: 'BRANCH',
-      help: 'Start from this branch, tag or commit (default: HEAD).',
-    },
-    {
-      name: 'branch',
-      value: 'text',
-      placeholder: 'NAME',
-      help: 'The branch to write (default: pulse/<goal>-<id>).',
-    },
-    {
-      name: 'context',
-      value: 'text',
-      placeholder: 'HOW',
-      choices: ['none', 'prefetch', 'mcp', 'hybrid'],
-      help: 'How earlier turns reach the agent.',
-    },
-    { name: 'anchor', value: 'text', placeholder: 'TURN', help: 'Begin the context at this turn.' },
-    {
-      name: 'sandbox',
-      value: 'text',
-      placeholder: 'HOW',
-      choices: ['off', 'auto', 'on'],
-      help: 'Enclose the agent and its checks with bubblewrap (off).',
-    },
-    { name: 'trust', help: "Believe the repository's own config for this session (see pulse trust)." },
-    { name: 'record', help: 'Keep what the agent printed, to replay it later.' },
-    DETACH,
-  ],
+  options: [...goal.options!, DETACH],
   examples: [
     'pulse start "Implement user auth" --verify "npm test"',
     'pulse start "Fix the flaky tests" --command "./my-agent.sh" --max-iterations 5',
     'pulse start "Port the CLI" --budget-usd 25 --detach',
   ],
-  load: () => import('./commands/start.ts'),
+  load: () => import('./loops/goal/run.ts'),
 };
-
-/** What a workflow's start has in common with it. */
-const NOT_SHARED = ['verify', 'setup', 'max-iterations', 'anchor', 'context'];
-const SHARED = START.options!.filter(({ name }) => !NOT_SHARED.includes(name));
 
 export const COMMANDS: readonly CommandSpec[] = [
   START,
-  workflowCommand(SHARED),
-  researchCommand(SHARED),
+  workflowCommand,
+  researchCommand,
   {
-    name: 'resume',
+    ...resumed,
     group: 'Run',
-    summary: 'Go on with a blocked, paused or failed session, or adopt one without a runner.',
     details:
       'The config is read again; what is given here wins over it, as what was given at the start does. Limits are ' +
       'totals. After a limit was reached it needs a higher one.',
-    arguments: [SESSION],
-    options: [
-      { name: 'answer', value: 'text', placeholder: 'TEXT', help: 'Answers what the agent asked.' },
-      ...WORK,
-      ...LIMITS,
-      ...TIMEOUTS,
-      DETACH,
-    ],
+    options: [...resumed.options!, DETACH],
     examples: [
       'pulse resume last --answer "Use bcrypt."',
       'pulse resume 3f2c --max-iterations 20',
       'pulse resume last --setup "npm install"',
     ],
-    isPersonOnly: true,
     load: () => import('./commands/resume.ts'),
   },
   {
-    name: 'note',
+    ...describeCommand(session.note),
     group: 'Run',
     summary: 'Tell a session something without stopping it.',
     details:
       'The next brief quotes it, once. An agent that runs is told at once if it uses the tools of Pulse: beside their ' +
       'next answer. With --answer it is the reply to what a stopped session asked, and the session goes on.',
-    arguments: [SESSION, { name: 'TEXT', help: 'What to heed, in quotes.' }],
-    options: [{ name: 'answer', help: 'It answers what the session asked.' }],
     examples: ['pulse note last "Leave the public API as it is."', 'pulse note 3f2c "Port 8080." --answer'],
-    isPersonOnly: true,
     load: () => import('./commands/note.ts'),
   },
   {
@@ -154,19 +101,8 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/status.ts'),
   },
   {
-    name: 'list',
+    ...describeCommand(session.list),
     group: 'Look',
-    summary: 'List sessions, newest first.',
-    options: [
-      {
-        name: 'status',
-        value: 'text',
-        placeholder: 'S',
-        choices: SESSION_STATUSES,
-        help: 'Only those with this status.',
-      },
-      { name: 'limit', value: 'integer', placeholder: 'N', help: 'At most so many (20).' },
-    ],
     examples: ['pulse list --status blocked'],
     load: () => import('./commands/list.ts'),
   },
@@ -188,35 +124,24 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/log.ts'),
   },
   {
-    name: 'pause',
+    ...describeCommand(session.pause),
     group: 'Steer',
-    summary: 'Pause a session after the iteration in hand.',
-    arguments: [SESSION],
-    options: [
-      { name: 'now', help: 'End the agent at once; its work is kept aside and the iteration done again.' },
-    ],
     load: () => import('./commands/pause.ts'),
   },
   {
-    name: 'abort',
+    ...describeCommand(session.abort),
     group: 'Steer',
-    summary: 'End a session for good; its branch stays.',
-    arguments: [SESSION],
     load: () => import('./commands/abort.ts'),
   },
   {
-    name: 'verify',
+    ...describeCommand(session.verify),
     group: 'Account',
-    summary: 'Run the verification again: is the evidence still true?',
     details: 'Exit 0 when every command is fresh (same tree, same result again), 1 otherwise.',
-    arguments: [SESSION],
     load: () => import('./commands/verify.ts'),
   },
   {
-    name: 'export',
+    ...describeCommand(session.exportSession),
     group: 'Account',
-    summary: 'Write everything about a session: a report to read, or JSON.',
-    arguments: [SESSION],
     options: [
       {
         name: 'format',

@@ -1,9 +1,10 @@
 /** The command line's one entrance: parse, load the command's module, run it, turn its end into an exit code. */
-import { asPulseError, PulseError } from '../domain/errors.ts';
+import { asPulseError, type PulseError } from '../domain/errors.ts';
 import { redact, redactJson } from '../domain/redact.ts';
 import { COMMANDS } from './commands.ts';
 import { createOutput, type Output } from './output.ts';
 import { asksForJson, findCommand, parseCommand } from './parser.ts';
+import { refuseInsideRun } from './person-only.ts';
 
 export interface Invocation {
   argv: string[];
@@ -29,15 +30,7 @@ async function execute(
   if (isHelp(argv)) return help(argv, output);
   const { command, input, isHelp: wantsHelp } = parseCommand(argv, COMMANDS);
   if (wantsHelp) return help(['help', command.name], output);
-  if (command.isPersonOnly && environment.PULSE_RUN_ID) {
-    throw new PulseError(
-      'inside_run',
-      `pulse ${command.name} is for people: an agent inside a run may not use it.`,
-      {
-        hint: 'End the iteration with the signal BLOCKED and say what a person should do.',
-      },
-    );
-  }
+  if (command.isPersonOnly) refuseInsideRun(command.name, environment);
   const { run } = await command.load();
   const cwd = process.cwd();
   // Loaded when it is needed: most commands must answer at once.

@@ -34,7 +34,9 @@ const STARTING_MS = 10_000;
 /** Sessions of this machine that should be running and that nobody runs. */
 export async function findOrphans(pulse: Pulse): Promise<Session[]> {
   const now = Date.now();
-  const live = [...(await pulse.list({ status: 'running' })), ...(await pulse.list({ status: 'pending' }))];
+  const { sessions: running } = await pulse.list({ status: 'running' });
+  const { sessions: pending } = await pulse.list({ status: 'pending' });
+  const live = [...running, ...pending];
   const old = live.filter(
     ({ status, created_at }) => status === 'running' || now - Date.parse(created_at) > STARTING_MS,
   );

@@ -3,8 +3,8 @@ import type { TransactionHook } from '../operations/context.ts';
 import type { Pulse } from '../pulse.ts';
 import { answerMcp, jsonRpcError } from '../tools/mcp-server.ts';
 import { bearerToken, isLoopbackHost, isSameOrigin, isToken, tokenDigest } from '../tools/request-guard.ts';
-import type { Caller } from './session-tool.ts';
-import { INSTRUCTIONS, sessionTools } from './session-tools.ts';
+import type { Caller } from './operation-tool.ts';
+import { INSTRUCTIONS, operationTools } from './operation-tools.ts';
 
 export interface McpHandlerOptions {
   pulse: Pulse;
@@ -42,6 +42,6 @@ export function createMcpHandler(options: McpHandlerOptions): (request: Request)
       isTrusted,
       isInsideRun: false,
     };
-    return answerMcp({ tools: sessionTools(caller), instructions: INSTRUCTIONS }, request);
+    return answerMcp({ tools: operationTools(caller), instructions: INSTRUCTIONS }, request);
   };
 }

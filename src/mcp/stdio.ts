@@ -4,8 +4,8 @@ import { PassThrough, type Writable } from 'node:stream';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { StdioServerTransport, serveStdio as serveTransport } from '@modelcontextprotocol/server/stdio';
 import { createMcpServer, type McpTool } from '../tools/mcp-server.ts';
-import type { Caller } from './session-tool.ts';
-import { INSTRUCTIONS, sessionTools } from './session-tools.ts';
+import type { Caller } from './operation-tool.ts';
+import { INSTRUCTIONS, operationTools } from './operation-tools.ts';
 
 export interface StdioOptions {
   caller: Caller;
@@ -21,7 +21,7 @@ export interface StdioOptions {
 export async function serveStdio({ caller, stdin, stdout, talk, signal }: StdioOptions): Promise<void> {
   const underWay = new Set<Promise<unknown>>();
   const ending = new AbortController();
-  const tools = sessionTools(caller).map((tool) => tracked(tool, { underWay, ending: ending.signal }));
+  const tools = operationTools(caller).map((tool) => tracked(tool, { underWay, ending: ending.signal }));
   // Its own end would close the transport, and what was asked last would stay without an answer.
   const input = stdin.pipe(new PassThrough(), { end: false });
   const transport = new StdioServerTransport(input, stdout as Writable);

@@ -66,9 +66,18 @@ export interface StartNotes {
   sandbox: ChosenSandbox;
 }
 
+export interface Started {
+  session: Session;
+  notes: StartNotes;
+  /** A session that is admitted has no runner yet. */
+  next: 'run';
+}
+
 export interface StartParts {
   /** Opened already, by a loop that needed it for its own part. */
   project?: Project;
+  /** The loop has checks of its own: without commands its completion is no less verified. */
+  hasOwnChecks?: boolean;
   within?: TransactionHook;
 }
 
@@ -76,8 +85,8 @@ export interface StartParts {
 export async function startSession(
   operations: Operations,
   input: StartInput,
-  { project, within }: StartParts = {},
-): Promise<{ session: Session; notes: StartNotes }> {
+  { project, hasOwnChecks, within }: StartParts = {},
+): Promise<Started> {
   const { engine, git, home, environment } = operations;
   checkGoal(input.goal);
   checkLimits(input);
@@ -109,7 +118,7 @@ export async function startSession(
   const notes: StartNotes = {
     notIncluded: await dirtyPaths(git, repository.root),
     ...costNotes(adapter, { model, config, environment }),
-    isUnverified: session.verify.length === 0,
+    isUnverified: !hasOwnChecks && session.verify.length === 0,
     sandbox,
   };
   const settings = sessionSettings({
@@ -163,7 +172,7 @@ export async function startSession(
     },
     { session: id },
   );
-  return { session: stored, notes };
+  return { session: stored, notes, next: 'run' };
 }
 
 function costNotes(

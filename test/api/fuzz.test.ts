@@ -70,7 +70,9 @@ it(`answers ${REQUESTS} requests without a failure, and a refused one changes no
       requestsOf(document, { known, authorization: TRUSTED.authorization }),
       async (request) => {
         const { method, headers, body } = request;
-        const [newest] = await pulse.list({ limit: 1 });
+        const {
+          sessions: [newest],
+        } = await pulse.list({ limit: 1 });
         const path = request.path.replace(NEWEST, newest!.id);
         const before = rows.get() as { sessions: number };
         const hasBody = body !== undefined && method !== 'GET' && method !== 'HEAD';

@@ -86,8 +86,8 @@ describe('Idempotency-Key on a start', () => {
     const { pulse } = scene;
     const dying: Pulse = {
       ...pulse,
-      async start(input, within) {
-        await pulse.start(input, within);
+      async call(operation, input) {
+        await pulse.call(operation, input);
         throw new Error('died');
       },
     };

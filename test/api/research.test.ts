@@ -112,7 +112,7 @@ describe('research over HTTP', () => {
       status: 401,
       json: { error: { code: 'unauthorized' } },
     });
-    expect(await scene.pulse.list({})).toEqual([]);
+    expect((await scene.pulse.list({})).sessions).toEqual([]);
     const { json } = await start(scene);
     const id = json.sessionId;
     const finish = await ask('POST', `/api/research/${id}/finish`, {
@@ -140,7 +140,7 @@ describe('research over HTTP', () => {
     const told = JSON.stringify(json.error.details.violations);
     for (const part of ['goal', 'direction', 'pattern', 'more']) expect(told).toContain(part);
     expect((await start(scene, { research: { ...RESEARCH, goal: 'a\ud800' } })).status).toBe(422);
-    expect(await scene.pulse.list({})).toEqual([]);
+    expect((await scene.pulse.list({})).sessions).toEqual([]);
     expect((await ask('GET', `/api/research/${UNKNOWN}`)).status).toBe(404);
     const goal = await scene.post('true');
     for (const path of ['', '/report', '/tasks', '/mailbox']) {
@@ -162,7 +162,7 @@ describe('research over HTTP', () => {
     const keyed = { headers: { 'idempotency-key': 'once' } };
     const [first, second] = await Promise.all([start(scene, {}, keyed), start(scene, {}, keyed)]);
     expect(first.json.sessionId).toBe(second.json.sessionId);
-    expect(await scene.pulse.list({})).toHaveLength(1);
+    expect((await scene.pulse.list({})).sessions).toHaveLength(1);
     expect((await start(scene, { iterations: 3 }, keyed)).status).toBe(409);
 
     const id = await driven(scene);

@@ -167,7 +167,7 @@ describe('the token', () => {
 it('shows nothing of an unexpected failure but its message, and tells the server', async () => {
   const told: unknown[] = [];
   const { pulse } = await makeApiScene();
-  const broken = { ...pulse, list: () => Promise.reject(new Error('boom API_KEY=abcdef123456')) };
+  const broken = { ...pulse, call: () => Promise.reject(new Error('boom API_KEY=abcdef123456')) };
   const app = createApi({
     pulse: broken,
     token: TOKEN,

@@ -38,7 +38,11 @@ it.each([
       },
     });
   }
-  expect([await pulse.list({}), handed, refs('refs/heads')]).toEqual([[], [], ['refs/heads/main']]);
+  expect([(await pulse.list({})).sessions, handed, refs('refs/heads')]).toEqual([
+    [],
+    [],
+    ['refs/heads/main'],
+  ]);
   const trusted = await ask('POST', path, { body: { ...body, trust: true } });
   expect(trusted, JSON.stringify(trusted.json)).toMatchObject({ status: 201 });
   expect((await ask('POST', path, { body })).status).toBe(409);

@@ -196,7 +196,7 @@ async function violations(
 ): Promise<string[]> {
   const found: string[] = [];
   const check = (holds: boolean, what: string): void => void (holds || found.push(`${id}: ${what}`));
-  const { session, iterations } = await pulse.get(id);
+  const { session, iterations } = await pulse.show(id);
   check(session.status === 'complete', `${session.status} ${session.stop_reason} ${session.blocked_reason}`);
   check(iterations.length === 2, `${iterations.length} iterations`);
   check(session.total_commits === 2, `${session.total_commits} commits told`);

@@ -48,17 +48,17 @@ describe.each(PLACES)('research on $store', (place) => {
       expect(await runner(scratch, id, one)).toBe('SIGKILL');
       expect(await runner(scratch, id)).toBe(0);
       await using pulse = await createPulse({ environment: scratch.environment });
-      expect((await pulse.research.view(id)).experiments.map(({ status }) => status)).toEqual([
+      expect((await pulse.research.rows(id)).experiments.map(({ status }) => status)).toEqual([
         'keep',
         'discard',
       ]);
 
-      const tasks = await pulse.commander.tasks({ group_id: id });
+      const tasks = await pulse.commander.listTasks({ group_id: id });
       expect(tasks.map(({ status, comments }) => [status, comments.length])).toEqual([
         ['completed', 1],
         ['completed', 1],
       ]);
-      expect(await pulse.commander.messages({ group_id: id })).toHaveLength(1);
+      expect(await pulse.commander.listMessages({ group_id: id })).toHaveLength(1);
 
       const calls = readFileSync(log, 'utf8')
         .trim()

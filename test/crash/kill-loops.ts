@@ -99,7 +99,7 @@ export function killLoops(place: StoreOfSuite): void {
         expect(await runner(scratch, id, { where, count })).toBe('SIGKILL');
         expect(await runner(scratch, id)).toBe(0);
         await using pulse = await createPulse({ environment: scratch.environment });
-        const { session, pulses } = await pulse.workflows.view(id);
+        const { session, pulses } = await pulse.workflow.rows(id);
         expect(session).toMatchObject({ stop_reason: 'approval_required', total_commits: 2 });
         expect(pulses.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
         const log = scratch.git('log', '--reverse', '--format=%s', `main..${session.branch_name}`);
@@ -124,7 +124,7 @@ export function killLoops(place: StoreOfSuite): void {
         expect((await pulse.session(id)).status).toBe('paused');
         await pulse.resume(id, { actor: 'test' });
         expect(await runner(scratch, id)).toBe(0);
-        const { session, pulses } = await pulse.workflows.view(id);
+        const { session, pulses } = await pulse.workflow.rows(id);
         expect(session).toMatchObject({ stop_reason: 'approval_required', total_commits: 2 });
         expect(pulses.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
         const log = scratch.git('log', '--reverse', '--format=%s', `main..${session.branch_name}`);
@@ -142,7 +142,7 @@ export function killLoops(place: StoreOfSuite): void {
         expect(await runner(scratch, id, { where, count: 1 })).toBe('SIGKILL');
         await runner(scratch, id);
         await using pulse = await createPulse({ environment: scratch.environment });
-        const { session, pulses } = await pulse.workflows.view(id);
+        const { session, pulses } = await pulse.workflow.rows(id);
         expect(session.status).toBe('paused');
         expect(pulses[0]).toMatchObject({ status: 'stopped', is_recovery_checkpoint: 1 });
         expect(scratch.git('show', `${pulses[0]!.pulse_branch}:three`)).toBe('x');
@@ -166,7 +166,7 @@ export function killLoops(place: StoreOfSuite): void {
         expect(await runner(scratch, id, { where: 'judging', count: 1 })).toBe('SIGKILL');
         expect(await runner(scratch, id)).toBe(0);
         await using pulse = await createPulse({ environment: scratch.environment });
-        const { session, pulses } = await pulse.workflows.view(id);
+        const { session, pulses } = await pulse.workflow.rows(id);
         expect(session).toMatchObject({ stop_reason: 'approval_required', total_commits: 1 });
         expect(pulses).toMatchObject([{ status: 'succeeded', runs: 1, rejections: 0 }]);
         expect(readFileSync(join(scratch.path, 'judged'), 'utf8')).toBe('judged\njudged\n');
@@ -193,7 +193,7 @@ export function killLoops(place: StoreOfSuite): void {
         expect(await runner(scratch, id, { where: 'baseline:before', count: 1 })).toBe('SIGKILL');
         expect(await runner(scratch, id)).toBe(0);
         await using pulse = await createPulse({ environment: scratch.environment });
-        const { session, baseline } = await pulse.workflows.view(id);
+        const { session, baseline } = await pulse.workflow.rows(id);
         expect(session).toMatchObject({ stop_reason: 'approval_required', total_commits: 1 });
         expect(baseline).toEqual([]);
       },
@@ -208,7 +208,7 @@ export function killLoops(place: StoreOfSuite): void {
         expect(await runner(scratch, id, { where, count })).toBe('SIGKILL');
         expect(await runner(scratch, id)).toBe(0);
         await using pulse = await createPulse({ environment: scratch.environment });
-        const { session, research, experiments } = await pulse.research.view(id);
+        const { session, research, experiments } = await pulse.research.rows(id);
         expect(session).toMatchObject({
           status: 'complete',
           stop_reason: 'iteration_limit',
@@ -242,7 +242,7 @@ export function killLoops(place: StoreOfSuite): void {
         expect(await runner(scratch, id, { where, count })).toBe('SIGKILL');
         expect(await runner(scratch, id)).toBe(0);
         await using pulse = await createPulse({ environment: scratch.environment });
-        const { session, research, experiments } = await pulse.research.view(id);
+        const { session, research, experiments } = await pulse.research.rows(id);
         expect(session).toMatchObject({
           status: 'complete',
           stop_reason: 'iteration_limit',
@@ -315,7 +315,7 @@ async function startWorkflow(
   await using pulse = await createPulse({ environment: scratch.environment });
   const script = instead ? PULSES.replace(/^three\).*$/m, instead) : PULSES;
   const pulses = ids.map((id) => ({ id, title: id, description: `Do ${id}.` }));
-  const { session } = await pulse.workflows.start({
+  const { session } = await pulse.workflow.start({
     plan: { title: 'Count', pulses, ...plan },
     path: scratch.repository,
     command: `sh '${scratch.file('agent.sh', script)}'`,

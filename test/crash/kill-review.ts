@@ -72,7 +72,7 @@ export function killReview(place: StoreOfSuite): void {
       expect(await runner(scratch, id)).toBe(0);
       expectMerged(scratch, { way, branch });
       await using pulse = await createPulse({ environment: scratch.environment });
-      const { session, workflow } = await pulse.workflows.view(id);
+      const { session, workflow } = await pulse.workflow.rows(id);
       expect(session).toMatchObject({ status: 'complete', stop_reason: 'completed' });
       expect(workflow).toMatchObject({ merged_sha: scratch.git('rev-parse', 'main'), reviewed_by: 'test' });
       expect(scratch.git('worktree', 'list').split('\n')).toHaveLength(1);
@@ -259,14 +259,14 @@ export async function passedInReview(): Promise<{ points: CrashPoint[] }> {
   const trace = (point: CrashPoint): void => void points.push(point);
   const { id } = await waiting(scratch, trace);
   await using pulse = await createPulse({ environment: scratch.environment, trace });
-  await pulse.workflows.approveReview(id, { mode: 'ff', actor: 'test' });
+  await pulse.workflow.review(id, { approve: true, merge: 'ff', actor: 'test' });
   return { points };
 }
 
 /** All pulses are done, and it waits for a person. */
 async function waiting(scratch: Scratch, trace?: Trace): Promise<{ id: string; branch: string }> {
   await using pulse = await createPulse({ environment: scratch.environment, trace });
-  const { session } = await pulse.workflows.start({
+  const { session } = await pulse.workflow.start({
     plan: {
       title: 'Count',
       pulses: ['one', 'two'].map((id) => ({ id, title: id, description: `Do ${id}.` })),
@@ -290,7 +290,7 @@ function commitOnBase(scratch: Scratch, name: string): void {
 /** What a review may change, as a person sees it. */
 async function worldOf(scratch: Scratch, id: string) {
   await using pulse = await createPulse({ environment: scratch.environment });
-  const { session, workflow } = await pulse.workflows.view(id);
+  const { session, workflow } = await pulse.workflow.rows(id);
   const { status, stop_reason } = session;
   return {
     session: { status, stop_reason, merged: workflow.merged_sha },

@@ -158,7 +158,7 @@ const TROUBLED: Trouble[] = CRASH_SIDES.flatMap((side): Trouble[] => [
 async function resumePaused(scratch: Scratch, sessionId: string): Promise<void> {
   {
     await using pulse = await createPulse({ environment: scratch.environment });
-    expect((await pulse.get(sessionId)).session.status).toBe('paused');
+    expect((await pulse.show(sessionId)).session.status).toBe('paused');
     await pulse.resume(sessionId, { actor: 'test' });
   }
   expect(await runner(scratch, sessionId)).toBe(0);
@@ -188,7 +188,7 @@ export function runner(scratch: Scratch, sessionId: string, one?: Case): Promise
 
 async function expectSound(scratch: Scratch, sessionId: string): Promise<void> {
   await using pulse = await createPulse({ environment: scratch.environment });
-  const { session, iterations } = await pulse.get(sessionId);
+  const { session, iterations } = await pulse.show(sessionId);
   expect(session).toMatchObject({ status: 'complete', stop_reason: 'completed', total_commits: ITERATIONS });
   const log = scratch.git(
     'log',

@@ -89,7 +89,7 @@ async function runUntilEnded(scratch: Scratch, sessionId: string): Promise<void>
 
 async function expectSound(scratch: Scratch, sessionId: string): Promise<void> {
   await using pulse = await createPulse({ environment: scratch.environment });
-  const { session } = await pulse.get(sessionId);
+  const { session } = await pulse.show(sessionId);
   expect(session).toMatchObject({ status: 'complete', current_iteration: 4, total_commits: 4 });
   expect(scratch.git('show', `${session.branch_name}:log.txt`).split('\n')).toEqual(['1', '2', '3', '4']);
   const { events } = await pulse.export(sessionId);

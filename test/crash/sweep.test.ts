@@ -51,7 +51,7 @@ it('ends what still runs in the worktree and keeps what lies there aside', { tim
 
   await pulse.run(session.id, new AbortController().signal);
 
-  const { session: ended, iterations } = await pulse.get(session.id);
+  const { session: ended, iterations } = await pulse.show(session.id);
   expect(ended.status).toBe('complete');
   expect(iterations[0]).toMatchObject({ attempt: 2, files_changed: ['new.txt'] });
   expect((await gone)[1]).toBe('SIGKILL');

@@ -31,7 +31,7 @@ it(`${COUNT} first starts at once on one state directory, with readers beside th
 
 async function settled(reader: Awaited<ReturnType<typeof createPulse>>) {
   for (;;) {
-    const sessions = await reader.list({ limit: COUNT * 2 });
+    const { sessions } = await reader.list({ limit: COUNT * 2 });
     const states = await Promise.all(sessions.map((session) => reader.runner(session.id)));
     const isOver = sessions.every((session) => session.status !== 'running' && session.status !== 'pending');
     if (isOver && states.every((state) => state === 'none')) return sessions;

@@ -130,7 +130,7 @@ async function runAll(place: Place): Promise<string[]> {
     iterations: 2,
   });
   await run(labId);
-  const { experiments } = await pulse.research.view(labId);
+  const { experiments } = await pulse.research.rows(labId);
   writeFileSync(join(scratch.home, 'report.html'), await pulse.research.report(labId));
   expect(experiments.map(({ status }) => status).toSorted()).toEqual(['crash', 'keep']);
   return ids;
@@ -154,7 +154,7 @@ async function runWorkflow(
     'pulse-agent.sh',
     `#!/bin/sh\ncat > /dev/null\n${TELL_ALL}\necho x > x.txt\n${lines.join('')}`,
   );
-  const { session } = await pulse.workflows.start({
+  const { session } = await pulse.workflow.start({
     plan: {
       title: 'Tell nothing',
       pulses: [{ id: 'one', title: 'One', description: 'Do it.' }],

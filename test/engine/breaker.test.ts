@@ -113,7 +113,7 @@ describe.each(['SQLite', 'PostgreSQL'])(
       const failing = drive(first);
       await until('it waits', async () => (await types(first)).includes('iteration.retried'));
       expect(await store.read((db) => findBreaker(db, key))).toMatchObject({ state: 'open', trips: 1 });
-      const { session, waiting: wait } = await pulse.get(first);
+      const { session, waiting: wait } = await pulse.show(first);
       expect(session).toMatchObject({ status: 'running', stop_reason: null });
       expect(wait).toMatchObject({ agent: 'replay', failureClass: 'overloaded', until: session.resume_at });
       expect(wait?.patienceMs).toBe(6 * 3_600_000);

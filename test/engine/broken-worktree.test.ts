@@ -20,7 +20,7 @@ describe('an agent that', () => {
     const scene = await makeScene();
     const session = await scene.startAndRun(once(scene, script));
     expect(session).toMatchObject({ status: 'complete', current_iteration: 1, total_commits: 1 });
-    expect((await scene.pulse.get(session.id)).iterations[0]!.attempt).toBe(2);
+    expect((await scene.pulse.show(session.id)).iterations[0]!.attempt).toBe(2);
     expect(scene.sh(scene.root, 'show', `${session.branch_name}:work.txt`)).toBe('work');
     const retried = await scene.seen(session, 'iteration.retried');
     expect(retried.data).toMatchObject({ failureClass: 'crashed' });

@@ -58,7 +58,7 @@ END
       cp to-clean sub/.git; node exchange.cjs & pid=$!
       OUT=.; for n in 1 2 3 4; do echo $n > sub/f; ${done('feat: a', ['a.txt'], { to: 'done.json' })}; done
       kill $pid; echo '<signal>BLOCKED: enough</signal>'`;
-    const { session } = await scene.pulse.workflows.start({
+    const { session } = await scene.pulse.workflow.start({
       plan: plan('one'),
       path: scene.scratch.repository,
       command: script,
@@ -87,7 +87,7 @@ END
         maxIterations: 1,
       }),
     );
-    const { iteration } = await scene.pulse.iteration(session.id, 1);
+    const { iteration } = await scene.pulse.showIteration(session.id, { number: 1 });
     expect(iteration.output_full).not.toContain('REPLACED');
     expect(session).toMatchObject({ status: 'complete', total_commits: 1 });
     expect(existsSync(outside)).toBe(false);

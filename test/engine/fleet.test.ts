@@ -29,7 +29,7 @@ describe('a session with labels', () => {
     });
     const daemon = fleet.daemon('one', ['linux', 'fast']);
     expect(await fleet.runner.run(session.id, new AbortController().signal)).toBe('left');
-    const { session: ended } = await fleet.runner.get(session.id);
+    const { session: ended } = await fleet.runner.show(session.id);
     expect(ended).toMatchObject({ status: 'complete', total_commits: 3 });
     const log = scratch.git('show', `${ended.branch_name}:log.txt`).split('\n');
     expect(new Set(log)).toEqual(
@@ -57,10 +57,10 @@ describe('a session with labels', () => {
     const running = fleet.runner.run(session.id, new AbortController().signal);
     const wrong = fleet.daemon('wrong', ['windows']);
     await delay(1_500);
-    expect((await fleet.runner.get(session.id)).iterations[0]).toMatchObject({ status: 'dispatched' });
+    expect((await fleet.runner.show(session.id)).iterations[0]).toMatchObject({ status: 'dispatched' });
     const right = fleet.daemon('right', ['linux']);
     await running;
-    expect((await fleet.runner.get(session.id)).session.status).toBe('complete');
+    expect((await fleet.runner.show(session.id)).session.status).toBe('complete');
     expect(worktreesIn(scratch, 'wrong')).toEqual([]);
     await Promise.all([wrong.stop(), right.stop()]);
   }, 60_000);
@@ -80,12 +80,12 @@ describe('a session with labels', () => {
     });
     const first = fleet.daemon('first', ['linux']);
     const running = fleet.runner.run(session.id, new AbortController().signal);
-    await until(async () => (await fleet.runner.get(session.id)).iterations[1]?.status === 'running');
+    await until(async () => (await fleet.runner.show(session.id)).iterations[1]?.status === 'running');
     await delay(300);
     await first.stop();
     const second = fleet.daemon('second', ['linux']);
     await running;
-    const { session: ended, iterations } = await fleet.runner.get(session.id);
+    const { session: ended, iterations } = await fleet.runner.show(session.id);
     expect(ended).toMatchObject({ status: 'complete', total_commits: 3 });
     expect(iterations.map((it) => it.attempt)).toEqual([1, 2, 1]);
     await second.stop();
@@ -138,7 +138,7 @@ describe('a session with labels', () => {
     const daemon = fleet.daemon('one', ['linux']);
     await fleet.runner.run(session.id, new AbortController().signal);
     await daemon.stop();
-    const { iterations } = await fleet.runner.get(session.id);
+    const { iterations } = await fleet.runner.show(session.id);
     const over = `refs/pulse/attempts/${iterations[0]!.inbox_task_id}`;
     const foreign = 'refs/pulse/attempts/tsk_of_somebody_else';
     for (const where of [scratch.repository, remote]) {
@@ -157,8 +157,8 @@ describe('a session with labels', () => {
     });
     const stop = new AbortController();
     const running = fleet.runner.run(waiting.id, stop.signal);
-    await until(async () => (await fleet.runner.get(waiting.id)).iterations.length === 1);
-    const living = `refs/pulse/attempts/${(await fleet.runner.get(waiting.id)).iterations[0]!.inbox_task_id}`;
+    await until(async () => (await fleet.runner.show(waiting.id)).iterations.length === 1);
+    const living = `refs/pulse/attempts/${(await fleet.runner.show(waiting.id)).iterations[0]!.inbox_task_id}`;
     execFileSync('git', ['-C', remote, 'update-ref', living, session.base_sha]);
     expect((await fleet.runner.collect(scratch.repository)).attempts).toEqual([]);
     expect(refsOf(remote)).toContain(living);

@@ -20,7 +20,7 @@ describe('a clean filter that hangs', () => {
     const running = scene.run(session);
     await until(() => existsSync(begun));
     const askedMs = performance.now();
-    const aborted = await scene.pulse.abort(session.id, { actor: 'test' });
+    const { session: aborted } = await scene.pulse.abort(session.id, { actor: 'test' });
     expect(performance.now() - askedMs).toBeLessThan(10_000);
     expect(aborted.status).toBe('aborted');
     expect(sleepers(forever)).toEqual([]);

@@ -69,7 +69,7 @@ describe('a run without a signal', () => {
     expect(calls).toHaveLength(2);
     expect(ended).toMatchObject({ status: 'blocked', stop_reason: 'no_signal' });
     expect(ended.blocked_reason).toContain('Shall I use the old port or a new one?');
-    const [iteration] = (await pulse.get(ended.id)).iterations;
+    const [iteration] = (await pulse.show(ended.id)).iterations;
     expect(iteration).toMatchObject({
       signal: 'BLOCKED',
       signal_source: 'default',

@@ -22,20 +22,20 @@ it('packs the texts of a session that has ended, and shows them as before wherev
   );
   expect(packs).toContainEqual({ kind: 'texts', first_number: 1, last_number: 3 });
 
-  const { iterations } = await pulse.get(session.id);
+  const { iterations } = await pulse.show(session.id);
   expect(iterations.map(({ task_content }) => task_content)).toEqual(
     [1, 2, 3].map((number) => readFileSync(`${folder}/brief-${number}.txt`, 'utf8')),
   );
   expect(iterations.map(({ output_full }) => output_full?.slice(0, COMPARED))).toEqual(
     [1, 2, 3].map((number) => words(COMPARED, number)),
   );
-  const context = await pulse.context(session.id, { maxTurns: 2 });
+  const context = await pulse.showContext(session.id, { maxTurns: 2 });
   expect(context.turns.at(-1)?.content.slice(0, COMPARED)).toBe(words(COMPARED, 3));
   expect(context.iteration?.task_content).toBe(iterations[2]?.task_content);
 
   const next = await scene.startAndRun(script(1), { anchorTurnId: context.turns.at(-1)!.id });
   expect(next.status).toBe('complete');
-  const { anchor } = await pulse.context(next.id, { maxTurns: 1 });
+  const { anchor } = await pulse.showContext(next.id, { maxTurns: 1 });
   expect(anchor).toMatchObject({ session_id: session.id, iteration_number: 3 });
   expect(anchor?.content.slice(0, COMPARED)).toBe(words(COMPARED, 3));
 });

@@ -37,7 +37,7 @@ describe('a session that is aborted behind its runner', () => {
     'stays aborted at %s: no late result, no live iteration, nothing after it in the events',
     async (point) => {
       const scene = await abortedAt(point);
-      const { session, iterations } = await scene.pulse.get(scene.id);
+      const { session, iterations } = await scene.pulse.show(scene.id);
       expect(session).toMatchObject({ status: 'aborted', stop_reason: 'aborted_by_user', total_commits: 0 });
       for (const iteration of iterations) {
         expect(iteration).toMatchObject({ status: 'failed', failure_class: 'cancelled', signal: null });
@@ -52,7 +52,7 @@ describe('a session that is aborted behind its runner', () => {
 
   it('is not taken up again for a retry', async () => {
     const scene = await abortedAt('retry:before', 'exit 3');
-    const { session, iterations } = await scene.pulse.get(scene.id);
+    const { session, iterations } = await scene.pulse.show(scene.id);
     expect(session.status).toBe('aborted');
     expect(iterations).toMatchObject([{ status: 'failed', attempt: 1 }]);
     const tasks = await scene.store.read((db) => db.selectFrom('inbox_tasks').select('status').execute());

@@ -15,7 +15,7 @@ describe('what goes on in an iteration', () => {
     });
     const running = scene.run(session);
     await scene.seen(session, 'iteration.progress');
-    const { doing } = await scene.pulse.get(session.id);
+    const { doing } = await scene.pulse.show(session.id);
     expect(doing).toMatchObject({ text: 'setting up: sleep 1.4; true' });
     await running;
     const told = (await scene.events(session)).filter(({ type }) => type === 'iteration.progress');
@@ -24,7 +24,7 @@ describe('what goes on in an iteration', () => {
       { phase: 'agent' },
       { phase: 'verifying', command: 'sleep 1.3; true' },
     ]);
-    expect((await scene.pulse.get(session.id)).doing).toBeNull();
+    expect((await scene.pulse.show(session.id)).doing).toBeNull();
   });
 
   it('is not told where it is over at once, and what comes after a told one always is', async () => {

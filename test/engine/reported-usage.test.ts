@@ -20,7 +20,7 @@ describe('an agent that reports more than anybody can spend', () => {
     expect(session).toMatchObject({ status: 'complete', total_tokens_used: 15, spent_usd: 0 });
     const codes = scene.sh(scene.root, 'show', `${session.branch_name}:codes`).split('\n');
     expect(codes).toEqual(['1', '1', '1', '1', '0']);
-    expect(await scene.pulse.list({})).toHaveLength(1);
+    expect((await scene.pulse.list({})).sessions).toHaveLength(1);
     expect((await scene.pulse.figures()).tokens).toBe(15);
   });
 
@@ -46,6 +46,6 @@ it.each([[{ maxIterations: 1e15 }], [{ budgetTokens: 1e16 }]])(
   async (limits) => {
     const { start, pulse } = await makeScene();
     await expect(start(COMPLETE, limits)).rejects.toMatchObject({ code: 'invalid_input' });
-    expect(await pulse.list({})).toEqual([]);
+    expect((await pulse.list({})).sessions).toEqual([]);
   },
 );

@@ -25,7 +25,7 @@ async function runInside(scene: Scene, script: string, input = {}): Promise<Sess
 
 /** What the agent printed, without the signal. */
 async function said(scene: Scene, session: Session): Promise<string> {
-  return (await scene.pulse.iteration(session.id, 1)).iteration.output_full ?? '';
+  return (await scene.pulse.showIteration(session.id, { number: 1 })).iteration.output_full ?? '';
 }
 
 /** A repository within the worktree, whose filter git would run when it looks at the files. */
@@ -222,7 +222,9 @@ describe.skipIf(!state.works)('the end of an agent in the sandbox', () => {
     const session = await runInside(scene, `trap '' TERM INT; setsid sleep ${forever}2 & sleep ${forever}3`, {
       iterationTimeoutMs: 500,
     });
-    expect((await scene.pulse.iteration(session.id, 1)).iteration.failure_class).toBe('timeout_hard');
+    expect((await scene.pulse.showIteration(session.id, { number: 1 })).iteration.failure_class).toBe(
+      'timeout_hard',
+    );
     expect(sleepers(forever)).toEqual([]);
   });
 
@@ -277,7 +279,7 @@ describe('where bubblewrap cannot be used', () => {
       exitCode: 2,
       message: expect.stringContaining(why),
     });
-    expect(await scene.pulse.list({})).toEqual([]);
+    expect((await scene.pulse.list({})).sessions).toEqual([]);
     expect(scene.refs('refs/heads')).toHaveLength(1);
   });
 

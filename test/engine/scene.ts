@@ -65,7 +65,7 @@ export async function makeScene(given: SceneOptions = {}): Promise<Scene> {
 
   async function run({ id }: Pick<Session, 'id'>): Promise<Session> {
     await pulse.run(id, new AbortController().signal);
-    return (await pulse.get(id)).session;
+    return (await pulse.show(id)).session;
   }
 
   async function events({ id }: Pick<Session, 'id'>): Promise<PulseEvent[]> {

@@ -33,7 +33,7 @@ describe('a person who', () => {
     await up(2);
     const head = headRef(session.id);
     expect(sh(root, 'show', `${head}:n.txt`)).toBe('1');
-    expect((await scene.pulse.get(session.id)).session.branch_lags_at).toBe(scene.head);
+    expect((await scene.pulse.show(session.id)).session.branch_lags_at).toBe(scene.head);
     const { data } = await scene.seen(session, 'branch.lagged');
     expect(data).toMatchObject({ branch: session.branch_name, checkedOutIn: root, ref: head });
     expect(sh(root, 'status', '--porcelain')).toBe('');
@@ -70,7 +70,7 @@ describe('a person who', () => {
     go(2);
     expect(await running).toMatchObject({ status: 'complete', current_iteration: 2, total_commits: 2 });
     expect(sh(root, 'ls-tree', '--name-only', session.branch_name)).toBe('a.txt\nn.txt\ntheirs.txt');
-    const { iterations } = await scene.pulse.get(session.id);
+    const { iterations } = await scene.pulse.show(session.id);
     expect(iterations.map(({ attempt, files_changed }) => [attempt, files_changed])).toEqual([
       [1, ['n.txt']],
       [1, ['n.txt']],
@@ -132,7 +132,7 @@ describe('a person who', () => {
     const ref = `refs/pulse/recovery/${session.id}/1.1`;
     expect(scene.refs()).toContain(ref);
     expect(sh(root, 'show', `${ref}:a.txt`)).toBe('a\nmine');
-    const [iteration] = (await scene.pulse.get(session.id)).iterations;
+    const [iteration] = (await scene.pulse.show(session.id)).iterations;
     expect(iteration).toMatchObject({ attempt: 2, start_sha: theirs });
     expect(iteration!.task_content).toContain(ref);
   });

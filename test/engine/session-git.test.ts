@@ -20,7 +20,7 @@ describe('an agent that', () => {
       ${COMPLETE}`);
     expect(session).toMatchObject({ status: 'complete', total_commits: 1 });
     expect(sh(root, 'log', '--format=%s', `main..${session.branch_name}`)).toBe('pulse: iteration 1: Done.');
-    expect((await scene.pulse.get(session.id)).iterations[0]!.files_changed).toEqual([
+    expect((await scene.pulse.show(session.id)).iterations[0]!.files_changed).toEqual([
       'one.txt',
       'three.txt',
       'two.txt',
@@ -41,7 +41,7 @@ describe('an agent that', () => {
         4) git checkout -q ${scene.head}; echo four > four.txt; ${COMPLETE};;
       esac`);
     expect(session).toMatchObject({ status: 'complete', current_iteration: 4 });
-    const { iterations } = await scene.pulse.get(session.id);
+    const { iterations } = await scene.pulse.show(session.id);
     expect(iterations.map(({ files_changed }) => files_changed)).toEqual([
       ['one.txt'],
       ['two.txt'],
@@ -59,7 +59,7 @@ describe('an agent that', () => {
     const scene = await makeScene();
     const session = await scene.startAndRun(COMPLETE);
     expect(session.total_commits).toBe(0);
-    expect((await scene.pulse.get(session.id)).iterations[0]).toMatchObject({
+    expect((await scene.pulse.show(session.id)).iterations[0]).toMatchObject({
       commit_hash: null,
       files_changed: [],
     });
@@ -72,7 +72,7 @@ describe('an agent that', () => {
       maxIterations: 20,
     });
     expect(session).toMatchObject({ status: 'blocked', stop_reason: 'stagnation', current_iteration: 7 });
-    const { iterations } = await scene.pulse.get(session.id);
+    const { iterations } = await scene.pulse.show(session.id);
     const isDiagnostic = iterations.map(({ task_content }) => task_content.includes('# Stop and think'));
     expect(isDiagnostic).toEqual([false, false, false, false, false, true, true]);
     expect(iterations.map(({ new_tree }) => new_tree)).toEqual([1, 1, 0, 0, 0, 0, 0]);
@@ -118,7 +118,7 @@ describe('two processes that run the same session', () => {
     writeFileSync(go, '');
     expect((await ended)[0]).toEqual({ end: 'left', status: 'complete' });
     await gone;
-    expect((await scene.pulse.get(session.id)).session).toMatchObject({
+    expect((await scene.pulse.show(session.id)).session).toMatchObject({
       total_commits: 1,
       current_iteration: 1,
     });
@@ -138,7 +138,7 @@ describe('two processes that run the same session', () => {
     const done = await scene.run(session);
     expect(performance.now() - began).toBeLessThan(10_000);
     expect(done).toMatchObject({ status: 'complete', total_commits: 1, reserved_usd: 0 });
-    expect((await scene.pulse.get(session.id)).iterations).toMatchObject([
+    expect((await scene.pulse.show(session.id)).iterations).toMatchObject([
       { attempt: 2, status: 'complete' },
     ]);
     expect(scene.sh(scene.root, 'show', `${session.branch_name}:f`)).toBe('x');
@@ -151,7 +151,7 @@ describe('two processes that run the same session', () => {
     const killed = once(first, 'exit');
     first.kill('SIGKILL');
     await killed;
-    expect((await scene.pulse.abort(session.id, { actor: 'test' })).status).toBe('aborted');
+    expect((await scene.pulse.abort(session.id, { actor: 'test' })).session.status).toBe('aborted');
     expect(existsSync(session.worktree_path)).toBe(false);
     expect(scene.sh(scene.root, 'show', `refs/pulse/recovery/${session.id}/1.1:f`)).toBe('x');
   });

@@ -44,7 +44,7 @@ describe('a blocked session', () => {
       total_commits: 2,
       stop_reason: 'completed',
     });
-    const { iterations } = await scene.pulse.get(blocked.id);
+    const { iterations } = await scene.pulse.show(blocked.id);
     expect(iterations[1]!.task_content).toContain('Port `8080`, please.');
     expect(iterations[1]!.task_content).toContain('Which port shall it be?');
     const resumed = (await scene.events(blocked)).find(({ type }) => type === 'session.resumed');
@@ -63,7 +63,7 @@ describe('a blocked session', () => {
     );
     await scene.pulse.resume(blocked.id, { ...PERSON, answer: 'Therefore.' });
     await scene.run(blocked);
-    const { iterations } = await scene.pulse.get(blocked.id);
+    const { iterations } = await scene.pulse.show(blocked.id);
     const quoting = iterations.filter(({ task_content }) => task_content.includes('Therefore.'));
     expect(quoting.map(({ iteration_number }) => iteration_number)).toEqual([2]);
   });
@@ -80,7 +80,7 @@ describe('a blocked session', () => {
     sh(root, 'switch', '-q', 'main');
     await scene.pulse.resume(blocked.id, PERSON);
     expect((await scene.run(blocked)).status).toBe('complete');
-    const { iterations } = await scene.pulse.get(blocked.id);
+    const { iterations } = await scene.pulse.show(blocked.id);
     expect(iterations[1]!.start_sha).toBe(theirs);
     expect(sh(root, 'log', '--format=%s', `main..${blocked.branch_name}`).split('\n')).toEqual([
       'pulse: iteration 2: Done.',
@@ -100,7 +100,7 @@ describe('a blocked session', () => {
       current_iteration: 2,
     });
     await expect(scene.pulse.resume(blocked.id, PERSON)).rejects.toMatchObject({ code: 'limit_not_raised' });
-    expect((await scene.pulse.get(blocked.id)).session.status).toBe('blocked');
+    expect((await scene.pulse.show(blocked.id)).session.status).toBe('blocked');
     await scene.pulse.resume(blocked.id, { ...PERSON, maxIterations: 3 });
     expect(await scene.run(blocked)).toMatchObject({ stop_reason: 'iteration_limit', current_iteration: 3 });
   });
@@ -117,7 +117,7 @@ describe('a blocked session', () => {
     });
     await scene.pulse.resume(blocked.id, PERSON);
     expect(await scene.run(blocked)).toMatchObject({ status: 'complete', current_iteration: 5 });
-    const { iterations } = await scene.pulse.get(blocked.id);
+    const { iterations } = await scene.pulse.show(blocked.id);
     expect(iterations.map(({ outcome }) => outcome)).toEqual([
       'rejected',
       'rejected',
@@ -165,7 +165,7 @@ describe('a pause', () => {
     await scene.pulse.resume(session.id, PERSON);
     const done = await scene.run(session);
     expect(done).toMatchObject({ status: 'complete', current_iteration: 1, total_commits: 1 });
-    const { iterations } = await scene.pulse.get(session.id);
+    const { iterations } = await scene.pulse.show(session.id);
     expect(iterations).toMatchObject([
       { iteration_number: 1, attempt: 2, status: 'complete', start_sha: scene.head },
     ]);
@@ -181,7 +181,7 @@ describe('a pause', () => {
     await running;
     await scene.pulse.resume(session.id, { ...PERSON, answer: 'Do it in one file.' });
     await scene.run(session);
-    const { iterations } = await scene.pulse.get(session.id);
+    const { iterations } = await scene.pulse.show(session.id);
     expect(iterations).toMatchObject([{ attempt: 2 }]);
     expect(iterations[0]!.task_content).toContain('Do it in one file.');
     expect(iterations[0]!.task_content).toContain(`refs/pulse/recovery/${session.id}/1.1`);
@@ -215,7 +215,9 @@ describe('a pause', () => {
     sh(root, 'switch', '-q', 'main');
     await scene.pulse.resume(session.id, PERSON);
     expect(await scene.run(session)).toMatchObject({ status: 'complete', total_commits: 1 });
-    expect((await scene.pulse.get(session.id)).iterations).toMatchObject([{ attempt: 2, start_sha: theirs }]);
+    expect((await scene.pulse.show(session.id)).iterations).toMatchObject([
+      { attempt: 2, start_sha: theirs },
+    ]);
     expect(sh(root, 'rev-parse', `${session.branch_name}~1`)).toBe(theirs);
   });
 
@@ -228,11 +230,11 @@ describe('a pause', () => {
     const running = drive(scene, session);
     await until(() => existsSync(`${gate}.open`));
     await scene.pulse.pause(session.id, PERSON);
-    expect((await scene.pulse.get(session.id)).session.status).toBe('running');
+    expect((await scene.pulse.show(session.id)).session.status).toBe('running');
     writeFileSync(gate, '');
     expect(await running).toMatchObject({ status: 'paused', current_iteration: 1, total_commits: 1 });
     expect(scene.refs()).toEqual([`refs/pulse/head/${session.id}`]);
-    const { iterations } = await scene.pulse.get(session.id);
+    const { iterations } = await scene.pulse.show(session.id);
     expect(iterations).toMatchObject([{ status: 'complete', outcome: 'continued' }]);
   });
 
@@ -243,7 +245,7 @@ describe('a pause', () => {
     await scene.seen(session, 'iteration.retried');
     await scene.pulse.pause(session.id, PERSON);
     expect(await running).toMatchObject({ status: 'paused', resume_at: null });
-    expect((await scene.pulse.get(session.id)).iterations[0]!.attempt).toBeLessThan(3);
+    expect((await scene.pulse.show(session.id)).iterations[0]!.attempt).toBeLessThan(3);
   });
 
   it('of a session that nobody runs is done on the spot', async () => {
@@ -252,7 +254,7 @@ describe('a pause', () => {
     await scene.store.tx('test', async (db) => {
       await db.updateTable('pulse_sessions').set({ status: 'running' }).execute();
     });
-    expect(await scene.pulse.pause(session.id, PERSON)).toMatchObject({ status: 'paused' });
+    expect((await scene.pulse.pause(session.id, PERSON)).session).toMatchObject({ status: 'paused' });
     await expect(scene.pulse.pause(session.id, PERSON)).rejects.toMatchObject({ code: 'invalid_transition' });
     await scene.pulse.resume(session.id, PERSON);
     expect((await scene.run(session)).status).toBe('complete');
@@ -276,13 +278,13 @@ describe('an abort in the middle of a run', () => {
     await until(() => existsSync(join(folder, 'up')));
     await until(() => processesIn(session.worktree_path).length >= 7);
     const began = performance.now();
-    const aborted = await scene.pulse.abort(session.id, PERSON);
+    const { session: aborted } = await scene.pulse.abort(session.id, PERSON);
     expect(performance.now() - began).toBeLessThan(10_000);
     expect(aborted).toMatchObject({ status: 'aborted', stop_reason: 'aborted_by_user', reserved_usd: 0 });
     await running;
     expect(sleepers()).toEqual([]);
     expect(existsSync(session.worktree_path)).toBe(false);
-    const { iterations, session: after } = await scene.pulse.get(session.id);
+    const { iterations, session: after } = await scene.pulse.show(session.id);
     expect(after).toMatchObject({ status: 'aborted', total_commits: 0 });
     expect(iterations).toMatchObject([
       { status: 'failed', failure_class: 'cancelled', signal: null, commit_hash: null },
@@ -300,10 +302,10 @@ describe('an abort in the middle of a run', () => {
   it('of a pending, a blocked and a paused session ends it and removes its worktree', async () => {
     const scene = await makeScene();
     const pending = await scene.start(COMPLETE);
-    expect((await scene.pulse.abort(pending.id, PERSON)).status).toBe('aborted');
+    expect((await scene.pulse.abort(pending.id, PERSON)).session.status).toBe('aborted');
     const blocked = await scene.startAndRun('echo x > f; echo "<signal>BLOCKED: x</signal>"');
     expect(existsSync(blocked.worktree_path)).toBe(true);
-    expect((await scene.pulse.abort(blocked.id, PERSON)).status).toBe('aborted');
+    expect((await scene.pulse.abort(blocked.id, PERSON)).session.status).toBe('aborted');
     expect(existsSync(blocked.worktree_path)).toBe(false);
     expect((await scene.events(blocked)).at(-1)).toMatchObject({
       type: 'session.aborted',
@@ -320,7 +322,7 @@ describe('a run that takes too long', () => {
       { iterationTimeoutMs: 700 },
     );
     expect(session).toMatchObject({ status: 'complete', current_iteration: 2, total_commits: 2 });
-    const { iterations } = await scene.pulse.get(session.id);
+    const { iterations } = await scene.pulse.show(session.id);
     expect(iterations[0]).toMatchObject({
       status: 'timeout',
       outcome: 'timeout',
@@ -340,7 +342,7 @@ describe('a run that takes too long', () => {
       { idleTimeoutMs: 800 },
     );
     expect(session).toMatchObject({ status: 'complete', current_iteration: 2 });
-    const { iterations } = await scene.pulse.get(session.id);
+    const { iterations } = await scene.pulse.show(session.id);
     expect(iterations[0]).toMatchObject({ status: 'timeout', failure_class: 'timeout_idle' });
     expect(iterations[1]!.task_content).toContain('no activity');
   });
@@ -364,7 +366,7 @@ describe('an agent that crashes', () => {
     );
     await scene.pulse.resume(blocked.id, { ...PERSON, answer: 'Therefore.' });
     expect((await scene.run(blocked)).status).toBe('complete');
-    const { iterations } = await scene.pulse.get(blocked.id);
+    const { iterations } = await scene.pulse.show(blocked.id);
     expect(iterations[1]).toMatchObject({ attempt: 2 });
     expect(iterations[1]!.task_content).toContain('Therefore.');
   });
@@ -392,7 +394,7 @@ describe('an agent that crashes', () => {
     for (const attempt of [1, 2, 3]) {
       expect(readFileSync(join(scene.folder, `seen-${attempt}`), 'utf8')).toBe('a.txt\n');
     }
-    const { iterations } = await scene.pulse.get(session.id);
+    const { iterations } = await scene.pulse.show(session.id);
     expect(iterations).toMatchObject([
       { attempt: 3, status: 'failed', outcome: 'crashed', failure_class: 'crashed' },
     ]);
@@ -442,7 +444,7 @@ describe('an agent that spends', () => {
       total_commits: 1,
     });
     expect(session.spent_usd).toBeCloseTo(1.1);
-    const { iterations } = await scene.pulse.get(session.id);
+    const { iterations } = await scene.pulse.show(session.id);
     expect(iterations[0]).toMatchObject({
       outcome: 'blocked',
       signal: null,

@@ -65,7 +65,7 @@ describe('a session that goes well', () => {
       { iteration: 3, signal: 'COMPLETE', files: ['step-3.txt'] },
     ]);
 
-    const { iterations } = await pulse.get(session.id);
+    const { iterations } = await pulse.show(session.id);
     expect(iterations).toHaveLength(3);
     const commits = sh(root, 'log', '--format=%H', '--reverse', `${head}..${session.branch_name}`).split(
       '\n',
@@ -174,7 +174,7 @@ describe('a session that goes well', () => {
       `${call} '{"signal":"complete"}' $PULSE_TOOLS_URL/tools/pulse_signal; echo; echo '<signal>BLOCKED: no</signal>'`,
     );
     expect(session.status).toBe('complete');
-    const [iteration] = (await scene.pulse.get(session.id)).iterations;
+    const [iteration] = (await scene.pulse.show(session.id)).iterations;
     expect(iteration).toMatchObject({
       signal: 'COMPLETE',
       signal_source: 'tool',
@@ -186,7 +186,7 @@ describe('a session that goes well', () => {
     const scene = await makeScene();
     const session = await scene.startAndRun('cat > brief.txt; echo "All tasks are complete."');
     expect(session).toMatchObject({ status: 'complete', current_iteration: 2 });
-    const { iterations } = await scene.pulse.get(session.id);
+    const { iterations } = await scene.pulse.show(session.id);
     expect(iterations.map(({ outcome }) => outcome)).toEqual(['continued', 'completed']);
     expect(iterations[1]!.task_content).toContain('gave no signal');
   });
@@ -294,7 +294,7 @@ describe('the setup of a worktree', () => {
     });
     expect(session.blocked_reason).toContain('exit 4');
     expect(existsSync(join(scene.folder, 'agent-ran'))).toBe(false);
-    const { iterations } = await scene.pulse.get(session.id);
+    const { iterations } = await scene.pulse.show(session.id);
     expect(iterations).toMatchObject([{ status: 'failed', outcome: 'crashed', signal: null }]);
     expect(iterations[0]!.output_summary).toContain('Setup failed');
   });

@@ -46,6 +46,6 @@ describe.skipIf(!hasSshKeygen)('git.sign (needs ssh-keygen)', () => {
     const scene = await makeScene();
     configure(scene, true);
     await expect(scene.start(COMPLETE)).rejects.toMatchObject({ code: 'invalid_config' });
-    expect(await scene.pulse.list({})).toEqual([]);
+    expect((await scene.pulse.list({})).sessions).toEqual([]);
   });
 });

@@ -82,7 +82,7 @@ describe.skipIf(!hasLfs)('a repository with a submodule and with LFS (needs git-
         createdBy: 'cli',
       });
       await pulse.run(session.id, new AbortController().signal);
-      const { session: ended, iterations } = await pulse.get(session.id);
+      const { session: ended, iterations } = await pulse.show(session.id);
       expect(ended, ended.blocked_reason ?? '').toMatchObject({
         status: 'complete',
         stop_reason: 'completed',
@@ -121,7 +121,7 @@ describe.skipIf(!hasLfs)('a repository with a submodule and with LFS (needs git-
       iterations: 1,
     });
     await pulse.run(id, new AbortController().signal);
-    const { session, experiments } = await pulse.research.view(id);
+    const { session, experiments } = await pulse.research.rows(id);
     expect(experiments.map(({ status, reason }) => [status, reason])).toEqual([['keep', expect.anything()]]);
     expectWhole(scratch, home, session.branch_name);
   });

@@ -119,7 +119,7 @@ describe('research over MCP', { timeout: 90_000 }, () => {
     const { code, message } = await failedCall(trusted, 'pulse_research_start', wrong);
     expect(code).toBe('invalid_input');
     for (const part of ['goal', 'direction', 'verifyCommand']) expect(message).toContain(part);
-    expect(await scene.pulse.list({})).toHaveLength(1);
+    expect((await scene.pulse.list({})).sessions).toHaveLength(1);
   });
 
   it('has a commander: tasks from creation to completion, comments, a mailbox', async () => {

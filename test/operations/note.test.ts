@@ -9,7 +9,7 @@ import { COMPLETE, makeScene, type Scene, until } from '../engine/scene.ts';
 const ACTOR = { actor: 'test' };
 
 async function briefs(scene: Scene, { id }: { id: string }): Promise<string[]> {
-  return (await scene.pulse.get(id)).iterations.map(({ task_content }) => task_content);
+  return (await scene.pulse.show(id)).iterations.map(({ task_content }) => task_content);
 }
 
 /** Waits in its first run until the test lets it go on; three iterations in all. */

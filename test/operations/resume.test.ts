@@ -49,7 +49,7 @@ describe('a resume', () => {
     // What was said stays said, though the config says something else.
     const second = await scene.startAndRun(ASKS, { verify: ['true'] });
     await pulse.resume(second.id, { ...ACTOR, setup: ['true'] });
-    const { session } = await pulse.get(second.id);
+    const { session } = await pulse.show(second.id);
     expect(session).toMatchObject({ verify: ['true'], setup: ['true'] });
   });
 
@@ -71,7 +71,7 @@ describe('a resume', () => {
       code: 'limit_not_raised',
       hint: expect.stringContaining('--max-iterations'),
     });
-    expect((await pulse.get(stopped.id)).session.verify, 'a refusal changes nothing').toEqual([]);
+    expect((await pulse.show(stopped.id)).session.verify, 'a refusal changes nothing').toEqual([]);
     await configure(scene, 'maxIterations: 2\n');
     await pulse.resume(stopped.id, ACTOR);
     expect(await run(stopped)).toMatchObject({ max_iterations: 2, current_iteration: 2 });
@@ -109,7 +109,7 @@ describe('a resume', () => {
     await expect(pulse.resume(other.id, ACTOR)).rejects.toMatchObject({ code: 'untrusted_config' });
     writeFileSync(join(scene.root, '.pulse/config.yaml'), 'verfy: []\n');
     await expect(pulse.resume(other.id, ACTOR)).rejects.toMatchObject({ code: 'invalid_config' });
-    expect((await pulse.get(other.id)).session.status).toBe('blocked');
+    expect((await pulse.show(other.id)).session.status).toBe('blocked');
   });
 
   it('reads patience and what else stands in the config', async () => {

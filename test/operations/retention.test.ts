@@ -45,7 +45,7 @@ describe('retention', () => {
     expect([await kept(old), await kept(blocked)]).toEqual([gone, gone]);
     expect((await kept(young)).files).toEqual([true, true]);
     expect((await kept(young)).said).toBeGreaterThan(0);
-    expect((await pulse.get(old)).iterations[0]?.output_full).toContain('Done.');
+    expect((await pulse.show(old)).iterations[0]?.output_full).toContain('Done.');
     expect((await pulse.retire()).retired).toEqual([]);
   });
 

@@ -45,7 +45,7 @@ describe('starting a session', () => {
     const { pulse, root, sh } = await makeScene();
     const before = readdirSync(root);
     await expect(pulse.start({ ...ASKED, path: root, ...input })).rejects.toMatchObject({ code });
-    expect(await pulse.list({})).toEqual([]);
+    expect((await pulse.list({})).sessions).toEqual([]);
     expect(sh(root, 'branch', '--format=%(refname:short)')).toBe('main');
     expect(readdirSync(root)).toEqual(before);
   });
@@ -67,12 +67,12 @@ describe('starting a session', () => {
       for (const begin of [
         () => pulse.start({ ...ASKED, path }),
         () => pulse.start({ ...ASKED, path: session.worktree_path! }),
-        () => pulse.workflows.start({ ...ASKED, goal: 'x', actor: 'test', path }),
+        () => pulse.workflow.start({ ...ASKED, goal: 'x', actor: 'test', path }),
         () => pulse.research.start({ ...ASKED, content: RESEARCH, path }),
       ]) {
         await expect(begin()).rejects.toMatchObject({ code: 'path_outside', hint: expect.any(String) });
       }
-      expect(await pulse.list({})).toHaveLength(1);
+      expect((await pulse.list({})).sessions).toHaveLength(1);
     },
   );
 
@@ -117,7 +117,7 @@ describe('starting a session', () => {
     await expect(start(join(empty.folder, 'none'))).rejects.toMatchObject({ code: 'invalid_input' });
     await expect(start(empty.folder)).rejects.toMatchObject({ code: 'not_a_repository' });
     await expect(start(empty.root)).rejects.toMatchObject({ code: 'no_commits' });
-    expect(await empty.pulse.list({})).toEqual([]);
+    expect((await empty.pulse.list({})).sessions).toEqual([]);
   });
 
   it('refuses settings that are wrong, naming the file', async () => {
@@ -139,7 +139,7 @@ describe('starting a session', () => {
     await writeTrustedConfig(root, { text: `fallbackAgent: ${name}\n`, environment });
     const refused = expect.objectContaining({ code, message: expect.stringMatching(message) });
     await expect(pulse.start({ ...ASKED, path: root })).rejects.toEqual(refused);
-    expect(await pulse.list({})).toEqual([]);
+    expect((await pulse.list({})).sessions).toEqual([]);
   });
 
   it('takes what was asked over the settings, and the settings over the defaults', async () => {

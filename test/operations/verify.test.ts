@@ -89,10 +89,10 @@ describe('checking a session’s evidence again', () => {
 
   it('gives no verdict when it is called off', async () => {
     const { scene, session } = await completed(['true', 'sleep 0.5']);
-    await expect(scene.pulse.verify(session.id, AbortSignal.abort())).rejects.toThrow();
+    await expect(scene.pulse.verify(session.id, { signal: AbortSignal.abort() })).rejects.toThrow();
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 250);
-    await expect(scene.pulse.verify(session.id, abort.signal)).rejects.toThrow();
+    await expect(scene.pulse.verify(session.id, { signal: abort.signal })).rejects.toThrow();
     expect(scene.sh(scene.root, 'worktree', 'list').split('\n')).toHaveLength(1);
   });
 });

@@ -64,8 +64,8 @@ describe('reading a session', () => {
       await db.updateTable('pulse_sessions').set({ status: 'running' }).execute();
     });
     expect(await scene.pulse.runner(session.id)).toBe('none');
-    expect((await scene.pulse.get(session.id.slice(0, 20))).session.status).toBe('running');
-    expect(await scene.pulse.list({ status: 'running' })).toHaveLength(1);
+    expect((await scene.pulse.show(session.id.slice(0, 20))).session.status).toBe('running');
+    expect((await scene.pulse.list({ status: 'running' })).sessions).toHaveLength(1);
     expect(await scene.events(session)).toHaveLength(1);
     const { next } = await scene.pulse.resume(session.id, { actor: 'test' });
     expect(next).toBe('run');
@@ -76,7 +76,7 @@ describe('reading a session', () => {
 
   it('says that there is none', async () => {
     const scene = await makeScene();
-    for (const ask of [scene.pulse.get, scene.pulse.export, scene.pulse.verify]) {
+    for (const ask of [scene.pulse.show, scene.pulse.export, scene.pulse.verify]) {
       await expect(ask('ses_00000000-0000')).rejects.toMatchObject({ code: 'not_found' });
     }
     await expect(scene.pulse.pause('nope', { actor: 'test' })).rejects.toMatchObject({ code: 'not_found' });

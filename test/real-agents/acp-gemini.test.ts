@@ -69,7 +69,7 @@ test('gemini over acp: reads, edits, writes, commits, signals by tool, and is ac
     { text: 'The file is changed.' },
   ]);
   expect(session).toMatchObject({ status: 'complete', stop_reason: 'completed', last_signal: 'COMPLETE' });
-  const { iteration } = await scene.pulse.iteration(session.id, 1);
+  const { iteration } = await scene.pulse.showIteration(session.id, { number: 1 });
   expect(iteration).toMatchObject({
     signal_source: 'tool',
     files_changed: ['a.txt', 'new.txt'],
@@ -92,7 +92,7 @@ test('gemini over acp is refused what Pulse’s own tools refuse, and goes on', 
     { text: 'I leave it.\n\n<signal>COMPLETE</signal>' },
   ]);
   expect(session).toMatchObject({ status: 'complete' });
-  const { iteration } = await scene.pulse.iteration(session.id, 1);
+  const { iteration } = await scene.pulse.showIteration(session.id, { number: 1 });
   expect(iteration).toMatchObject({ failure_class: null, files_changed: ['new.txt'] });
   const events = await scene.events(session);
   const refused = events.filter(({ type }) => type === 'agent.denied').map(({ data }) => String(data.reason));
@@ -119,7 +119,9 @@ test('gemini over acp, whose model never answers: the idle watchdog ends it', as
   const { scene, play } = await stage();
   const session = await play([{ faults: [{ kind: 'hang', times: 'always' }] }], { idleTimeoutMs: 10_000 });
   expect(session).toMatchObject({ status: 'blocked', stop_reason: 'iteration_limit' });
-  expect((await scene.pulse.iteration(session.id, 1)).iteration.failure_class).toBe('timeout_idle');
+  expect((await scene.pulse.showIteration(session.id, { number: 1 })).iteration.failure_class).toBe(
+    'timeout_idle',
+  );
 });
 
 test('gemini over acp, aborted in the middle of a tool: dead within ten seconds, the tool too', async () => {

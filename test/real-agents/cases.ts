@@ -45,7 +45,7 @@ export function describeAgent(subject: Subject): void {
         last_signal: 'COMPLETE',
       });
       expect(session.spent_usd).toEqual(spent(6));
-      const { iteration } = await scene.pulse.iteration(session.id, 1);
+      const { iteration } = await scene.pulse.showIteration(session.id, { number: 1 });
       expect(iteration).toMatchObject({
         outcome: 'completed',
         signal_source: 'tool',
@@ -65,7 +65,7 @@ export function describeAgent(subject: Subject): void {
 
     test('finishes a pulse: refused with every reason, then accepted, one commit', async () => {
       const { scene, rewrite } = await stage();
-      const { session } = await scene.pulse.workflows.start({
+      const { session } = await scene.pulse.workflow.start({
         plan: {
           title: 'Greet',
           pulses: [{ id: 'hello', title: 'Say hello', description: 'Write hello.txt' }],
@@ -93,7 +93,7 @@ export function describeAgent(subject: Subject): void {
         stop_reason: 'approval_required',
         total_commits: 1,
       });
-      const { pulses } = await scene.pulse.workflows.view(session.id);
+      const { pulses } = await scene.pulse.workflow.rows(session.id);
       expect(pulses).toMatchObject([{ status: 'succeeded', rejections: 1, description: 'feat: say hello' }]);
       const rejected = (await scene.events(session)).find(({ type }) => type === 'pulse.rejected');
       expect(rejected?.data.reasons).toHaveLength(3);
@@ -133,7 +133,7 @@ export function describeAgent(subject: Subject): void {
         { idleTimeoutMs: quietMs },
       );
       expect(session).toMatchObject({ status: 'complete', stop_reason: 'completed' });
-      const { iteration } = await scene.pulse.iteration(session.id, 1);
+      const { iteration } = await scene.pulse.showIteration(session.id, { number: 1 });
       expect(iteration.files_changed).toEqual(['over.txt']);
     });
 
@@ -173,7 +173,9 @@ export function describeAgent(subject: Subject): void {
       const { scene, play } = await stage();
       const session = await play([{ faults: [{ kind: 'status', status: 401, times: 'always' }] }]);
       expect(session).toMatchObject({ status: 'blocked', stop_reason: 'agent_auth', spent_usd: 0 });
-      expect((await scene.pulse.iteration(session.id, 1)).iteration.failure_class).toBe('auth');
+      expect((await scene.pulse.showIteration(session.id, { number: 1 })).iteration.failure_class).toBe(
+        'auth',
+      );
     });
 
     test('429 without end: a limit of the service, to be retried', async () => {
@@ -210,7 +212,7 @@ export function describeAgent(subject: Subject): void {
         stop_reason: 'iteration_limit',
         spent_usd: spent(1),
       });
-      const { iteration } = await scene.pulse.iteration(session.id, 1);
+      const { iteration } = await scene.pulse.showIteration(session.id, { number: 1 });
       expect(iteration).toMatchObject({
         status: 'timeout',
         outcome: 'timeout',
@@ -272,7 +274,9 @@ export function describeAgent(subject: Subject): void {
         { text: 'I may not.\n\n<signal>COMPLETE</signal>' },
       ]);
       expect(session).toMatchObject({ status: 'blocked', stop_reason: 'agent_auth', spent_usd: spent(2) });
-      expect((await scene.pulse.iteration(session.id, 1)).iteration.failure_class).toBe('denied');
+      expect((await scene.pulse.showIteration(session.id, { number: 1 })).iteration.failure_class).toBe(
+        'denied',
+      );
     });
   });
 }
@@ -297,7 +301,7 @@ function describeSandbox(subject: Subject): void {
         ],
         { sandbox: 'on', verify: ['grep -q second a.txt && test ! -s copied'] },
       );
-      const { iteration } = await scene.pulse.iteration(session.id, 1);
+      const { iteration } = await scene.pulse.showIteration(session.id, { number: 1 });
       expect([session.status, iteration.failure_class, iteration.output_full]).toEqual([
         'complete',
         null,
@@ -324,7 +328,7 @@ function describeGuard(subject: Subject): void {
     ]);
     // Nothing was changed, and yet it is no `denied`: the refusals are Pulse's own.
     expect(session).toMatchObject({ status: 'complete' });
-    expect((await scene.pulse.iteration(session.id, 1)).iteration.failure_class).toBeNull();
+    expect((await scene.pulse.showIteration(session.id, { number: 1 })).iteration.failure_class).toBeNull();
     const told = JSON.stringify(asked().at(-1)?.body);
     const outside = subject.refusesOutside ?? 'outside-the-worktree.txt, which is outside';
     const words = ['an agent does not push', outside, 'another.txt, which is outside'];

@@ -37,7 +37,7 @@ test('the guard of a real copilot leaves nothing at home and nothing in the comm
     { text: 'Done.\n\n<signal>COMPLETE</signal>' },
   ]);
   expect(session.status).toBe('complete');
-  const { iteration } = await scene.pulse.iteration(session.id, 1);
+  const { iteration } = await scene.pulse.showIteration(session.id, { number: 1 });
   expect(iteration.files_changed).toEqual(['kept.txt']);
   const own = join(home, '.copilot');
   expect(['hooks', 'settings.json', 'mcp-config.json'].filter((name) => existsSync(join(own, name)))).toEqual(

@@ -13,7 +13,7 @@ export function describeLongCheck(subject: Subject, how: Pick<StartInput, 'agent
   const name = how.agent ? `${subject.name} over ${how.agent}` : subject.name;
   test(`a real ${name} waits for a check of a minute`, { timeout: 240_000 }, async () => {
     const { scene, rewrite, told } = await makeStage(subject, server());
-    const { session } = await scene.pulse.workflows.start({
+    const { session } = await scene.pulse.workflow.start({
       plan: {
         title: 'Greet',
         pulses: [{ id: 'hello', title: 'Say hello', description: 'Write hello.txt' }],
@@ -40,7 +40,7 @@ export function describeLongCheck(subject: Subject, how: Pick<StartInput, 'agent
     expect(told(2)).toContain('Still checking. Call pulse_done_result with');
     expect(told(3)).toContain('The pulse is accepted.');
     expect(stopped, stopped.blocked_reason ?? '').toMatchObject({ stop_reason: 'approval_required' });
-    const { pulses } = await scene.pulse.workflows.view(session.id);
+    const { pulses } = await scene.pulse.workflow.rows(session.id);
     expect(pulses).toMatchObject([{ status: 'succeeded', rejections: 0 }]);
   });
 }

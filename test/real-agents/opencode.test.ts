@@ -80,7 +80,7 @@ export const Own = async () => ({ 'tool.execute.before': async ({ tool }) => ${b
   expect(readFileSync(seen, 'utf8')).toBe('bash\n');
   // What makes npm impatient for the plugin's sake is not for what the agent runs.
   expect(scene.sh(scene.root, 'show', `${session.branch_name}:kept.txt`)).toBe('0');
-  const { iteration } = await scene.pulse.iteration(session.id, 1);
+  const { iteration } = await scene.pulse.showIteration(session.id, { number: 1 });
   expect(iteration.files_changed).toEqual(['kept.txt']);
   expect(readFileSync(join(home, CONFIG), 'utf8')).not.toContain('pulse');
   expect(readdirSync(join(home, '.config/opencode/plugins'))).toEqual(['own.js']);

@@ -58,8 +58,8 @@ export function describeWorkflow(subject: Subject): void {
     });
     const { scene, told } = stage;
     scene.environment.PATH = `${dirname(process.execPath)}:${PROGRAMS}:${scene.environment.PATH}`;
-    const { workflows } = scene.pulse;
-    const { session } = await workflows.start({
+    const { workflow } = scene.pulse;
+    const { session } = await workflow.start({
       plan: {
         title: 'Greet and leave',
         pulses: planned.map((id) => ({ id, title: `The pulse ${id}`, description: `Do ${id}.` })),
@@ -78,7 +78,7 @@ export function describeWorkflow(subject: Subject): void {
       stop_reason: 'unresolved_issues',
     });
 
-    const { pulses, baseline, preflight } = await workflows.view(session.id);
+    const { pulses, baseline, preflight } = await workflow.rows(session.id);
     expect(preflight).toMatchObject({ status: 'completed', build_success: 0 });
     expect(baseline.map(({ source, filePath }) => [source, filePath])).toEqual(
       expect.arrayContaining([
@@ -112,7 +112,7 @@ export function describeWorkflow(subject: Subject): void {
     await scene.pulse.resume(session.id, { actor: 'test' });
     const waiting = await scene.run(session);
     expect(waiting).toMatchObject({ stop_reason: 'approval_required', total_commits: 3 });
-    const { merged } = await workflows.approveReview(session.id, { mode: 'ff', actor: 'test' });
+    const { merged } = await workflow.review(session.id, { approve: true, merge: 'ff', actor: 'test' });
     expect(merged).toMatchObject({ base: 'main' });
     expect(await scene.run(session)).toMatchObject({ status: 'complete', stop_reason: 'completed' });
     const log = scene.sh(scene.root, 'log', '--reverse', '--format=%s|%P', 'main').split('\n');

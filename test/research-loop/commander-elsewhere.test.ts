@@ -178,12 +178,12 @@ describe('a commander elsewhere', () => {
       Array(9).fill(['delivered', null]),
     );
     await using other = await createPulse({ environment: there.environment });
-    const tasks = await other.commander.tasks({ group_id: session.id });
+    const tasks = await other.commander.listTasks({ group_id: session.id });
     expect(tasks.map(({ status, result, comments }) => [status, result, comments.length])).toEqual([
       ['completed', 'keep: cheaper. Metric: 100 → 90 (delta: -10)', 1],
       ['completed', 'discard: dearer. Metric: 90 → 95 (delta: +5)', 1],
     ]);
-    expect(await other.commander.messages({})).toMatchObject([{ message_type: 'result' }]);
+    expect(await other.commander.listMessages({})).toMatchObject([{ message_type: 'result' }]);
   }, 90_000);
 
   it.each(['SQLite', 'PostgreSQL'])(
@@ -203,14 +203,14 @@ describe('a commander elsewhere', () => {
         scripts: Object.fromEntries(scripts),
       });
       expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
-      const tasks = await pulse.commander.tasks({ group_id: session.id });
+      const tasks = await pulse.commander.listTasks({ group_id: session.id });
       expect(tasks.map(({ description }) => description).toSorted()).toEqual(
         numbers.map((number) => `Iteration #${number}: idea ${number}`),
       );
       expect(tasks.map(({ status, comments }) => [status, comments.length])).toEqual(
         Array(5).fill(['completed', 1]),
       );
-      const types = (await pulse.commander.messages({ group_id: session.id })).map(
+      const types = (await pulse.commander.listMessages({ group_id: session.id })).map(
         (sent) => sent.message_type,
       );
       expect(types).toEqual(['status', 'result']);
@@ -232,7 +232,7 @@ describe('a commander elsewhere', () => {
     const server = stdioServer(scratch, 'die');
     await using pulse = await createPulse({ environment: labWith(scratch, { command: server.command }) });
     const { session } = await twoExperiments(pulse, scratch);
-    expect(await pulse.commander.tasks({ group_id: session.id })).toHaveLength(2);
+    expect(await pulse.commander.listTasks({ group_id: session.id })).toHaveLength(2);
     expect(outbox(pulse).every(({ status }) => status === 'skipped')).toBe(true);
     expect(
       server.calls().filter(({ given }) => given.operation !== 'create' && given.operation !== 'send'),
@@ -278,7 +278,7 @@ describe('a commander elsewhere', () => {
     const run = pulse.run(id, new AbortController().signal);
     for await (const _ of pulse.follow(id, { onQuiet: async () => server.calls().length > 0 }));
     const began = performance.now();
-    expect(await pulse.abort(id, { actor: 'test' })).toMatchObject({ status: 'aborted' });
+    expect((await pulse.abort(id, { actor: 'test' })).session).toMatchObject({ status: 'aborted' });
     await run;
     expect(performance.now() - began).toBeLessThan(9_000);
     expect(outbox(pulse).map(({ status }) => status)).toEqual(Array(4).fill('skipped'));
@@ -330,6 +330,6 @@ describe('the config', () => {
       code: 'invalid_config',
       message: expect.stringContaining('research.commander'),
     });
-    expect(await pulse.list({})).toEqual([]);
+    expect((await pulse.list({})).sessions).toEqual([]);
   });
 });

@@ -35,7 +35,7 @@ describe('the built-in commander', () => {
       if (store === 'PostgreSQL') scratch.environment.PULSE_DATABASE_URL = await server.createDatabase();
       await using pulse = await createPulse({ environment: scratch.environment });
       const { session, experiments } = await sixExperiments(pulse, scratch);
-      const tasks = await pulse.commander.tasks({ group_id: session.id });
+      const tasks = await pulse.commander.listTasks({ group_id: session.id });
       expect(tasks.slice(0, 4)).toMatchObject([
         {
           experiment: 1,
@@ -65,7 +65,7 @@ describe('the built-in commander', () => {
       expect(JSON.stringify(tasks[5])).not.toContain('abcdefghijklmnopqrstuvwxyz');
       for (const task of tasks) expect(task.created_at <= task.completed_at!).toBe(true);
 
-      const messages = await pulse.commander.messages({ group_id: session.id });
+      const messages = await pulse.commander.listMessages({ group_id: session.id });
       expect(messages).toMatchObject([
         {
           from_agent: 'autoresearch',
@@ -116,11 +116,11 @@ describe('the built-in commander', () => {
     });
     const run = pulse.run(id, stop.signal);
     const isTold = async (): Promise<boolean> => {
-      const [task] = await pulse.commander.tasks({ group_id: id });
+      const [task] = await pulse.commander.listTasks({ group_id: id });
       return task?.description === 'Iteration #1: second thought';
     };
     for await (const _ of pulse.follow(id, { onQuiet: isTold }));
-    const [task, ...more] = await pulse.commander.tasks({ group_id: id });
+    const [task, ...more] = await pulse.commander.listTasks({ group_id: id });
     expect(more).toEqual([]);
     expect(task).toMatchObject({ status: 'claimed', agent_name: 'autoresearch', result: null, comments: [] });
     stop.abort('shutdown');
@@ -135,18 +135,18 @@ describe('the built-in commander', () => {
       scripts: { 'exp-1': idea('cheaper', 90), 'exp-2': `${tell('too slow')}\nsleep 60` },
     });
     const run = pulse.run(id, new AbortController().signal);
-    const isTold = async () => (await pulse.commander.tasks({ group_id: id })).length === 2;
+    const isTold = async () => (await pulse.commander.listTasks({ group_id: id })).length === 2;
     for await (const _ of pulse.follow(id, { onQuiet: isTold }));
     await pulse.abort(id, { actor: 'test' });
     await run;
-    const [, task] = await pulse.commander.tasks({ group_id: id });
+    const [, task] = await pulse.commander.listTasks({ group_id: id });
     expect(task).toMatchObject({
       description: 'Iteration #2: too slow',
       status: 'completed',
       result: 'discard: too slow. Metric: 90 → - (delta: -)',
       comments: [{ body: 'Status: discard\nMetric: - (delta: -)\nCommit: -\nDescription: too slow' }],
     });
-    const { session, experiments } = await pulse.research.view(id);
+    const { session, experiments } = await pulse.research.rows(id);
     expect(session.status).toBe('aborted');
     expect(experiments[1]).toMatchObject({ status: 'discard', reason: 'The research was aborted.' });
     const log = scratch.read('autoresearch-results.tsv').trimEnd().split('\n').at(-1);
@@ -164,11 +164,11 @@ describe('the built-in commander', () => {
       iterations: 1,
       scripts: { 'exp-1': idea('x', 90) },
     });
-    const [task] = await pulse.commander.tasks({ group_id: session.id });
+    const [task] = await pulse.commander.listTasks({ group_id: session.id });
     const refused = { code: 'invalid_transition', message: expect.stringContaining(session.id) };
-    await expect(pulse.commander.claim(task!.id, 'me')).rejects.toMatchObject(refused);
-    await expect(pulse.commander.complete(task!.id, 'done')).rejects.toMatchObject(refused);
-    const commented = await pulse.commander.comment(task!.id, { agentName: 'me', body: 'Well done.' });
+    await expect(pulse.commander.claimTask(task!.id, { agent_name: 'me' })).rejects.toMatchObject(refused);
+    await expect(pulse.commander.completeTask(task!.id, { result: 'done' })).rejects.toMatchObject(refused);
+    const commented = await pulse.commander.commentTask(task!.id, { agent_name: 'me', body: 'Well done.' });
     expect(commented.comments.map(({ number, agent_name }) => [number, agent_name])).toEqual([
       [1, 'autoresearch'],
       [2, 'me'],
@@ -179,14 +179,24 @@ describe('the built-in commander', () => {
     using scratch = createScratch();
     await using pulse = await createPulse({ environment: scratch.environment });
     const { commander } = pulse;
-    const { id } = await commander.create({ description: 'Look at it', group_id: 'mine' });
-    expect(await commander.get(id)).toMatchObject({ status: 'open', session_id: null, comments: [] });
-    expect(await commander.claim(id, 'ann')).toMatchObject({ status: 'claimed', agent_name: 'ann' });
-    await expect(commander.claim(id, 'bob')).rejects.toMatchObject({ code: 'invalid_transition' });
-    expect(await commander.complete(id, 'done')).toMatchObject({ status: 'completed', result: 'done' });
-    await expect(commander.complete(id, 'other')).rejects.toMatchObject({ code: 'invalid_transition' });
-    await expect(commander.get('cmd_none')).rejects.toMatchObject({ code: 'not_found' });
-    expect(await commander.tasks({ group_id: 'other' })).toEqual([]);
-    expect(await commander.tasks({ status: 'completed' })).toHaveLength(1);
+    const { id } = await commander.createTask({ description: 'Look at it', group_id: 'mine' });
+    expect(await commander.showTask(id)).toMatchObject({ status: 'open', session_id: null, comments: [] });
+    expect(await commander.claimTask(id, { agent_name: 'ann' })).toMatchObject({
+      status: 'claimed',
+      agent_name: 'ann',
+    });
+    await expect(commander.claimTask(id, { agent_name: 'bob' })).rejects.toMatchObject({
+      code: 'invalid_transition',
+    });
+    expect(await commander.completeTask(id, { result: 'done' })).toMatchObject({
+      status: 'completed',
+      result: 'done',
+    });
+    await expect(commander.completeTask(id, { result: 'other' })).rejects.toMatchObject({
+      code: 'invalid_transition',
+    });
+    await expect(commander.showTask('cmd_none')).rejects.toMatchObject({ code: 'not_found' });
+    expect(await commander.listTasks({ group_id: 'other' })).toEqual([]);
+    expect(await commander.listTasks({ status: 'completed' })).toHaveLength(1);
   });
 });

@@ -181,7 +181,7 @@ describe('a change that breaks the setup', () => {
     expect((await pulse.session(id)).status).toBe('blocked');
     await pulse.resume(id, { actor: 'test', answer: 'yes' });
     await pulse.run(id, new AbortController().signal);
-    const { session, experiments } = await pulse.research.view(id);
+    const { session, experiments } = await pulse.research.rows(id);
     expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
     expect(experiments).toMatchObject([
       { status: 'crash', crashes: ['external'], description: 'another version', metric: null },

@@ -89,7 +89,7 @@ describe('show_report', () => {
     const id = await startResearch(pulse, scratch, { scripts: {} });
     const early = { code: 'invalid_transition', message: expect.stringContaining('nothing to report yet') };
     await expect(pulse.research.report(id)).rejects.toMatchObject(early);
-    await expect(pulse.research.showReport(id)).rejects.toMatchObject(early);
+    await expect(pulse.research.writeReport(id)).rejects.toMatchObject(early);
     expect(existsSync(own(scratch, id, 'html'))).toBe(false);
   });
 });
@@ -108,14 +108,14 @@ describe('finish --implement', () => {
       steps: 2,
     });
     expect(finished.research).toMatchObject({ phase: 'implementing', finished_by: 'cli:ann' });
-    expect((await pulse.get(session.id)).session).toEqual(session);
+    expect((await pulse.show(session.id)).session).toEqual(session);
     const file = sessionFile(scratch, session.id);
     expect(file.status).toBe('implementing');
     expect(file.implementation).toContain(path);
 
     const done = (summary: string) =>
       `pulse tool pulse_done '${JSON.stringify({ summary, filesChanged: ['note'] })}' > /dev/null`;
-    const workflow = await pulse.workflows.start({
+    const workflow = await pulse.workflow.start({
       plan: parseYaml(readFileSync(path, 'utf8')),
       path: scratch.repository,
       command: `cat > /dev/null; cat src/cost >> note; ${done('feat: a step')}`,
@@ -124,7 +124,7 @@ describe('finish --implement', () => {
       isApproved: true,
     });
     await pulse.run(workflow.session.id, new AbortController().signal);
-    const { session: built, pulses } = await pulse.workflows.view(workflow.session.id);
+    const { session: built, pulses } = await pulse.workflow.rows(workflow.session.id);
     expect(built, built.blocked_reason ?? '').toMatchObject({
       stop_reason: 'approval_required',
       total_commits: 2,

@@ -133,7 +133,7 @@ describe('an experiment that goes on', () => {
       await pulse.resume(id, { actor: 'test', answer: 'go ahead' });
     }
     await pulse.run(id, new AbortController().signal);
-    const { session, experiments } = await pulse.research.view(id);
+    const { session, experiments } = await pulse.research.rows(id);
     expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
     expect(experiments.map(({ description, metric }) => [description, metric])).toEqual([
       ['halve it', 40],
@@ -144,7 +144,7 @@ describe('an experiment that goes on', () => {
     expect(again).not.toContain('# Choose the next change');
     expect(again).not.toContain('experiment_describe');
     expect(brief(scratch, 'exp-2', 5)).toContain('# Choose the next change');
-    const tasks = await pulse.commander.tasks({ group_id: id });
+    const tasks = await pulse.commander.listTasks({ group_id: id });
     expect(tasks.map((task) => task.description)).toEqual([
       'Iteration #1: halve it',
       'Iteration #2: a third',

@@ -1,7 +1,7 @@
 /** A repository whose metric is what its in-scope script prints, and agents that are shell scripts, one for each experiment. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { ResearchView } from '../../src/operations/research/research.ts';
+import type { ResearchRows } from '../../src/operations/research/research.ts';
 import type { Pulse } from '../../src/pulse.ts';
 import type { Scratch } from '../fakes/scratch.ts';
 
@@ -68,10 +68,10 @@ export async function startResearch(pulse: Pulse, scratch: Scratch, lab: Lab): P
   return session.id;
 }
 
-export async function research(pulse: Pulse, scratch: Scratch, lab: Lab): Promise<ResearchView> {
+export async function research(pulse: Pulse, scratch: Scratch, lab: Lab): Promise<ResearchRows> {
   const id = await startResearch(pulse, scratch, lab);
   await pulse.run(id, new AbortController().signal);
-  return pulse.research.view(id);
+  return pulse.research.rows(id);
 }
 
 export function brief(scratch: Scratch, unit: string, iteration: number): string {

@@ -1,8 +1,8 @@
 /** What a follower, the plot and the report make of experiments. */
 import { describe, expect, it } from 'vitest';
-import { experimentLines } from '../../src/cli/follow/experiment-lines.ts';
 import { eventLines } from '../../src/cli/follow/lines.ts';
 import { advance, firstProgress, placeOf } from '../../src/cli/follow/progress.ts';
+import { experimentLines } from '../../src/cli/loops/research/experiment-lines.ts';
 import { createStyle } from '../../src/cli/terminal/style.ts';
 import { displayWidth } from '../../src/cli/terminal/text.ts';
 import type { EventType, PulseEvent } from '../../src/domain/events.ts';

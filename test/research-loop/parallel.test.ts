@@ -67,7 +67,7 @@ describe('research by several sessions at once', () => {
     // Nothing of the three is left.
     expect(scratch.git('worktree', 'list').trim().split('\n')).toHaveLength(1);
     expect(scratch.git('for-each-ref', 'refs/pulse/attempts', 'refs/pulse/wip')).toBe('');
-    expect(await pulse.list({})).toHaveLength(1);
+    expect((await pulse.list({})).sessions).toHaveLength(1);
     const types = [];
     for await (const { type } of pulse.follow(session.id)) types.push(type);
     expect(types.filter((type) => type === 'experiment.started')).toHaveLength(4);
@@ -118,7 +118,7 @@ describe('research by several sessions at once', () => {
     scratch.file('begun/go', '');
     await pulse.resume(id, { actor: 'test' });
     await pulse.run(id, new AbortController().signal);
-    const { session, experiments } = await pulse.research.view(id);
+    const { session, experiments } = await pulse.research.rows(id);
     expect([session.status, session.stop_reason, session.blocked_reason]).toEqual([
       'complete',
       'iteration_limit',
@@ -168,7 +168,7 @@ describe('research by several sessions at once', () => {
     const types = [];
     for await (const { type } of pulse.follow(view.session.id)) types.push(type);
     expect(types.slice(-2)).toEqual(['experiment.discarded', 'session.ended']);
-    const tasks = await pulse.commander.tasks({ group_id: view.session.id });
+    const tasks = await pulse.commander.listTasks({ group_id: view.session.id });
     expect(tasks.map(({ status }) => status)).toEqual(['completed', 'completed']);
     expect(scratch.git('worktree', 'list').trim().split('\n')).toHaveLength(1);
   });
@@ -189,11 +189,11 @@ describe('research by several sessions at once', () => {
     await expect.poll(both, { timeout: 20_000 }).toBe(true);
     await pulse.abort(id, { actor: 'test' });
     expect(await running).toBe('left');
-    const { session, experiments } = await pulse.research.view(id);
+    const { session, experiments } = await pulse.research.rows(id);
     expect(session.status).toBe('aborted');
     for (const { worker_id } of experiments) expect((await pulse.session(worker_id)).status).toBe('aborted');
     expect(experiments.map(({ status }) => status)).toEqual(['discard', 'discard']);
-    const tasks = await pulse.commander.tasks({ group_id: id });
+    const tasks = await pulse.commander.listTasks({ group_id: id });
     expect(tasks.map(({ status }) => status)).toEqual(['completed', 'completed']);
     expect(scratch.git('worktree', 'list').trim().split('\n')).toHaveLength(1);
   });
@@ -214,7 +214,7 @@ describe('research by several sessions at once', () => {
     expect(await pulse.session(id)).toMatchObject({ status: 'blocked', stop_reason: 'blocked_by_agent' });
     await pulse.resume(id, { actor: 'test', answer: 'use ten', timeLimitMs: 3_600_000 });
     await pulse.run(id, new AbortController().signal);
-    const { session, experiments, research: row } = await pulse.research.view(id);
+    const { session, experiments, research: row } = await pulse.research.rows(id);
     expect([session.status, session.stop_reason]).toEqual(['complete', 'iteration_limit']);
     expect(experiments.map(({ status }) => status)).toEqual(['keep', 'keep']);
     expect(row.best).toBe(40);

@@ -27,7 +27,7 @@ describe('research that goes on', () => {
 
     await pulse.resume(view.session.id, { actor: 'test', budgetTokens: 1_000_000 });
     await pulse.run(view.session.id, forever());
-    const after = await pulse.research.view(view.session.id);
+    const after = await pulse.research.rows(view.session.id);
     expect(after.experiments.map(({ status }) => status)).toEqual(['discard', 'discard']);
     expect(after.research.best).toBe(100);
   });
@@ -55,7 +55,7 @@ describe('research that goes on', () => {
     await using pulse = await createPulse({ environment: scratch.environment });
     await pulse.resume(id, { actor: 'test' });
     await pulse.run(id, forever());
-    const { session, experiments, research: row } = await pulse.research.view(id);
+    const { session, experiments, research: row } = await pulse.research.rows(id);
     expect(session).toMatchObject({ status: 'complete', total_commits: 1 });
     expect(experiments.map(({ status }) => status)).toEqual(['keep']);
     expect(row.best).toBe(50);
@@ -85,7 +85,7 @@ describe('research that goes on', () => {
     writeFileSync(`${marker}.go`, '');
     await pulse.resume(id, { actor: 'test' });
     await pulse.run(id, forever());
-    const { session, experiments, research: row } = await pulse.research.view(id);
+    const { session, experiments, research: row } = await pulse.research.rows(id);
     expect([session.status, session.blocked_reason]).toEqual(['complete', null]);
     expect(experiments.map(({ status }) => status)).toEqual(['discard', 'discard']);
     expect(row).toMatchObject({ baseline: 100, best: 60 });
@@ -117,14 +117,14 @@ describe('research that goes on', () => {
     writeFileSync(far, '');
     await pulse.resume(id, { actor: 'test', answer: 'go on' });
     await pulse.run(id, forever());
-    const { session, experiments, research: row } = await pulse.research.view(id);
+    const { session, experiments, research: row } = await pulse.research.rows(id);
     expect([session.status, session.blocked_reason]).toEqual(['complete', null]);
     expect(experiments.map(({ status, metric, delta }) => [status, metric, delta])).toEqual([
       ['keep', 90, -10],
       ['keep', 1080, -10],
     ]);
     expect(row.host).not.toBe('elsewhere.example');
-    const { iterations } = await pulse.get(id);
+    const { iterations } = await pulse.show(id);
     expect(iterations.map(({ unit }) => unit)).toEqual(['baseline', 'exp-1', 'exp-2', 'baseline', 'exp-2']);
   });
 });

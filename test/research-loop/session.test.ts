@@ -53,7 +53,7 @@ async function research(
     createdBy: 'cli',
   });
   await pulse.run(session.id, new AbortController().signal);
-  return pulse.research.view(session.id);
+  return pulse.research.rows(session.id);
 }
 
 describe('a research session', () => {
@@ -195,6 +195,6 @@ describe('a research session', () => {
       code: 'invalid_input',
       hint: expect.stringContaining('direction'),
     });
-    expect(await pulse.list({})).toEqual([]);
+    expect((await pulse.list({})).sessions).toEqual([]);
   });
 });

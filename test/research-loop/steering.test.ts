@@ -49,7 +49,7 @@ describe('a session that is paused while it measures', () => {
     await until('the candidate is measured', () => existsSync(began));
     await pulse.pause(id, { ...PERSON, now: true });
     await run;
-    const paused = await pulse.research.view(id);
+    const paused = await pulse.research.rows(id);
     expect(paused.session).toMatchObject({ status: 'paused', stop_reason: 'paused_by_user' });
     expect(paused.experiments).toMatchObject([{ number: 1, status: 'running' }]);
     expect(rows(scratch)).toHaveLength(1);
@@ -59,7 +59,7 @@ describe('a session that is paused while it measures', () => {
     rmSync(gate);
     await pulse.resume(id, PERSON);
     await pulse.run(id, signal);
-    const { session, experiments } = await pulse.research.view(id);
+    const { session, experiments } = await pulse.research.rows(id);
     expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
     expect(experiments.map(({ status, metric }) => [status, metric])).toEqual([
       ['keep', 90],
@@ -87,13 +87,13 @@ describe('a session with a budget', () => {
       },
     });
     await pulse.run(id, signal);
-    const stopped = await pulse.research.view(id);
+    const stopped = await pulse.research.rows(id);
     expect(stopped.session).toMatchObject({ status: 'blocked', stop_reason: 'budget_tokens' });
     expect(stopped.experiments[0]).toMatchObject({ status: 'keep', metric: 90 });
 
     await pulse.resume(id, { ...PERSON, budgetTokens: 100_000 });
     await pulse.run(id, signal);
-    const { session, experiments } = await pulse.research.view(id);
+    const { session, experiments } = await pulse.research.rows(id);
     expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
     expect(experiments.map(({ metric }) => metric)).toEqual([90, 80, 70]);
   }, 90_000);
@@ -115,7 +115,7 @@ describe('finish', () => {
     const file = sessionFile(scratch, session.id);
     expect(file.status).toBe('complete');
     expect(file.iterations).toHaveLength(2);
-    expect((await pulse.get(session.id)).session).toEqual(session);
+    expect((await pulse.show(session.id)).session).toEqual(session);
   }, 60_000);
 
   it('writes the file of a session that is only paused, too', async () => {
@@ -126,7 +126,7 @@ describe('finish', () => {
       scripts: { 'exp-1': idea('dearer', 120), 'exp-2': 'echo "<signal>BLOCKED: which way?</signal>"' },
     });
     await pulse.run(id, signal);
-    expect((await pulse.get(id)).session.status).toBe('blocked');
+    expect((await pulse.show(id)).session.status).toBe('blocked');
     await pulse.research.finish(id, { how: 'pause', ...PERSON });
     const file = sessionFile(scratch, id);
     expect(file.status).toBe('paused');

@@ -29,7 +29,7 @@ it('a second try takes no name that belongs to another pulse', async () => {
   for (const round of [1, 2]) {
     expect((await scene.drive(id)).session.stop_reason, `round ${round}`).toBe('blocked_by_agent');
     await scene.pulse.resume(id, { actor: ACTOR });
-    await scene.pulse.workflows.stop(id, { actor: ACTOR });
+    await scene.pulse.workflow.stop(id, { actor: ACTOR });
     await scene.pulse.resume(id, { actor: ACTOR });
   }
   scratch.file('go', '');

@@ -50,7 +50,7 @@ it('is searched from the first moment, sees what the pulse writes, and is there 
       }
     },
   });
-  const { session } = await scene.pulse.workflows.start({
+  const { session } = await scene.pulse.workflow.start({
     plan: {
       title: 'Harbour',
       pulses: ['pier', 'buoy'].map((id) => ({ id, title: id, description: `Make a ${id}.` })),

@@ -54,7 +54,7 @@ describe('completion', () => {
     expect(pulses[0]).toMatchObject({ status: 'succeeded', rejections: 2, has_unresolved_issues: 0 });
     expect(session.stop_reason).toBe('approval_required');
     expect(await scene.subjects(id)).toEqual(['feat: greet']);
-    const records = await scene.pulse.verifications(id);
+    const { verifications: records } = await scene.pulse.showEvidence(id);
     expect(records.map(({ command }) => command)).toEqual(CHECKS.map(({ command }) => command));
   }, 120_000);
 
@@ -219,7 +219,7 @@ describe('completion', () => {
     );
     const running = scene.drive(id);
     await expect.poll(() => existsSync(join(scratch.path, 'began')), { timeout: 20_000 }).toBe(true);
-    expect((await pulse.workflows.view(id)).preflight!.progress_message).toBe(`setup: ${wait}`);
+    expect((await pulse.workflow.rows(id)).preflight!.progress_message).toBe(`setup: ${wait}`);
     scratch.file('go', '');
     expect((await running).preflight!.progress_message).toBe(null);
     const { events } = await pulse.export(id);

@@ -10,7 +10,7 @@ async function expectSucceeded(scene: WorkflowScene, id: string): Promise<void> 
   expect(session).toMatchObject({ stop_reason: 'approval_required', total_commits: 1 });
   expect(pulses).toMatchObject([{ status: 'succeeded', runs: 1, rejections: 0 }]);
   expect(await scene.subjects(id)).toEqual(['feat: say hello']);
-  const { iterations } = await scene.pulse.get(id);
+  const { iterations } = await scene.pulse.show(id);
   expect(iterations.map(({ outcome, attempt }) => [outcome, attempt])).toEqual([
     ['completed', 1],
     ['completed', 1],
@@ -29,7 +29,7 @@ describe('a pulse that was accepted', () => {
     ['takes too long', { iterationTimeoutMs: 10_000 }],
   ])('has succeeded when its agent then %s', async (_, limits) => {
     await using scene = await createWorkflowScene();
-    const { session } = await scene.pulse.workflows.start({
+    const { session } = await scene.pulse.workflow.start({
       plan: plan('one'),
       path: scene.scratch.repository,
       command: scene.agent({ one: `${ONE}\nsleep 60` }),

@@ -4,11 +4,11 @@ import { ACTOR, createWorkflowScene, done, plan, type WorkflowScene } from './sc
 
 /** The briefs of a unit's runs, in order. */
 async function briefsOf({ pulse }: WorkflowScene, id: string, unit: string): Promise<string[]> {
-  const { iterations } = await pulse.get(id);
+  const { iterations } = await pulse.show(id);
   const numbers = iterations.filter((each) => each.unit === unit).map((each) => each.iteration_number);
   const briefs: string[] = [];
   for (const number of numbers.sort((a, b) => a - b))
-    briefs.push((await pulse.iteration(id, number)).iteration.task_content ?? '');
+    briefs.push((await pulse.showIteration(id, { number: number })).iteration.task_content ?? '');
   return briefs;
 }
 
@@ -62,7 +62,7 @@ describe('a kickoff', () => {
       const id = await scene.start(plan('one'), { scripts: { one: script }, extensions });
       await scene.drive(id);
       if (extensions === 'ask') {
-        await scene.pulse.workflows.extension(id, { approve: true, actor: ACTOR });
+        await scene.pulse.workflow.decideExtension(id, { approve: true, actor: ACTOR });
         await scene.drive(id);
       }
       const [, second] = await briefsOf(scene, id, 'one');

@@ -28,7 +28,7 @@ describe('preflight that takes too long', () => {
       loops: [{ ...workflow, open: async (host) => openWorkflowLoop(host, { preflightLimitMs: 400 }) }],
     });
     await hasty.run(id, new AbortController().signal);
-    const { session, preflight } = await hasty.workflows.view(id);
+    const { session, preflight } = await hasty.workflow.rows(id);
     expect(session).toMatchObject({ status: 'failed', stop_reason: 'preflight_failed' });
     expect(preflight).toMatchObject({ status: 'failed' });
     expect(scratch.git('worktree', 'list').split('\n')).toHaveLength(1);
@@ -43,7 +43,7 @@ it('goes on by itself after five extensions and asks at the sixth, on the same w
   const { session, pulses } = await scene.drive(id);
   expect(session).toMatchObject({ status: 'blocked', stop_reason: 'extension_requested' });
   expect(pulses[0]).toMatchObject({ status: 'running', runs: 6, extensions: 6 });
-  await scene.pulse.workflows.extension(id, { approve: true, actor: ACTOR });
+  await scene.pulse.workflow.decideExtension(id, { approve: true, actor: ACTOR });
   expect((await scene.drive(id)).pulses[0]).toMatchObject({ status: 'succeeded', runs: 7 });
   expect(await scene.subjects(id)).toEqual(['feat: all']);
 }, 60_000);
@@ -52,7 +52,7 @@ it('goes on with a drafted plan that a person has approved beforehand', async ()
   await using scene = await createWorkflowScene();
   const { scratch, pulse } = scene;
   const draft = `pulse tool propose_plan '${JSON.stringify({ plan: plan('one') })}'`;
-  const { session } = await pulse.workflows.start({
+  const { session } = await pulse.workflow.start({
     goal: 'Greet people',
     path: scratch.repository,
     command: scene.agent({ ...ONE, plan: draft }),

@@ -61,7 +61,7 @@ it('finishes a workflow with its own tools, refused with every reason on the way
     },
   });
   scene.environment.PATH = `${dirname(process.execPath)}:${PROGRAMS}:${scene.environment.PATH}`;
-  const { session } = await scene.pulse.workflows.start({
+  const { session } = await scene.pulse.workflow.start({
     plan: {
       title: 'Greet and leave',
       pulses: ['greet', 'leave'].map((id) => ({ id, title: id, description: `Do ${id}.` })),
@@ -77,7 +77,7 @@ it('finishes a workflow with its own tools, refused with every reason on the way
   });
   const halted = await scene.run(session);
   expect(halted, halted.blocked_reason ?? '').toMatchObject({ stop_reason: 'unresolved_issues' });
-  const { pulses } = await scene.pulse.workflows.view(session.id);
+  const { pulses } = await scene.pulse.workflow.rows(session.id);
   expect(pulses).toMatchObject([
     { status: 'succeeded', rejections: 1 },
     { status: 'succeeded', rejections: 2, has_unresolved_issues: 1 },
@@ -91,7 +91,7 @@ it('finishes a workflow with its own tools, refused with every reason on the way
   ]);
   await scene.pulse.resume(session.id, { actor: 'test' });
   expect(await scene.run(session)).toMatchObject({ stop_reason: 'approval_required' });
-  await scene.pulse.workflows.approveReview(session.id, { mode: 'ff', actor: 'test' });
+  await scene.pulse.workflow.review(session.id, { approve: true, merge: 'ff', actor: 'test' });
   expect(await scene.run(session)).toMatchObject({ status: 'complete' });
   expect(scene.sh(scene.root, 'log', '--format=%s', '-2', 'main').split('\n')).toEqual([
     'feat: leave',

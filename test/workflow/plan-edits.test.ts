@@ -33,7 +33,7 @@ describe('an edited plan', () => {
       },
     });
     const id = await scene.start(plan('one'), { scripts: SCRIPTS });
-    edit = () => scene.pulse.workflows.approve(id, { actor: ACTOR, plan: plan('two') });
+    edit = () => scene.pulse.workflow.approve(id, { actor: ACTOR, plan: plan('two') });
     const { session, pulses } = await scene.drive(id);
     expect(session).toMatchObject({ status: 'blocked', stop_reason: 'approval_required' });
     expect(pulses.map((row) => [row.planned_pulse_id, row.status])).toEqual([['two', 'succeeded']]);
@@ -58,8 +58,8 @@ describe('an edited plan', () => {
         return 'Edited';
       },
     };
-    await pulse.workflows.approve(id, { actor: ACTOR, plan: edited });
-    const { pulses, workflow } = await pulse.workflows.view(id);
+    await pulse.workflow.approve(id, { actor: ACTOR, plan: edited });
+    const { pulses, workflow } = await pulse.workflow.rows(id);
     expect(workflow.title).toBe('Edited');
     expect(pulses.map((row) => [row.planned_pulse_id, row.status])).toEqual([
       ['one', 'running'],
@@ -72,8 +72,8 @@ describe('an edited plan', () => {
     const { pulse } = scene;
     const id = await scene.start(plan('one', 'review-1'), { scripts: SCRIPTS });
     await scene.drive(id);
-    await pulse.workflows.rejectReview(id, { comments: 'The last word.', actor: ACTOR });
-    const approve = (edited: unknown) => pulse.workflows.approve(id, { actor: ACTOR, plan: edited });
+    await pulse.workflow.review(id, { reject: 'The last word.', actor: ACTOR });
+    const approve = (edited: unknown) => pulse.workflow.approve(id, { actor: ACTOR, plan: edited });
     await expect(approve(plan('one', 'review-1', 'review-2'))).rejects.toMatchObject({
       code: 'invalid_plan',
       message: expect.stringContaining('review-2'),
@@ -103,13 +103,13 @@ describe('an edited plan', () => {
     await scene.drive(id);
     const verify = [{ command: 'cat old.txt; exit 2', source: 'Build' }];
     const preflight = [`test -f made && echo ready > ${scratch.path}/setup`];
-    await pulse.workflows.approve(id, { actor: ACTOR, plan: { ...plan('one', 'two'), verify, preflight } });
+    await pulse.workflow.approve(id, { actor: ACTOR, plan: { ...plan('one', 'two'), verify, preflight } });
     const { session, pulses, baseline, workflow } = await scene.drive(id);
     expect(session.blocked_reason).toContain('review');
     expect(pulses.at(-1)).toMatchObject({ planned_pulse_id: 'two', status: 'succeeded', rejections: 0 });
     expect(baseline).toMatchObject([{ command: verify[0]!.command, pattern: 'TS2322' }]);
     expect(workflow).toMatchObject({ checks: verify, setup_steps: [{ command: preflight[0], cwd: '.' }] });
-    const { iterations } = await pulse.get(id);
+    const { iterations } = await pulse.show(id);
     expect(iterations.map(({ unit }) => unit)).toEqual(['preflight', 'one', 'preflight', 'two']);
     expect(existsSync(join(scratch.path, 'setup'))).toBe(true);
   });
@@ -123,12 +123,12 @@ describe('an edited plan', () => {
     const running = scene.drive(id);
     await expect.poll(() => existsSync(join(scratch.path, 'began')), { timeout: 20_000 }).toBe(true);
     const verify = [{ command: 'cat README.md; exit 7', source: 'Build' }];
-    await pulse.workflows.approve(id, { actor: ACTOR, plan: { ...plan('one'), preflight, verify } });
+    await pulse.workflow.approve(id, { actor: ACTOR, plan: { ...plan('one'), preflight, verify } });
     scratch.file('go', '');
     const { baseline, pulses } = await running;
     expect(baseline).toMatchObject([{ command: verify[0]!.command, pattern: 'exit 7' }]);
     expect(pulses).toMatchObject([{ planned_pulse_id: 'one', status: 'succeeded', rejections: 0 }]);
-    const { iterations } = await pulse.get(id);
+    const { iterations } = await pulse.show(id);
     expect(iterations.map(({ unit }) => unit)).toEqual(['preflight', 'preflight', 'one']);
   });
 
@@ -138,14 +138,14 @@ describe('an edited plan', () => {
     await scene.drive(id);
     const { pulses, title } = plan('one');
     const refused = async (edited: unknown): Promise<string> => {
-      const error = await scene.pulse.workflows.approve(id, { actor: ACTOR, plan: edited }).catch((e) => e);
+      const error = await scene.pulse.workflow.approve(id, { actor: ACTOR, plan: edited }).catch((e) => e);
       expect(error).toMatchObject({ code: 'invalid_plan' });
       return String(error.message);
     };
     expect(await refused({ title, pulses: [{ ...pulses[0], description: 'Else.' }] })).toContain('changes');
     expect(await refused(plan('two'))).toContain('leaves out');
     expect(await refused({ ...plan('one'), base: 'other', branch: 'other' })).toContain('base and branch');
-    expect((await scene.pulse.workflows.view(id)).workflow.plan_version).toBe(1);
+    expect((await scene.pulse.workflow.rows(id)).workflow.plan_version).toBe(1);
   });
 });
 
@@ -156,10 +156,10 @@ it('what a review asked for is told again when its pulse is begun anew', async (
   const waits = `if [ ! -f ${flag} ]; then touch ${scratch.path}/began; sleep 60; fi\n${SCRIPTS['review-1']}`;
   const id = await scene.start(plan('one'), { scripts: { ...SCRIPTS, 'review-1': waits } });
   await scene.drive(id);
-  await pulse.workflows.rejectReview(id, { comments: 'More, please.', actor: ACTOR });
+  await pulse.workflow.review(id, { reject: 'More, please.', actor: ACTOR });
   const running = scene.drive(id);
   await expect.poll(() => existsSync(join(scratch.path, 'began')), { timeout: 20_000 }).toBe(true);
-  await pulse.workflows.stop(id, { actor: ACTOR });
+  await pulse.workflow.stop(id, { actor: ACTOR });
   await running;
   scratch.file('go', '');
   await pulse.resume(id, { actor: ACTOR });
@@ -174,7 +174,7 @@ it('a drafted plan brings its setup with it, and neither base nor branch', async
   const propose = (value: unknown, to: string): string =>
     `pulse tool propose_plan '${JSON.stringify({ plan: value })}' > "$OUT/${to}"`;
   const drafted = { ...plan('one'), preflight: [`echo ready > ${scratch.path}/setup`] };
-  const { session } = await pulse.workflows.start({
+  const { session } = await pulse.workflow.start({
     goal: 'Greet',
     path: scratch.repository,
     command: scene.agent({
@@ -196,7 +196,7 @@ it('a drafted plan brings its setup with it, and neither base nor branch', async
 
 describe('a workflow begins', () => {
   const setupOf = async ({ pulse }: WorkflowScene, id: string) =>
-    (await pulse.workflows.view(id)).workflow.setup_steps;
+    (await pulse.workflow.rows(id)).workflow.setup_steps;
 
   it('with what its base says, not what lies in the checkout', async () => {
     await using scene = await createWorkflowScene();

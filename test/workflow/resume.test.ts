@@ -53,7 +53,7 @@ echo '${result}'
 }
 
 async function start({ pulse, scratch }: WorkflowScene): Promise<string> {
-  const { session } = await pulse.workflows.start({
+  const { session } = await pulse.workflow.start({
     plan: plan('one'),
     path: scratch.repository,
     agent: 'codex',
@@ -154,7 +154,7 @@ describe('after another agent took over', () => {
     await prepare(scene);
     const id = await start(scene);
     await scene.pulse.run(id, stop.signal);
-    expect((await scene.pulse.workflows.view(id)).pulses).toMatchObject([{ agent_session_id: 'thread-1' }]);
+    expect((await scene.pulse.workflow.rows(id)).pulses).toMatchObject([{ agent_session_id: 'thread-1' }]);
     const { starts, pulses } = await drive(scene, id);
     expect(starts).toEqual(['codex new', 'codex thread-1', 'claude new', 'codex new']);
     expect(pulses).toMatchObject([{ status: 'succeeded', runs: 3 }]);

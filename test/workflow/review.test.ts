@@ -18,12 +18,12 @@ it('nobody rejects what somebody else is merging', async () => {
     // The base is moved, and the row does not say so yet: whoever is let in now would go on with the work.
     trace: async (point) => {
       if (point !== 'merge:after') return;
-      const rejected = scene.pulse.workflows.rejectReview(id, { comments: 'Wait!', actor: 'other' });
+      const rejected = scene.pulse.workflow.review(id, { reject: 'Wait!', actor: 'other' });
       rejected.then(rejects.resolve, rejects.resolve);
       await Promise.race([rejects.promise, delay(1_000)]);
     },
   });
-  await merger.workflows.approveReview(id, { mode: 'ff', actor: ACTOR });
+  await merger.workflow.review(id, { approve: true, merge: 'ff', actor: ACTOR });
   expect(await rejects.promise).toMatchObject({ code: 'invalid_transition' });
   const { session, pulses } = await scene.drive(id);
   expect(session).toMatchObject({ status: 'complete' });
@@ -45,7 +45,7 @@ it('a pull request that is open already is told, not opened twice', async () => 
   chmodSync(join(bin, 'gh'), 0o755);
   const environment = { ...scratch.environment, PATH: `${bin}:${process.env.PATH}` };
   await using pulse = await createPulse({ environment });
-  const { merged } = await pulse.workflows.approveReview(id, { mode: 'pr', actor: ACTOR });
+  const { merged } = await pulse.workflow.review(id, { approve: true, merge: 'pr', actor: ACTOR });
   expect(merged?.said).toMatch(/its pull request is https:\/\/example\.org\/pull\/7$/);
 });
 
@@ -60,7 +60,7 @@ it('a branch is pushed for a pull request as the person would: with their hooks'
   writeFileSync(hook, '#!/bin/sh\necho the files are missing >&2\nexit 1\n', { mode: 0o755 });
   const environment = { ...scratch.environment, PATH: '/usr/bin:/bin', GIT_DIR: scratch.path };
   await using pulse = await createPulse({ environment });
-  const approve = () => pulse.workflows.approveReview(id, { mode: 'pr', actor: ACTOR });
+  const approve = () => pulse.workflow.review(id, { approve: true, merge: 'pr', actor: ACTOR });
   await expect(approve()).rejects.toMatchObject({
     code: 'git_failed',
     hint: expect.stringContaining('the files are missing'),

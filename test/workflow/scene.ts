@@ -20,7 +20,7 @@ export interface WorkflowScene extends AsyncDisposable {
     options: { scripts: Record<string, string>; isApproved?: boolean; extensions?: 'auto' | 'ask' },
   ): Promise<string>;
   /** Drives it until it stops. */
-  drive(id: string): ReturnType<Pulse['workflows']['view']>;
+  drive(id: string): ReturnType<Pulse['workflow']['rows']>;
   subjects(id: string): Promise<string[]>;
 }
 
@@ -49,7 +49,7 @@ export async function createWorkflowScene({
     },
     reply: (name) => JSON.parse(readFileSync(join(scratch.path, name), 'utf8')),
     async start(plan, { scripts: bodies, isApproved = true, extensions }) {
-      const { session } = await pulse.workflows.start({
+      const { session } = await pulse.workflow.start({
         plan,
         path: scratch.repository,
         command: scene.agent(bodies),
@@ -62,7 +62,7 @@ export async function createWorkflowScene({
     },
     async drive(id) {
       await pulse.run(id, new AbortController().signal);
-      return pulse.workflows.view(id);
+      return pulse.workflow.rows(id);
     },
     async subjects(id) {
       const { base_sha: base, branch_name: branch } = await pulse.session(id);

@@ -18,7 +18,7 @@ describe('a workflow', () => {
     expect(waiting.pulses.map(({ status }) => status)).toEqual(['proposed', 'proposed']);
     await expect(pulse.resume(id, { actor: ACTOR })).rejects.toMatchObject({ code: 'wrong_command' });
 
-    await pulse.workflows.approve(id, { actor: ACTOR });
+    await pulse.workflow.approve(id, { actor: ACTOR });
     const { session, pulses } = await scene.drive(id);
     expect(session).toMatchObject({ status: 'blocked', stop_reason: 'approval_required', total_commits: 2 });
     expect(session.blocked_reason).toContain('review');
@@ -31,7 +31,7 @@ describe('a workflow', () => {
     );
     expect(scratch.git('log', '-1', '--format=%s', 'main')).toBe('first');
 
-    const { merged } = await pulse.workflows.approveReview(id, { mode: 'ff', actor: ACTOR });
+    const { merged } = await pulse.workflow.review(id, { approve: true, merge: 'ff', actor: ACTOR });
     expect(merged).toMatchObject({ base: 'main', checkout: scratch.repository });
     expect((await scene.drive(id)).session).toMatchObject({ status: 'complete', stop_reason: 'completed' });
     expect(scratch.git('log', '-1', '--format=%s', 'main')).toBe('feat(bye): say bye');
@@ -80,12 +80,12 @@ describe('a workflow', () => {
       stop_reason: 'extension_requested',
       blocked_reason: 'long',
     });
-    await scene.pulse.workflows.extension(asked, { approve: true, actor: ACTOR });
+    await scene.pulse.workflow.decideExtension(asked, { approve: true, actor: ACTOR });
     expect((await scene.drive(asked)).pulses[0]).toMatchObject({ status: 'succeeded' });
 
     const denied = await scene.start(plan('one'), { scripts: { one: script }, extensions: 'ask' });
     await scene.drive(denied);
-    await scene.pulse.workflows.extension(denied, { approve: false, actor: ACTOR });
+    await scene.pulse.workflow.decideExtension(denied, { approve: false, actor: ACTOR });
     const { session, pulses } = await scene.drive(denied);
     expect(session).toMatchObject({ status: 'failed', stop_reason: 'pulse_failed' });
     expect(pulses[0]).toMatchObject({ status: 'failed', is_recovery_checkpoint: 1 });
@@ -120,7 +120,7 @@ describe('a workflow', () => {
     const id = await scene.start(plan('one'), { scripts: { one: script } });
     const running = scene.drive(id);
     await expect.poll(() => readable(`${scratch.path}/began`), { timeout: 20_000 }).toBe(true);
-    await pulse.workflows.stop(id, { actor: ACTOR });
+    await pulse.workflow.stop(id, { actor: ACTOR });
     const { session, pulses } = await running;
     expect(session).toMatchObject({ status: 'paused', stop_reason: 'paused_by_user' });
     expect(pulses[0]).toMatchObject({ status: 'stopped', is_recovery_checkpoint: 1 });
@@ -139,12 +139,14 @@ describe('a workflow', () => {
       scripts: { ...TWO, 'review-1': `echo more > more.txt\n${done('fix: what was asked', ['more.txt'])}` },
     });
     await scene.drive(id);
-    await pulse.workflows.rejectReview(id, { comments: 'More, please.', actor: ACTOR });
+    await pulse.workflow.review(id, { reject: 'More, please.', actor: ACTOR });
     const { session, pulses } = await scene.drive(id);
     expect(pulses.at(-1)).toMatchObject({ planned_pulse_id: 'review-1', status: 'succeeded' });
     expect(session.stop_reason).toBe('approval_required');
-    const { iterations } = await pulse.get(id);
-    expect((await pulse.iteration(id, iterations.length)).iteration.task_content).toContain('More, please.');
+    const { iterations } = await pulse.show(id);
+    expect((await pulse.showIteration(id, { number: iterations.length })).iteration.task_content).toContain(
+      'More, please.',
+    );
     expect(await scene.subjects(id)).toEqual(['feat: say hello', 'fix: what was asked']);
   });
 
@@ -153,12 +155,14 @@ describe('a workflow', () => {
     const { scratch, pulse } = scene;
     const id = await scene.start(plan('one'), { scripts: TWO });
     const { session } = await scene.drive(id);
-    await expect(pulse.workflows.approveReview(id, { mode: 'pr', actor: ACTOR })).rejects.toMatchObject({
+    await expect(
+      pulse.workflow.review(id, { approve: true, merge: 'pr', actor: ACTOR }),
+    ).rejects.toMatchObject({
       code: 'invalid_config',
     });
     scratch.git('init', '-q', '--bare', `${scratch.path}/remote.git`);
     scratch.git('remote', 'add', 'origin', `${scratch.path}/remote.git`);
-    const { merged } = await pulse.workflows.approveReview(id, { mode: 'pr', actor: ACTOR });
+    const { merged } = await pulse.workflow.review(id, { approve: true, merge: 'pr', actor: ACTOR });
     expect(merged?.said).toContain('pushed to origin');
     expect((await scene.drive(id)).session.status).toBe('complete');
     expect(scratch.git('log', '-1', '--format=%s', 'main')).toBe('first');
@@ -175,7 +179,7 @@ describe('a workflow', () => {
       propose({ title: '', pulses: [{ id: 'A B' }] }, 'bad.json'),
       propose(plan('one', 'two'), 'good.json'),
     ].join('\n');
-    const { session } = await pulse.workflows.start({
+    const { session } = await pulse.workflow.start({
       goal: 'Greet people properly',
       path: scratch.repository,
       command: scene.agent({ ...TWO, plan: draft }),
@@ -187,7 +191,7 @@ describe('a workflow', () => {
     expect(scene.reply('good.json').ok).toBe(true);
     expect(drafted.session).toMatchObject({ status: 'blocked', stop_reason: 'approval_required' });
     expect(drafted.pulses.map((row) => row.planned_pulse_id)).toEqual(['one', 'two']);
-    await pulse.workflows.approve(session.id, { actor: ACTOR });
+    await pulse.workflow.approve(session.id, { actor: ACTOR });
     const { session: after } = await scene.drive(session.id);
     expect(after.total_commits).toBe(2);
     expect(scratch.git('ls-tree', '-r', '--name-only', after.branch_name)).toBe(
@@ -200,13 +204,13 @@ describe('a workflow', () => {
     await using scene = await createWorkflowScene();
     const id = await scene.start(plan('one', 'gone'), { scripts: TWO, isApproved: false });
     await scene.drive(id);
-    await scene.pulse.workflows.approve(id, { actor: ACTOR, plan: plan('one', 'two') });
+    await scene.pulse.workflow.approve(id, { actor: ACTOR, plan: plan('one', 'two') });
     const { pulses, workflow } = await scene.drive(id);
     expect(pulses.map((row) => row.planned_pulse_id)).toEqual(['one', 'two']);
     expect(workflow.plan_version).toBe(1);
-    await expect(
-      scene.pulse.workflows.approve(id, { actor: ACTOR, plan: plan('two') }),
-    ).rejects.toMatchObject({ code: 'invalid_plan' });
+    await expect(scene.pulse.workflow.approve(id, { actor: ACTOR, plan: plan('two') })).rejects.toMatchObject(
+      { code: 'invalid_plan' },
+    );
   });
 
   it('commits an empty pulse, and only what was judged', async () => {

@@ -29,13 +29,13 @@ async function driveUntil(
     },
   });
   await pulse.run(id, new AbortController().signal);
-  return pulse.workflows.view(id);
+  return pulse.workflow.rows(id);
 }
 
 /** The pulse is stopped with its half, and a resume begins it anew. */
 async function expectStopped(scene: WorkflowScene, id: string): Promise<void> {
   const { scratch, pulse } = scene;
-  const { session, pulses } = await pulse.workflows.view(id);
+  const { session, pulses } = await pulse.workflow.rows(id);
   expect(session).toMatchObject({ status: 'paused', stop_reason: 'paused_by_user' });
   expect(pulses).toMatchObject([{ status: 'stopped', is_recovery_checkpoint: 1, wip_sha: null }]);
   const branch = pulses[0]!.pulse_branch!;
@@ -62,7 +62,7 @@ describe('a stopped workflow', () => {
     shutdown.abort();
     expect(await running).toBe('shutdown');
     expect((await scene.pulse.session(id)).status).toBe('running');
-    await scene.pulse.workflows.stop(id, { actor: ACTOR });
+    await scene.pulse.workflow.stop(id, { actor: ACTOR });
     await expectStopped(scene, id);
   });
 
@@ -76,7 +76,7 @@ describe('a stopped workflow', () => {
     await driveUntil(scene, id, {
       point,
       count: 2,
-      perform: (pulse) => pulse.workflows.stop(id, { actor: ACTOR }),
+      perform: (pulse) => pulse.workflow.stop(id, { actor: ACTOR }),
     });
     await expectStopped(scene, id);
   });
@@ -90,7 +90,7 @@ describe('a stopped workflow', () => {
       point: 'report:before',
       count: 2,
       async perform(pulse) {
-        await pulse.workflows.stop(id, { actor: ACTOR });
+        await pulse.workflow.stop(id, { actor: ACTOR });
         // The runner is told at once, and waits for this attempt.
         await delay(500);
       },
@@ -111,7 +111,7 @@ describe('a stopped workflow', () => {
       point: 'commit:before',
       count: 1,
       async perform(pulse) {
-        await pulse.workflows.stop(id, { actor: ACTOR });
+        await pulse.workflow.stop(id, { actor: ACTOR });
         // The runner is told at once, and waits for this attempt.
         await delay(500);
       },
@@ -151,7 +151,7 @@ describe('an aborted workflow', () => {
     await began(scene);
     await pulse.abort(id, { actor: ACTOR });
     await running;
-    const { session, pulses } = await pulse.workflows.view(id);
+    const { session, pulses } = await pulse.workflow.rows(id);
     expect(session.status).toBe('aborted');
     expect(pulses).toMatchObject([
       { status: 'stopped', is_recovery_checkpoint: 1, failure_reason: 'aborted by a person' },
@@ -172,7 +172,7 @@ describe('an aborted workflow', () => {
     await began(scene);
     await pulse.abort(id, { actor: ACTOR });
     await running;
-    const { session, pulses } = await pulse.workflows.view(id);
+    const { session, pulses } = await pulse.workflow.rows(id);
     expect(pulses).toMatchObject([{ status: 'stopped', is_recovery_checkpoint: 0 }]);
     expect(scratch.git('for-each-ref', '--format=%(refname)', 'refs/heads')).toBe(
       `refs/heads/main\nrefs/heads/${session.branch_name}`,

@@ -1,11 +1,11 @@
-import { createPulse } from '../../pulse.ts';
-import { actor } from '../actor.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { keptRefs } from '../kept-refs.ts';
+import { openPulse } from '../open-pulse.ts';
 
-export async function run({ input, output, environment }: CommandContext): Promise<number> {
-  await using pulse = await createPulse({ environment, onWait: output.talk });
-  const session = await pulse.abort(input.argument('ID')!, { actor: actor() });
+export async function run(context: CommandContext): Promise<number> {
+  const { input, output, environment } = context;
+  await using pulse = await openPulse(context);
+  const { session } = await pulse.abort(input.argument('ID')!);
   if (output.isJson) output.json({ session });
   else {
     output.data(`${session.id} is ${session.status}. Its branch ${session.branch_name} stays.`);

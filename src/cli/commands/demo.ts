@@ -3,13 +3,12 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DEMO_ANSWER, DEMO_GOAL, DEMO_VERIFY, demoRepositoryFiles } from '../../agents/demo/repository.ts';
-import { createPulse } from '../../pulse.ts';
 import type { Session } from '../../store/sessions.ts';
-import { actor } from '../actor.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { evidenceReport } from '../evidence-report.ts';
 import { followSession } from '../follow/follow.ts';
 import { quoted } from '../follow/result.ts';
+import { openPulse } from '../open-pulse.ts';
 import { createCliGit } from '../repository-here.ts';
 import { launchRunner } from '../session-runner.ts';
 
@@ -25,12 +24,11 @@ export async function run(context: CommandContext): Promise<number> {
     style.dim(`A small repository was made in ${repository}. Nothing else on this machine is touched.\n`),
   );
 
-  await using pulse = await createPulse({ environment, onWait: output.talk });
+  await using pulse = await openPulse({ environment, output });
   const call = { ...context, environment };
   let { session } = await pulse.start({
     goal: DEMO_GOAL,
     path: repository,
-    createdBy: 'cli',
     agent: 'demo',
     verify: [...DEMO_VERIFY],
   });
@@ -47,7 +45,7 @@ export async function run(context: CommandContext): Promise<number> {
       isBrief: true,
       launch,
     });
-    session = (await pulse.get(session.id)).session;
+    session = (await pulse.show(session.id)).session;
     if (session.stop_reason !== 'blocked_by_agent' || isAnswered) {
       if (session.status === 'complete')
         await tellNext({ ...call, cwd: folder }, session, await writeReport());
@@ -57,7 +55,7 @@ export async function run(context: CommandContext): Promise<number> {
       `\n${style.bold('Answering as you would:')} pulse resume … --answer ${JSON.stringify(DEMO_ANSWER)}\n`,
     );
     for await (const event of pulse.follow(session.id)) after = event.seq;
-    session = (await pulse.resume(session.id, { answer: DEMO_ANSWER, actor: actor() })).session;
+    session = (await pulse.resume(session.id, { answer: DEMO_ANSWER })).session;
   }
 
   async function writeReport(): Promise<string> {

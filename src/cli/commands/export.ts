@@ -1,12 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { PulseError } from '../../domain/errors.ts';
-import { createPulse } from '../../pulse.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { evidenceReport } from '../evidence-report.ts';
+import { openPulse } from '../open-pulse.ts';
 
-export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
-  await using pulse = await createPulse({ environment, onWait: output.talk });
+export async function run(context: CommandContext): Promise<number> {
+  const { input, output, cwd } = context;
+  await using pulse = await openPulse(context);
   const file = input.text('output');
   const format = input.text('format') ?? (file?.endsWith('.md') && !output.isJson ? 'md' : 'json');
   const content = await pulse.export(input.argument('ID')!);

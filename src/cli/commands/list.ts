@@ -7,7 +7,7 @@ export async function run({ input, output, environment }: CommandContext): Promi
   await using pulse = await openReader({ environment, onWait: output.talk });
   const status = input.text('status');
   const limit = input.number('limit') ?? 20;
-  const sessions = await pulse.list({ limit, ...(status && isSessionStatus(status) ? { status } : {}) });
+  const { sessions } = await pulse.list({ limit, ...(status && isSessionStatus(status) ? { status } : {}) });
   if (output.isJson) {
     output.json({ sessions });
     return 0;

@@ -1,14 +1,16 @@
 import { PulseError } from '../../domain/errors.ts';
 import type { PulseEvent } from '../../domain/events.ts';
-import { createPulse, type Pulse } from '../../pulse.ts';
+import type { Pulse } from '../../pulse.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { eventText } from '../event-text.ts';
 import { keptRefs } from '../kept-refs.ts';
+import { openPulse } from '../open-pulse.ts';
 import { runnerLog } from '../session-runner.ts';
 
-export async function run({ input, output, environment }: CommandContext): Promise<number> {
-  await using pulse = await createPulse({ environment, onWait: output.talk });
-  const { session, iterations } = await pulse.get(input.argument('ID')!);
+export async function run(context: CommandContext): Promise<number> {
+  const { input, output, environment } = context;
+  await using pulse = await openPulse(context);
+  const { session, iterations } = await pulse.show(input.argument('ID')!);
   const finalMessages = new Map(iterations.map((row) => [row.iteration_number, row.output_full]));
   const spoken = new Set<number>();
   const wanted = input.number('iteration');

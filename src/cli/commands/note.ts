@@ -1,16 +1,16 @@
-import { createPulse } from '../../pulse.ts';
-import { actor } from '../actor.ts';
+import { note } from '../../operations/session/definitions.ts';
 import type { CommandContext } from '../command-spec.ts';
+import { openPulse } from '../open-pulse.ts';
+import { readInput } from '../operation-command.ts';
 import { launchRunner } from '../session-runner.ts';
 import { askingForTrust } from '../trusting.ts';
 
 /** Tells a session something without stopping it. As an answer it makes the session go on, by itself. */
 export async function run(context: CommandContext): Promise<number> {
-  const { input, output, environment } = context;
-  await using pulse = await createPulse({ environment, onWait: output.talk });
-  const { session: before } = await pulse.get(input.argument('ID')!);
-  const isAnswer = input.has('answer');
-  const said = { text: input.argument('TEXT')!, isAnswer, actor: actor() };
+  const { output } = context;
+  await using pulse = await openPulse(context);
+  const { sessionId, ...said } = await readInput(note, context, {});
+  const before = await pulse.session(sessionId);
   const { session, next } = await askingForTrust(context, before.project_path, () =>
     pulse.note(before.id, said),
   );

@@ -1,11 +1,13 @@
-import { createPulse } from '../../pulse.ts';
-import { actor } from '../actor.ts';
+import { pause } from '../../operations/session/definitions.ts';
 import type { CommandContext } from '../command-spec.ts';
+import { openPulse } from '../open-pulse.ts';
+import { readInput } from '../operation-command.ts';
 
-export async function run({ input, output, environment }: CommandContext): Promise<number> {
-  await using pulse = await createPulse({ environment, onWait: output.talk });
-  const now = input.has('now');
-  const session = await pulse.pause(input.argument('ID')!, { now, actor: actor() });
+export async function run(context: CommandContext): Promise<number> {
+  const { output } = context;
+  await using pulse = await openPulse(context);
+  const { sessionId, now } = await readInput(pause, context, {});
+  const { session } = await pulse.pause(sessionId, { now });
   if (output.isJson) output.json({ session });
   else if (session.status === 'paused') output.data(`${session.id} is paused.`);
   else output.data(`${session.id} pauses ${now ? 'now' : 'after the iteration in hand'}.`);

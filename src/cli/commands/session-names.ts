@@ -8,7 +8,7 @@ const NEWEST = 50;
 /** The short name, a tab, what it is about. */
 export async function run({ output, environment }: CommandContext): Promise<number> {
   await using pulse = await openReader({ environment });
-  const sessions = await pulse.list({ limit: NEWEST });
+  const { sessions } = await pulse.list({ limit: NEWEST });
   const names = await pulse.shortNames(sessions.map(({ id }) => id));
   for (const { id, status, goal } of sessions)
     output.data(`${names.get(id)}\t${status} ${shorten(shownLine(goal), 50)}`);

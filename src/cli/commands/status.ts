@@ -15,7 +15,7 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
   await using pulse = await openReader({ environment, onWait: output.talk });
   const id = input.argument('ID');
   if (id === undefined) return await showAll(pulse, output);
-  const view = await pulse.get(id);
+  const view = await pulse.show(id);
   if (output.isJson) {
     output.json(view);
     return 0;

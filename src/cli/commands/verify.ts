@@ -1,9 +1,9 @@
 import { formatDuration } from '../../domain/durations.ts';
 import { unresolvedLines } from '../../domain/unresolved.ts';
 import type { CheckedEvidence, Verdict, VerifyReport } from '../../operations/verify.ts';
-import { createPulse } from '../../pulse.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { onInterrupt } from '../follow/interrupts.ts';
+import { openPulse } from '../open-pulse.ts';
 import type { Style } from '../terminal/style.ts';
 import { shown, shownLine } from '../terminal/text.ts';
 
@@ -18,11 +18,12 @@ const AS_ACCEPTED =
   'fails, but shows nothing beyond what was there before the first pulse or was accepted since';
 const COLORS = { fresh: 'green', stale: 'yellow', false: 'red' } as const;
 
-export async function run({ input, output, environment }: CommandContext): Promise<number> {
+export async function run(context: CommandContext): Promise<number> {
+  const { input, output } = context;
   const stop = new AbortController();
   using _interrupts = onInterrupt((signal) => stop.abort(signal));
-  await using pulse = await createPulse({ environment, onWait: output.talk });
-  const report = await pulse.verify(input.argument('ID')!, stop.signal);
+  await using pulse = await openPulse(context);
+  const report = await pulse.verify(input.argument('ID')!, { signal: stop.signal });
   if (output.isJson) output.json(report);
   else {
     const { style } = output.stdout;

@@ -4,13 +4,12 @@ import { isPulseError, type PulseError } from '../../domain/errors.ts';
 import { EXIT_CODES } from '../../domain/status.ts';
 import type { Pulse } from '../../pulse.ts';
 import type { Session } from '../../store/sessions.ts';
-import { actor } from '../actor.ts';
 import { keptRefs } from '../kept-refs.ts';
+import { researchStatus } from '../loops/research/status-line.ts';
 import type { Output } from '../output.ts';
 import { runnerLog } from '../session-runner.ts';
 import { INTERRUPT_ANSWERS, type InterruptSignal, onInterrupt, readInterruptAnswer } from './interrupts.ts';
 import type { WorkPlan } from './progress.ts';
-import { researchStatus } from './research-status.ts';
 import { resultBlock } from './result.ts';
 import { createView, type View } from './view.ts';
 
@@ -69,7 +68,7 @@ export async function followSession(follow: Follow): Promise<number> {
   }
   await steering.asked();
   const { interrupted } = steering;
-  const { session: last, unresolved } = await pulse.get(session.id);
+  const { session: last, unresolved } = await pulse.show(session.id);
   const kept = output.isJson ? [] : await keptRefs(last, process.env);
   const isStopped = last.status !== 'running' && last.status !== 'pending';
   if (!isStopped && !interrupted && leaving.signal.aborted) return detached(follow, last);
@@ -85,11 +84,11 @@ export async function followSession(follow: Follow): Promise<number> {
 async function planOf(pulse: Pulse, { id, kind }: Session): Promise<WorkPlan> {
   const none = { units: [], experiments: null };
   if (kind === 'workflow') {
-    const { pulses } = await pulse.workflows.view(id);
+    const { pulses } = await pulse.workflow.rows(id);
     return { ...none, units: [...new Set(pulses.map((row) => row.planned_pulse_id))] };
   }
   if (kind !== 'research') return none;
-  return { ...none, experiments: (await pulse.research.view(id)).research.iterations };
+  return { ...none, experiments: (await pulse.research.rows(id)).research.iterations };
 }
 
 export function detached(
@@ -162,7 +161,7 @@ function steer(
     interrupted = signal;
     view.say('Pausing: the agent is ended, its work kept.');
     deadline = setTimeout(() => leaving.abort('interrupted'), PAUSE_WAIT_MS);
-    await asking(unlessStopped(pulse.pause(session.id, { now: true, actor: actor() })));
+    await asking(unlessStopped(pulse.pause(session.id, { now: true })));
   }
 
   async function ask(): Promise<void> {
@@ -175,11 +174,11 @@ function steer(
     if (answer === 'detach') return leaving.abort('detached');
     if (answer === 'pause') {
       view.say('Pausing after this iteration.');
-      await asking(unlessStopped(pulse.pause(session.id, { actor: actor() })));
+      await asking(unlessStopped(pulse.pause(session.id)));
     }
     if (answer === 'abort') {
       view.say('Aborting.');
-      await asking(unlessStopped(pulse.abort(session.id, { actor: actor() })));
+      await asking(unlessStopped(pulse.abort(session.id)));
     }
   }
 
@@ -202,7 +201,7 @@ function steer(
 }
 
 /** The session may have come to its own end meanwhile: then that end stands. */
-async function unlessStopped(request: Promise<Session>): Promise<void> {
+async function unlessStopped(request: Promise<unknown>): Promise<void> {
   await request.catch((error: unknown) => {
     if (!isPulseError(error, 'invalid_transition')) throw error;
   });

@@ -2,9 +2,9 @@
 import { formatDuration } from '../../domain/durations.ts';
 import type { PulseEvent } from '../../domain/events.ts';
 import { budgetText, changesText, omitted, waiting } from '../event-text.ts';
+import { experimentLines } from '../loops/research/experiment-lines.ts';
 import type { Style } from '../terminal/style.ts';
 import { shorten, shownLine } from '../terminal/text.ts';
-import { experimentLines } from './experiment-lines.ts';
 import type { Progress } from './progress.ts';
 
 /** `null` where the event leaves no line. `columns`: how wide a line may be. */

@@ -9,7 +9,7 @@ import { implementationPlan } from '../../research/implementation.ts';
 import { updateResearch } from '../../store/research.ts';
 import { storeNow } from '../../store/store.ts';
 import type { Operations, TransactionHook } from '../context.ts';
-import { type ResearchView, viewResearch } from './research.ts';
+import { type ResearchRows, readResearch } from './research.ts';
 
 export type FinishHow = 'implement' | 'pause' | 'done';
 
@@ -19,7 +19,7 @@ export interface Finish {
   within?: TransactionHook;
 }
 
-export interface Finished extends ResearchView {
+export interface Finished extends ResearchRows {
   /** With `implement`: the plan's file and how to run it. */
   implementation: { plan: string; command: string; steps: number } | null;
 }
@@ -31,7 +31,7 @@ export async function finishResearch(
   id: string,
   { how, actor, within }: Finish,
 ): Promise<Finished> {
-  const view = await viewResearch(operations, id);
+  const view = await readResearch(operations, id);
   const { session } = view;
   const { git } = operations;
   const { store } = operations.engine;
@@ -54,13 +54,13 @@ export async function finishResearch(
     { session: session.id },
   );
   await createResearchFiles({ store, git }).write(session.id);
-  return { ...(await viewResearch(operations, session.id)), implementation };
+  return { ...(await readResearch(operations, session.id)), implementation };
 }
 
 /** A workflow's plan that can be run as it is: writing it again is no error. */
 async function writePlan(
   { engine: { store } }: Operations,
-  { session, research, file, experiments }: ResearchView,
+  { session, research, file, experiments }: ResearchRows,
 ): Promise<Finished['implementation']> {
   if (session.status === 'running' || session.status === 'pending') {
     throw new PulseError(

@@ -13,26 +13,19 @@ import {
   type Research,
 } from '../../store/research.ts';
 import { getSession, type Session } from '../../store/sessions.ts';
-import type { Operations, TransactionHook } from '../context.ts';
+import type { Operations } from '../context.ts';
+import type { InputOf } from '../fields.ts';
+import type { CallerOptions } from '../operation.ts';
 import { openTrustedProject } from '../project.ts';
-import { type StartInput, type StartNotes, startSession } from '../start.ts';
+import { type Started, startSession } from '../start.ts';
+import type * as definitions from './definitions.ts';
 
-export interface ResearchInput extends Omit<StartInput, 'goal' | 'kind' | 'verify' | 'maxIterations'> {
-  /** What YAML gave. */
-  content: unknown;
-  iterations?: number;
-  /** How many sessions edit at once. Default: 1. */
-  parallel?: number;
-}
+type ResearchInput = InputOf<typeof definitions.start.fields> & CallerOptions;
 
 const MOST_AT_ONCE = 16;
 
-export async function startResearch(
-  operations: Operations,
-  input: ResearchInput,
-  within?: TransactionHook,
-): Promise<{ session: Session; notes: StartNotes }> {
-  const { content, iterations: wanted, parallel = 1, ...start } = input;
+export async function startResearch(operations: Operations, input: ResearchInput): Promise<Started> {
+  const { content, iterations: wanted, parallel = 1, within, ...start } = input;
   const file = checked(content);
   if (!Number.isInteger(parallel) || parallel < 1 || parallel > MOST_AT_ONCE) {
     throw new PulseError('invalid_input', `${parallel} experiments at once are not possible.`, {
@@ -55,6 +48,7 @@ export async function startResearch(
     { ...start, kind: 'research', goal: file.goal, verify: [], maxIterations: (iterations ?? 10_000) + 1 },
     {
       project,
+      hasOwnChecks: true,
       within: async (db, sessionId) => {
         await insertResearch(db, { sessionId, content, iterations, parallel });
         await within?.(db, sessionId);
@@ -72,7 +66,7 @@ function checked(content: unknown): ResearchFile {
   });
 }
 
-export interface ResearchView {
+export interface ResearchRows {
   session: Session;
   research: Research;
   file: ResearchFile;
@@ -83,7 +77,7 @@ export interface ResearchView {
   final: string[];
 }
 
-export async function viewResearch({ engine: { store } }: Operations, id: string): Promise<ResearchView> {
+export async function readResearch({ engine: { store } }: Operations, id: string): Promise<ResearchRows> {
   const { session, research, newestFirst } = await store.read(async (db) => {
     const found = await getSession(db, id);
     return {
@@ -126,13 +120,17 @@ export async function reportResearch(
 }
 
 /** Writes it beside the session's other files; returns where it is. */
-export async function showReport(operations: Operations, id: string, words?: ReportWords): Promise<string> {
+export async function writeResearchReport(
+  operations: Operations,
+  id: string,
+  words?: ReportWords,
+): Promise<string> {
   const session = await measured(operations, id);
   return writeReport({ store: operations.engine.store, git: operations.git }, session.id, words);
 }
 
 async function measured(operations: Operations, id: string): Promise<Session> {
-  const { session, research } = await viewResearch(operations, id);
+  const { session, research } = await readResearch(operations, id);
   if (research.baseline !== null) return session;
   throw new PulseError('invalid_transition', `Session ${session.id} has nothing to report yet.`, {
     hint: `Its baseline is not measured: pulse watch ${session.id} follows it.`,

@@ -4,32 +4,32 @@ import type { Progress } from '../../research/progress.ts';
 import type { Experiment, Research } from '../../store/research.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Operations } from '../context.ts';
-import { viewResearch } from './research.ts';
+import { readResearch } from './research.ts';
 
-export type ExperimentShown = ReturnType<typeof experimentShown>;
+export type ExperimentView = ReturnType<typeof experimentView>;
 
-export interface ResearchShown {
+export interface ResearchView {
   session: Session;
-  research: ReturnType<typeof researchShown>;
+  research: ReturnType<typeof researchView>;
   /** Oldest first. */
-  experiments: ExperimentShown[];
+  experiments: ExperimentView[];
   /** `baseline` and `metric` are `null` before the baseline is measured. */
   progress: Omit<Progress, 'baseline' | 'metric'> & { baseline: number | null; metric: number | null };
   final: string[];
 }
 
-export async function showResearch(operations: Operations, id: string): Promise<ResearchShown> {
-  const { session, research, experiments, progress, final } = await viewResearch(operations, id);
+export async function viewResearch(operations: Operations, id: string): Promise<ResearchView> {
+  const { session, research, experiments, progress, final } = await readResearch(operations, id);
   return redactJson({
     session,
-    research: researchShown(research),
-    experiments: experiments.map(experimentShown),
+    research: researchView(research),
+    experiments: experiments.map(experimentView),
     progress: { ...progress, baseline: research.baseline, metric: research.best },
     final: research.baseline === null ? [] : final,
   });
 }
 
-function researchShown({ session_id, content, ...research }: Research) {
+function researchView({ session_id, content, ...research }: Research) {
   return {
     sessionId: session_id,
     content: content as Record<string, unknown>,
@@ -45,7 +45,7 @@ function researchShown({ session_id, content, ...research }: Research) {
   };
 }
 
-function experimentShown(experiment: Experiment) {
+function experimentView(experiment: Experiment) {
   const { number, status, description, metric, delta, reason, crashes, runs, decision } = experiment;
   return {
     number,

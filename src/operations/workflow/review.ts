@@ -15,7 +15,7 @@ import type { Resumed } from '../control.ts';
 import { configOfSession } from '../project.ts';
 import { reviewPulseId } from './plan.ts';
 import { openPullRequest } from './pull-request.ts';
-import { type Decision, decide, isWaitingForReview, viewWorkflow } from './workflow.ts';
+import { type Decision, decide, isWaitingForReview, readWorkflow } from './workflow.ts';
 
 export type ReviewMode = MergeMode | 'pr';
 
@@ -35,7 +35,7 @@ export async function approveReview(
   { mode, ...decision }: Decision & { mode: ReviewMode },
 ): Promise<Reviewed> {
   await using _held = await holdForReview(operations, id);
-  const { session, workflow, pulses } = await viewWorkflow(operations, id);
+  const { session, workflow, pulses } = await readWorkflow(operations, id);
   requireReview(session, { workflow, pulses });
   const { base_branch: base } = session;
   if (base === null) {
@@ -77,7 +77,7 @@ function unresolvedPart(pulses: readonly PulseRow[]): string[] {
 /** So that nobody rejects what somebody else is merging. A runner that is about to leave is waited for. */
 async function holdForReview(operations: Operations, id: string): Promise<HeldSession> {
   const { engine } = operations;
-  const { session, ...flow } = await viewWorkflow(operations, id);
+  const { session, ...flow } = await readWorkflow(operations, id);
   requireReview(session, flow);
   using listener = engine.bell.listen(session.id);
   const giveUpAt = engine.clock.nowMs() + HOLD_WITHIN_MS;
@@ -149,13 +149,13 @@ export async function rejectReview(
   operations: Operations,
   id: string,
   { comments, ...decision }: Decision & { comments: string },
-): Promise<Resumed> {
+): Promise<Reviewed> {
   if (comments.trim() === '')
     throw new PulseError('usage', 'A rejection needs a text that says what is wrong.');
   await using _held = await holdForReview(operations, id);
-  const { session, workflow, pulses } = await viewWorkflow(operations, id);
+  const { session, workflow, pulses } = await readWorkflow(operations, id);
   requireReview(session, { workflow, pulses });
-  return act(operations.engine.trace, 'review', {
+  const resumed = await act(operations.engine.trace, 'review', {
     perform: () =>
       decide(operations, session, decision, async (db) => {
         await insertPulse(db, {
@@ -168,6 +168,7 @@ export async function rejectReview(
         });
       }),
   });
+  return { ...resumed, merged: null };
 }
 
 function requireReview(

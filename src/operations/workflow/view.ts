@@ -6,33 +6,33 @@ import { listStoredBaseline, type StoredBaselineIssue } from '../../store/baseli
 import type { Session } from '../../store/sessions.ts';
 import type { PreflightSetup, PulseRow, Workflow } from '../../store/workflows.ts';
 import type { Operations } from '../context.ts';
-import { viewWorkflow } from './workflow.ts';
+import { readWorkflow } from './workflow.ts';
 
 /** So much of a patch is shown; the whole of it is on the branch. */
 const DIFF_BYTES = 2 * 1024 * 1024;
 
-export type PulseShown = ReturnType<typeof pulseShown>;
-export type BaselineShown = StoredBaselineIssue;
+export type PulseView = ReturnType<typeof pulseView>;
+export type BaselineView = StoredBaselineIssue;
 
-export interface WorkflowShown {
+export interface WorkflowView {
   session: Session;
-  workflow: ReturnType<typeof workflowShown>;
-  pulses: PulseShown[];
-  preflight: ReturnType<typeof preflightShown> | null;
+  workflow: ReturnType<typeof workflowView>;
+  pulses: PulseView[];
+  preflight: ReturnType<typeof preflightView> | null;
 }
 
-export async function showWorkflow(operations: Operations, id: string): Promise<WorkflowShown> {
-  const { session, workflow, pulses, preflight } = await viewWorkflow(operations, id);
+export async function viewWorkflow(operations: Operations, id: string): Promise<WorkflowView> {
+  const { session, workflow, pulses, preflight } = await readWorkflow(operations, id);
   return operations.redactor.redactJson({
     session,
-    workflow: workflowShown(workflow),
-    pulses: pulses.map(pulseShown),
-    preflight: preflight && preflightShown(preflight),
+    workflow: workflowView(workflow),
+    pulses: pulses.map(pulseView),
+    preflight: preflight && preflightView(preflight),
   });
 }
 
-export async function showBaseline(operations: Operations, id: string): Promise<BaselineShown[]> {
-  const { workflow } = await viewWorkflow(operations, id);
+export async function viewBaseline(operations: Operations, id: string): Promise<BaselineView[]> {
+  const { workflow } = await readWorkflow(operations, id);
   return operations.redactor.redactJson(
     await operations.engine.store.read((db) => listStoredBaseline(db, workflow.id)),
   );
@@ -52,7 +52,7 @@ export async function diffWorkflow(
   id: string,
   pulseId?: string,
 ): Promise<WorkflowDiff> {
-  const { session, pulses } = await viewWorkflow(operations, id);
+  const { session, pulses } = await readWorkflow(operations, id);
   const range = pulseId === undefined ? wholeRange(session) : pulseRange(session, pulses, pulseId);
   const { git, redactor } = operations;
   const [from, to] = await Promise.all(
@@ -98,7 +98,7 @@ function pulseRange(session: Session, pulses: readonly PulseRow[], id: string): 
   });
 }
 
-function workflowShown(row: Workflow) {
+function workflowView(row: Workflow) {
   return {
     id: row.id,
     sessionId: row.session_id,
@@ -118,7 +118,7 @@ function workflowShown(row: Workflow) {
   };
 }
 
-function pulseShown(row: PulseRow) {
+function pulseView(row: PulseRow) {
   return {
     id: row.id,
     workflowId: row.workflow_id,
@@ -148,7 +148,7 @@ function pulseShown(row: PulseRow) {
   };
 }
 
-function preflightShown(row: PreflightSetup) {
+function preflightView(row: PreflightSetup) {
   return {
     id: row.id,
     workflowId: row.workflow_id,

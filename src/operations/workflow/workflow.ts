@@ -24,26 +24,16 @@ import {
 } from '../../store/workflows.ts';
 import type { Operations, TransactionHook } from '../context.ts';
 import { pause, type Resumed, resume } from '../control.ts';
+import type { InputOf } from '../fields.ts';
+import type { CallerOptions } from '../operation.ts';
 import { openTrustedProject } from '../project.ts';
-import { type StartInput, type StartNotes, startSession } from '../start.ts';
+import { type Started, startSession } from '../start.ts';
+import type * as definitions from './definitions.ts';
 import { applyEdit, insertPlanned, preparation, readEdit } from './plan.ts';
 
-export interface WorkflowInput extends Omit<StartInput, 'goal' | 'kind' | 'verify' | 'maxIterations'> {
-  /** What YAML or JSON gave. */
-  plan?: unknown;
-  /** Instead of a plan: an agent drafts one for it, which then waits for approval. */
-  goal?: string;
-  /** Approves the plan at once. */
-  isApproved?: boolean;
-  actor: string;
-  extensions?: 'auto' | 'ask';
-}
+type WorkflowInput = InputOf<typeof definitions.start.fields> & CallerOptions;
 
-export async function startWorkflow(
-  operations: Operations,
-  input: WorkflowInput,
-  within?: TransactionHook,
-): Promise<{ session: Session; notes: StartNotes }> {
+export async function startWorkflow(operations: Operations, input: WorkflowInput): Promise<Started> {
   const { engine } = operations;
   const plan = input.goal === undefined ? parsePlan(input.plan) : draftOf(input.goal);
   const project = await openTrustedProject(operations, input);
@@ -57,7 +47,7 @@ export async function startWorkflow(
   const { sha: base } = await mergeableBase(operations, repository, input.base ?? plan.base);
   await refuseTakenBranches(operations, repository, input.branch ?? plan.branch);
   const { checks, steps } = await preparation(operations, { root: repository.root, base, plan, values });
-  const { plan: _, goal, isApproved, actor, extensions, ...start } = input;
+  const { plan: _, goal, isApproved, actor, extensions, within, ...start } = input;
   return startSession(
     operations,
     {
@@ -71,6 +61,7 @@ export async function startWorkflow(
     },
     {
       project,
+      hasOwnChecks: true,
       within: async (db, sessionId) => {
         const id = `wfl_${uuidv7(engine.ids)}`;
         await insertWorkflow(db, {
@@ -143,7 +134,7 @@ async function markApproved(
   ]);
 }
 
-export interface WorkflowView {
+export interface WorkflowRows {
   session: Session;
   workflow: Workflow;
   pulses: PulseRow[];
@@ -151,7 +142,7 @@ export interface WorkflowView {
   baseline: BaselineIssue[];
 }
 
-export async function viewWorkflow({ engine: { store } }: Operations, id: string): Promise<WorkflowView> {
+export async function readWorkflow({ engine: { store } }: Operations, id: string): Promise<WorkflowRows> {
   return store.read(async (db) => {
     const session = await getSession(db, id);
     const workflow = await findWorkflow(db, session.id);
@@ -186,7 +177,7 @@ export async function approveWorkflow(
   id: string,
   { plan: edited, ...decision }: Decision & { plan?: unknown },
 ): Promise<Resumed> {
-  const { session, workflow: seen } = await viewWorkflow(operations, id);
+  const { session, workflow: seen } = await readWorkflow(operations, id);
   const edit = edited === undefined ? null : await readEdit(operations, { session, workflow: seen, edited });
   if (!edit && seen.approved_at !== null) {
     throw new PulseError('invalid_transition', `The plan of ${session.id} is approved already.`, {
@@ -236,7 +227,7 @@ export async function decideExtension(
   id: string,
   { approve, ...decision }: Decision & { approve: boolean },
 ): Promise<Resumed> {
-  const { session, workflow, pulses: seen } = await viewWorkflow(operations, id);
+  const { session, workflow, pulses: seen } = await readWorkflow(operations, id);
   const { actor } = decision;
   askingPulse(session, seen);
   return decide(operations, session, decision, async (db) => {
@@ -259,7 +250,7 @@ function askingPulse(session: Session, pulses: readonly PulseRow[]): PulseRow {
 }
 
 export async function stopWorkflow(operations: Operations, id: string, decision: Decision): Promise<Session> {
-  const { session } = await viewWorkflow(operations, id);
+  const { session } = await readWorkflow(operations, id);
   return pause(operations, session.id, { ...decision, now: true });
 }
 
@@ -276,7 +267,7 @@ export async function refreshBaseline(
   id: string,
   decision: Decision,
 ): Promise<Resumed> {
-  const { session, workflow, pulses } = await viewWorkflow(operations, id);
+  const { session, workflow, pulses } = await readWorkflow(operations, id);
   if (session.status === 'running' || pulses.some(({ status }) => status === 'running')) {
     throw new PulseError(
       'invalid_transition',

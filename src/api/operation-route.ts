@@ -1,0 +1,160 @@
+/** An operation as a route: its fields are the path, the query and the body, its view is the answer. */
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { TransactionHook } from '../operations/context.ts';
+import { fieldSchema } from '../operations/field-schema.ts';
+import { type Field, fieldsOn } from '../operations/fields.ts';
+import type { AnyOperation } from '../operations/operation.ts';
+import type { Pulse } from '../pulse.ts';
+import type { ApiEnv } from './guard.ts';
+import { performChange } from './idempotent-route.ts';
+import { json, refusals, WITH_TOKEN } from './route.ts';
+
+export interface OperationRoutes {
+  pulse: Pulse;
+  /** Drives the session from here on; called again for one that is being driven it does nothing. */
+  runSession(sessionId: string): void;
+  /** Written with each start and resume. */
+  take?: TransactionHook;
+}
+
+/** As events record whoever asks over HTTP. */
+const BY = { actor: 'api', createdBy: 'api' } as const;
+
+const KeyHeaders = z.object({
+  'idempotency-key': z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
+    .optional(),
+});
+
+export function addOperation(
+  app: OpenAPIHono<ApiEnv>,
+  operation: AnyOperation,
+  options: OperationRoutes,
+): void {
+  const places = placesOf(operation);
+  const route = operation.access === 'read' ? readRoute(operation, places) : changeRoute(operation, places);
+  // The handler's types come from the table: here only how each part is read is known.
+  app.openapi(route, (async (c: Context) => {
+    const input = readInput(c, places);
+    return operation.access === 'read'
+      ? answerRead(c, operation, { input, pulse: options.pulse })
+      : answerChange(c, operation, { input, ...options });
+  }) as never);
+}
+
+async function answerRead(
+  c: Context,
+  operation: AnyOperation,
+  { input, pulse }: { input: Record<string, unknown>; pulse: Pulse },
+): Promise<Response> {
+  const { contentType, defaults } = operation.http!;
+  const result = await pulse.call(operation, { ...defaults, ...input, ...BY });
+  if (!operation.page) return c.json(result as object, 200);
+  const { text, headers } = operation.page(result);
+  return c.body(text, 200, { 'Content-Type': `${contentType}; charset=utf-8`, ...headers });
+}
+
+async function answerChange(
+  c: Context,
+  operation: AnyOperation,
+  { input, ...options }: OperationRoutes & { input: Record<string, unknown> },
+): Promise<Response> {
+  const key = (c.req.valid('header' as never) as { 'idempotency-key'?: string })['idempotency-key'];
+  const status = operation.http!.status!;
+  const answer = await performChange(operation, { ...options, key, input: { ...input, ...BY } });
+  return c.json(answer as object, status);
+}
+
+interface Places {
+  path: [string, Field][];
+  query: [string, Field][];
+  body: [string, Field][];
+  operation: AnyOperation;
+}
+
+function placesOf(operation: AnyOperation): Places {
+  const { path, method } = operation.http!;
+  const fields = fieldsOn(operation.fields, 'http') as [string, Field][];
+  const isInPath = ([key, field]: [string, Field]): boolean => path.includes(`{${httpName(key, field)}}`);
+  const rest = fields.filter((entry) => !isInPath(entry));
+  return {
+    path: fields.filter(isInPath),
+    query: method === 'get' ? rest : [],
+    body: method === 'get' ? [] : rest,
+    operation,
+  };
+}
+
+function httpName(key: string, { pathName, wire }: Field): string {
+  return pathName ?? wire ?? key;
+}
+
+function shapeOf(fields: [string, Field][], place: 'word' | 'body', { schemas }: AnyOperation) {
+  return Object.fromEntries(
+    fields.map(([key, field]) => [httpName(key, field), fieldSchema(field, place, schemas?.[key])]),
+  );
+}
+
+function paramsOf({ path, operation }: Places) {
+  return path.length === 0 ? {} : { params: z.object(shapeOf(path, 'word', operation)) };
+}
+
+function readRoute(operation: AnyOperation, places: Places) {
+  const { path, says, contentType } = operation.http!;
+  const query =
+    places.query.length === 0 ? {} : { query: z.object(shapeOf(places.query, 'word', operation)) };
+  const answer = operation.page
+    ? { description: says, content: { [contentType!]: { schema: z.string() } } }
+    : json(says, operation.view!);
+  return createRoute({
+    method: 'get',
+    path,
+    summary: operation.summary,
+    request: { ...paramsOf(places), ...query },
+    responses: { 200: answer, ...(places.path.length === 0 ? refusals(422) : refusals(404, 409, 422)) },
+  });
+}
+
+function changeRoute(operation: AnyOperation, places: Places) {
+  const { path, says, status } = operation.http!;
+  const isRequired = places.body.some(([, field]) => field.isRequired) || operation.check !== undefined;
+  const content = { 'application/json': { schema: bodySchema(places) } };
+  const missing = places.path.length === 0 ? refusals(400, 409, 413, 422) : refusals(400, 404, 409, 413, 422);
+  return createRoute({
+    method: 'post',
+    path,
+    summary: operation.summary,
+    security: WITH_TOKEN,
+    request: { ...paramsOf(places), headers: KeyHeaders, body: { required: isRequired, content } },
+    responses: { [status!]: json(says, operation.view!), ...missing },
+  });
+}
+
+function bodySchema({ body, operation }: Places) {
+  const { check, http, fields } = operation;
+  const object = z.strictObject(shapeOf(body, 'body', operation));
+  const checked = check
+    ? object.superRefine((given, context) => {
+        check(byKeys(given, body), (key, message) => {
+          context.addIssue({ code: 'custom', path: [httpName(key, fields[key])], message });
+        });
+      })
+    : object;
+  return http?.bodyName ? checked.openapi(http.bodyName) : checked;
+}
+
+function readInput(c: Context, { path, query, body }: Places): Record<string, unknown> {
+  const part = (name: string) => c.req.valid(name as never) as Record<string, unknown> | undefined;
+  return {
+    ...(path.length > 0 && byKeys(part('param'), path)),
+    ...(query.length > 0 && byKeys(part('query'), query)),
+    ...(body.length > 0 && byKeys(part('json'), body)),
+  };
+}
+
+function byKeys(given: Record<string, unknown> = {}, fields: [string, Field][]): Record<string, unknown> {
+  const named = fields.map(([key, field]) => [key, given[httpName(key, field)]] as const);
+  return Object.fromEntries(named.filter(([, value]) => value !== undefined));
+}

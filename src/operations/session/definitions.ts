@@ -1,0 +1,187 @@
+/** What can be done with a session of any loop. */
+import { MOST_ITERATIONS } from '../../domain/bounds.ts';
+import { SESSION_STATUSES } from '../../domain/status.ts';
+import { choice, flag, integer, required, text } from '../fields.ts';
+import { define } from '../operation.ts';
+import { choiceFields, LONG_TEXT, sessionId, waitSeconds } from './fields.ts';
+
+export const show = define({
+  name: 'show',
+  summary: 'Show a session and its iterations.',
+  access: 'read',
+  fields: { sessionId, waitSeconds },
+  http: { method: 'get', path: '/api/pulse/{id}', says: 'The session.' },
+  tool: {
+    name: 'pulse_status',
+    title: 'Show a session',
+    description: 'How a session stands: status, why it stopped, its newest iterations, and what to do next.',
+  },
+});
+
+export const list = define({
+  name: 'list',
+  summary: 'List sessions, newest first.',
+  access: 'read',
+  fields: {
+    status: choice(SESSION_STATUSES, { help: 'Only those with this status.', option: 'status S' }),
+    limit: integer({ min: 1, max: 200 }, { help: 'At most so many (20; over HTTP 50).', option: 'limit N' }),
+    cursor: text(40, {
+      help: 'The `nextCursor` of the page before.',
+      pattern: { matches: /^ses_[0-9a-f-]{36}$/, says: 'must be a nextCursor' },
+      on: ['http'],
+    }),
+  },
+  http: {
+    method: 'get',
+    path: '/api/pulse',
+    says: 'A page; `nextCursor` is null on the last one.',
+    defaults: { limit: 50 },
+  },
+  tool: {
+    name: 'pulse_list',
+    title: 'List sessions',
+    description: 'The sessions of this machine, newest first.',
+    defaults: { limit: 20 },
+  },
+});
+
+export const showIteration = define({
+  name: 'show iteration',
+  summary: 'Show one iteration with its evidence.',
+  access: 'read',
+  fields: {
+    sessionId,
+    number: required(
+      integer({ min: 1, max: MOST_ITERATIONS }, { help: 'Its number, from 1.', pathName: 'n' }),
+    ),
+  },
+  http: { method: 'get', path: '/api/pulse/{id}/iterations/{n}', says: 'The iteration.' },
+});
+
+export const showEvidence = define({
+  name: 'show evidence',
+  summary: 'Show the evidence: what Pulse itself ran, oldest first.',
+  access: 'read',
+  fields: { sessionId },
+  http: { method: 'get', path: '/api/pulse/{id}/verifications', says: 'The evidence.' },
+});
+
+export const showContext = define({
+  name: 'show context',
+  summary: 'Show what the agent was told.',
+  access: 'read',
+  fields: {
+    sessionId,
+    maxTurns: integer({ min: 1, max: 50 }, { help: 'At most so many of the newest turns (10).' }),
+  },
+  tool: {
+    name: 'pulse_context',
+    title: 'Show what the agent was told',
+    description: 'The newest iteration’s brief and anchor, and the newest turns of the session.',
+  },
+});
+
+export const pause = define({
+  name: 'pause',
+  summary: 'Pause a session after the iteration in hand.',
+  access: 'change',
+  fields: {
+    sessionId,
+    now: flag({
+      help: 'End the agent at once; its work is kept aside and the iteration done again.',
+      option: 'now',
+      on: ['mcp', 'cli'],
+    }),
+  },
+  http: { method: 'post', path: '/api/pulse/{id}/pause', status: 202, says: 'The pause is asked for.' },
+  tool: {
+    name: 'pulse_pause',
+    title: 'Pause a session',
+    description: 'Pause a session after the iteration in hand; pulse_resume goes on.',
+    isIdempotent: true,
+  },
+});
+
+export const resume = define({
+  name: 'resume',
+  summary: 'Go on with a blocked, paused or failed session, or adopt one without a runner.',
+  access: 'person',
+  fields: {
+    sessionId,
+    answer: text(LONG_TEXT, { help: 'Answers what the agent asked.', option: 'answer TEXT' }),
+    ...choiceFields,
+  },
+  runsSession: () => true,
+  http: {
+    method: 'post',
+    path: '/api/pulse/{id}/resume',
+    status: 202,
+    says: 'The session runs again.',
+    bodyName: 'Resume',
+  },
+  tool: {
+    name: 'pulse_resume',
+    title: 'Resume a session',
+    description:
+      'Go on with a blocked, paused or failed session: with a person’s answer to what the agent asked, or with a higher ' +
+      'limit after one was reached. The config is read again, and agent, model, verify and setup may be others. Adopts a running session that nobody runs. Only on a person’s word.',
+  },
+});
+
+export const note = define({
+  name: 'note',
+  summary: 'Tell a session something without stopping it; the next brief quotes it.',
+  access: 'person',
+  fields: {
+    sessionId,
+    text: required(text(LONG_TEXT, { help: 'What to heed.', argument: 'TEXT' })),
+    isAnswer: flag({
+      help: 'It answers what a stopped session asked: the session goes on.',
+      option: 'answer',
+    }),
+  },
+  runsSession: ({ isAnswer }) => isAnswer === true,
+  http: {
+    method: 'post',
+    path: '/api/pulse/{id}/notes',
+    status: 202,
+    says: 'The note is kept.',
+    bodyName: 'Note',
+  },
+  tool: {
+    name: 'pulse_note',
+    title: 'Tell a session something',
+    description:
+      'Steer a session without stopping it: the next brief quotes the note, and a running agent that uses the tools of ' +
+      'Pulse is told at once. With isAnswer it is the reply to what a stopped session asked. Only on a person’s word.',
+  },
+});
+
+export const abort = define({
+  name: 'abort',
+  summary: 'End a session for good; its branch stays.',
+  access: 'change',
+  fields: { sessionId },
+  http: { method: 'post', path: '/api/pulse/{id}/abort', status: 202, says: 'The session is aborted.' },
+  tool: {
+    name: 'pulse_abort',
+    title: 'Abort a session',
+    description: 'End a session for good: its agent is stopped at once. Its branch stays.',
+    isDestructive: true,
+    isIdempotent: true,
+  },
+});
+
+export const verify = define({
+  name: 'verify',
+  summary: 'Run the verification again: is the evidence still true?',
+  access: 'change',
+  fields: { sessionId },
+});
+
+export const exportSession = define({
+  name: 'export',
+  summary: 'Write everything about a session: a report to read, or JSON.',
+  access: 'read',
+  fields: { sessionId },
+});

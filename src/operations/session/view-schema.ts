@@ -1,0 +1,159 @@
+/** Sessions as they are answered; the compiler holds the operations to these schemas. */
+import * as z from 'zod';
+import { ITERATION_STATUSES, SESSION_STATUSES, STOP_REASONS, type StopReason } from '../../domain/status.ts';
+
+export const time = z.string().meta({ format: 'date-time' });
+const stopReasons = [...new Set(Object.values(STOP_REASONS).flat())] as [StopReason, ...StopReason[]];
+
+const Progress = z.object({
+  iteration: z.int(),
+  signal: z.string().nullable(),
+  summary: z.string().nullable(),
+  commit: z.string().nullable(),
+  files: z.array(z.string()),
+  reason: z.string().optional(),
+  at: time,
+});
+
+export const Session = z
+  .object({
+    id: z.string(),
+    kind: z.string(),
+    project_name: z.string(),
+    project_path: z.string(),
+    goal: z.string(),
+    max_iterations: z.int(),
+    current_iteration: z.int(),
+    status: z.enum(SESSION_STATUSES),
+    last_signal: z.string().nullable(),
+    progress_log: z.array(Progress),
+    anchor_turn_id: z.string().nullable(),
+    branch_name: z.string(),
+    branch_lags_at: z.string().nullable(),
+    branch_of: z.string().nullable(),
+    base_branch: z.string().nullable(),
+    base_sha: z.string(),
+    worktree_path: z.string(),
+    agent: z.string(),
+    command: z.string().nullable(),
+    setup: z.array(z.string()).nullable(),
+    verify: z.array(z.string()),
+    budget_usd: z.number().nullable(),
+    budget_tokens: z.int().nullable(),
+    time_limit_ms: z.int().nullable(),
+    iteration_timeout_ms: z.int(),
+    idle_timeout_ms: z.int().nullable(),
+    spent_usd: z.number(),
+    reserved_usd: z.number(),
+    running_ms: z.int(),
+    total_commits: z.int(),
+    total_tokens_used: z.int(),
+    stop_reason: z.enum(stopReasons).nullable(),
+    blocked_reason: z.string().nullable(),
+    resume_at: time.nullable(),
+    chat_id: z.string().nullable(),
+    phone_number: z.string().nullable(),
+    discord_thread_id: z.string().nullable(),
+    parent_session_id: z.string().nullable(),
+    created_by: z.string(),
+    created_at: time,
+    started_at: time.nullable(),
+    ended_at: time.nullable(),
+  })
+  .meta({ id: 'Session' });
+
+const Iteration = z
+  .object({
+    id: z.string(),
+    session_id: z.string(),
+    iteration_number: z.int(),
+    unit: z.string().nullable(),
+    attempt: z.int(),
+    inbox_task_id: z.string().nullable(),
+    task_content: z.string(),
+    status: z.enum(ITERATION_STATUSES),
+    signal: z.string().nullable(),
+    signal_source: z.string().nullable(),
+    signal_rule: z.string().nullable(),
+    output_summary: z.string().nullable(),
+    output_full: z.string().nullable(),
+    commit_hash: z.string().nullable(),
+    files_changed: z.array(z.string()),
+    anchor_turn_id: z.string().nullable(),
+    anchor_strategy: z.string().nullable(),
+    anchor_resolution_ms: z.number().nullable(),
+    anchor_hint_next: z.string().nullable(),
+    salience: z.number().nullable(),
+    depth: z.int().nullable(),
+    context_tokens: z.int(),
+    slice_id: z.string().nullable(),
+    start_sha: z.string(),
+    tree_hash: z.string().nullable(),
+    new_tree: z.int(),
+    cost_usd: z.number().nullable(),
+    input_tokens: z.int(),
+    output_tokens: z.int(),
+    cache_tokens: z.int(),
+    failure_class: z.string().nullable(),
+    outcome: z.string().nullable(),
+    started_at: time.nullable(),
+    ended_at: time.nullable(),
+  })
+  .meta({ id: 'Iteration' });
+
+const Verification = z
+  .object({
+    iteration: z.int(),
+    attempt: z.int(),
+    command: z.string(),
+    cwd: z.string(),
+    exit: z.int().nullable(),
+    passed: z.boolean(),
+    durationMs: z.number(),
+    outputHash: z.string(),
+    outputTail: z.string(),
+    tree: z.string(),
+    commit: z.string().nullable(),
+    environment: z.string(),
+    at: time,
+  })
+  .meta({ id: 'Verification' });
+
+export const StartAnswer = z.object({ sessionId: z.string(), session: Session });
+export const SessionAnswer = z.object({ session: Session });
+const Waiting = z
+  .object({
+    agent: z.string(),
+    failureClass: z.string(),
+    since: time.nullable().describe('When the first try failed.'),
+    until: time.describe('The next try.'),
+    patienceMs: z.int().nullable().describe('How long it waits in all.'),
+  })
+  .describe('A service that does not answer, or a usage limit.');
+
+export const SessionViewAnswer = z.object({
+  session: Session,
+  iterations: z.array(Iteration),
+  waiting: Waiting.nullable(),
+  doing: z
+    .object({ text: z.string(), since: time, lastSign: time })
+    .nullable()
+    .describe('What goes on at this moment: setup, the agent, a check, a measurement.'),
+  unresolved: z
+    .array(z.object({ pulse: z.string(), issue: z.string(), reason: z.string() }))
+    .describe("What a workflow's pulses were accepted with although it was not resolved."),
+});
+export const SessionsAnswer = z.object({ sessions: z.array(Session), nextCursor: z.string().nullable() });
+export const IterationAnswer = z.object({ iteration: Iteration, verifications: z.array(Verification) });
+export const VerificationsAnswer = z.object({ verifications: z.array(Verification) });
+
+export const EventMessage = z
+  .object({
+    seq: z.int(),
+    type: z.string(),
+    at: time,
+    sessionId: z.string(),
+    iteration: z.int().optional(),
+    data: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'Event' });

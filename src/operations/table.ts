@@ -1,0 +1,28 @@
+/** The table of operations: those on every session, and what each loop contributes. All surfaces are made of it. */
+import { GOAL_INSTRUCTIONS, goalOperations } from './goal/operations.ts';
+import type { AnyOperation } from './operation.ts';
+import { commanderOperations } from './research/commander-operations.ts';
+import { RESEARCH_INSTRUCTIONS, researchOperations } from './research/operations.ts';
+import { sessionOperations } from './session/operations.ts';
+import { WORKFLOW_INSTRUCTIONS, workflowOperations } from './workflow/operations.ts';
+
+export const OPERATIONS = {
+  ...goalOperations,
+  ...sessionOperations,
+  workflow: workflowOperations,
+  research: researchOperations,
+  commander: commanderOperations,
+};
+
+/** In the order of the table. */
+export function listOperations(): AnyOperation[] {
+  return Object.values(OPERATIONS).flatMap((entry) => ('run' in entry ? [entry] : Object.values(entry)));
+}
+
+/** What an assistant is told before it sees the tools. */
+export const INSTRUCTIONS = [
+  'Pulse runs coding agents in loops, each session in a worktree of its own, until the goal is done and verified.',
+  GOAL_INSTRUCTIONS,
+  WORKFLOW_INSTRUCTIONS,
+  RESEARCH_INSTRUCTIONS,
+].join(' ');
