@@ -2,9 +2,9 @@
 import { formatDuration } from '../domain/durations.ts';
 import type { PulseEvent } from '../domain/events.ts';
 import { type Phase, phaseWords } from '../domain/phase.ts';
-import { formatDelta, formatFigure } from '../research/figures.ts';
 import { toolLine } from './follow/progress.ts';
 import { formatCount, formatUsd } from './follow/result.ts';
+import { loopEventText } from './loops/followers.ts';
 import type { Style } from './terminal/style.ts';
 import { shown, shownLine } from './terminal/text.ts';
 import { localClock, localTime } from './terminal/time.ts';
@@ -107,75 +107,7 @@ function describe(event: PulseEvent, style: Style): string {
     case 'budget.warned':
       return style.yellow(budgetText(data));
     default:
-      return (
-        workflowText(type, data, style) ??
-        researchText(type, data, style) ??
-        `${type} ${shownLine(JSON.stringify(data))}`
-      );
-  }
-}
-
-/** `null` for an event that is none of a workflow's. */
-function workflowText(type: string, data: Record<string, unknown>, style: Style): string | null {
-  const word = (name: string): string => shownLine(String(data[name] ?? ''));
-  switch (type) {
-    case 'PlanCardResolved':
-      return `plan ${word('resolution')} by ${word('actor')}`;
-    case 'preflight.started':
-      return 'preflight';
-    case 'preflight.progress':
-      return style.dim(`preflight ${word('message')}`);
-    case 'preflight.completed':
-      return `preflight done: ${word('summary')}`;
-    case 'preflight.failed':
-      return style.red(`preflight failed: ${word('error')}`);
-    case 'pulse.started':
-      return `${style.bold(`pulse ${word('plannedPulseId')}`)} ${word('title')} ${style.dim(word('branch'))}`;
-    case 'pulse.rejected': {
-      const reasons = Array.isArray(data.reasons) ? data.reasons.map((reason) => shown(String(reason))) : [];
-      return [style.red(`${word('plannedPulseId')} not accepted (${word('count')})`), ...reasons].join('\n');
-    }
-    case 'pulse.extended':
-      return `${word('plannedPulseId')} asks for another run: ${word('reason')}`;
-    case 'pulse.failed':
-    case 'pulse.stopped':
-      return style.yellow(`${word('plannedPulseId')} ${type.slice('pulse.'.length)}: ${word('reason')}`);
-    case 'PulseCompleted': {
-      const left = data.hasUnresolvedIssues ? style.yellow(' with unresolved issues') : '';
-      return `${style.green(`${word('plannedPulseId')} done`)}${left} ${style.dim(word('checkpointCommitSha').slice(0, 7))}\n${shown(String(data.description ?? ''))}`;
-    }
-    case 'ExtensionApproved':
-      return `extension of ${word('plannedPulseId')} approved by ${word('actor')}`;
-    default:
-      return null;
-  }
-}
-
-/** `null` for an event that is none of research. */
-function researchText(type: string, data: Record<string, unknown>, style: Style): string | null {
-  const word = (name: string): string => shownLine(String(data[name] ?? ''));
-  const figures = (): string => {
-    const metric = typeof data.metric === 'number' ? ` ${formatFigure(data.metric)}` : '';
-    const delta = typeof data.delta === 'number' ? ` (${formatDelta(data.delta)})` : '';
-    return `${metric}${delta}`;
-  };
-  switch (type) {
-    case 'experiment.status':
-      return word('text');
-    case 'experiment.workers':
-      return `${Array.isArray(data.workers) ? data.workers.length : 'several'} sessions experiment at once`;
-    case 'experiment.started':
-      return style.bold(`experiment ${word('number')}`);
-    case 'experiment.kept':
-      return `${style.green(`kept ${word('number')}`)}${figures()} ${word('description')}\n${shown(String(data.reason ?? ''))}`;
-    case 'experiment.discarded':
-      return `discarded ${word('number')}${figures()} ${word('description')}\n${shown(String(data.reason ?? ''))}`;
-    case 'experiment.crashed':
-      return `${style.red(`crashed ${word('number')}`)} ${word('description')}\n${shown(String(data.reason ?? ''))}`;
-    case 'experiment.surprised':
-      return style.yellow(`surprising: ${word('text') || word('reason')}`);
-    default:
-      return null;
+      return loopEventText(event, style) ?? `${type} ${shownLine(JSON.stringify(data))}`;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { RunnerState } from '../operations/view.ts';
 import type { Session } from '../store/sessions.ts';
 import { isUnverified, STATUS_MARKS } from './follow/result.ts';
+import { wordsFor } from './loops/words.ts';
 import type { Side } from './output.ts';
 import { padTo, shorten, shownLine } from './terminal/text.ts';
 import { ago } from './terminal/time.ts';
@@ -20,11 +21,10 @@ export function sessionTable(
     session,
     id: isTerminal ? (names.get(session.id) ?? session.id) : session.id,
     status: statusText(session, runner),
-    // What a workflow or research may need in all is an inner bound, not a goal.
-    iterations:
-      session.kind === 'goal'
-        ? `${session.current_iteration}/${session.max_iterations}`
-        : String(session.current_iteration),
+    // What another loop may need in all is an inner bound, not a goal.
+    iterations: wordsFor(session.kind).countsIterations
+      ? `${session.current_iteration}/${session.max_iterations}`
+      : String(session.current_iteration),
     age: ago(nowMs - Date.parse(session.created_at)),
     project: shorten(shownLine(session.project_name), 20),
   }));

@@ -172,11 +172,11 @@ describe('the live view', () => {
   it('counts pulses and experiments', () => {
     const workflow = { ...session, kind: 'workflow' } as Session;
     const planned = event('iteration.planned', { unit: 'leave' }, 7);
-    const pulses = { units: ['greet', 'leave'], experiments: null };
+    const pulses = { units: ['greet', 'leave'], total: null };
     expect(draw(advance(firstProgress(workflow, pulses), planned))[0]).toContain('pulse 2 of 2 (leave) · ');
     const research = { ...session, kind: 'research' } as Session;
     const third = event('iteration.planned', { unit: 'exp-3' }, 3);
-    const six = { units: [], experiments: 6 };
+    const six = { units: [], total: 6 };
     expect(draw(advance(firstProgress(research, six), third))[0]).toContain('experiment 3 of 6 · ');
   });
 

@@ -1,8 +1,9 @@
 /** What a follower, the plot and the report make of experiments. */
 import { describe, expect, it } from 'vitest';
 import { eventLines } from '../../src/cli/follow/lines.ts';
-import { advance, firstProgress, placeOf } from '../../src/cli/follow/progress.ts';
+import { advance, firstProgress } from '../../src/cli/follow/progress.ts';
 import { experimentLines } from '../../src/cli/loops/research/experiment-lines.ts';
+import { wordsFor } from '../../src/cli/loops/words.ts';
 import { createStyle } from '../../src/cli/terminal/style.ts';
 import { displayWidth } from '../../src/cli/terminal/text.ts';
 import type { EventType, PulseEvent } from '../../src/domain/events.ts';
@@ -84,8 +85,8 @@ describe('an experiment in a followed session', () => {
     const session = { kind: 'research', created_at: AT, current_iteration: 0, max_iterations: 9 } as Session;
     const planned = event('iteration.planned', { unit: 'exp-3' });
     const progress = advance(firstProgress(session), planned);
-    expect(placeOf(progress)).toBe('experiment 3');
-    expect(placeOf({ ...progress, kind: 'goal' })).toBe('iteration 4/9');
+    expect(wordsFor(progress.kind).place(progress)).toBe('experiment 3');
+    expect(wordsFor('goal').place({ ...progress, kind: 'goal' })).toBe('iteration 4/9');
     const settled = event('iteration.settled', { outcome: 'discarded', signal: 'CONTINUE' });
     expect(eventLines(settled, progress, { style, columns: 80 })).toEqual([]);
     expect(eventLines(settled, { ...progress, kind: 'goal' }, { style, columns: 80 })).toHaveLength(1);

@@ -3,6 +3,7 @@ import { unresolvedLines } from '../../domain/unresolved.ts';
 import type { CheckedEvidence, Verdict, VerifyReport } from '../../operations/verify.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { onInterrupt } from '../follow/interrupts.ts';
+import { wordsFor } from '../loops/words.ts';
 import { openPulse } from '../open-pulse.ts';
 import type { Style } from '../terminal/style.ts';
 import { shown, shownLine } from '../terminal/text.ts';
@@ -28,7 +29,8 @@ export async function run(context: CommandContext): Promise<number> {
   else {
     const { style } = output.stdout;
     for (const check of report.checks) output.data(checkLines(check, report, style).join('\n'));
-    const isOfFailure = report.session.kind === 'goal' && report.checks.some(({ again }) => !again.passed);
+    const { isVerifiedByCommands } = wordsFor(report.session.kind);
+    const isOfFailure = isVerifiedByCommands && report.checks.some(({ again }) => !again.passed);
     const meaning = report.verdict === 'fresh' && isOfFailure ? STILL_FAILS : MEANING[report.verdict];
     output.data(`${style[COLORS[report.verdict]](report.verdict)}: ${meaning}`);
     for (const line of unresolvedLines(report.unresolved))

@@ -5,11 +5,10 @@ import { EXIT_CODES } from '../../domain/status.ts';
 import type { Pulse } from '../../pulse.ts';
 import type { Session } from '../../store/sessions.ts';
 import { keptRefs } from '../kept-refs.ts';
-import { researchStatus } from '../loops/research/status-line.ts';
+import { followerFor } from '../loops/followers.ts';
 import type { Output } from '../output.ts';
 import { runnerLog } from '../session-runner.ts';
 import { INTERRUPT_ANSWERS, type InterruptSignal, onInterrupt, readInterruptAnswer } from './interrupts.ts';
-import type { WorkPlan } from './progress.ts';
 import { resultBlock } from './result.ts';
 import { createView, type View } from './view.ts';
 
@@ -39,7 +38,8 @@ export interface Follow {
 export async function followSession(follow: Follow): Promise<number> {
   const { pulse, session, output, cwd, after, isBrief } = follow;
   const leaving = new AbortController();
-  const plan = await planOf(pulse, session);
+  const follower = followerFor(session.kind);
+  const plan = await follower.plan?.(pulse, session.id);
   const view = createView(output, session, { hasHead: !(isBrief && after), plan });
   const steering = steer(follow, { view, leaving });
   const runner = watchRunner(pulse, session.id);
@@ -58,9 +58,8 @@ export async function followSession(follow: Follow): Promise<number> {
     for await (const event of pulse.follow(session.id, options)) {
       isAway = false;
       view.event(event);
-      const status =
-        session.kind === 'research' && !output.isJson ? await researchStatus(pulse, event) : null;
-      if (status !== null) view.say(status);
+      const status = output.isJson ? null : await follower.statusLine?.(pulse, event);
+      if (status) view.say(status);
     }
   } finally {
     view.close();
@@ -78,17 +77,6 @@ export async function followSession(follow: Follow): Promise<number> {
     output.data(`\n${resultBlock(last, { style: output.stdout.style, cwd, isBrief, unresolved, kept })}`);
   if (interrupted) return 128 + constants.signals[interrupted];
   return isStopped ? EXIT_CODES[last.status] : 1;
-}
-
-/** What is to come in it, as far as that is known now. */
-async function planOf(pulse: Pulse, { id, kind }: Session): Promise<WorkPlan> {
-  const none = { units: [], experiments: null };
-  if (kind === 'workflow') {
-    const { pulses } = await pulse.workflow.rows(id);
-    return { ...none, units: [...new Set(pulses.map((row) => row.planned_pulse_id))] };
-  }
-  if (kind !== 'research') return none;
-  return { ...none, experiments: (await pulse.research.rows(id)).research.iterations };
 }
 
 export function detached(

@@ -2,20 +2,16 @@
 import { formatDuration } from '../../domain/durations.ts';
 import type { PulseEvent } from '../../domain/events.ts';
 import { budgetText, changesText, omitted, waiting } from '../event-text.ts';
-import { experimentLines } from '../loops/research/experiment-lines.ts';
-import type { Style } from '../terminal/style.ts';
+import { followerFor } from '../loops/followers.ts';
 import { shorten, shownLine } from '../terminal/text.ts';
+import type { Room } from './loop-follower.ts';
 import type { Progress } from './progress.ts';
 
 /** `null` where the event leaves no line. `columns`: how wide a line may be. */
-export function eventLines(
-  event: PulseEvent,
-  progress: Progress,
-  { style, columns }: { style: Style; columns: number },
-): string[] {
+export function eventLines(event: PulseEvent, progress: Progress, { style, columns }: Room): string[] {
   const { type, data } = event;
-  if (progress.kind === 'research' && (type === 'iteration.settled' || type.startsWith('experiment.')))
-    return experimentLines(event, progress.unit, { style, columns });
+  const own = followerFor(progress.kind).eventLines?.(event, progress, { style, columns }) ?? null;
+  if (own !== null) return own;
   switch (type) {
     case 'iteration.settled':
       return settledLines(event, progress, { style, columns });
@@ -48,20 +44,6 @@ export function eventLines(
       ];
     case 'budget.warned':
       return [style.yellow(shorten(`! ${budgetText(data)}`, columns))];
-    case 'preflight.completed':
-      return [
-        `${style.green('✓ preflight')}  ${style.dim(shorten(shownLine(String(data.summary ?? '')), columns - 14))}`,
-      ];
-    case 'pulse.started':
-      return [
-        style.bold(shorten(`▸ ${data.plannedPulseId} ${shownLine(String(data.title ?? ''))}`, columns)),
-      ];
-    case 'pulse.rejected':
-      return rejectedLines(data, { style, columns });
-    case 'PulseCompleted':
-      return [
-        `${data.hasUnresolvedIssues ? style.yellow(`! ${data.plannedPulseId} with issues not resolved`) : style.green(`✓ ${data.plannedPulseId}`)}  ${shorten(shownLine(String(data.description ?? '').split('\n')[0]!), columns - 20)}`,
-      ];
     case 'note.added':
       return [style.dim(shorten(`▸ note: ${shownLine(String(data.text ?? ''))}`, columns))];
     case 'session.resumed': {
@@ -89,7 +71,7 @@ const OUTPUT_LINES = 2;
 function settledLines(
   { iteration, data }: PulseEvent,
   { failedChecks }: Progress,
-  { style, columns }: { style: Style; columns: number },
+  { style, columns }: Room,
 ): string[] {
   const outcome = String(data.outcome ?? '');
   const { mark, color } = MARKS[outcome] ?? { mark: '·', color: 'yellow' };
@@ -110,18 +92,6 @@ function settledLines(
       lines.push(style.dim(shorten(`      ${line}`, columns)));
   }
   return lines;
-}
-
-/** All reasons, the first line of each. */
-function rejectedLines(
-  { plannedPulseId, count, reasons }: Record<string, unknown>,
-  { style, columns }: { style: Style; columns: number },
-): string[] {
-  const told = Array.isArray(reasons) ? reasons.map((reason) => String(reason).split('\n')[0]!) : [];
-  return [
-    style.red(`✗ ${plannedPulseId} not accepted (${count})`),
-    ...told.map((reason) => style.dim(shorten(`    ${shownLine(reason)}`, columns))),
-  ];
 }
 
 function retryText(data: Record<string, unknown>): string {

@@ -1,13 +1,13 @@
 import { formatDuration } from '../../domain/durations.ts';
-import { PREFLIGHT_UNIT } from '../../domain/workflow.ts';
 import type { Session } from '../../store/sessions.ts';
+import { wordsFor } from '../loops/words.ts';
 import type { Side } from '../output.ts';
 import { createLiveRegion } from '../terminal/live-region.ts';
 import type { Style } from '../terminal/style.ts';
 import { displayWidth, shorten, shownLine } from '../terminal/text.ts';
 import { waitingText } from '../waiting-text.ts';
 import { eventLines } from './lines.ts';
-import { advance, firstProgress, type Progress, placeOf, withSession } from './progress.ts';
+import { advance, firstProgress, type Progress, withSession } from './progress.ts';
 import { formatCount, formatUsd } from './result.ts';
 import type { View, ViewOptions } from './view.ts';
 
@@ -75,7 +75,7 @@ export function liveLines(progress: Progress, session: Session, { style, columns
   if (progress.step === 'stopped') return [];
   const frame = SPINNER[Math.floor(nowMs / FRAME_MS) % SPINNER.length]!;
   const attempt = progress.attempt > 1 ? ` (attempt ${progress.attempt})` : '';
-  const where = progress.iteration === 0 ? '' : `${placeOf(progress)}${attempt} · `;
+  const where = progress.iteration === 0 ? '' : `${wordsFor(progress.kind).place(progress)}${attempt} · `;
   const step = `${where}${stepLabel(progress, session, nowMs)}`;
   const facts = [
     formatDuration(Math.max(0, nowMs - progress.iterationSinceMs)),
@@ -86,7 +86,7 @@ export function liveLines(progress: Progress, session: Session, { style, columns
       ? [`${spentOf(formatCount(progress.tokens), session.budget_tokens, formatCount)} tokens`]
       : []),
     ...(isQuiet(progress, nowMs) ? [`quiet for ${formatDuration(nowMs - progress.lastSignMs)}`] : []),
-    ...(progress.lastSignal && progress.kind !== 'research' ? [`last ${progress.lastSignal}`] : []),
+    ...(progress.lastSignal && wordsFor(progress.kind).hasSignals ? [`last ${progress.lastSignal}`] : []),
   ].join(' · ');
   const shownStep = shorten(step, columns - 2);
   const shownFacts = shorten(` · ${facts}`, columns - 2 - shownStep.length);
@@ -126,6 +126,7 @@ export function questionLines(answers: readonly string[], columns: number): stri
 
 function stepLabel(progress: Progress, session: Session, nowMs: number): string {
   const { step, stepSinceMs, resumeAtMs } = progress;
+  const words = wordsFor(progress.kind);
   if (progress.doing !== null)
     return `${progress.doing} (${formatDuration(Math.max(0, nowMs - stepSinceMs))})`;
   switch (step) {
@@ -134,13 +135,12 @@ function stepLabel(progress: Progress, session: Session, nowMs: number): string 
     case 'planning':
       return 'planning';
     case 'preparing':
-      if (progress.isByPulse)
-        return progress.unit === PREFLIGHT_UNIT ? 'preflight: setup and checks' : 'measuring';
+      if (progress.isByPulse) return words.alone(progress).doing;
       return nowMs - stepSinceMs < 2_000 ? 'starting the agent' : 'agent working';
     case 'agent':
       return 'agent working';
     case 'saving':
-      if (progress.kind === 'research') return 'measuring';
+      if (words.afterAgent) return words.afterAgent;
       if (session.verify.length === 0 || nowMs - stepSinceMs < SAVING_MS) return 'saving the work';
       return `verifying ${shownLine(session.verify[0]!)}`;
     case 'verified':

@@ -3,6 +3,7 @@ import type { PulseEvent } from '../../domain/events.ts';
 import { type Phase, phaseWords } from '../../domain/phase.ts';
 import type { Waiting } from '../../operations/view.ts';
 import type { Session } from '../../store/sessions.ts';
+import { followerFor } from '../loops/followers.ts';
 import { shownLine } from '../terminal/text.ts';
 import { waitOfEvent } from '../waiting-text.ts';
 
@@ -30,7 +31,7 @@ export interface Progress {
   iteration: number;
   maxIterations: number;
   attempt: number;
-  /** What is to come: the pulses of a workflow, the number of experiments. */
+  /** What is to come, as far as that is known. */
   plan: WorkPlan;
   /** No agent runs in it: Pulse prepares the worktree, or reads the metric. */
   isByPulse: boolean;
@@ -57,12 +58,12 @@ export interface Progress {
 }
 
 export interface WorkPlan {
-  /** The plan's ids of a workflow's pulses, in order. */
+  /** What its iterations stand for, in order, where that is planned. */
   units: readonly string[];
-  /** `null`: no end is set. */
-  experiments: number | null;
+  /** How many there are to be; `null`: no end is set. */
+  total: number | null;
 }
-const NO_PLAN: WorkPlan = { units: [], experiments: null };
+const NO_PLAN: WorkPlan = { units: [], total: null };
 
 export function firstProgress(session: Session, plan: WorkPlan = NO_PLAN): Progress {
   const since = Date.parse(session.created_at);
@@ -149,8 +150,6 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
       return enter('agent', {
         activity: shownLine(String(data.message ?? 'the model service is asked again')),
       });
-    case 'preflight.progress':
-      return { ...progress, lastSignMs: at, activity: shownLine(String(data.message ?? '')) };
     case 'iteration.ended':
       return enter('saving', { activity: null });
     case 'iteration.verified':
@@ -180,22 +179,11 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
     case 'session.paused':
     case 'session.aborted':
       return enter('stopped');
-    default:
-      return progress;
+    default: {
+      const activity = followerFor(progress.kind).activity?.(event) ?? null;
+      return activity === null ? progress : { ...progress, lastSignMs: at, activity };
+    }
   }
-}
-
-/** Where a session stands, for a person: an experiment has a number of its own. */
-export function placeOf({ kind, unit, iteration, maxIterations, plan }: Progress): string {
-  if (kind === 'workflow') {
-    const index = plan.units.indexOf(unit ?? '');
-    return index === -1
-      ? (unit ?? `run ${iteration}`)
-      : `pulse ${index + 1} of ${plan.units.length} (${unit})`;
-  }
-  if (kind !== 'research') return `iteration ${iteration}/${maxIterations}`;
-  if (!unit?.startsWith('exp-')) return unit ?? 'experiment';
-  return `experiment ${unit.slice('exp-'.length)}${plan.experiments === null ? '' : ` of ${plan.experiments}`}`;
 }
 
 /** One line on what the agent does; `null` where the event says nothing to a person. */

@@ -5,6 +5,7 @@ import type { SessionStatus } from '../../domain/status.ts';
 import { type Unresolved, unresolvedLines } from '../../domain/unresolved.ts';
 import { headRef } from '../../git/session-head.ts';
 import type { Session } from '../../store/sessions.ts';
+import { wordsFor } from '../loops/words.ts';
 import type { Style } from '../terminal/style.ts';
 import { shown, shownLine } from '../terminal/text.ts';
 
@@ -68,18 +69,16 @@ export function resultBlock(
 
 /** A completion that nothing verified is called so wherever it is shown. */
 export function isUnverified(session: Pick<Session, 'kind' | 'status' | 'verify'>): boolean {
-  return session.kind === 'goal' && session.status === 'complete' && session.verify.length === 0;
+  const { isVerifiedByCommands } = wordsFor(session.kind);
+  return isVerifiedByCommands && session.status === 'complete' && session.verify.length === 0;
 }
 
 /** Why it stands as it does, in half a sentence. */
 export function headline(session: Omit<Session, 'progress_log'>): string {
-  if (session.kind === 'workflow' && session.status === 'complete') return 'reviewed and merged';
-  if (session.kind === 'research' && session.status === 'complete')
-    return session.stop_reason === 'completed' ? 'the target is reached' : 'all experiments are run';
+  const own = wordsFor(session.kind).headline?.(session) ?? null;
+  if (own !== null) return own;
   if (isUnverified(session)) return 'unverified: no verify command was given';
   if (session.status === 'complete') return `verified by ${shown(session.verify.join(', '))}`;
-  if (session.kind === 'research' && session.stop_reason === 'preflight_failed')
-    return 'the metric could not be read before the first experiment';
   return session.stop_reason ? (STOP_SENTENCES[session.stop_reason] ?? session.stop_reason) : '';
 }
 
@@ -117,7 +116,7 @@ function isResumable({ status }: Session): boolean {
 function numbers(session: Session, liveMs: number): string {
   const { current_iteration: done, max_iterations: most, total_commits: commits } = session;
   return [
-    session.kind === 'goal' ? `iteration ${done}/${most}` : `${done} runs`,
+    wordsFor(session.kind).countsIterations ? `iteration ${done}/${most}` : `${done} runs`,
     `${commits} ${commits === 1 ? 'commit' : 'commits'}`,
     ...spending(session),
     `${formatDuration(session.running_ms + liveMs)} running`,
@@ -162,13 +161,7 @@ function pointers(
   if (session.verify.length > 0 && session.status === 'complete')
     rows.push(['evidence', `pulse verify ${id}`]);
   rows.push(
-    [
-      'report',
-      // Before its baseline is known a research has nothing to report.
-      session.kind === 'research' && session.current_iteration > 0
-        ? `pulse research report ${id}`
-        : `pulse export ${id} --format md`,
-    ],
+    ['report', wordsFor(session.kind).reportCommand?.(session) ?? `pulse export ${id} --format md`],
     ['log', `pulse log ${id}`],
   );
   return rows;

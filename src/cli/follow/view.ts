@@ -1,13 +1,14 @@
 /** What a followed session looks like: a live view on a terminal, plain lines elsewhere, JSON when asked. */
 import { formatDuration } from '../../domain/durations.ts';
 import type { PulseEvent } from '../../domain/events.ts';
-import { PREFLIGHT_UNIT } from '../../domain/workflow.ts';
 import type { Session } from '../../store/sessions.ts';
+import { followerFor } from '../loops/followers.ts';
+import { wordsFor } from '../loops/words.ts';
 import type { Output } from '../output.ts';
 import { shownLine } from '../terminal/text.ts';
 import { eventLines } from './lines.ts';
 import { createLiveView } from './live-view.ts';
-import { advance, firstProgress, type Progress, placeOf, type WorkPlan } from './progress.ts';
+import { advance, firstProgress, type Progress, type WorkPlan } from './progress.ts';
 
 export interface View {
   event(event: PulseEvent): void;
@@ -23,7 +24,7 @@ export interface View {
 export interface ViewOptions {
   /** Begins with what the session is about. */
   hasHead: boolean;
-  plan: WorkPlan;
+  plan?: WorkPlan;
 }
 
 export function createView(output: Output, session: Session, options: ViewOptions): View {
@@ -45,9 +46,8 @@ function jsonView(output: Output): View {
   };
 }
 
-function startOf({ isByPulse, unit }: Progress): string {
-  if (!isByPulse) return 'begins';
-  return unit === PREFLIGHT_UNIT ? 'preflight: the worktree is set up, checks are run' : 'is measured';
+function startOf(progress: Progress): string {
+  return progress.isByPulse ? wordsFor(progress.kind).alone(progress).line : 'begins';
 }
 
 /** One line for each event that means something to a person reading a log. */
@@ -67,25 +67,27 @@ function plainView(output: Output, session: Session, { plan }: ViewOptions): Vie
   };
 
   function place(iteration: number | undefined): string {
-    return progress.kind === 'goal' ? `${iteration}/${progress.maxIterations}` : placeOf(progress);
+    const words = wordsFor(progress.kind);
+    return words.countsIterations ? `${iteration}/${progress.maxIterations}` : words.place(progress);
   }
 
-  function plainLines({ type, iteration, data }: PulseEvent): string[] {
+  function plainLines(event: PulseEvent): string[] {
+    const { type, iteration, data } = event;
     switch (type) {
       case 'session.created':
         return [`▸ ${shownLine(String(data.goal))}`, `  ${session.id} · ${data.agent} on ${data.branch}`];
       case 'iteration.started':
         return [`  ${place(iteration)} ${startOf(progress)}`];
-      case 'preflight.progress':
-        return [`  ${place(iteration)} preflight ${shownLine(String(data.message))}`];
       case 'iteration.ended':
         return [`  ${place(iteration)} agent ended after ${formatDuration(Number(data.durationMs))}`];
       case 'iteration.verified':
         return [`  ${place(iteration)} verification ${data.passed ? 'passed' : 'failed'}`];
       case 'iteration.progress':
         return [`  ${place(iteration)} ${progress.doing ?? 'agent working'}`];
-      default:
-        return [];
+      default: {
+        const line = followerFor(progress.kind).logLine?.(event) ?? null;
+        return line === null ? [] : [`  ${place(iteration)} ${line}`];
+      }
     }
   }
 }

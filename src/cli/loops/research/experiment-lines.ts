@@ -2,13 +2,8 @@
 import type { PulseEvent } from '../../../domain/events.ts';
 import { crashLine } from '../../../research/crash.ts';
 import { formatDelta, formatFigure } from '../../../research/figures.ts';
-import type { Style } from '../../terminal/style.ts';
+import type { Room } from '../../follow/loop-follower.ts';
 import { displayWidth, shorten, shownLine } from '../../terminal/text.ts';
-
-interface Room {
-  style: Style;
-  columns: number;
-}
 
 /** Of an event of research. `unit`: what is in hand. */
 export function experimentLines(event: PulseEvent, unit: string | null, room: Room): string[] {

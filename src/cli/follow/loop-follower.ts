@@ -1,0 +1,26 @@
+import type { PulseEvent } from '../../domain/events.ts';
+import type { Pulse } from '../../pulse.ts';
+import type { Style } from '../terminal/style.ts';
+import type { Progress, WorkPlan } from './progress.ts';
+
+/** How much room a line has. */
+export interface Room {
+  style: Style;
+  columns: number;
+}
+
+/** What a loop tells whoever follows its sessions; what it leaves out is told as of any session. */
+export interface LoopFollower {
+  /** What is to come, as far as that is known now. */
+  plan?(pulse: Pulse, sessionId: string): Promise<WorkPlan>;
+  /** One of its own events, for a log. `null`: none of its own. */
+  eventText?(event: PulseEvent, style: Style): string | null;
+  /** The lines an event leaves behind. `null`: those of any session. */
+  eventLines?(event: PulseEvent, progress: Progress, room: Room): string[] | null;
+  /** What an event says, for a log that has a line for each step. `null`: nothing. */
+  logLine?(event: PulseEvent): string | null;
+  /** What an event says that is being done. `null`: nothing. */
+  activity?(event: PulseEvent): string | null;
+  /** What is said beside the events, where that has to be read. `null`: nothing. */
+  statusLine?(pulse: Pulse, event: PulseEvent): Promise<string | null>;
+}

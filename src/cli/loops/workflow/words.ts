@@ -1,0 +1,16 @@
+import { PREFLIGHT_UNIT } from '../../../domain/workflow.ts';
+import { type LoopWords, PLAIN_WORDS } from '../../loop-words.ts';
+
+export const workflowWords: LoopWords = {
+  ...PLAIN_WORDS,
+  place({ unit, iteration, plan: { units } }) {
+    const index = units.indexOf(unit ?? '');
+    if (index === -1) return unit ?? `run ${iteration}`;
+    return `pulse ${index + 1} of ${units.length} (${unit})`;
+  },
+  alone: ({ unit }) =>
+    unit === PREFLIGHT_UNIT
+      ? { doing: 'preflight: setup and checks', line: 'preflight: the worktree is set up, checks are run' }
+      : { doing: 'measuring', line: 'is measured' },
+  headline: ({ status }) => (status === 'complete' ? 'reviewed and merged' : null),
+};
