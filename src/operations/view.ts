@@ -6,9 +6,7 @@ import { DEFAULT_PATIENCE_MS, isServiceFailure } from '../domain/failures.ts';
 import { type Doing, doingOf } from '../domain/phase.ts';
 import type { Redactor } from '../domain/redact.ts';
 import type { Unresolved } from '../domain/unresolved.ts';
-import type { Check } from '../domain/workflow.ts';
 import { DEFAULT_TIMING } from '../engine/engine.ts';
-import { listRefs, recoveryPrefix } from '../git/refs.ts';
 import { newestEvents, readEvents } from '../store/events.ts';
 import { type Figures, lookAtFigures } from '../store/figures.ts';
 import { findIteration, type Iteration, listIterations, newestIteration } from '../store/iterations.ts';
@@ -18,7 +16,6 @@ import type { Db } from '../store/store.ts';
 import { findTurn, type StoredTurn, sessionTurns } from '../store/turns.ts';
 import { listUnresolved } from '../store/unresolved.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';
-import { findWorkflow, listPulses, type PulseRow } from '../store/workflows.ts';
 import type { Operations } from './context.ts';
 
 /** As much of it as reading sessions takes (reader.ts has no more). */
@@ -170,61 +167,6 @@ export async function viewContext(
       turns: await sessionTurns(db, session.id, maxTurns),
     });
   });
-}
-
-export interface SessionExport extends Omit<SessionView, 'waiting' | 'doing'> {
-  /** Refs with work that was not taken over. */
-  recovery: string[];
-  events: PulseEvent[];
-  verifications: StoredVerification[];
-  /** A workflow's checks and pulses, in the order of its plan; `null` for the other loops. */
-  workflow: { checks: Check[]; pulses: ExportedPulse[] } | null;
-}
-
-export type ExportedPulse = Pick<
-  PulseRow,
-  | 'planned_pulse_id'
-  | 'title'
-  | 'status'
-  | 'description'
-  | 'checkpoint_commit_sha'
-  | 'unresolved_issues'
-  | 'failure_reason'
->;
-
-/** Everything the store holds of a session, redacted. */
-export async function exportSession(operations: Operations, id: string): Promise<SessionExport> {
-  const { engine, redactor, git } = operations;
-  const { id: sessionId, project_path: root } = await viewSessionAlone(operations, id);
-  // The repository may be gone by now: what the store holds is exported all the same.
-  const recovery = await listRefs(git, root, recoveryPrefix(sessionId)).catch(() => []);
-  return engine.store.read(async (db) => {
-    const session = await getSession(db, id);
-    return redactor.redactJson({
-      session,
-      iterations: await listIterations(db, session.id),
-      verifications: await listVerifications(db, session.id),
-      events: await readEvents(db, session.id, { limit: Number.MAX_SAFE_INTEGER }),
-      unresolved: (await listUnresolved(db, [session.id])).get(session.id) ?? [],
-      recovery: recovery.map(({ ref }) => ref),
-      workflow: await exportedWorkflow(db, session.id),
-    });
-  });
-}
-
-async function exportedWorkflow(db: Db, sessionId: string): Promise<SessionExport['workflow']> {
-  const workflow = await findWorkflow(db, sessionId);
-  if (!workflow) return null;
-  const pulses = (await listPulses(db, workflow.id)).map((row) => ({
-    planned_pulse_id: row.planned_pulse_id,
-    title: row.title,
-    status: row.status,
-    description: row.description,
-    checkpoint_commit_sha: row.checkpoint_commit_sha,
-    unresolved_issues: row.unresolved_issues,
-    failure_reason: row.failure_reason,
-  }));
-  return { checks: workflow.checks, pulses };
 }
 
 export interface FollowOptions {

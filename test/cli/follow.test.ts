@@ -42,7 +42,11 @@ function event(type: EventType, data: Record<string, unknown> = {}, iteration?: 
 }
 
 function folded(...events: PulseEvent[]): Progress {
-  return events.reduce(advance, firstProgress(session));
+  return foldedOf('goal', ...events);
+}
+
+function foldedOf(kind: string, ...events: PulseEvent[]): Progress {
+  return events.reduce(advance, firstProgress({ ...session, kind } as Session));
 }
 
 const draw = (progress: Progress, columns = 80, sinceMs = 5_000): string[] =>
@@ -71,7 +75,8 @@ describe('the live view', () => {
   });
 
   it('shows which command of preflight is in hand', () => {
-    const progress = folded(
+    const progress = foldedOf(
+      'workflow',
       event('iteration.planned', { unit: 'preflight' }, 1),
       event('iteration.started', { attempt: 1, byPulse: true }, 1),
       event('preflight.progress', { message: 'setup: npm ci' }, 1),
@@ -84,7 +89,8 @@ describe('the live view', () => {
   it('does not speak of an agent where Pulse prepares the worktree itself', () => {
     const started = (data: object, unit: string) =>
       draw(
-        folded(
+        foldedOf(
+          unit === 'preflight' ? 'workflow' : 'research',
           event('iteration.planned', { unit }, 1),
           event('iteration.started', { attempt: 1, ...data }, 1),
         ),

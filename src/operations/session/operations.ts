@@ -1,16 +1,10 @@
 /** The operations on sessions of any loop, ready to be called. */
 import { abort, pause, resume } from '../control.ts';
+import { exportSession } from '../export.ts';
 import { note } from '../note.ts';
 import { operation } from '../operation.ts';
 import { verifySession } from '../verify.ts';
-import {
-  exportSession,
-  viewContext,
-  viewIteration,
-  viewSession,
-  viewSessions,
-  viewVerifications,
-} from '../view.ts';
+import { viewContext, viewIteration, viewSession, viewSessions, viewVerifications } from '../view.ts';
 import { waitForStop } from '../wait-for-stop.ts';
 import * as definitions from './definitions.ts';
 import {

@@ -1,5 +1,8 @@
-import { PREFLIGHT_UNIT } from '../../../domain/workflow.ts';
+import type { PREFLIGHT_UNIT } from '../../../domain/workflow.ts';
 import { type LoopWords, PLAIN_WORDS } from '../../loop-words.ts';
+
+/** Written out: its module loads what a quick question does not need. */
+const PREFLIGHT: typeof PREFLIGHT_UNIT = 'preflight';
 
 export const workflowWords: LoopWords = {
   ...PLAIN_WORDS,
@@ -9,7 +12,7 @@ export const workflowWords: LoopWords = {
     return `pulse ${index + 1} of ${units.length} (${unit})`;
   },
   alone: ({ unit }) =>
-    unit === PREFLIGHT_UNIT
+    unit === PREFLIGHT
       ? { doing: 'preflight: setup and checks', line: 'preflight: the worktree is set up, checks are run' }
       : { doing: 'measuring', line: 'is measured' },
   headline: ({ status }) => (status === 'complete' ? 'reviewed and merged' : null),
