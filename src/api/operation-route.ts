@@ -133,7 +133,7 @@ function changeRoute(operation: AnyOperation, places: Places) {
 }
 
 function bodySchema({ body, operation }: Places) {
-  const { check, http, fields } = operation;
+  const { check, name, fields } = operation;
   const object = z.strictObject(shapeOf(body, 'body', operation));
   const checked = check
     ? object.superRefine((given, context) => {
@@ -142,7 +142,12 @@ function bodySchema({ body, operation }: Places) {
         });
       })
     : object;
-  return http?.bodyName ? checked.openapi(http.bodyName) : checked;
+  return body.length === 0 ? checked : checked.openapi(schemaName(name));
+}
+
+/** `workflow approve` is `WorkflowApprove` in /openapi.json. */
+function schemaName(name: string): string {
+  return name.replaceAll(/(?:^| )(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function readInput(c: Context, { path, query, body }: Places): Record<string, unknown> {

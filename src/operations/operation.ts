@@ -19,8 +19,6 @@ export interface HttpAppearance {
   status?: 201 | 202;
   /** What the answer is, for /openapi.json. */
   says: string;
-  /** What the body's schema is called in /openapi.json. */
-  bodyName?: string;
   /** Of an answer that is no JSON. */
   contentType?: string;
   /** Where the caller gives none. */
@@ -106,6 +104,16 @@ export interface Operation<F extends Fields = Fields, R = unknown, V = unknown> 
 
 // biome-ignore lint/suspicious/noExplicitAny: stands for each operation, whatever it takes and gives
 export type AnyOperation = Operation<any, any, any>;
+
+/** A reading over HTTP; `says` what the answer is. */
+export function get(path: string, says: string, more: Partial<HttpAppearance> = {}): HttpAppearance {
+  return { method: 'get', path, says, ...more };
+}
+
+/** A change over HTTP. */
+export function post(path: string, says: string, more: Partial<HttpAppearance> = {}): HttpAppearance {
+  return { method: 'post', path, says, status: 202, ...more };
+}
 
 export function define<const F extends Fields>(definition: Definition<F>): Definition<F> {
   return definition;

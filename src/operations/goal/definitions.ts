@@ -1,6 +1,6 @@
 /** What can be done with the goal loop alone. */
 import { choice, required, text } from '../fields.ts';
-import { define } from '../operation.ts';
+import { define, post } from '../operation.ts';
 import { maxIterations, projectPath, SAYS_SOMETHING, setup, startFields, verify } from '../session/fields.ts';
 
 /** Longer than a goal may be, so that whoever exceeds that is told by how much. */
@@ -26,13 +26,7 @@ export const start = define({
     anchorTurnId: text(100, { help: 'Begin the context at this turn.', option: 'anchor TURN' }),
   },
   runsSession: () => true,
-  http: {
-    method: 'post',
-    path: '/api/pulse/start',
-    status: 201,
-    says: 'The session is admitted.',
-    bodyName: 'Start',
-  },
+  http: post('/api/pulse/start', 'The session is admitted.', { status: 201 }),
   tool: {
     name: 'pulse_start',
     title: 'Start a session',

@@ -1,6 +1,6 @@
 /** What can be done with research. */
 import { choice, integer, object, required, text } from '../fields.ts';
-import { define } from '../operation.ts';
+import { define, get, post } from '../operation.ts';
 import { projectPath, sessionId, startFields, waitSeconds } from '../session/fields.ts';
 
 export const start = define({
@@ -29,13 +29,7 @@ export const start = define({
     ...startFields,
   },
   runsSession: () => true,
-  http: {
-    method: 'post',
-    path: '/api/research',
-    status: 201,
-    says: 'The research is admitted.',
-    bodyName: 'ResearchStart',
-  },
+  http: post('/api/research', 'The research is admitted.', { status: 201 }),
   tool: {
     name: 'pulse_research_start',
     title: 'Start research',
@@ -50,7 +44,7 @@ export const show = define({
   summary: 'Show research: its baseline, its experiments with their readings, the best so far.',
   access: 'read',
   fields: { sessionId, waitSeconds },
-  http: { method: 'get', path: '/api/research/{id}', says: 'The research.' },
+  http: get('/api/research/{id}', 'The research.'),
   tool: {
     name: 'pulse_research_show',
     title: 'Show research',
@@ -71,7 +65,7 @@ export const report = define({
   summary: 'Show its report as one HTML page.',
   access: 'read',
   fields: { sessionId },
-  http: { method: 'get', path: '/api/research/{id}/report', says: 'The page.', contentType: 'text/html' },
+  http: get('/api/research/{id}/report', 'The page.', { contentType: 'text/html' }),
   tool: {
     name: 'pulse_research_report',
     title: 'Read the report of research',
@@ -97,13 +91,7 @@ export const finish = define({
       }),
     ),
   },
-  http: {
-    method: 'post',
-    path: '/api/research/{id}/finish',
-    status: 202,
-    says: 'It is written down.',
-    bodyName: 'ResearchFinish',
-  },
+  http: post('/api/research/{id}/finish', 'It is written down.'),
   tool: {
     name: 'pulse_research_finish',
     title: 'Finish research',
@@ -136,7 +124,7 @@ export const listTasks = define({
   summary: 'Show its tasks at the commander, one for each experiment, with their comments.',
   access: 'read',
   fields: { sessionId },
-  http: { method: 'get', path: '/api/research/{id}/tasks', says: 'The tasks, oldest first.' },
+  http: get('/api/research/{id}/tasks', 'The tasks, oldest first.'),
 });
 
 export const listMessages = define({
@@ -144,5 +132,5 @@ export const listMessages = define({
   summary: 'Show what it sent to the commander: every five experiments its status, at the end the result.',
   access: 'read',
   fields: { sessionId },
-  http: { method: 'get', path: '/api/research/{id}/mailbox', says: 'The messages, oldest first.' },
+  http: get('/api/research/{id}/mailbox', 'The messages, oldest first.'),
 });

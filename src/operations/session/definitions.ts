@@ -2,7 +2,7 @@
 import { MOST_ITERATIONS } from '../../domain/bounds.ts';
 import { SESSION_STATUSES } from '../../domain/status.ts';
 import { choice, flag, integer, required, text } from '../fields.ts';
-import { define } from '../operation.ts';
+import { define, get, post } from '../operation.ts';
 import { choiceFields, LONG_TEXT, sessionId, waitSeconds } from './fields.ts';
 
 export const show = define({
@@ -10,7 +10,7 @@ export const show = define({
   summary: 'Show a session and its iterations.',
   access: 'read',
   fields: { sessionId, waitSeconds },
-  http: { method: 'get', path: '/api/pulse/{id}', says: 'The session.' },
+  http: get('/api/pulse/{id}', 'The session.'),
   tool: {
     name: 'pulse_status',
     title: 'Show a session',
@@ -31,12 +31,7 @@ export const list = define({
       on: ['http'],
     }),
   },
-  http: {
-    method: 'get',
-    path: '/api/pulse',
-    says: 'A page; `nextCursor` is null on the last one.',
-    defaults: { limit: 50 },
-  },
+  http: get('/api/pulse', 'A page; `nextCursor` is null on the last one.', { defaults: { limit: 50 } }),
   tool: {
     name: 'pulse_list',
     title: 'List sessions',
@@ -55,7 +50,7 @@ export const showIteration = define({
       integer({ min: 1, max: MOST_ITERATIONS }, { help: 'Its number, from 1.', pathName: 'n' }),
     ),
   },
-  http: { method: 'get', path: '/api/pulse/{id}/iterations/{n}', says: 'The iteration.' },
+  http: get('/api/pulse/{id}/iterations/{n}', 'The iteration.'),
 });
 
 export const showEvidence = define({
@@ -63,7 +58,7 @@ export const showEvidence = define({
   summary: 'Show the evidence: what Pulse itself ran, oldest first.',
   access: 'read',
   fields: { sessionId },
-  http: { method: 'get', path: '/api/pulse/{id}/verifications', says: 'The evidence.' },
+  http: get('/api/pulse/{id}/verifications', 'The evidence.'),
 });
 
 export const showContext = define({
@@ -93,7 +88,7 @@ export const pause = define({
       on: ['mcp', 'cli'],
     }),
   },
-  http: { method: 'post', path: '/api/pulse/{id}/pause', status: 202, says: 'The pause is asked for.' },
+  http: post('/api/pulse/{id}/pause', 'The pause is asked for.'),
   tool: {
     name: 'pulse_pause',
     title: 'Pause a session',
@@ -112,13 +107,7 @@ export const resume = define({
     ...choiceFields,
   },
   runsSession: () => true,
-  http: {
-    method: 'post',
-    path: '/api/pulse/{id}/resume',
-    status: 202,
-    says: 'The session runs again.',
-    bodyName: 'Resume',
-  },
+  http: post('/api/pulse/{id}/resume', 'The session runs again.'),
   tool: {
     name: 'pulse_resume',
     title: 'Resume a session',
@@ -141,13 +130,7 @@ export const note = define({
     }),
   },
   runsSession: ({ isAnswer }) => isAnswer === true,
-  http: {
-    method: 'post',
-    path: '/api/pulse/{id}/notes',
-    status: 202,
-    says: 'The note is kept.',
-    bodyName: 'Note',
-  },
+  http: post('/api/pulse/{id}/notes', 'The note is kept.'),
   tool: {
     name: 'pulse_note',
     title: 'Tell a session something',
@@ -162,7 +145,7 @@ export const abort = define({
   summary: 'End a session for good; its branch stays.',
   access: 'change',
   fields: { sessionId },
-  http: { method: 'post', path: '/api/pulse/{id}/abort', status: 202, says: 'The session is aborted.' },
+  http: post('/api/pulse/{id}/abort', 'The session is aborted.'),
   tool: {
     name: 'pulse_abort',
     title: 'Abort a session',

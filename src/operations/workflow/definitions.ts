@@ -1,6 +1,6 @@
 /** What can be done with a workflow. */
 import { choice, flag, object, required, text } from '../fields.ts';
-import { define } from '../operation.ts';
+import { define, get, post } from '../operation.ts';
 import {
   LONG_TEXT,
   projectPath,
@@ -38,13 +38,7 @@ export const start = define({
     }),
   },
   runsSession: () => true,
-  http: {
-    method: 'post',
-    path: '/api/workflows',
-    status: 201,
-    says: 'The workflow is admitted.',
-    bodyName: 'WorkflowStart',
-  },
+  http: post('/api/workflows', 'The workflow is admitted.', { status: 201 }),
   tool: {
     name: 'pulse_workflow_start',
     title: 'Start a workflow',
@@ -59,7 +53,7 @@ export const show = define({
   summary: 'Show a workflow: its plan, its pulses and what it waits for.',
   access: 'read',
   fields: { sessionId, waitSeconds },
-  http: { method: 'get', path: '/api/workflows/{id}', says: 'The workflow.' },
+  http: get('/api/workflows/{id}', 'The workflow.'),
   tool: {
     name: 'pulse_workflow_status',
     title: 'Show a workflow',
@@ -84,13 +78,7 @@ export const approve = define({
     plan: object({ help: 'An edited plan, for pulses that were not started.', option: 'plan FILE' }),
   },
   runsSession: () => true,
-  http: {
-    method: 'post',
-    path: '/api/workflows/{id}/approve',
-    status: 202,
-    says: 'It goes on.',
-    bodyName: 'WorkflowApprove',
-  },
+  http: post('/api/workflows/{id}/approve', 'It goes on.'),
   tool: {
     name: 'pulse_workflow_approve',
     title: 'Approve a plan',
@@ -116,13 +104,7 @@ export const decideExtension = define({
     ),
   },
   runsSession: () => true,
-  http: {
-    method: 'post',
-    path: '/api/workflows/{id}/extension',
-    status: 202,
-    says: 'It goes on.',
-    bodyName: 'WorkflowExtension',
-  },
+  http: post('/api/workflows/{id}/extension', 'It goes on.'),
   tool: {
     name: 'pulse_workflow_extension',
     title: 'Decide about an extension',
@@ -135,7 +117,7 @@ export const stop = define({
   summary: 'End the agent now and keep its work on the branch of the pulse.',
   access: 'change',
   fields: { sessionId },
-  http: { method: 'post', path: '/api/workflows/{id}/stop', status: 202, says: 'The stop is asked for.' },
+  http: post('/api/workflows/{id}/stop', 'The stop is asked for.'),
   tool: {
     name: 'pulse_workflow_stop',
     title: 'Stop a workflow',
@@ -162,13 +144,7 @@ export const review = define({
     }),
   },
   runsSession: () => true,
-  http: {
-    method: 'post',
-    path: '/api/workflows/{id}/review',
-    status: 202,
-    says: 'It is merged, or goes on.',
-    bodyName: 'WorkflowReview',
-  },
+  http: post('/api/workflows/{id}/review', 'It is merged, or goes on.'),
   tool: {
     name: 'pulse_workflow_review',
     title: 'Review a workflow',
@@ -191,7 +167,7 @@ export const showBaseline = define({
     }),
   },
   runsSession: ({ refresh }) => refresh === true,
-  http: { method: 'get', path: '/api/workflows/{id}/baseline', says: 'The baseline.' },
+  http: get('/api/workflows/{id}/baseline', 'The baseline.'),
   tool: {
     name: 'pulse_workflow_baseline',
     title: 'Show the baseline',
@@ -206,12 +182,7 @@ export const refreshBaseline = define({
   access: 'person',
   fields: { sessionId },
   runsSession: () => true,
-  http: {
-    method: 'post',
-    path: '/api/workflows/{id}/baseline/refresh',
-    status: 202,
-    says: 'It is recorded again.',
-  },
+  http: post('/api/workflows/{id}/baseline/refresh', 'It is recorded again.'),
 });
 
 const PATCH =
@@ -222,7 +193,7 @@ export const showDiff = define({
   summary: 'Show what the whole workflow has changed.',
   access: 'read',
   fields: { sessionId },
-  http: { method: 'get', path: '/api/workflows/{id}/diff', says: PATCH, contentType: 'text/x-diff' },
+  http: get('/api/workflows/{id}/diff', PATCH, { contentType: 'text/x-diff' }),
 });
 
 export const showPulseDiff = define({
@@ -233,10 +204,5 @@ export const showPulseDiff = define({
     sessionId,
     pulseId: required(text(100, { help: "A pulse's id, or its id in the plan: then its newest try." })),
   },
-  http: {
-    method: 'get',
-    path: '/api/workflows/{id}/pulses/{pulseId}/diff',
-    says: PATCH,
-    contentType: 'text/x-diff',
-  },
+  http: get('/api/workflows/{id}/pulses/{pulseId}/diff', PATCH, { contentType: 'text/x-diff' }),
 });
