@@ -1,6 +1,55 @@
-/** What the package offers to other programs. */
+/** What the package offers to other programs; docs/typescript.md shows how it is used. */
+import type { Pulse } from './pulse.ts';
 
 export { PulseError } from './domain/errors.ts';
 export type { PulseEvent } from './domain/events.ts';
 export { type ParsedSignal, parseSignal } from './domain/signals.ts';
-export { createPulse, type Pulse, type PulseOptions } from './pulse.ts';
+export { createPulse, type DaemonOptions, type Pulse, type PulseHost, type PulseOptions } from './pulse.ts';
+
+// What the methods take beside the id.
+// biome-ignore lint/suspicious/noExplicitAny: any method
+type Method = (...given: any[]) => unknown;
+type First<M extends Method> = NonNullable<Parameters<M>[0]>;
+type Second<M extends Method> = NonNullable<Parameters<M>[1]>;
+export type StartInput = First<Pulse['start']>;
+export type ListInput = First<Pulse['list']>;
+export type ShowInput = Second<Pulse['show']>;
+export type ShowContextInput = Second<Pulse['showContext']>;
+export type PauseInput = Second<Pulse['pause']>;
+export type ResumeInput = Second<Pulse['resume']>;
+export type NoteInput = Second<Pulse['note']>;
+export type AbortInput = Second<Pulse['abort']>;
+export type WorkflowStartInput = First<Pulse['workflow']['start']>;
+export type WorkflowApproveInput = Second<Pulse['workflow']['approve']>;
+export type WorkflowExtensionInput = Second<Pulse['workflow']['decideExtension']>;
+export type WorkflowReviewInput = Second<Pulse['workflow']['review']>;
+export type ResearchStartInput = First<Pulse['research']['start']>;
+export type ResearchFinishInput = Second<Pulse['research']['finish']>;
+export type ReportInput = Second<Pulse['research']['writeReport']>;
+
+// What they give.
+export type { Resumed } from './operations/control.ts';
+export type { SessionExport } from './operations/export.ts';
+export type { CallDefaults } from './operations/methods.ts';
+export type { CallerOptions } from './operations/operation.ts';
+export type { TaskView } from './operations/research/commander.ts';
+export type { Finished } from './operations/research/finish.ts';
+export type { ResearchRows } from './operations/research/research.ts';
+export type { ExperimentView, ResearchView } from './operations/research/view.ts';
+export type { Started, StartNotes } from './operations/start.ts';
+export type { CheckedEvidence, Verdict, VerifyReport } from './operations/verify.ts';
+export type {
+  ContextView,
+  FollowOptions,
+  IterationView,
+  RunnerState,
+  SessionView,
+  Waiting,
+} from './operations/view.ts';
+export type { Reviewed } from './operations/workflow/review.ts';
+export type { BaselineView, PulseView, WorkflowDiff, WorkflowView } from './operations/workflow/view.ts';
+export type { WorkflowRows } from './operations/workflow/workflow.ts';
+export type { CommanderMessage } from './store/commander.ts';
+export type { Iteration } from './store/iterations.ts';
+export type { Session } from './store/sessions.ts';
+export type { StoredVerification } from './store/verifications.ts';
