@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { COMMANDER_STATUSES } from '../../domain/commander.ts';
 import { Session, time } from '../session/view-schema.ts';
 
-const Research = z
+export const Research = z
   .object({
     sessionId: z.string(),
     content: z.record(z.string(), z.unknown()).describe('What research.yaml gave.'),
@@ -19,7 +19,7 @@ const Research = z
   })
   .meta({ id: 'Research' });
 
-const Experiment = z
+export const Experiment = z
   .object({
     number: z.int(),
     status: z.enum(['running', 'keep', 'discard', 'crash']),

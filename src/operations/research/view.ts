@@ -1,16 +1,19 @@
 /** Research as people and programs see it: camelCase, redacted, without what only the engine needs. */
+import type * as z from 'zod';
 import { redactJson } from '../../domain/redact.ts';
 import type { Progress } from '../../research/progress.ts';
-import type { Experiment, Research } from '../../store/research.ts';
+import type { Experiment as ExperimentRow } from '../../store/research.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Operations } from '../context.ts';
+import { viewRow } from '../row-view.ts';
 import { readResearch } from './research.ts';
+import { Experiment, Research } from './view-schema.ts';
 
-export type ExperimentView = ReturnType<typeof experimentView>;
+export type ExperimentView = z.output<typeof Experiment>;
 
 export interface ResearchView {
   session: Session;
-  research: ReturnType<typeof researchView>;
+  research: z.output<typeof Research>;
   /** Oldest first. */
   experiments: ExperimentView[];
   /** `baseline` and `metric` are `null` before the baseline is measured. */
@@ -22,45 +25,13 @@ export async function viewResearch(operations: Operations, id: string): Promise<
   const { session, research, experiments, progress, final } = await readResearch(operations, id);
   return redactJson({
     session,
-    research: researchView(research),
-    experiments: experiments.map(experimentView),
+    research: viewRow(Research, research),
+    experiments: experiments.map(viewExperiment),
     progress: { ...progress, baseline: research.baseline, metric: research.best },
     final: research.baseline === null ? [] : final,
   });
 }
 
-function researchView({ session_id, content, ...research }: Research) {
-  return {
-    sessionId: session_id,
-    content: content as Record<string, unknown>,
-    phase: research.phase,
-    iterations: research.iterations,
-    baseline: research.baseline,
-    best: research.best,
-    bestExperiment: research.best_experiment,
-    implementation: research.implementation,
-    finishedBy: research.finished_by,
-    finishedAt: research.finished_at,
-    createdAt: research.created_at,
-  };
-}
-
-function experimentView(experiment: Experiment) {
-  const { number, status, description, metric, delta, reason, crashes, runs, decision } = experiment;
-  return {
-    number,
-    status,
-    description,
-    startSha: experiment.start_sha,
-    commit: experiment.commit_hash,
-    metric,
-    delta,
-    reason,
-    crashes,
-    runs,
-    durationMs: experiment.duration_ms,
-    decision: decision as Record<string, unknown> | null,
-    startedAt: experiment.started_at,
-    endedAt: experiment.ended_at,
-  };
+function viewExperiment(experiment: ExperimentRow): ExperimentView {
+  return viewRow(Experiment, { ...experiment, commit: experiment.commit_hash });
 }

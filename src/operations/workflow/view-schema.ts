@@ -10,7 +10,7 @@ import {
 } from '../../domain/workflow.ts';
 import { Session, time } from '../session/view-schema.ts';
 
-const Workflow = z
+export const Workflow = z
   .object({
     id: z.string(),
     sessionId: z.string(),
@@ -30,7 +30,7 @@ const Workflow = z
   })
   .meta({ id: 'Workflow' });
 
-const Pulse = z
+export const Pulse = z
   .object({
     id: z.string(),
     workflowId: z.string(),
@@ -60,7 +60,7 @@ const Pulse = z
   })
   .meta({ id: 'Pulse' });
 
-const Preflight = z
+export const Preflight = z
   .object({
     id: z.string(),
     workflowId: z.string(),

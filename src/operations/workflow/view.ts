@@ -1,33 +1,36 @@
 /** A workflow as people and programs see it: seed 2's fields in camelCase, redacted, and its diffs (contract 3, Data). */
+import type * as z from 'zod';
 import { PulseError } from '../../domain/errors.ts';
 import { unifiedDiff } from '../../git/diff.ts';
 import { headRef } from '../../git/session-head.ts';
 import { listStoredBaseline, type StoredBaselineIssue } from '../../store/baselines.ts';
 import type { Session } from '../../store/sessions.ts';
-import type { PreflightSetup, PulseRow, Workflow } from '../../store/workflows.ts';
+import type { PulseRow } from '../../store/workflows.ts';
 import type { Operations } from '../context.ts';
+import { viewRow } from '../row-view.ts';
+import { Preflight, Pulse, Workflow } from './view-schema.ts';
 import { readWorkflow } from './workflow.ts';
 
 /** So much of a patch is shown; the whole of it is on the branch. */
 const DIFF_BYTES = 2 * 1024 * 1024;
 
-export type PulseView = ReturnType<typeof pulseView>;
+export type PulseView = z.output<typeof Pulse>;
 export type BaselineView = StoredBaselineIssue;
 
 export interface WorkflowView {
   session: Session;
-  workflow: ReturnType<typeof workflowView>;
+  workflow: z.output<typeof Workflow>;
   pulses: PulseView[];
-  preflight: ReturnType<typeof preflightView> | null;
+  preflight: z.output<typeof Preflight> | null;
 }
 
 export async function viewWorkflow(operations: Operations, id: string): Promise<WorkflowView> {
   const { session, workflow, pulses, preflight } = await readWorkflow(operations, id);
   return operations.redactor.redactJson({
     session,
-    workflow: workflowView(workflow),
-    pulses: pulses.map(pulseView),
-    preflight: preflight && preflightView(preflight),
+    workflow: viewRow(Workflow, workflow),
+    pulses: pulses.map((pulse) => viewRow(Pulse, pulse)),
+    preflight: preflight && viewRow(Preflight, preflight),
   });
 }
 
@@ -96,70 +99,4 @@ function pulseRange(session: Session, pulses: readonly PulseRow[], id: string): 
   throw new PulseError('not_found', `The pulse ${pulse.planned_pulse_id} has no diff: nothing was kept.`, {
     hint: `It is ${pulse.status}.`,
   });
-}
-
-function workflowView(row: Workflow) {
-  return {
-    id: row.id,
-    sessionId: row.session_id,
-    title: row.title,
-    plan: row.plan,
-    planVersion: row.plan_version,
-    approvedAt: row.approved_at,
-    approvedBy: row.approved_by,
-    extensions: row.extensions,
-    checks: row.checks,
-    setupSteps: row.setup_steps,
-    artifacts: row.artifacts,
-    reviewedAt: row.reviewed_at,
-    reviewedBy: row.reviewed_by,
-    mergedSha: row.merged_sha,
-    createdAt: row.created_at,
-  };
-}
-
-function pulseView(row: PulseRow) {
-  return {
-    id: row.id,
-    workflowId: row.workflow_id,
-    plannedPulseId: row.planned_pulse_id,
-    position: row.position,
-    title: row.title,
-    status: row.status,
-    initiatingMessageId: row.initiating_message_id,
-    checkpointCommitSha: row.checkpoint_commit_sha,
-    diffArtifactId: row.diff_artifact_id,
-    description: row.description,
-    pulseBranch: row.pulse_branch,
-    worktreePath: row.worktree_path,
-    hasUnresolvedIssues: row.has_unresolved_issues === 1,
-    unresolvedIssues: row.unresolved_issues,
-    isRecoveryCheckpoint: row.is_recovery_checkpoint === 1,
-    failureReason: row.failure_reason,
-    comments: row.comments,
-    startSha: row.start_sha,
-    runs: row.runs,
-    rejections: row.rejections,
-    extensions: row.extensions,
-    extension: row.extension,
-    createdAt: row.created_at,
-    startedAt: row.started_at,
-    endedAt: row.ended_at,
-  };
-}
-
-function preflightView(row: PreflightSetup) {
-  return {
-    id: row.id,
-    workflowId: row.workflow_id,
-    channelId: row.channel_id,
-    status: row.status,
-    progressMessage: row.progress_message,
-    errorMessage: row.error_message,
-    summary: row.summary,
-    setupCommands: row.setup_commands,
-    buildSuccess: row.build_success === null ? null : row.build_success === 1,
-    createdAt: row.created_at,
-    completedAt: row.completed_at,
-  };
 }
