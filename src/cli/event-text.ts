@@ -2,12 +2,12 @@
 import { formatDuration } from '../domain/durations.ts';
 import type { PulseEvent } from '../domain/events.ts';
 import { type Phase, phaseWords } from '../domain/phase.ts';
+import type { Style } from '../terminal/style.ts';
+import { sanitizeForTerminal, sanitizeLine } from '../terminal/text.ts';
+import { localClock, localTime } from '../terminal/time.ts';
 import { toolLine } from './follow/progress.ts';
 import { formatCount, formatUsd } from './follow/result.ts';
 import { loopEventText } from './loops/followers.ts';
-import type { Style } from './terminal/style.ts';
-import { shown, shownLine } from './terminal/text.ts';
-import { localClock, localTime } from './terminal/time.ts';
 import { waitingText, waitOfEvent } from './waiting-text.ts';
 
 /** `clock`: how its time is written; by default as on this machine's clock. */
@@ -24,7 +24,7 @@ export function eventText(
 
 function describe(event: PulseEvent, style: Style): string {
   const { type, data } = event;
-  const word = (name: string): string => shownLine(String(data[name] ?? ''));
+  const word = (name: string): string => sanitizeLine(String(data[name] ?? ''));
   switch (type) {
     case 'session.created':
       return `${style.bold('created')} ${word('goal')}`;
@@ -73,7 +73,7 @@ function describe(event: PulseEvent, style: Style): string {
     case 'iteration.settled':
       return settled(data, style);
     case 'agent.text':
-      return shown(String(data.text ?? '')).trimEnd();
+      return sanitizeForTerminal(String(data.text ?? '')).trimEnd();
     case 'agent.tool':
       return style.dim(
         data.phase === 'start'
@@ -85,7 +85,7 @@ function describe(event: PulseEvent, style: Style): string {
     case 'agent.waiting':
       return style.yellow(waiting(event));
     case 'signal.received':
-      return `${style.bold(word('signal'))} ${style.dim(`${word('source')}, ${word('rule')}`)}${data.reason ? `\n${shown(String(data.reason))}` : ''}`;
+      return `${style.bold(word('signal'))} ${style.dim(`${word('source')}, ${word('rule')}`)}${data.reason ? `\n${sanitizeForTerminal(String(data.reason))}` : ''}`;
     case 'session.blocked':
     case 'session.failed':
     case 'session.paused':
@@ -93,7 +93,7 @@ function describe(event: PulseEvent, style: Style): string {
     case 'session.ended':
       return stopped(data, style);
     case 'iteration.progress':
-      return style.dim(shownLine(phaseWords(data.phase as Phase, data.command)));
+      return style.dim(sanitizeLine(phaseWords(data.phase as Phase, data.command)));
     case 'agent.limit':
       return style.yellow(
         `usage limit: ${word('message')}${data.resetAt ? `, until ${localTime(String(data.resetAt))}` : ''}`,
@@ -107,7 +107,7 @@ function describe(event: PulseEvent, style: Style): string {
     case 'budget.warned':
       return style.yellow(budgetText(data));
     default:
-      return loopEventText(event, style) ?? `${type} ${shownLine(JSON.stringify(data))}`;
+      return loopEventText(event, style) ?? `${type} ${sanitizeLine(JSON.stringify(data))}`;
   }
 }
 
@@ -126,10 +126,10 @@ function checks(commands: unknown, style: Style): string {
     .flatMap(({ command, exit, passed, output }) => {
       const end = exit === null ? 'did not finish' : `exit ${exit}`;
       const told = Array.isArray(output)
-        ? output.map((line) => style.dim(`  ${shownLine(String(line))}`))
+        ? output.map((line) => style.dim(`  ${sanitizeLine(String(line))}`))
         : [];
       return [
-        `${passed ? style.green('passed') : style.red('failed')} ${shownLine(String(command))} ${style.dim(end)}`,
+        `${passed ? style.green('passed') : style.red('failed')} ${sanitizeLine(String(command))} ${style.dim(end)}`,
         ...told,
       ];
     })
@@ -137,26 +137,26 @@ function checks(commands: unknown, style: Style): string {
 }
 
 function settled(data: Record<string, unknown>, style: Style): string {
-  const files = Array.isArray(data.files) ? data.files.map((file) => shownLine(String(file))) : [];
+  const files = Array.isArray(data.files) ? data.files.map((file) => sanitizeLine(String(file))) : [];
   const commit = typeof data.commit === 'string' ? `commit ${data.commit.slice(0, 7)}` : 'no commit';
   const named = files.length > 6 ? [...files.slice(0, 6), `and ${files.length - 6} more`] : files;
   return `${style.bold(String(data.outcome ?? data.status))} ${style.dim([commit, ...named].join('  '))}`;
 }
 
 function whyBehind({ checkedOutIn, at }: Record<string, unknown>): string {
-  if (checkedOutIn) return `checked out in ${shownLine(String(checkedOutIn))}`;
+  if (checkedOutIn) return `checked out in ${sanitizeLine(String(checkedOutIn))}`;
   return at ? `moved to ${String(at).slice(0, 7)}` : 'it is gone';
 }
 
 export function omitted({ paths, count }: Record<string, unknown>): string {
-  const named = Array.isArray(paths) ? paths.map((path) => shownLine(String(path))).slice(0, 6) : [];
+  const named = Array.isArray(paths) ? paths.map((path) => sanitizeLine(String(path))).slice(0, 6) : [];
   const more = Number(count) - named.length;
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function stopped(data: Record<string, unknown>, style: Style): string {
   const unverified = data.unverified ? ' (unverified)' : '';
-  const detail = data.detail ? `\n${shown(String(data.detail))}` : '';
+  const detail = data.detail ? `\n${sanitizeForTerminal(String(data.detail))}` : '';
   return `${style.bold(`${data.status}${unverified}`)} ${style.dim(String(data.stopReason ?? ''))}${detail}`;
 }
 
@@ -173,7 +173,7 @@ export function changesText({ changed }: Record<string, unknown>): string {
     const to = (change as { to?: unknown } | null)?.to;
     return `${name.replace(/_ms$|Ms$/, '')} ${valueText(name, to)}`;
   });
-  return told.length === 0 ? '' : `, now: ${shownLine(told.join('; '))}`;
+  return told.length === 0 ? '' : `, now: ${sanitizeLine(told.join('; '))}`;
 }
 
 function valueText(name: string, value: unknown): string {

@@ -5,17 +5,17 @@ import type { SessionExport } from '../operations/export.ts';
 import type { Iteration } from '../store/iterations.ts';
 import type { Session } from '../store/sessions.ts';
 import type { StoredVerification } from '../store/verifications.ts';
+import { createStyle } from '../terminal/style.ts';
+import { sanitizeForTerminal, sanitizeLine, shorten } from '../terminal/text.ts';
 import { eventText } from './event-text.ts';
 import { formatCount, formatUsd, isUnverified } from './follow/result.ts';
-import { createStyle } from './terminal/style.ts';
-import { shorten, shown, shownLine } from './terminal/text.ts';
 
 const TITLE_LENGTH = 120;
 
 export function evidenceReport(content: SessionExport): string {
   const { session, iterations, verifications, events, unresolved, recovery } = content;
   const parts = [
-    `# ${prose(shorten(shownLine(session.goal), TITLE_LENGTH))}`,
+    `# ${prose(shorten(sanitizeLine(session.goal), TITLE_LENGTH))}`,
     session.goal.length > TITLE_LENGTH || session.goal.includes('\n') ? quoteBlock(session.goal) : '',
     '## Result',
     resultTable(content),
@@ -122,7 +122,7 @@ function checkParts(check: StoredVerification): string[] {
     `- output sha256 \`${check.outputHash}\`, environment \`${check.environment}\`, at ${check.at}`,
   ].join('\n');
   if (check.passed || check.outputTail.trim() === '') return [facts];
-  return [facts, fenced(shown(check.outputTail).trimEnd().split('\n').slice(-40).join('\n'))];
+  return [facts, fenced(sanitizeForTerminal(check.outputTail).trimEnd().split('\n').slice(-40).join('\n'))];
 }
 
 /** As words alone: where a report is shown as a page, no element and no picture of theirs is in it. */
@@ -131,11 +131,11 @@ function prose(text: string): string {
 }
 
 function cell(text: string): string {
-  return shownLine(text).replaceAll('|', '\\|').replaceAll('`', "'");
+  return sanitizeLine(text).replaceAll('|', '\\|').replaceAll('`', "'");
 }
 
 function quoteBlock(text: string): string {
-  return prose(shown(text))
+  return prose(sanitizeForTerminal(text))
     .trim()
     .split('\n')
     .map((line) => `> ${line}`.trimEnd())

@@ -1,6 +1,6 @@
+import type { Style } from '../terminal/style.ts';
 import type { CommandSpec, OptionSpec } from './command-spec.ts';
 import { COMMON_OPTIONS } from './parser.ts';
-import type { Style } from './terminal/style.ts';
 
 const GROUPS = ['Run', 'Look', 'Steer', 'Account', 'Set up', 'For agents'] as const;
 

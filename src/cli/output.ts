@@ -1,8 +1,8 @@
 /** stdout is data, stderr is talk. Neither lets through what a terminal would act on. */
 import type { WriteStream } from 'node:tty';
 import { escapeControls } from '../domain/control-characters.ts';
-import { printable } from './terminal/printable.ts';
-import { createStyle, type Style, wantsColor } from './terminal/style.ts';
+import { printable } from '../terminal/printable.ts';
+import { createStyle, type Style, wantsColor } from '../terminal/style.ts';
 
 export interface Output {
   isJson: boolean;

@@ -3,10 +3,10 @@ import { ATTENTION_GROUPS, type AttentionGroup } from '../domain/attention.ts';
 import { formatDuration } from '../domain/durations.ts';
 import { nextCommand } from '../domain/next-command.ts';
 import type { Overview, OverviewEntry } from '../operations/overview.ts';
+import { sanitizeForTerminal, sanitizeLine, shorten } from '../terminal/text.ts';
+import { ago, localTime } from '../terminal/time.ts';
 import { formatUsd, headline, isUnverified, STATUS_MARKS } from './follow/result.ts';
 import type { Side } from './output.ts';
-import { shorten, shown, shownLine } from './terminal/text.ts';
-import { ago, localTime } from './terminal/time.ts';
 
 const TITLES: Record<AttentionGroup, string> = {
   needs_you: 'Needs you',
@@ -61,7 +61,7 @@ function entryLines(
     `  ${factsOf(entry, group, nowMs).join(' · ')}`,
     Math.max(0, room - head.length - 12),
   );
-  const goal = shorten(shownLine(entry.goal), room - head.length - facts.length);
+  const goal = shorten(sanitizeLine(entry.goal), room - head.length - facts.length);
   const lines = [`${style[color](mark)} ${style.bold(name)}  ${goal}${style.dim(facts)}`];
   const indented = (text: string): string => `    ${shorten(text, room - 4)}`;
   if (group === 'needs_you' || group === 'failed') {
@@ -74,7 +74,7 @@ function entryLines(
     );
   if (entry.doing) {
     const since = formatDuration(Math.max(0, nowMs - Date.parse(entry.doing.since)));
-    lines.push(indented(`${shownLine(entry.doing.text)} for ${since}`));
+    lines.push(indented(`${sanitizeLine(entry.doing.text)} for ${since}`));
   }
   if (group === 'done') return lines;
   const next = nextCommand(entry, { isDriven: entry.runner !== 'none', name });
@@ -90,14 +90,14 @@ function factsOf(entry: OverviewEntry, group: AttentionGroup, nowMs: number): st
     ...(entry.unresolved > 0 ? [`${entry.unresolved} not resolved`] : []),
     ...(group === 'done' ? [commits] : []),
     ago(nowMs - since),
-    shorten(shownLine(entry.project_name), 20),
+    shorten(sanitizeLine(entry.project_name), 20),
     ...(entry.spent_usd > 0 ? [formatUsd(entry.spent_usd)] : []),
   ];
 }
 
 function reasonLines({ blocked_reason: reason }: OverviewEntry): string[] {
   if (reason === null) return [];
-  const lines = shown(reason)
+  const lines = sanitizeForTerminal(reason)
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');

@@ -1,10 +1,10 @@
 import type { RunnerState } from '../operations/view.ts';
 import type { Session } from '../store/sessions.ts';
+import { padTo, sanitizeLine, shorten } from '../terminal/text.ts';
+import { ago } from '../terminal/time.ts';
 import { isUnverified, STATUS_MARKS } from './follow/result.ts';
 import { wordsFor } from './loops/words.ts';
 import type { Side } from './output.ts';
-import { padTo, shorten, shownLine } from './terminal/text.ts';
-import { ago } from './terminal/time.ts';
 
 export interface ListedSession {
   session: Session;
@@ -26,7 +26,7 @@ export function sessionTable(
       ? `${session.current_iteration}/${session.max_iterations}`
       : String(session.current_iteration),
     age: ago(nowMs - Date.parse(session.created_at)),
-    project: shorten(shownLine(session.project_name), 20),
+    project: shorten(sanitizeLine(session.project_name), 20),
   }));
   const head = { id: 'ID', status: 'STATUS', iterations: 'ITER', age: 'AGE', project: 'PROJECT' };
   const width = (key: keyof typeof head): number =>
@@ -42,7 +42,7 @@ export function sessionTable(
     ...cells.map((cell) => {
       const color = STATUS_MARKS[cell.session.status].color;
       const painted = line(cell, (text, key) => (key === 'status' ? style[color](text) : text));
-      return `${painted}${shorten(shownLine(cell.session.goal), room)}`.trimEnd();
+      return `${painted}${shorten(sanitizeLine(cell.session.goal), room)}`.trimEnd();
     }),
   ].join('\n');
 }

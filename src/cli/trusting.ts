@@ -3,12 +3,12 @@ import { createInterface } from 'node:readline/promises';
 import type { ProjectSettings } from '../config.ts';
 import { isPulseError } from '../domain/errors.ts';
 import { resolveHome } from '../home.ts';
+import { sanitizeForTerminal } from '../terminal/text.ts';
 import { askingSettings, recordTrust } from '../trust.ts';
 import { actor } from './actor.ts';
 import type { CommandContext } from './command-spec.ts';
 import type { Output } from './output.ts';
 import { openHere } from './repository-here.ts';
-import { shown } from './terminal/text.ts';
 
 /**
  * Does `begin`; where it is refused for a config that nobody has trusted, and somebody is there to ask, shows what is
@@ -40,7 +40,7 @@ export function canAsk({ isJson, stderr }: Output): boolean {
 
 /** Shows the settings that would be trusted and waits for a word. Anything but yes is no. */
 export async function isAgreed(output: Output, file: ProjectSettings): Promise<boolean> {
-  output.talk(`${shown(file.path)} was written by whoever wrote the repository. It would`);
+  output.talk(`${sanitizeForTerminal(file.path)} was written by whoever wrote the repository. It would`);
   for (const line of trustLines(file)) output.talk(`  ${line}`);
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
@@ -54,5 +54,7 @@ export async function isAgreed(output: Output, file: ProjectSettings): Promise<b
 
 /** One line for each setting, safe for a terminal. */
 export function trustLines(file: ProjectSettings): string[] {
-  return askingSettings(file).map((name) => `set ${name}: ${shown(JSON.stringify(file.settings[name]))}`);
+  return askingSettings(file).map(
+    (name) => `set ${name}: ${sanitizeForTerminal(JSON.stringify(file.settings[name]))}`,
+  );
 }

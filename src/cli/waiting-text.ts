@@ -1,7 +1,7 @@
 /** What a session waits for, in one line: whom, why, the next try, how long it has patience, since when. */
 import { formatDuration } from '../domain/durations.ts';
 import type { Waiting } from '../operations/view.ts';
-import { shownLine } from './terminal/text.ts';
+import { sanitizeLine } from '../terminal/text.ts';
 
 const CAUSES: Record<string, string> = {
   network: 'no network',
@@ -21,7 +21,7 @@ export function waitingText(
     ...(patienceMs ? [`patience ${formatDuration(patienceMs).replace(/ 00[ms]$/, '')}`] : []),
     ...(since ? [`since ${clockTime(since)}`] : []),
   ];
-  return shownLine(parts.join(', '));
+  return sanitizeLine(parts.join(', '));
 }
 
 /** The wait that an event tells of; `null` where it tells of none. */

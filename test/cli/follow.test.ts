@@ -4,10 +4,10 @@ import { eventLines } from '../../src/cli/follow/lines.ts';
 import { liveLines, questionLines } from '../../src/cli/follow/live-view.ts';
 import { advance, firstProgress, type Progress } from '../../src/cli/follow/progress.ts';
 import { resultBlock } from '../../src/cli/follow/result.ts';
-import { createStyle } from '../../src/cli/terminal/style.ts';
-import { displayWidth } from '../../src/cli/terminal/text.ts';
 import type { EventType, PulseEvent } from '../../src/domain/events.ts';
 import type { Session } from '../../src/store/sessions.ts';
+import { createStyle } from '../../src/terminal/style.ts';
+import { displayWidth } from '../../src/terminal/text.ts';
 
 const style = createStyle(false);
 const START = '2026-01-01T00:00:00.000Z';

@@ -1,27 +1,27 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createStyle, wantsColor } from '../../src/cli/terminal/style.ts';
-import { displayWidth, shorten, shown, shownLine } from '../../src/cli/terminal/text.ts';
+import { createStyle, wantsColor } from '../../src/terminal/style.ts';
+import { displayWidth, sanitizeForTerminal, sanitizeLine, shorten } from '../../src/terminal/text.ts';
 
 describe('text of others on a terminal', () => {
   it('loses everything that a terminal would act on', () => {
-    expect(shown('a\x1b[31mred\x1b[0m\x1b]0;title\x07b\rc\x08d')).toBe('aredbcd');
-    expect(shown('a\x1b[2Jb\x9b31mc')).not.toMatch(/\p{Cc}/u);
-    expect(shown('safe\u202Etxt.exe')).toBe('safetxt.exe');
-    expect(shown('one\r\ntwo\tthree')).toBe('one\ntwo\tthree');
+    expect(sanitizeForTerminal('a\x1b[31mred\x1b[0m\x1b]0;title\x07b\rc\x08d')).toBe('aredbcd');
+    expect(sanitizeForTerminal('a\x1b[2Jb\x9b31mc')).not.toMatch(/\p{Cc}/u);
+    expect(sanitizeForTerminal('safe\u202Etxt.exe')).toBe('safetxt.exe');
+    expect(sanitizeForTerminal('one\r\ntwo\tthree')).toBe('one\ntwo\tthree');
   });
 
   it('keeps no control character at all', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        expect(shown(text)).not.toMatch(/(?![\n\t])\p{Cc}/u);
-        expect(shownLine(text)).not.toMatch(/\p{Cc}/u);
+        expect(sanitizeForTerminal(text)).not.toMatch(/(?![\n\t])\p{Cc}/u);
+        expect(sanitizeLine(text)).not.toMatch(/\p{Cc}/u);
       }),
     );
   });
 
   it('loses its secrets', () => {
-    expect(shown('key sk-ant-REDACTED')).not.toContain('abcdefghijkl');
+    expect(sanitizeForTerminal('key sk-ant-REDACTED')).not.toContain('abcdefghijkl');
   });
 
   it('is cut to its columns, wide characters counted twice', () => {

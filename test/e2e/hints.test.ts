@@ -6,10 +6,10 @@ import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { resultBlock } from '../../src/cli/follow/result.ts';
 import { parseCommand } from '../../src/cli/parser.ts';
-import { createStyle } from '../../src/cli/terminal/style.ts';
 import { STOP_REASONS, type StoppedStatus, type StopReason } from '../../src/domain/status.ts';
 import { createPulse } from '../../src/pulse.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
+import { createStyle } from '../../src/terminal/style.ts';
 import { OWN_NODE, PROGRAM, useScene } from './scene.ts';
 
 const scene = useScene();

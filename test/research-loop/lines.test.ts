@@ -4,14 +4,14 @@ import { eventLines } from '../../src/cli/follow/lines.ts';
 import { advance, firstProgress } from '../../src/cli/follow/progress.ts';
 import { experimentLines } from '../../src/cli/loops/research/experiment-lines.ts';
 import { wordsFor } from '../../src/cli/loops/words.ts';
-import { createStyle } from '../../src/cli/terminal/style.ts';
-import { displayWidth } from '../../src/cli/terminal/text.ts';
 import type { EventType, PulseEvent } from '../../src/domain/events.ts';
 import { crashLine } from '../../src/research/crash.ts';
 import type { PlotRow } from '../../src/research/plot.ts';
 import { plotSvg } from '../../src/research/plot-svg.ts';
 import { plotTerminal } from '../../src/research/plot-terminal.ts';
 import type { Session } from '../../src/store/sessions.ts';
+import { createStyle } from '../../src/terminal/style.ts';
+import { displayWidth } from '../../src/terminal/text.ts';
 
 const style = createStyle(false);
 const AT = '2026-01-01T00:00:00.000Z';

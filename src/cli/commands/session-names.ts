@@ -1,6 +1,6 @@
 import { openReader } from '../../reader.ts';
+import { sanitizeLine, shorten } from '../../terminal/text.ts';
 import type { CommandContext } from '../command-spec.ts';
-import { shorten, shownLine } from '../terminal/text.ts';
 
 /** So many are offered: who wants an older one knows its name. */
 const NEWEST = 50;
@@ -11,6 +11,6 @@ export async function run({ output, environment }: CommandContext): Promise<numb
   const { sessions } = await pulse.list({ limit: NEWEST });
   const names = await pulse.shortNames(sessions.map(({ id }) => id));
   for (const { id, status, goal } of sessions)
-    output.data(`${names.get(id)}\t${status} ${shorten(shownLine(goal), 50)}`);
+    output.data(`${names.get(id)}\t${status} ${shorten(sanitizeLine(goal), 50)}`);
   return 0;
 }

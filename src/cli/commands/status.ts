@@ -2,13 +2,13 @@ import { formatDuration } from '../../domain/durations.ts';
 import type { Doing } from '../../domain/phase.ts';
 import { openReader, type Reader } from '../../reader.ts';
 import type { Iteration } from '../../store/iterations.ts';
+import { sanitizeLine, shorten } from '../../terminal/text.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { formatUsd, resultBlock } from '../follow/result.ts';
 import { keptRefs } from '../kept-refs.ts';
 import type { Output } from '../output.ts';
 import { overviewLines } from '../overview-lines.ts';
 import { isOrphan } from '../session-table.ts';
-import { shorten, shownLine } from '../terminal/text.ts';
 import { waitingText } from '../waiting-text.ts';
 
 export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
@@ -23,10 +23,10 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
   const { session, iterations, unresolved, doing } = view;
   const { style } = output.stdout;
   const isLost = isOrphan(session, await pulse.runner(session.id));
-  output.data(style.bold(shownLine(session.goal)));
+  output.data(style.bold(sanitizeLine(session.goal)));
   output.data(
     style.dim(
-      `${session.id} · ${shownLine(session.project_name)} · ${session.agent} on ${session.branch_name}`,
+      `${session.id} · ${sanitizeLine(session.project_name)} · ${session.agent} on ${session.branch_name}`,
     ),
   );
   const live = iterations.findLast(({ status }) => status === 'running');
@@ -65,7 +65,7 @@ async function showAll(pulse: Reader, output: Output): Promise<number> {
 function doingLine({ text, since, lastSign }: Doing, nowMs: number): string {
   const ago = (at: string): string => formatDuration(Math.max(0, nowMs - Date.parse(at)));
   const quiet = lastSign === since ? '' : `, last heard of ${ago(lastSign)} ago`;
-  return `now: ${shownLine(text)} for ${ago(since)}${quiet}`;
+  return `now: ${sanitizeLine(text)} for ${ago(since)}${quiet}`;
 }
 
 function iterationLine(row: Iteration, { stdout }: Output): string {
@@ -81,6 +81,6 @@ function iterationLine(row: Iteration, { stdout }: Output): string {
   ].join('  ');
   const head = `  ${String(row.iteration_number).padStart(2)} ${word.padEnd(9)}`;
   const room = Math.max(20, (stdout.isTerminal ? stdout.columns() : 200) - head.length - facts.length - 4);
-  const summary = shorten(shownLine(row.output_summary ?? ''), room);
+  const summary = shorten(sanitizeLine(row.output_summary ?? ''), room);
   return `${isBad ? style.red(head) : head} ${style.dim(facts)}  ${summary}`.trimEnd();
 }

@@ -2,11 +2,11 @@ import { loadConfig } from '../../config.ts';
 import { PulseError } from '../../domain/errors.ts';
 import { openRepository } from '../../git/repository.ts';
 import { resolveHome } from '../../home.ts';
+import { sanitizeForTerminal } from '../../terminal/text.ts';
 import { askingSettings, recordTrust, trustOf } from '../../trust.ts';
 import { actor } from '../actor.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { createCliGit } from '../repository-here.ts';
-import { shown } from '../terminal/text.ts';
 import { canAsk, isAgreed, trustLines } from '../trusting.ts';
 
 export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
@@ -25,7 +25,7 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
     return 0;
   };
   if (before !== 'untrusted') {
-    if (!output.isJson) output.data(`${shown(path)}: ${TOLD[before]}`);
+    if (!output.isJson) output.data(`${sanitizeForTerminal(path)}: ${TOLD[before]}`);
     return told(before);
   }
   if (!input.has('yes')) {
@@ -42,7 +42,7 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
   }
   await recordTrust(home, project, { file, actor: actor() });
   if (!output.isJson) {
-    output.data(`Trusted ${shown(path)}`);
+    output.data(`Trusted ${sanitizeForTerminal(path)}`);
     for (const line of trustLines(file)) output.talk(`  ${line}`);
     output.talk('A change of the file will be asked for again.');
   }

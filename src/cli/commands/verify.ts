@@ -1,12 +1,12 @@
 import { formatDuration } from '../../domain/durations.ts';
 import { unresolvedLines } from '../../domain/unresolved.ts';
 import type { CheckedEvidence, Verdict, VerifyReport } from '../../operations/verify.ts';
+import type { Style } from '../../terminal/style.ts';
+import { sanitizeForTerminal, sanitizeLine } from '../../terminal/text.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { onInterrupt } from '../follow/interrupts.ts';
 import { wordsFor } from '../loops/words.ts';
 import { openPulse } from '../open-pulse.ts';
-import type { Style } from '../terminal/style.ts';
-import { shown, shownLine } from '../terminal/text.ts';
 
 const MEANING: Record<Verdict, string> = {
   fresh: 'the evidence still holds',
@@ -34,7 +34,7 @@ export async function run(context: CommandContext): Promise<number> {
     const meaning = report.verdict === 'fresh' && isOfFailure ? STILL_FAILS : MEANING[report.verdict];
     output.data(`${style[COLORS[report.verdict]](report.verdict)}: ${meaning}`);
     for (const line of unresolvedLines(report.unresolved))
-      output.data(style.yellow(`accepted, not resolved: ${shownLine(line)}`));
+      output.data(style.yellow(`accepted, not resolved: ${sanitizeLine(line)}`));
     output.data(style.dim(`commit ${report.commit.slice(0, 10)}  tree ${report.tree.slice(0, 10)}`));
   }
   if (stop.signal.aborted) return stop.signal.reason === 'SIGINT' ? 130 : 143;
@@ -51,10 +51,10 @@ function checkLines(
     recorded.exit === again.exit
       ? ''
       : `, was ${recorded.exit === null ? 'unfinished' : `exit ${recorded.exit}`}`;
-  const head = `${style[COLORS[verdict]](verdict.padEnd(5))}  ${shownLine(command)}  ${style.dim(`${end}${was}, ${formatDuration(again.durationMs)}`)}`;
+  const head = `${style[COLORS[verdict]](verdict.padEnd(5))}  ${sanitizeLine(command)}  ${style.dim(`${end}${was}, ${formatDuration(again.durationMs)}`)}`;
   if (again.passed) return [head];
   if (news === null) return [head, style.dim(`       ${unresolved.length === 0 ? AS_BEFORE : AS_ACCEPTED}`)];
-  const tail = shown(news ?? again.outputTail)
+  const tail = sanitizeForTerminal(news ?? again.outputTail)
     .trimEnd()
     .split('\n')
     .slice(-15);

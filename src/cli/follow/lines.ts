@@ -1,9 +1,9 @@
 /** The lines a follower leaves behind: one for each iteration that ended, one for whatever interrupted it. */
 import { formatDuration } from '../../domain/durations.ts';
 import type { PulseEvent } from '../../domain/events.ts';
+import { sanitizeLine, shorten } from '../../terminal/text.ts';
 import { budgetText, changesText, omitted, waiting } from '../event-text.ts';
 import { followerFor } from '../loops/followers.ts';
-import { shorten, shownLine } from '../terminal/text.ts';
 import type { Room } from './loop-follower.ts';
 import type { Progress } from './progress.ts';
 
@@ -20,15 +20,17 @@ export function eventLines(event: PulseEvent, progress: Progress, { style, colum
     case 'files.omitted':
       return [style.yellow(shorten(`! git could not add ${omitted(data)}`, columns))];
     case 'branch.lagged':
-      return [style.yellow(shorten(`! ${shownLine(String(data.branch))} lags behind its session`, columns))];
+      return [
+        style.yellow(shorten(`! ${sanitizeLine(String(data.branch))} lags behind its session`, columns)),
+      ];
     case 'worktree.kept':
-      return [style.yellow(shorten(`! kept ${shownLine(String(data.path))}`, columns))];
+      return [style.yellow(shorten(`! kept ${sanitizeLine(String(data.path))}`, columns))];
     case 'iteration.nudged':
       return [style.yellow(shorten(`? ${event.iteration} no signal: the agent is asked for one`, columns))];
     case 'agent.limit':
       return [
         style.yellow(
-          shorten(`… ${event.iteration} ${shownLine(String(data.message ?? 'usage limit'))}`, columns),
+          shorten(`… ${event.iteration} ${sanitizeLine(String(data.message ?? 'usage limit'))}`, columns),
         ),
       ];
     case 'agent.waiting':
@@ -37,7 +39,7 @@ export function eventLines(event: PulseEvent, progress: Progress, { style, colum
       return [
         style.yellow(
           shorten(
-            `! ${event.iteration} not allowed: ${shownLine(`${data.tool} ${data.reason ?? ''}`)}`,
+            `! ${event.iteration} not allowed: ${sanitizeLine(`${data.tool} ${data.reason ?? ''}`)}`,
             columns,
           ),
         ),
@@ -45,9 +47,9 @@ export function eventLines(event: PulseEvent, progress: Progress, { style, colum
     case 'budget.warned':
       return [style.yellow(shorten(`! ${budgetText(data)}`, columns))];
     case 'note.added':
-      return [style.dim(shorten(`▸ note: ${shownLine(String(data.text ?? ''))}`, columns))];
+      return [style.dim(shorten(`▸ note: ${sanitizeLine(String(data.text ?? ''))}`, columns))];
     case 'session.resumed': {
-      const answer = typeof data.answer === 'string' ? `, answer: ${shownLine(data.answer)}` : '';
+      const answer = typeof data.answer === 'string' ? `, answer: ${sanitizeLine(data.answer)}` : '';
       return [style.dim(shorten(`▸ resumed${answer}${changesText(data)}`, columns))];
     }
     default:
@@ -75,7 +77,7 @@ function settledLines(
 ): string[] {
   const outcome = String(data.outcome ?? '');
   const { mark, color } = MARKS[outcome] ?? { mark: '·', color: 'yellow' };
-  const word = outcome === 'rejected' ? 'COMPLETE rejected' : shownLine(String(data.signal ?? outcome));
+  const word = outcome === 'rejected' ? 'COMPLETE rejected' : sanitizeLine(String(data.signal ?? outcome));
   const files = Array.isArray(data.files) ? data.files.length : 0;
   const facts = [
     `${files} ${files === 1 ? 'file' : 'files'}`,
@@ -83,7 +85,7 @@ function settledLines(
   ];
   const head = `${mark} ${iteration} ${word}`;
   const tail = `  ${facts.join('  ')}`;
-  const summary = shorten(shownLine(String(data.summary ?? '')), columns - head.length - tail.length - 2);
+  const summary = shorten(sanitizeLine(String(data.summary ?? '')), columns - head.length - tail.length - 2);
   const lines = [`${style[color](head)}${style.dim(tail)}  ${summary}`.trimEnd()];
   for (const { command, exit, output } of failedChecks) {
     const end = exit === null ? 'did not finish' : `exit ${exit}`;
@@ -97,5 +99,5 @@ function settledLines(
 function retryText(data: Record<string, unknown>): string {
   const delayMs = Number(data.delayMs ?? 0);
   const wait = delayMs > 0 ? `, in ${formatDuration(delayMs)}` : '';
-  return `${shownLine(String(data.reason ?? 'interrupted'))} (attempt ${data.attempt}${wait})`;
+  return `${sanitizeLine(String(data.reason ?? 'interrupted'))} (attempt ${data.attempt}${wait})`;
 }

@@ -1,12 +1,12 @@
 import { formatDuration } from '../../domain/durations.ts';
 import type { Session } from '../../store/sessions.ts';
+import type { Style } from '../../terminal/style.ts';
+import { displayWidth, sanitizeLine, shorten } from '../../terminal/text.ts';
 import { wordsFor } from '../loops/words.ts';
 import type { Side } from '../output.ts';
-import { createLiveRegion } from '../terminal/live-region.ts';
-import type { Style } from '../terminal/style.ts';
-import { displayWidth, shorten, shownLine } from '../terminal/text.ts';
 import { waitingText } from '../waiting-text.ts';
 import { eventLines } from './lines.ts';
+import { createLiveRegion } from './live-region.ts';
 import { advance, firstProgress, type Progress, withSession } from './progress.ts';
 import { formatCount, formatUsd } from './result.ts';
 import type { View, ViewOptions } from './view.ts';
@@ -65,7 +65,7 @@ interface Frame {
 
 function headLines(session: Session, { style, columns }: Omit<Frame, 'nowMs'>): string[] {
   return [
-    style.bold(shorten(`▸ ${shownLine(session.goal)}`, columns)),
+    style.bold(shorten(`▸ ${sanitizeLine(session.goal)}`, columns)),
     style.dim(shorten(`  ${session.id} · ${session.agent} on ${session.branch_name}`, columns)),
   ];
 }
@@ -142,7 +142,7 @@ function stepLabel(progress: Progress, session: Session, nowMs: number): string 
     case 'saving':
       if (words.afterAgent) return words.afterAgent;
       if (session.verify.length === 0 || nowMs - stepSinceMs < SAVING_MS) return 'saving the work';
-      return `verifying ${shownLine(session.verify[0]!)}`;
+      return `verifying ${sanitizeLine(session.verify[0]!)}`;
     case 'verified':
       return 'settling';
     case 'waiting':

@@ -1,6 +1,6 @@
 import type { PulseEvent } from '../../domain/events.ts';
 import type { Pulse } from '../../pulse.ts';
-import type { Style } from '../terminal/style.ts';
+import type { Style } from '../../terminal/style.ts';
 import type { Progress, WorkPlan } from './progress.ts';
 
 /** How much room a line has. */

@@ -3,8 +3,8 @@ import type { PulseEvent } from '../../domain/events.ts';
 import { type Phase, phaseWords } from '../../domain/phase.ts';
 import type { Waiting } from '../../operations/view.ts';
 import type { Session } from '../../store/sessions.ts';
+import { sanitizeLine } from '../../terminal/text.ts';
 import { followerFor } from '../loops/followers.ts';
-import { shownLine } from '../terminal/text.ts';
 import { waitOfEvent } from '../waiting-text.ts';
 
 export type Step =
@@ -138,7 +138,7 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
       });
     case 'iteration.progress': {
       if (data.phase === 'agent') return enter('agent');
-      const doing = shownLine(phaseWords(data.phase as Phase, data.command));
+      const doing = sanitizeLine(phaseWords(data.phase as Phase, data.command));
       return { ...progress, doing, stepSinceMs: at, lastSignMs: at };
     }
     case 'agent.usage':
@@ -148,7 +148,7 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
     case 'agent.retry':
     case 'agent.limit':
       return enter('agent', {
-        activity: shownLine(String(data.message ?? 'the model service is asked again')),
+        activity: sanitizeLine(String(data.message ?? 'the model service is asked again')),
       });
     case 'iteration.ended':
       return enter('saving', { activity: null });
@@ -198,7 +198,7 @@ function activityOf({ type, data }: PulseEvent): string | null {
 
 /** Some agents repeat the tool's name in what they say about the call. */
 export function toolLine({ name, summary }: Record<string, unknown>): string {
-  const [tool, about] = [shownLine(String(name ?? '')), shownLine(String(summary ?? ''))];
+  const [tool, about] = [sanitizeLine(String(name ?? '')), sanitizeLine(String(summary ?? ''))];
   return about.startsWith(tool) ? about : `${tool} ${about}`.trim();
 }
 
@@ -210,7 +210,7 @@ function sentenceOf({ type, data }: PulseEvent): string | null {
 function shownLines(text: string): string[] {
   return text
     .split('\n')
-    .map(shownLine)
+    .map(sanitizeLine)
     .filter((line) => line !== '' && !/^<\/?\w+>?.*<\/\w+>$/.test(line));
 }
 
@@ -219,8 +219,10 @@ function failedChecks(commands: unknown): FailedCheck[] {
   return commands
     .filter((check) => check?.passed === false)
     .map((check) => ({
-      command: shownLine(String(check.command)),
+      command: sanitizeLine(String(check.command)),
       exit: check.exit as number | null,
-      output: Array.isArray(check.output) ? check.output.map((line: unknown) => shownLine(String(line))) : [],
+      output: Array.isArray(check.output)
+        ? check.output.map((line: unknown) => sanitizeLine(String(line)))
+        : [],
     }));
 }

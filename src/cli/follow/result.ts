@@ -5,9 +5,9 @@ import type { SessionStatus } from '../../domain/status.ts';
 import { type Unresolved, unresolvedLines } from '../../domain/unresolved.ts';
 import { headRef } from '../../git/session-head.ts';
 import type { Session } from '../../store/sessions.ts';
+import type { Style } from '../../terminal/style.ts';
+import { sanitizeForTerminal, sanitizeLine } from '../../terminal/text.ts';
 import { wordsFor } from '../loops/words.ts';
-import type { Style } from '../terminal/style.ts';
-import { shown, shownLine } from '../terminal/text.ts';
 
 export const STATUS_MARKS: Record<
   SessionStatus,
@@ -50,7 +50,7 @@ export function resultBlock(
   if (session.blocked_reason) {
     lines.push(
       '',
-      ...shown(session.blocked_reason)
+      ...sanitizeForTerminal(session.blocked_reason)
         .trim()
         .split('\n')
         .map((line) => `    ${line}`),
@@ -60,7 +60,7 @@ export function resultBlock(
   // A workflow that waits for its review says so in its reason.
   if (unresolved.length > 0 && session.stop_reason !== 'approval_required') {
     lines.push(`  ${style.yellow('not resolved, and accepted so:')}`);
-    for (const line of unresolvedLines(unresolved)) lines.push(`    ${style.yellow(shownLine(line))}`);
+    for (const line of unresolvedLines(unresolved)) lines.push(`    ${style.yellow(sanitizeLine(line))}`);
   }
   for (const [label, text] of isBrief ? [] : pointers(session, { cwd, isOrphan, kept }))
     lines.push(`  ${style.dim(label.padEnd(9))} ${text}`);
@@ -78,7 +78,7 @@ export function headline(session: Omit<Session, 'progress_log'>): string {
   const own = wordsFor(session.kind).headline?.(session) ?? null;
   if (own !== null) return own;
   if (isUnverified(session)) return 'unverified: no verify command was given';
-  if (session.status === 'complete') return `verified by ${shown(session.verify.join(', '))}`;
+  if (session.status === 'complete') return `verified by ${sanitizeForTerminal(session.verify.join(', '))}`;
   return session.stop_reason ? (STOP_SENTENCES[session.stop_reason] ?? session.stop_reason) : '';
 }
 

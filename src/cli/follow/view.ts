@@ -2,10 +2,10 @@
 import { formatDuration } from '../../domain/durations.ts';
 import type { PulseEvent } from '../../domain/events.ts';
 import type { Session } from '../../store/sessions.ts';
+import { sanitizeLine } from '../../terminal/text.ts';
 import { followerFor } from '../loops/followers.ts';
 import { wordsFor } from '../loops/words.ts';
 import type { Output } from '../output.ts';
-import { shownLine } from '../terminal/text.ts';
 import { eventLines } from './lines.ts';
 import { createLiveView } from './live-view.ts';
 import { advance, firstProgress, type Progress, type WorkPlan } from './progress.ts';
@@ -75,7 +75,7 @@ function plainView(output: Output, session: Session, { plan }: ViewOptions): Vie
     const { type, iteration, data } = event;
     switch (type) {
       case 'session.created':
-        return [`▸ ${shownLine(String(data.goal))}`, `  ${session.id} · ${data.agent} on ${data.branch}`];
+        return [`▸ ${sanitizeLine(String(data.goal))}`, `  ${session.id} · ${data.agent} on ${data.branch}`];
       case 'iteration.started':
         return [`  ${place(iteration)} ${startOf(progress)}`];
       case 'iteration.ended':

@@ -1,6 +1,6 @@
 import type { PulseEvent } from '../../domain/events.ts';
+import type { Style } from '../../terminal/style.ts';
 import type { LoopFollower } from '../follow/loop-follower.ts';
-import type { Style } from '../terminal/style.ts';
 import { researchFollower } from './research/follower.ts';
 import { workflowFollower } from './workflow/follower.ts';
 

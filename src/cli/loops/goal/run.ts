@@ -1,12 +1,12 @@
 import { start } from '../../../operations/goal/definitions.ts';
 import type { StartNotes } from '../../../operations/start.ts';
 import type { Session } from '../../../store/sessions.ts';
+import { sanitizeLine } from '../../../terminal/text.ts';
 import type { CommandContext } from '../../command-spec.ts';
 import { goOn } from '../../follow/go-on.ts';
 import { openPulse } from '../../open-pulse.ts';
 import { readInput } from '../../operation-command.ts';
 import { findOrphans } from '../../session-runner.ts';
-import { shownLine } from '../../terminal/text.ts';
 import { askingForTrust } from '../../trusting.ts';
 
 export async function run(context: CommandContext): Promise<number> {
@@ -29,7 +29,7 @@ function noteLines(
   const lines: string[] = [];
   const { count, paths } = notIncluded;
   if (count > 0) {
-    const named = paths.slice(0, 3).map(shownLine).join(', ');
+    const named = paths.slice(0, 3).map(sanitizeLine).join(', ');
     lines.push(
       `note: not included, because not committed: ${named}${count > 3 ? ` and ${count - 3} more` : ''}`,
     );
@@ -49,7 +49,7 @@ function noteLines(
     lines.push('note: no verify command: a completion will be unverified (--verify "npm test")');
   for (const { id, goal } of orphans.slice(0, 3)) {
     lines.push(
-      `note: ${id} is running (no runner): ${shownLine(goal).slice(0, 60)}`,
+      `note: ${id} is running (no runner): ${sanitizeLine(goal).slice(0, 60)}`,
       `      pulse resume ${id}`,
     );
   }

@@ -2,8 +2,8 @@
 import type { PulseEvent } from '../../../domain/events.ts';
 import { crashLine } from '../../../research/crash.ts';
 import { formatDelta, formatFigure } from '../../../research/figures.ts';
+import { displayWidth, sanitizeLine, shorten } from '../../../terminal/text.ts';
 import type { Room } from '../../follow/loop-follower.ts';
-import { displayWidth, shorten, shownLine } from '../../terminal/text.ts';
 
 /** Of an event of research. `unit`: what is in hand. */
 export function experimentLines(event: PulseEvent, unit: string | null, room: Room): string[] {
@@ -39,9 +39,9 @@ function ended(
   const change = typeof delta === 'number' ? ` (${formatDelta(delta)})` : '';
   const head = `${mark} ${String(number).padStart(2)} ${word.padEnd(8)}`;
   const figures = `${figure}${change}`.padEnd(FIGURES);
-  const about = shorten(shownLine(String(description ?? '')), columns - head.length - figures.length - 3);
+  const about = shorten(sanitizeLine(String(description ?? '')), columns - head.length - figures.length - 3);
   const left = columns - head.length - figures.length - displayWidth(about) - 5;
-  const why = left < LEAST_REASON ? '' : shorten(shownLine(reasonOf(word, String(reason ?? ''))), left);
+  const why = left < LEAST_REASON ? '' : shorten(sanitizeLine(reasonOf(word, String(reason ?? ''))), left);
   return `${style[color](head)} ${figures} ${about}  ${style.dim(why)}`.trimEnd();
 }
 
@@ -54,7 +54,7 @@ function reasonOf(word: string, reason: string): string {
 
 function surprise({ number, text, reason }: Record<string, unknown>, { style, columns }: Room): string {
   const told = typeof text === 'string' ? text : String(reason ?? '').split(/, 95 %| \(\d+ reading/)[0]!;
-  return style.yellow(shorten(`! ${number} surprising: ${shownLine(told)}`, columns));
+  return style.yellow(shorten(`! ${number} surprising: ${sanitizeLine(told)}`, columns));
 }
 
 /** Experiments tell their end themselves; what is left are runs that were not the last of theirs. */
@@ -63,11 +63,11 @@ function settled(data: Record<string, unknown>, unit: string | null, { style, co
   const reason = String(data.reason ?? '');
   if (data.outcome === 'continued') {
     return [
-      style.yellow(shorten(`↻ ${number} broke, to be mended: ${shownLine(crashLine(reason))}`, columns)),
+      style.yellow(shorten(`↻ ${number} broke, to be mended: ${sanitizeLine(crashLine(reason))}`, columns)),
     ];
   }
   if (data.outcome === 'blocked') {
-    return [style.yellow(shorten(`■ ${number} asks: ${shownLine(reason)}`, columns))];
+    return [style.yellow(shorten(`■ ${number} asks: ${sanitizeLine(reason)}`, columns))];
   }
   return [];
 }

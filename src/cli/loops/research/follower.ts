@@ -2,9 +2,9 @@
 import type { PulseEvent } from '../../../domain/events.ts';
 import type { Pulse } from '../../../pulse.ts';
 import { formatDelta, formatFigure } from '../../../research/figures.ts';
+import type { Style } from '../../../terminal/style.ts';
+import { sanitizeForTerminal, sanitizeLine } from '../../../terminal/text.ts';
 import type { LoopFollower } from '../../follow/loop-follower.ts';
-import type { Style } from '../../terminal/style.ts';
-import { shown, shownLine } from '../../terminal/text.ts';
 import { experimentLines } from './experiment-lines.ts';
 
 export const researchFollower: LoopFollower = {
@@ -30,7 +30,7 @@ async function statusLine(pulse: Pulse, event: PulseEvent): Promise<string | nul
 }
 
 function eventText({ type, data }: PulseEvent, style: Style): string | null {
-  const word = (name: string): string => shownLine(String(data[name] ?? ''));
+  const word = (name: string): string => sanitizeLine(String(data[name] ?? ''));
   const figures = (): string => {
     const metric = typeof data.metric === 'number' ? ` ${formatFigure(data.metric)}` : '';
     const delta = typeof data.delta === 'number' ? ` (${formatDelta(data.delta)})` : '';
@@ -44,11 +44,11 @@ function eventText({ type, data }: PulseEvent, style: Style): string | null {
     case 'experiment.started':
       return style.bold(`experiment ${word('number')}`);
     case 'experiment.kept':
-      return `${style.green(`kept ${word('number')}`)}${figures()} ${word('description')}\n${shown(String(data.reason ?? ''))}`;
+      return `${style.green(`kept ${word('number')}`)}${figures()} ${word('description')}\n${sanitizeForTerminal(String(data.reason ?? ''))}`;
     case 'experiment.discarded':
-      return `discarded ${word('number')}${figures()} ${word('description')}\n${shown(String(data.reason ?? ''))}`;
+      return `discarded ${word('number')}${figures()} ${word('description')}\n${sanitizeForTerminal(String(data.reason ?? ''))}`;
     case 'experiment.crashed':
-      return `${style.red(`crashed ${word('number')}`)} ${word('description')}\n${shown(String(data.reason ?? ''))}`;
+      return `${style.red(`crashed ${word('number')}`)} ${word('description')}\n${sanitizeForTerminal(String(data.reason ?? ''))}`;
     case 'experiment.surprised':
       return style.yellow(`surprising: ${word('text') || word('reason')}`);
     default:

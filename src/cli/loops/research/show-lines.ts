@@ -6,8 +6,8 @@ import { formatDelta, formatFigure } from '../../../research/figures.ts';
 import type { PlotRow } from '../../../research/plot.ts';
 import { PLOT_KEY, plotTerminal } from '../../../research/plot-terminal.ts';
 import { statusLine } from '../../../research/progress.ts';
-import type { Style } from '../../terminal/style.ts';
-import { shorten, shownLine } from '../../terminal/text.ts';
+import type { Style } from '../../../terminal/style.ts';
+import { sanitizeLine, shorten } from '../../../terminal/text.ts';
 
 const PLOT_ROWS = 16;
 const FIGURES = 24;
@@ -19,8 +19,8 @@ export function researchLines(
   const { session, file, research, progress, experiments } = view;
   const { metric } = file;
   const head = [
-    `${style.bold(shownLine(file.goal))}  ${style.dim(`${session.id} · ${session.status}`)}`,
-    style.dim(`${shownLine(metric.verifyCommand)} on ${session.branch_name}`),
+    `${style.bold(sanitizeLine(file.goal))}  ${style.dim(`${session.id} · ${session.status}`)}`,
+    style.dim(`${sanitizeLine(metric.verifyCommand)} on ${session.branch_name}`),
   ];
   if (research.baseline === null) return [...head, 'The baseline is not measured yet.'];
   return [
@@ -79,9 +79,9 @@ function experimentLines(
     .join(' ');
   const head = `${String(number).padStart(4)} ${status.padEnd(8)}`;
   const why = status === 'crash' ? crashLine(reason ?? '') : (reason ?? '').split('\n')[0]!;
-  const told = shorten(shownLine(description), columns - head.length - FIGURES - 2);
+  const told = shorten(sanitizeLine(description), columns - head.length - FIGURES - 2);
   return [
     `${style[COLOURS[status]](head)} ${figures.padEnd(FIGURES)} ${told}`.trimEnd(),
-    ...(why === '' ? [] : [style.dim(`     ${shorten(shownLine(why), columns - 5)}`)]),
+    ...(why === '' ? [] : [style.dim(`     ${shorten(sanitizeLine(why), columns - 5)}`)]),
   ];
 }

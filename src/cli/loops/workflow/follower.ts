@@ -1,9 +1,9 @@
 /** What whoever follows a workflow is told: preflight, pulses, what was not accepted. */
 import type { PulseEvent } from '../../../domain/events.ts';
+import type { Style } from '../../../terminal/style.ts';
+import { sanitizeForTerminal, sanitizeLine, shorten } from '../../../terminal/text.ts';
 import type { LoopFollower, Room } from '../../follow/loop-follower.ts';
 import type { Progress } from '../../follow/progress.ts';
-import type { Style } from '../../terminal/style.ts';
-import { shorten, shown, shownLine } from '../../terminal/text.ts';
 
 export const workflowFollower: LoopFollower = {
   async plan(pulse, id) {
@@ -13,13 +13,13 @@ export const workflowFollower: LoopFollower = {
   eventText,
   eventLines,
   logLine: ({ type, data }) =>
-    type === 'preflight.progress' ? `preflight ${shownLine(String(data.message))}` : null,
+    type === 'preflight.progress' ? `preflight ${sanitizeLine(String(data.message))}` : null,
   activity: ({ type, data }) =>
-    type === 'preflight.progress' ? shownLine(String(data.message ?? '')) : null,
+    type === 'preflight.progress' ? sanitizeLine(String(data.message ?? '')) : null,
 };
 
 function eventText({ type, data }: PulseEvent, style: Style): string | null {
-  const word = (name: string): string => shownLine(String(data[name] ?? ''));
+  const word = (name: string): string => sanitizeLine(String(data[name] ?? ''));
   switch (type) {
     case 'PlanCardResolved':
       return `plan ${word('resolution')} by ${word('actor')}`;
@@ -34,7 +34,9 @@ function eventText({ type, data }: PulseEvent, style: Style): string | null {
     case 'pulse.started':
       return `${style.bold(`pulse ${word('plannedPulseId')}`)} ${word('title')} ${style.dim(word('branch'))}`;
     case 'pulse.rejected': {
-      const reasons = Array.isArray(data.reasons) ? data.reasons.map((reason) => shown(String(reason))) : [];
+      const reasons = Array.isArray(data.reasons)
+        ? data.reasons.map((reason) => sanitizeForTerminal(String(reason)))
+        : [];
       return [style.red(`${word('plannedPulseId')} not accepted (${word('count')})`), ...reasons].join('\n');
     }
     case 'pulse.extended':
@@ -44,7 +46,7 @@ function eventText({ type, data }: PulseEvent, style: Style): string | null {
       return style.yellow(`${word('plannedPulseId')} ${type.slice('pulse.'.length)}: ${word('reason')}`);
     case 'PulseCompleted': {
       const left = data.hasUnresolvedIssues ? style.yellow(' with unresolved issues') : '';
-      return `${style.green(`${word('plannedPulseId')} done`)}${left} ${style.dim(word('checkpointCommitSha').slice(0, 7))}\n${shown(String(data.description ?? ''))}`;
+      return `${style.green(`${word('plannedPulseId')} done`)}${left} ${style.dim(word('checkpointCommitSha').slice(0, 7))}\n${sanitizeForTerminal(String(data.description ?? ''))}`;
     }
     case 'ExtensionApproved':
       return `extension of ${word('plannedPulseId')} approved by ${word('actor')}`;
@@ -57,17 +59,17 @@ function eventLines({ type, data }: PulseEvent, _: Progress, { style, columns }:
   switch (type) {
     case 'preflight.completed':
       return [
-        `${style.green('✓ preflight')}  ${style.dim(shorten(shownLine(String(data.summary ?? '')), columns - 14))}`,
+        `${style.green('✓ preflight')}  ${style.dim(shorten(sanitizeLine(String(data.summary ?? '')), columns - 14))}`,
       ];
     case 'pulse.started':
       return [
-        style.bold(shorten(`▸ ${data.plannedPulseId} ${shownLine(String(data.title ?? ''))}`, columns)),
+        style.bold(shorten(`▸ ${data.plannedPulseId} ${sanitizeLine(String(data.title ?? ''))}`, columns)),
       ];
     case 'pulse.rejected':
       return rejectedLines(data, { style, columns });
     case 'PulseCompleted':
       return [
-        `${data.hasUnresolvedIssues ? style.yellow(`! ${data.plannedPulseId} with issues not resolved`) : style.green(`✓ ${data.plannedPulseId}`)}  ${shorten(shownLine(String(data.description ?? '').split('\n')[0]!), columns - 20)}`,
+        `${data.hasUnresolvedIssues ? style.yellow(`! ${data.plannedPulseId} with issues not resolved`) : style.green(`✓ ${data.plannedPulseId}`)}  ${shorten(sanitizeLine(String(data.description ?? '').split('\n')[0]!), columns - 20)}`,
       ];
     default:
       return null;
@@ -82,6 +84,6 @@ function rejectedLines(
   const told = Array.isArray(reasons) ? reasons.map((reason) => String(reason).split('\n')[0]!) : [];
   return [
     style.red(`✗ ${plannedPulseId} not accepted (${count})`),
-    ...told.map((reason) => style.dim(shorten(`    ${shownLine(reason)}`, columns))),
+    ...told.map((reason) => style.dim(shorten(`    ${sanitizeLine(reason)}`, columns))),
   ];
 }

@@ -5,6 +5,8 @@ import type { Changed } from '../../../operations/operation.ts';
 import * as workflow from '../../../operations/workflow/definitions.ts';
 import type { WorkflowView } from '../../../operations/workflow/view.ts';
 import type { Pulse } from '../../../pulse.ts';
+import type { Style } from '../../../terminal/style.ts';
+import { sanitizeForTerminal, sanitizeLine } from '../../../terminal/text.ts';
 import type { CommandContext } from '../../command-spec.ts';
 import { goOn } from '../../follow/go-on.ts';
 import { lastEvent } from '../../follow/last-event.ts';
@@ -12,8 +14,6 @@ import { openPulse } from '../../open-pulse.ts';
 import { readInput } from '../../operation-command.ts';
 import type { Output } from '../../output.ts';
 import { readYamlFile } from '../../read-yaml.ts';
-import type { Style } from '../../terminal/style.ts';
-import { shown, shownLine } from '../../terminal/text.ts';
 import { askingForTrust } from '../../trusting.ts';
 import type { WorkflowAction } from './command.ts';
 
@@ -99,7 +99,7 @@ async function tellUnresolved(pulse: Pulse, output: Output, id: string): Promise
   const { unresolved } = await pulse.show(id);
   if (unresolved.length === 0) return;
   output.talk(output.stderr.style.yellow('note: this was not resolved, and is merged with the rest:'));
-  for (const line of unresolvedLines(unresolved)) output.talk(`      ${shownLine(line)}`);
+  for (const line of unresolvedLines(unresolved)) output.talk(`      ${sanitizeLine(line)}`);
 }
 
 async function baseline(pulse: Pulse, context: CommandContext, target: string): Promise<number> {
@@ -115,7 +115,7 @@ async function baseline(pulse: Pulse, context: CommandContext, target: string): 
   for (const { source, category, filePath, pattern, description, count } of issues) {
     const text = description === null || description === pattern ? pattern : `${pattern} ${description}`;
     output.data(
-      `${source} ${category} ${filePath ?? ''} ${shownLine(text)}${count > 1 ? ` (${count} times)` : ''}`,
+      `${source} ${category} ${filePath ?? ''} ${sanitizeLine(text)}${count > 1 ? ` (${count} times)` : ''}`,
     );
   }
   return 0;
@@ -137,21 +137,22 @@ const MARKS = { proposed: '·', running: '▸', succeeded: '✓', failed: '✗',
 function describe({ session, workflow, pulses }: WorkflowView, style: Style, isDriven: boolean): string[] {
   const next = nextCommand(session, { isDriven });
   return [
-    `${style.bold(shownLine(workflow.title))}  ${style.dim(`${session.id} · ${session.status}${session.stop_reason ? ` (${session.stop_reason})` : ''}`)}`,
+    `${style.bold(sanitizeLine(workflow.title))}  ${style.dim(`${session.id} · ${session.status}${session.stop_reason ? ` (${session.stop_reason})` : ''}`)}`,
     `  ${style.dim(`branch ${session.branch_name}, base ${session.base_branch ?? session.base_sha.slice(0, 10)}`)}`,
     ...pulses.map((pulse) => {
       const { status, plannedPulseId: planned, title, description, checkpointCommitSha: sha } = pulse;
-      const said = description ? shownLine(description.split('\n')[0]!) : shownLine(title);
-      const why = pulse.failureReason ? `: ${shownLine(pulse.failureReason)}` : '';
+      const said = description ? sanitizeLine(description.split('\n')[0]!) : sanitizeLine(title);
+      const why = pulse.failureReason ? `: ${sanitizeLine(pulse.failureReason)}` : '';
       const left = pulse.unresolvedIssues.map(
-        ({ issue, reason }) => `      ${style.yellow(`not resolved: ${shownLine(`${issue} (${reason})`)}`)}`,
+        ({ issue, reason }) =>
+          `      ${style.yellow(`not resolved: ${sanitizeLine(`${issue} (${reason})`)}`)}`,
       );
       const mark = pulse.hasUnresolvedIssues ? style.yellow('!') : MARKS[status];
       const line = `  ${mark} ${planned.padEnd(12)} ${said}${why} ${style.dim(sha ? sha.slice(0, 10) : '')}`;
       return [line.trimEnd(), ...left].join('\n');
     }),
     ...(session.blocked_reason
-      ? shown(session.blocked_reason)
+      ? sanitizeForTerminal(session.blocked_reason)
           .split('\n')
           .map((line) => `  ${line}`)
       : []),

@@ -1,15 +1,15 @@
 /** Text that others wrote, made safe and short enough for a terminal. */
-import { withoutControls, withoutSequences } from '../../domain/control-characters.ts';
-import { redact } from '../../domain/redact.ts';
+import { withoutControls, withoutSequences } from '../domain/control-characters.ts';
+import { redact } from '../domain/redact.ts';
 
 /** Nothing in it can move the cursor, colour the screen or show a secret. Line breaks and tabs stay. */
-export function shown(text: string): string {
+export function sanitizeForTerminal(text: string): string {
   return redact(withoutControls(withoutSequences(text).replaceAll('\r\n', '\n')));
 }
 
-/** As `shown`, on one line. */
-export function shownLine(text: string): string {
-  return shown(text).replace(/\s+/g, ' ').trim();
+/** As `sanitizeForTerminal`, on one line. */
+export function sanitizeLine(text: string): string {
+  return sanitizeForTerminal(text).replace(/\s+/g, ' ').trim();
 }
 
 /** Cut to so many columns, with an ellipsis. Only for text without escape sequences. */

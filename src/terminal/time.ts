@@ -1,5 +1,5 @@
 /** Times as a person reads them: by the clock on their wall, which is this machine's. */
-import { formatDuration } from '../../domain/durations.ts';
+import { formatDuration } from '../domain/durations.ts';
 
 /** `14:05:09`, with the date where it is not today's. */
 export function localTime(at: string, nowMs: number = Date.now()): string {

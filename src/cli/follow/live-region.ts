@@ -1,6 +1,7 @@
 /** A few lines at the bottom of the terminal that are drawn again in place; everything else scrolls above them. */
+
+import { displayWidth } from '../../terminal/text.ts';
 import type { Side } from '../output.ts';
-import { displayWidth } from './text.ts';
 
 export interface LiveRegion {
   /** Lines that stay, above the region. */

@@ -1,5 +1,5 @@
 /** The one way to a terminal: whatever others wrote, it shows as text. */
-import { escapeControls } from '../../domain/control-characters.ts';
+import { escapeControls } from '../domain/control-characters.ts';
 
 /** What `createStyle` makes, and no other sequence: bold, dim, the colours, and their ends. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what is looked for
