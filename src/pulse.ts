@@ -31,15 +31,14 @@ import { createKeptGit } from './git/kept.ts';
 import { listProjectFiles } from './git/project-files.ts';
 import { type Home, resolveHome } from './home.ts';
 import { LOOPS } from './loops/all.ts';
-import type { ReportWords } from './loops/research/report.ts';
 import { type Collected, collectGarbage } from './operations/collect.ts';
 import type { Operations } from './operations/context.ts';
 import { type KeyedWork, runIdempotent } from './operations/idempotent.ts';
 import { type CallDefaults, createCall, createMethods, type Methods } from './operations/methods.ts';
-import type { Call } from './operations/operation.ts';
+import type { AnyOperation, Call, OperationGroup } from './operations/operation.ts';
 import { type Retired, retireOld, retireWhenDue } from './operations/retention.ts';
 import { openServedSessions, type ServedSessions } from './operations/served-sessions.ts';
-import { OPERATIONS } from './operations/table.ts';
+import { listOperations, OPERATIONS } from './operations/table.ts';
 import {
   type FollowOptions,
   followEvents,
@@ -67,6 +66,8 @@ export interface PulseOptions {
   timing?: Partial<EngineTiming>;
   /** Default: the loops that Pulse has. */
   loops?: readonly LoopModule[];
+  /** What other loops contribute to the table; each surface shows it, TypeScript has it by `call`. */
+  operations?: OperationGroup;
   /** Told of each durable transaction, each git process and each question to a kept one; for whoever counts. */
   onCommit?: (label: string) => void;
   onGit?: (args: string[], what: 'process' | 'question') => void;
@@ -89,7 +90,9 @@ export interface PulseHost extends AsyncDisposable {
   session(id: string): Promise<Session>;
   runner(sessionId: string): Promise<RunnerState>;
   follow(sessionId: string, options?: FollowOptions): AsyncGenerator<PulseEvent>;
-  /** Runs an operation of the table, for surfaces that are made of it. */
+  /** The table: what surfaces are made of. */
+  readonly operations: readonly AnyOperation[];
+  /** Runs an operation of it. */
   call: Call;
   figures(): Promise<Figures>;
   /** Deletes what has outlived its use in the repository and at the remotes of its sessions. */
@@ -183,6 +186,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
   const call = createCall(operations, options.caller ?? { actor: 'typescript', createdBy: 'api' });
   return {
     ...createMethods(OPERATIONS, call),
+    operations: listOperations({ ...OPERATIONS, ...options.operations }),
     call,
     home,
     async run(sessionId, signal) {

@@ -1,7 +1,6 @@
 /** The HTTP surface (contract 6): a Hono app that can be asked with `app.request()`, without a port. */
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { isPulseError, PulseError } from '../domain/errors.ts';
-import { listOperations } from '../operations/table.ts';
 import { HealthAnswer } from './answers.ts';
 import { readBody } from './body.ts';
 import { answerError, unknownRoute, violationsError } from './errors.ts';
@@ -55,7 +54,7 @@ export function createApi(options: ApiOptions): Api {
   app.use(createGuard({ token, host, reads }));
   app.use(readBody);
 
-  for (const operation of listOperations()) if (operation.http) addOperation(app, operation, options);
+  for (const operation of pulse.operations) if (operation.http) addOperation(app, operation, options);
   addEventRoute(app, { ...options, heartbeatMs });
 
   app.openapi(healthRoute, async (c) => {

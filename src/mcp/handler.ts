@@ -36,6 +36,7 @@ export function createMcpHandler(options: McpHandlerOptions): (request: Request)
     }
     const caller: Caller = {
       pulse: async () => pulse,
+      operations: pulse.operations,
       runSession: async ({ id }) => runSession(id),
       take,
       actor: 'mcp',

@@ -15,6 +15,8 @@ import { readInput, toolSchema } from './tool-schema.ts';
 /** Who calls, decided anew for each request. */
 export interface Caller {
   pulse(): Promise<Pulse>;
+  /** The table, where it is not the usual one. */
+  operations?: readonly AnyOperation[];
   /** Gives a session that needs one a runner; resolves once that is under way. */
   runSession(session: Session): Promise<void>;
   /** Written with each start and resume. */

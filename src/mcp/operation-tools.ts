@@ -6,8 +6,9 @@ import { type Caller, operationTool } from './operation-tool.ts';
 export { INSTRUCTIONS };
 
 export function operationTools(caller: Caller): McpTool[] {
+  const { operations = listOperations() } = caller;
   const tools = Map.groupBy(
-    listOperations().filter(({ tool }) => tool !== undefined),
+    operations.filter(({ tool }) => tool !== undefined),
     ({ tool }) => tool!.name,
   );
   return [...tools.values()].map((variants) => operationTool(variants, caller));

@@ -2,7 +2,14 @@
 import { PulseError } from '../domain/errors.ts';
 import type { Operations } from './context.ts';
 import type { Fields, IdKeyOf, InputOf } from './fields.ts';
-import type { AnyOperation, Call, CallerOptions, Operation } from './operation.ts';
+import {
+  type AnyOperation,
+  type Call,
+  type CallerOptions,
+  isOperation,
+  type Operation,
+  type OperationGroup,
+} from './operation.ts';
 
 type Given<F extends Fields> = Omit<InputOf<F>, IdKeyOf<F>> & Partial<CallerOptions>;
 type Rest<F extends Fields> = object extends Given<F> ? [input?: Given<F>] : [input: Given<F>];
@@ -32,9 +39,7 @@ export function createCall(operations: Operations, defaults: CallDefaults): Call
   };
 }
 
-type Group = { readonly [name: string]: AnyOperation | Group };
-
-export function createMethods<T extends Group>(table: T, call: Call): Methods<T> {
+export function createMethods<T extends OperationGroup>(table: T, call: Call): Methods<T> {
   const made = Object.entries(table).map(([name, entry]) => [
     name,
     isOperation(entry) ? createMethod(entry, call) : createMethods(entry, call),
@@ -46,8 +51,4 @@ function createMethod(operation: AnyOperation, call: Call) {
   const id = Object.entries(operation.fields as Fields).find(([, { kind }]) => kind === 'id')?.[0];
   if (id === undefined) return (input: Record<string, unknown> = {}) => call(operation, input);
   return (value: string, input: Record<string, unknown> = {}) => call(operation, { ...input, [id]: value });
-}
-
-function isOperation(entry: AnyOperation | Group): entry is AnyOperation {
-  return typeof entry.run === 'function';
 }

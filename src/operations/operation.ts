@@ -105,6 +105,13 @@ export interface Operation<F extends Fields = Fields, R = unknown, V = unknown> 
 // biome-ignore lint/suspicious/noExplicitAny: stands for each operation, whatever it takes and gives
 export type AnyOperation = Operation<any, any, any>;
 
+/** Operations by their names; those of a loop are a group in the table. */
+export type OperationGroup = { readonly [name: string]: AnyOperation | OperationGroup };
+
+export function isOperation(entry: AnyOperation | OperationGroup): entry is AnyOperation {
+  return typeof entry.run === 'function';
+}
+
 /** A reading over HTTP; `says` what the answer is. */
 export function get(path: string, says: string, more: Partial<HttpAppearance> = {}): HttpAppearance {
   return { method: 'get', path, says, ...more };

@@ -1,6 +1,6 @@
 /** The table of operations: those on every session, and what each loop contributes. All surfaces are made of it. */
 import { GOAL_INSTRUCTIONS, goalOperations } from './goal/operations.ts';
-import type { AnyOperation } from './operation.ts';
+import { type AnyOperation, isOperation, type OperationGroup } from './operation.ts';
 import { commanderOperations } from './research/commander-operations.ts';
 import { RESEARCH_INSTRUCTIONS, researchOperations } from './research/operations.ts';
 import { sessionOperations } from './session/operations.ts';
@@ -15,8 +15,8 @@ export const OPERATIONS = {
 };
 
 /** In the order of the table. */
-export function listOperations(): AnyOperation[] {
-  return Object.values(OPERATIONS).flatMap((entry) => ('run' in entry ? [entry] : Object.values(entry)));
+export function listOperations(table: OperationGroup = OPERATIONS): AnyOperation[] {
+  return Object.values(table).flatMap((entry) => (isOperation(entry) ? [entry] : listOperations(entry)));
 }
 
 /** What an assistant is told before it sees the tools. */

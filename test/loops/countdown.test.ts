@@ -1,10 +1,14 @@
 /** The loop that only tests have, on real git, real processes and a real store. */
 import { expect, it } from 'vitest';
+import { createApi } from '../../src/api/api.ts';
 import { LOOPS } from '../../src/loops/all.ts';
+import { operationTools } from '../../src/mcp/operation-tools.ts';
 import { createPulse } from '../../src/pulse.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
+import type { Session } from '../../src/store/sessions.ts';
 import { countdown } from '../fakes/countdown/index.ts';
-import { findCountdown, insertCountdown } from '../fakes/countdown/rows.ts';
+import { startCountdown } from '../fakes/countdown/operations.ts';
+import { findCountdown } from '../fakes/countdown/rows.ts';
 import { createScratch } from '../fakes/scratch.ts';
 
 const COMMAND = `cat > /dev/null
@@ -17,18 +21,14 @@ it('runs a session of a loop that Pulse does not have, with its tool, its step, 
   using scratch = createScratch();
   const loops = [...LOOPS, countdown];
   await using pulse = await createPulse({ environment: scratch.environment, loops });
-  const { session } = await pulse.start(
-    {
-      kind: 'countdown',
-      goal: 'Count down',
-      path: scratch.repository,
-      command: COMMAND,
-      createdBy: 'cli',
-    },
-    (db, sessionId) => insertCountdown(db, { sessionId, from: 3, hasHelper: true }),
-  );
+  const { session } = await pulse.call(startCountdown, {
+    path: scratch.repository,
+    command: COMMAND,
+    from: 3,
+    hasHelper: true,
+  });
   expect(await pulse.run(session.id, new AbortController().signal)).toBe('left');
-  const { session: after } = await pulse.get(session.id);
+  const { session: after } = await pulse.show(session.id);
   expect(after).toMatchObject({
     kind: 'countdown',
     status: 'complete',
@@ -46,4 +46,40 @@ it('runs a session of a loop that Pulse does not have, with its tool, its step, 
   const store = await openSqlite({ path: pulse.home.database, modules: loops });
   expect(await store.read((db) => findCountdown(db, session.id))).toMatchObject({ at: 0, is_fuse_lit: 1 });
   await store.close();
+});
+
+it('is started over HTTP and by an assistant, by what it contributes to the table alone', async () => {
+  using scratch = createScratch();
+  await using pulse = await createPulse({
+    environment: scratch.environment,
+    loops: [...LOOPS, countdown],
+    operations: { countdown: { start: startCountdown } },
+  });
+  const handed: string[] = [];
+  const app = createApi({ pulse, token: 'token', runSession: (id) => void handed.push(id) });
+  const headers = { authorization: 'Bearer token', 'content-type': 'application/json' };
+  const ask = (body: object) =>
+    app.request('/api/countdown', { method: 'POST', headers, body: JSON.stringify(body) });
+  const asked = { projectPath: scratch.repository, command: COMMAND };
+  expect((await ask({ ...asked, from: 11 })).status).toBe(422);
+  const started = await ask({ ...asked, from: 2 });
+  expect(started.status).toBe(201);
+  const { session } = (await started.json()) as { session: Session };
+  expect(session).toMatchObject({ kind: 'countdown', created_by: 'api' });
+
+  const tools = operationTools({
+    pulse: async () => pulse,
+    operations: pulse.operations,
+    runSession: async ({ id }) => void handed.push(id),
+    actor: 'mcp',
+    isTrusted: true,
+    isInsideRun: false,
+  });
+  const tool = tools.find(({ name }) => name === 'pulse_countdown_start')!;
+  const told = await tool.call({ ...asked, from: 1 }, new AbortController().signal);
+  expect(told.structuredContent).toMatchObject({ session: { kind: 'countdown', created_by: 'mcp' } });
+  expect(handed).toHaveLength(2);
+
+  await pulse.run(session.id, new AbortController().signal);
+  expect((await pulse.session(session.id)).status).toBe('complete');
 });
