@@ -120,12 +120,10 @@ const ELSEWHERE = {
 
 /** Sentences about a command, or about a pulse of a workflow. */
 const SENTENCES = [
-  'pulse research finish is for people',
-  'pulse research finish needs one of',
   'pulse tool works only inside a run',
   'pulse resume begins it anew',
   'pulse workflow {} does not take',
-  'pulse workflow {} needs one of',
+  'pulse {} needs one of',
   'pulse {} is for people',
   'pulse {} has no option',
   'pulse {} needs {}',
