@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path';
 import type { AgentAdapter } from '../agents/contract.ts';
 import type { AttemptSpec } from '../domain/attempt.ts';
 import { disarmWorktree } from '../git/disarm.ts';
-import type { Git } from '../git/exec.ts';
+import type { Git, GitPlace } from '../git/exec.ts';
+import { bringObjects } from '../git/run-objects.ts';
 import { gitSandboxPaths, placeOf } from '../git/sandbox-paths.ts';
 import { agentEnvironment } from '../process/environment.ts';
 import { holds, installations } from '../process/installation.ts';
@@ -56,7 +57,8 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
       // One that must be there and cannot is told by the process that does not start.
       if (!state.works && spec.sandbox.mode !== 'on') return null;
       const { read = [], write = [] } = spec.sandbox ?? {};
-      const shared = await gitSandboxPaths({ root: spec.projectPath, worktree: cwd });
+      const checkout = await placeOf({ root: spec.projectPath, worktree: cwd });
+      const shared = await gitSandboxPaths(checkout);
       const place = { home, environment, worktree: spec.worktreePath, command: spec.command };
       const own = adapter?.sandboxPaths?.(place) ?? { read: [], write: [] };
       const asked = [...own.write, ...write].map((path) => madeFolder(fromHome(path, home)));
@@ -73,23 +75,53 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
           ...seen.filter((path) => !isFile(path)),
           ...shared.read,
         ],
+        shown: shared.shown,
         copy: seen.filter(isFile),
         isolation: state.works ? state.isolation : undefined,
-        afterwards: () => disarmWorktree(git, cwd),
+        meanwhile: () => keepBringing(checkout),
+        async afterwards() {
+          await bringObjects(checkout);
+          await disarmWorktree(git, cwd);
+        },
       };
     },
 
     async gitIn({ spec, cwd = spec.worktreePath, signal }) {
+      if (!spec.sandbox) return git.bind({ signal });
+      const place = await placeOf({ root: spec.projectPath, worktree: cwd });
+      // What a run whose Pulse was killed had written is not over here yet.
+      await bringObjects(place);
       const sandbox = await sandboxes.plan({ spec, cwd });
       if (sandbox === null) return git.bind({ signal });
-      const place = await placeOf({ root: spec.projectPath, worktree: cwd });
       const env = agentEnvironment({ base: environment, own: [], pass: spec.environmentPass, add: {} });
       const lfs = join(place.commonDir, 'lfs');
       const shown = { ...sandbox, write: [...sandbox.write, lfs] };
-      return git.bind({ signal, place, enclosure: encloseGit({ sandbox: shown, env }) });
+      return git.bind({
+        signal,
+        place,
+        enclosure: { ...encloseGit({ sandbox: shown, env }), afterwards: () => bringObjects(place) },
+      });
     },
   };
   return sandboxes;
+}
+
+const BRINGING_MS = 200;
+
+/**
+ * The worktree's HEAD is seen by git in all of the repository: what an agent commits must be there soon, or `git log --all`
+ * and `git gc` of the user would fail for as long as it runs.
+ */
+function keepBringing(place: GitPlace): Disposable {
+  let isBusy = false;
+  const timer = setInterval(async () => {
+    if (isBusy) return;
+    isBusy = true;
+    // What stands in the way now is told at the end.
+    await bringObjects(place).catch(() => undefined);
+    isBusy = false;
+  }, BRINGING_MS).unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 const GIT_SETTINGS = ['.gitconfig', '.config/git/config', '.config/git/ignore', '.config/git/attributes'];

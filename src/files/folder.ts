@@ -3,7 +3,7 @@
  * one: whoever puts a link in its place afterwards does not lead the write elsewhere.
  */
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, readdirSync } from 'node:fs';
 import { type FileHandle, mkdir, open, realpath, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { assertAt, refused } from './regular-file.ts';
@@ -15,6 +15,7 @@ const IS_LINUX = process.platform === 'linux';
 export interface Folder extends AsyncDisposable {
   /** A path by which an entry is reached through the open folder; not to be shown to anybody. */
   at(name: string): string;
+  names(): string[];
 }
 
 /**
@@ -101,6 +102,7 @@ function folderOf(handle: FileHandle, path: string): Folder {
         throw new TypeError(`"${name}" names no entry of a folder`);
       return join(IS_LINUX ? `/proc/self/fd/${handle.fd}` : path, name);
     },
+    names: () => readdirSync(IS_LINUX ? `/proc/self/fd/${handle.fd}` : path),
     [Symbol.asyncDispose]: () => handle.close(),
   };
 }

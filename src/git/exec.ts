@@ -66,6 +66,8 @@ export interface GitPlace {
 export interface Enclosure {
   /** The same call, enclosed. */
   wrap(call: GitCall): GitCall;
+  /** After each such call, however it ended: what it wrote is not here yet. */
+  afterwards?(): Promise<void>;
 }
 
 export interface Git {
@@ -157,7 +159,16 @@ function boundGit(setup: GitSetup, binding: GitBinding): Git {
       return await exec(call);
     } catch (cause) {
       throw stopped(cause, { args, limitMs: call.limitMs! }) ?? notStarted(cause, options.cwd);
+    } finally {
+      if (isEnclosed(args, options)) await binding.enclosure?.afterwards?.();
     }
+  }
+
+  /** What lies below the place is a repository of its own (a submodule), with refs of its own. */
+  function isEnclosed(args: readonly string[], { cwd }: Pick<GitOptions, 'cwd'>): boolean {
+    const { place, enclosure } = binding;
+    if (!place || !enclosure) return false;
+    return cwd.startsWith(`${place.worktree}/`) || (cwd === place.worktree && !isForRefs(args));
   }
 
   function callOf(args: string[], options: GitOptions): GitCall {
@@ -178,9 +189,7 @@ function boundGit(setup: GitSetup, binding: GitBinding): Git {
       signal,
       limitMs: binding.limitMs ?? limitOf(args, limits),
     };
-    // What lies below is a repository of its own (a submodule), with refs of its own.
-    const isBelow = place !== undefined && cwd.startsWith(`${place.worktree}/`);
-    return enclosure && (isBelow || (isInPlace && !isForRefs(args))) ? enclosure.wrap(call) : call;
+    return enclosure && isEnclosed(args, options) ? enclosure.wrap(call) : call;
   }
 
   async function run(args: string[], options: GitOptions): Promise<GitResult> {

@@ -16,27 +16,49 @@ export function writeLooseCommit(
 ): string | null {
   const body = Buffer.from(content);
   const object = Buffer.concat([Buffer.from(`commit ${body.length}\0`), body]);
-  const algorithm = idLength === SHA256_LENGTH ? 'sha256' : 'sha1';
-  const id = createHash(algorithm).update(object).digest('hex');
-  const folder = join(commonDir, 'objects', id.slice(0, 2));
-  const path = join(folder, id.slice(2));
-  // As git names its own drafts, so that its tidying knows one that a crash left.
-  const draft = join(folder, `tmp_obj_${randomBytes(6).toString('hex')}`);
+  const id = createHash(algorithmOf(idLength)).update(object).digest('hex');
+  return storeLoose(join(commonDir, 'objects'), { id, object }) ? id : null;
+}
+
+/** What git names an object of that many digits by. */
+export function algorithmOf(idLength: number): 'sha1' | 'sha256' {
+  return idLength === SHA256_LENGTH ? 'sha256' : 'sha1';
+}
+
+/** Stores an object, header included, under its name; one that is there stays. `false`: it could not be written. */
+export function storeLoose(objects: string, { id, object }: { id: string; object: Buffer }): boolean {
+  let draft: string | null = null;
   try {
-    if (existsSync(path)) return id;
-    ensureFolder(folder, join(commonDir, 'objects'));
+    const places = placesOf(objects, id);
+    if (existsSync(places.path)) return true;
+    draft = places.draft;
     writeFileSync(draft, deflateSync(object, { level: 1 }), { mode: 0o444, flag: 'wx' });
-    renameSync(draft, path);
-    return id;
+    renameSync(draft, places.path);
+    return true;
   } catch {
-    if (existsSync(draft)) rmSync(draft, { force: true });
-    return null;
+    if (draft !== null && existsSync(draft)) rmSync(draft, { force: true });
+    return false;
   }
+}
+
+/** Where an object goes, and where it is written first: as git names its own drafts, so that its tidying knows one that a crash left. */
+export function placesOf(objects: string, id: string): { path: string; draft: string } {
+  const folder = join(objects, id.slice(0, 2));
+  ensureFolder(folder, objects);
+  return {
+    path: join(folder, id.slice(2)),
+    draft: join(folder, `tmp_obj_${randomBytes(6).toString('hex')}`),
+  };
 }
 
 /** As open to others as the folder it lies in: a repository may be shared. */
 function ensureFolder(folder: string, parent: string): void {
   if (existsSync(folder)) return;
-  mkdirSync(folder);
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // Another process has made it meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
   chmodSync(folder, statSync(parent).mode & 0o7777);
 }

@@ -1,18 +1,12 @@
 /** What git needs in a sandbox to commit in a linked worktree, and no more. */
 import { lstat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { PulseError } from '../domain/errors.ts';
 import { writeBelow } from '../files/folder.ts';
 import type { GitPlace } from './exec.ts';
-import {
-  findRegistration,
-  missingIsNull,
-  readCommonDir,
-  readGitDir,
-  readOrNull,
-  realPathOf,
-} from './layout.ts';
+import { findRegistration, missingIsNull, readCommonDir, readGitDir, realPathOf } from './layout.ts';
 import { OWN_INDEX } from './own-index.ts';
+import { openRunObjects } from './run-objects.ts';
 
 export interface Checkout {
   /** A checkout of the repository that no agent writes. */
@@ -31,36 +25,48 @@ export async function placeOf({ root, worktree }: Checkout): Promise<GitPlace> {
   });
 }
 
+/** What is shown inside at another place than it has outside. */
+interface Shown {
+  from: string;
+  at: string;
+  isWritable: boolean;
+}
+
 /**
- * Objects can be added and the worktree's own HEAD and index can change. Refs, configuration, hooks and packs cannot: no
- * branch of the user moves, and nothing can be planted that git would run outside of the sandbox. For the same reason the
- * links between worktree and repository are read-only.
+ * The worktree's own HEAD and index can change, and objects are written to a folder of the run's own (run-objects.ts). Refs,
+ * configuration, hooks, packs and the objects of the repository cannot: no branch of the user moves, nothing is lost, and
+ * nothing can be planted that git would run outside of the sandbox. For the same reason the links between worktree and
+ * repository are read-only.
  */
-export async function gitSandboxPaths(checkout: Checkout): Promise<{ read: string[]; write: string[] }> {
-  const { worktree, gitDir, commonDir } = await placeOf(checkout);
-  const objects = join(commonDir, 'objects');
+export async function gitSandboxPaths({
+  worktree,
+  gitDir,
+  commonDir,
+}: GitPlace): Promise<{ read: string[]; write: string[]; shown: Shown[] }> {
   // What is not there could be made: settings that git reads for this worktree, and the index that Pulse trusts.
   for (const name of ['config.worktree', OWN_INDEX]) {
     const path = join(gitDir, name);
     if (!(await lstat(path).catch(missingIsNull))?.isFile()) await writeBelow(gitDir, path, '');
   }
+  const { folder, at, sharedAt, borrowed } = await openRunObjects({ gitDir, commonDir });
   return {
-    write: [objects, gitDir],
+    write: [gitDir],
     read: [
       commonDir,
-      ...['pack', 'info'].map((name) => join(objects, name)),
       ...['commondir', 'gitdir', 'locked', 'pulse-ready', 'config.worktree', OWN_INDEX].map((name) =>
         join(gitDir, name),
       ),
       join(worktree, '.git'),
-      ...(await alternates(objects)),
+      ...borrowed,
+    ],
+    shown: [
+      { from: folder, at, isWritable: true },
+      ...['pack', 'info'].map((name) => ({
+        from: join(folder, name),
+        at: join(at, name),
+        isWritable: false,
+      })),
+      { from: at, at: sharedAt, isWritable: false },
     ],
   };
-}
-
-/** Where a repository borrows objects from. */
-async function alternates(objects: string): Promise<string[]> {
-  const text = await readOrNull(join(objects, 'info/alternates'));
-  const lines = text?.split('\n').filter((line) => line !== '' && !line.startsWith('#')) ?? [];
-  return lines.map((line) => resolve(objects, line));
 }

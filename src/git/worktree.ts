@@ -17,6 +17,7 @@ import {
 } from './layout.ts';
 import { keepOwnIndex } from './own-index.ts';
 import { pathText, splitNul } from './path-bytes.ts';
+import { dropRunObjects } from './run-objects.ts';
 
 export interface WorktreeRequest {
   /** A checkout of the repository. */
@@ -92,6 +93,7 @@ export async function removeWorktree(
     if (isOurs || (await isOrphan(commonDir, path))) await rm(path, { recursive: true, force: true });
     return;
   }
+  dropRunObjects({ gitDir, commonDir });
   // Without the mark it is half made: a removal that is interrupted leaves nothing that looks whole.
   await rm(join(gitDir, READY), { force: true });
   if ((await statOrNull(path)) !== null) await relink(gitDir, path);

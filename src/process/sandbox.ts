@@ -11,12 +11,16 @@ export interface Sandbox {
   write: readonly string[];
   /** Wins over `write` for what lies below it. */
   read: readonly string[];
+  /** At another place than outside; on top of what is written and read. */
+  shown?: readonly { from: string; at: string; isWritable: boolean }[];
   /** Files of which the inside has a copy that it may change; the change is lost. */
   copy: readonly string[];
   /** Folders that are there and empty, in memory. */
   empty: readonly string[];
   /** What else closes it on this machine (sandbox-state.ts). */
   isolation?: readonly string[];
+  /** Begins when the process does, and is disposed of when it is gone. */
+  meanwhile?(): Disposable;
   /** When the process and all it started are gone, before its end is told. */
   afterwards?(): Promise<void>;
 }
@@ -107,7 +111,7 @@ function systemMount(path: string): string[] {
 }
 
 /** Outer paths first, so that an inner one lies on top; at the same place the last kind wins. */
-function mounts({ empty, write, read }: Sandbox): string[] {
+function mounts({ empty, write, read, shown = [] }: Sandbox): string[] {
   const byPath = new Map<string, string[]>();
   // Each at its name and at its real path: what is closed under one of them must not be open under the other.
   for (const path of ['/tmp', '/var/tmp', '/run', ...empty])
@@ -119,6 +123,9 @@ function mounts({ empty, write, read }: Sandbox): string[] {
   };
   for (const path of write) add('--bind', path);
   for (const path of read) add('--ro-bind', path);
+  for (const { from, at, isWritable } of shown)
+    for (const each of new Set([at, realPath(at) ?? at]))
+      byPath.set(each, [isWritable ? '--bind' : '--ro-bind', from, each]);
   const names = realPath('/etc/resolv.conf');
   if (names !== null && !names.startsWith('/etc/')) add('--ro-bind', names);
   return [...byPath].sort(([a], [b]) => depth(a) - depth(b)).flatMap(([, words]) => words);

@@ -107,9 +107,11 @@ export function startProcess(given: ProcessOptions): RunningProcess {
   stdin?.on('error', () => undefined); // an agent need not read its stdin
   stdin?.end(options.stdin);
 
+  const meanwhile = options.sandbox?.meanwhile?.();
   const gone = exitOf(child);
   const exited = gone.then(async (exit) => {
     options.signal?.removeEventListener('abort', onAbort);
+    meanwhile?.[Symbol.dispose]();
     sendSignal(-pid, 'SIGKILL');
     if (cgroup !== null) await emptyCgroup(cgroup);
     if (runId !== null) {

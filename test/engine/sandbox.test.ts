@@ -23,6 +23,20 @@ async function runInside(scene: Scene, script: string, input = {}): Promise<Sess
   return await scene.run(await startInside(scene, script, input));
 }
 
+/** A runner of its own drives the session and is killed once the agent has made the file `started`. */
+async function killOnceStarted(scene: Scene, session: Session): Promise<void> {
+  const program = join(import.meta.dirname, '../../bin/pulse.js');
+  const runner = spawn(process.execPath, [program, 'run-session', session.id], {
+    env: scene.environment,
+    stdio: 'ignore',
+  });
+  const exited = once(runner, 'exit');
+  await until(() => existsSync(join(session.worktree_path, 'started')));
+  runner.kill('SIGKILL');
+  await exited;
+  await until(() => processesIn(scene.folder).length === 0);
+}
+
 /** What the agent printed, without the signal. */
 async function said(scene: Scene, session: Session): Promise<string> {
   return (await scene.pulse.showIteration(session.id, { number: 1 })).iteration.output_full ?? '';
@@ -85,6 +99,47 @@ describe.skipIf(!state.works)('an agent in the sandbox', () => {
     expect(session.status).toBe('complete');
     expect(await said(scene, session)).not.toContain('WROTE');
     expect(existsSync(path) ? readFileSync(path, 'utf8') : null).toBe(before);
+  });
+
+  it.each([
+    ['replace', 'rm -f "$it"; printf other > "$it"'],
+    ['write over', 'chmod 644 "$it"; printf other > "$it"'],
+    ['delete', 'rm -f "$it"'],
+    ['hide', 'rm -rf "$(dirname "$it")"; ln -s "$HOME" "$(dirname "$it")"'],
+  ])('cannot %s an object of the repository', async (_, change) => {
+    const scene = await makeScene({ repo: { files: { 'a.txt': 'first\n' } } });
+    const blob = scene.sh(scene.root, 'rev-parse', 'HEAD:a.txt');
+    const path = join(scene.root, '.git/objects', blob.slice(0, 2), blob.slice(2));
+    const before = readFileSync(path);
+    const session = await runInside(
+      scene,
+      `it='${path}'; { ${change}; } 2>&1
+      echo more > b.txt; git add b.txt; git commit -qm own; ${COMPLETE}`,
+      { verify: ['grep -q first a.txt'] },
+    );
+    expect(session.status).toBe('complete');
+    expect(readFileSync(path)).toEqual(before);
+    expect(scene.sh(scene.root, 'fsck', '--full', '--strict')).not.toMatch(/error|missing|corrupt/);
+    expect(scene.sh(scene.root, 'show', `${session.branch_name}:b.txt`)).toBe('more');
+    expect(scene.refs('refs/pulse/agent')).toHaveLength(1);
+  });
+
+  it('commits, and git in the repository knows the commit while it still runs', async () => {
+    const scene = await makeScene();
+    const session = await startInside(
+      scene,
+      `echo x > x.txt; git add x.txt; git commit -qm 'seen from outside'; touch committed
+      while [ ! -e go ]; do sleep 0.1; done; ${COMPLETE}`,
+    );
+    const run = scene.run(session);
+    const at = (name: string) => join(session.worktree_path, name);
+    await until(() => existsSync(at('committed')));
+    const head = scene.sh(session.worktree_path, 'rev-parse', 'HEAD');
+    await until(() => existsSync(join(scene.root, '.git/objects', head.slice(0, 2), head.slice(2))));
+    expect(scene.sh(scene.root, 'log', '--all', '--format=%s')).toContain('start');
+    scene.sh(scene.root, 'gc', '-q');
+    writeFileSync(at('go'), '');
+    expect((await run).status).toBe('complete');
   });
 
   it.each([
@@ -233,20 +288,12 @@ describe.skipIf(!state.works)('the end of an agent in the sandbox', () => {
     const session = await startInside(
       scene,
       `test "$PULSE_ATTEMPT" = 1 || { ${COMPLETE}; exit 0; }
+      echo kept > own.txt && git add own.txt && git commit -qm 'my own'
       ${plants(planted)}
       (env -i setsid sleep ${forever}4 &) ; touch started; sleep ${forever}5`,
     );
-    const program = join(import.meta.dirname, '../../bin/pulse.js');
-    const runner = spawn(process.execPath, [program, 'run-session', session.id], {
-      env: scene.environment,
-      stdio: 'ignore',
-    });
-    const exited = once(runner, 'exit');
-    await until(() => existsSync(join(session.worktree_path, 'started')));
-    runner.kill('SIGKILL');
-    await exited;
+    await killOnceStarted(scene, session);
     await until(() => sleepers(forever).length === 0);
-    await until(() => processesIn(scene.folder).length === 0);
     return session;
   }
 
@@ -258,7 +305,9 @@ describe.skipIf(!state.works)('the end of an agent in the sandbox', () => {
       const session = await killAtWork(scene, planted);
       if (how === 'gives it up') await scene.pulse.abort(session.id, { actor: 'test' });
       expect((await scene.run(session)).status).toBe(how === 'goes on' ? 'complete' : 'aborted');
-      expect(scene.refs('refs/pulse/recovery')).toHaveLength(1);
+      const [recovered] = scene.refs('refs/pulse/recovery');
+      expect(scene.sh(scene.root, 'show', `${recovered}:own.txt`)).toBe('kept');
+      expect(scene.sh(scene.root, 'fsck', '--full')).not.toMatch(/error|missing|corrupt/);
       expect(existsSync(planted)).toBe(false);
     },
   );
