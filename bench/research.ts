@@ -1,6 +1,6 @@
 /**
  * The research loop's decisions against proposals whose worth is known. It drives the product's own code; beside it the
- * naive rule (keep whatever reads better than the stored best), contract 5's rule, and what Wald's arithmetic allows.
+ * naive rule (keep what reads better than the stored best), the sequential test alone, and what Wald's arithmetic allows.
  */
 import { open, stepAt, take } from '../src/research/decide.ts';
 import type { Decision } from '../src/research/decision.ts';
@@ -15,8 +15,8 @@ const SIGMA = 0.03;
 const WORSE = 0.03;
 const STRAYS = 0.02;
 const STRAY = 1.5;
-/** Contract 5: the test alone decides; twelve readings of the new best follow. */
-const CONTRACT: Rule = {
+/** Without confirmation: the test alone decides; twelve readings of the new best follow. */
+const TEST_ALONE: Rule = {
   ...RULE,
   alpha: 0.03,
   beta: 0.08,
@@ -76,11 +76,11 @@ function mixedRow(
   scenario: Scenario,
   target: { false: number; recall: number; measurements: number },
 ): Row {
-  const { pulse, contract, naive } = sideBySide(scenario);
+  const { pulse, testAlone, naive } = sideBySide(scenario);
   return {
     what,
     measured: inWords(pulse),
-    beside: `naive: ${inWords(naive)}; contract 5: ${inWords(contract)}; ${wald(scenario)}`,
+    beside: `naive: ${inWords(naive)}; test alone: ${inWords(testAlone)}; ${wald(scenario)}`,
     result: `${(naive.falseKeeps / pulse.falseKeeps).toFixed(0)}× fewer false keeps than naive; ${runs()}`,
     target:
       `false keeps ≤ ${target.false} %, recall ≥ ${target.recall} %, ≤ ${target.measurements} measurements, ` +
@@ -94,13 +94,13 @@ function mixedRow(
 }
 
 function driftRow(what: string, scenario: Scenario): Row {
-  const { pulse, contract, naive } = sideBySide(scenario);
+  const { pulse, testAlone, naive } = sideBySide(scenario);
   const words = (seen: Figures): string =>
     `false keeps ${seen.falseKeeps.toFixed(2)} %, ${seen.measurements.toFixed(1)} measurements`;
   return {
     what,
     measured: words(pulse),
-    beside: `naive: ${words(naive)}; contract 5: ${words(contract)}`,
+    beside: `naive: ${words(naive)}; test alone: ${words(testAlone)}`,
     result: `nothing helps, every measurement reads better than the one before; ${runs()}`,
     target: 'false keeps ≤ 3 %',
     isMet: pulse.falseKeeps <= 3,
@@ -154,10 +154,10 @@ function figures(scenario: Scenario, strategy: StrategyMaker): Figures {
   };
 }
 
-function sideBySide(scenario: Scenario): Record<'pulse' | 'contract' | 'naive', Figures> {
+function sideBySide(scenario: Scenario): Record<'pulse' | 'testAlone' | 'naive', Figures> {
   return {
     pulse: figures(scenario, withRule(RULE)),
-    contract: figures(scenario, withRule(CONTRACT)),
+    testAlone: figures(scenario, withRule(TEST_ALONE)),
     naive: figures(scenario, keepWhatReadsBetter),
   };
 }

@@ -62,7 +62,7 @@ const ADAPTERS = [
 ];
 
 describe.each(SUBJECTS)('the adapter $adapter.name', ({ adapter, command, slow }) => {
-  test('has a name of the contract and is available where Pulse runs', async () => {
+  test('has a name that Pulse knows and is available where Pulse runs', async () => {
     expect(AGENT_NAMES).toContain(adapter.name);
     const detection = await adapter.detect(process.env);
     expect(detection).toMatchObject({ available: true, hint: null });

@@ -29,7 +29,7 @@ export function describeFuzz(adapter: AgentAdapter, lines: FuzzLines): void {
       .flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'))
       .filter((line) => line.startsWith('{'));
 
-    test('takes real lines with any field bent: what comes out is still of the contract', () => {
+    test('takes real lines with any field bent: what comes out still fits the types', () => {
       fc.assert(
         fc.property(fc.array(bentLine(printed), { maxLength: 20 }), (stream) => {
           const parser = adapter.createParser(NO_OPTIONS);

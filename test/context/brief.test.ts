@@ -47,7 +47,7 @@ const full = (over: Partial<BriefInput> = {}): BriefInput =>
   });
 
 describe('buildIterationPrompt', () => {
-  it('has the sections in the contract’s order', () => {
+  it('has the sections in a fixed order', () => {
     const { sections, text } = buildIterationPrompt(full());
     expect(sections.map(({ name }) => name)).toEqual([
       'goal',

@@ -1,4 +1,4 @@
-/** Real SIGKILL while a commander elsewhere is told: nothing is lost, what is doubled has the same key (contract 5). */
+/** Real SIGKILL during calls to a commander elsewhere: no call is lost, and a repeated one has the same key. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Real SIGKILL at the crash points that only workflows and research pass (contract 3 and 5). */
+/** Real SIGKILL at the crash points that only workflows and research pass. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

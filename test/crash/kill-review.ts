@@ -1,4 +1,4 @@
-/** Real SIGKILL at every point of a review (contract 3, Review): nothing lost, nothing merged twice, no checkout half merged. */
+/** Real SIGKILL at every point of a review: nothing is lost or merged twice, and no checkout is half merged. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

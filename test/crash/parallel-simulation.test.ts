@@ -1,4 +1,4 @@
-/** Research by two sessions at once, under deaths and stalls at every point (contract 5, Parallel). */
+/** Research by two sessions at once, under deaths and stalls at every point. */
 import { describe, expect, it } from 'vitest';
 import { decisionSchema } from '../../src/research/decision.ts';
 import { type Reference, referenceSchema } from '../../src/research/reference.ts';

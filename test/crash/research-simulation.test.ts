@@ -1,4 +1,4 @@
-/** A research session of four experiments, the third mended once, under deaths and stalls at every point (contract 5). */
+/** A research session of four experiments, the third mended once, under deaths and stalls at every point. */
 import { describe, expect, it } from 'vitest';
 import {
   listCommanderComments,

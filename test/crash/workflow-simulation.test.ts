@@ -1,4 +1,4 @@
-/** A workflow of two pulses, the first in two runs, under deaths and stalls at every point (contract 3). */
+/** A workflow of two pulses, the first in two runs, under deaths and stalls at every point. */
 import { describe, expect, it } from 'vitest';
 import { readEvents } from '../../src/store/events.ts';
 import { listIterations } from '../../src/store/iterations.ts';

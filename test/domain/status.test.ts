@@ -14,7 +14,7 @@ import {
   transitionIteration,
 } from '../../src/domain/status.ts';
 
-/** Contract 1.2, written out: the code's table is compared with it, not with itself. */
+/** docs/protocol/sessions.md, Status, written out: the code's table is compared with it, not with itself. */
 const EDGES = [
   ...['pending running', 'pending aborted'],
   ...['running complete', 'running blocked', 'running failed', 'running paused', 'running aborted'],
@@ -25,7 +25,7 @@ const EDGES = [
 const pairs = <T>(all: readonly T[]) => all.flatMap((from) => all.map((to) => [from, to] as const));
 
 describe('the status of a session', () => {
-  it('changes along the contract’s edges and no others', () => {
+  it('changes along these edges and no others', () => {
     const allowed = pairs(SESSION_STATUSES).filter(([from, to]) => {
       try {
         return transition(from, to) === to;
@@ -57,7 +57,7 @@ describe('the status of a session', () => {
     );
   });
 
-  it('has the contract’s exit codes and reasons', () => {
+  it('has fixed exit codes and reasons', () => {
     expect(EXIT_CODES).toEqual({
       pending: 0,
       running: 0,

@@ -1,4 +1,4 @@
-/** No secret that an agent or a command prints is stored, shown, sent or logged, whichever way it comes (contract 1.1). */
+/** No secret that an agent or a command prints is stored, shown, sent or logged. */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

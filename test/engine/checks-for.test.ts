@@ -1,4 +1,4 @@
-/** Which checks a pulse's changes call for (contract 3, Completion (b)): one that is passed over is believed. */
+/** Which checks a pulse's changes call for. A check that is wrongly skipped would be believed. */
 import { expect, it } from 'vitest';
 import { checksFor } from '../../src/loops/workflow/pulse-worktree.ts';
 

@@ -1,4 +1,4 @@
-/** Completion as it is judged, with a worktree and checks that say what the test says (contract 3, Completion). */
+/** How completion is judged; the test controls worktree and checks (docs/protocol/workflow.md, Completion). */
 import { describe, expect, it } from 'vitest';
 import type { BaselineIssue } from '../../src/domain/workflow.ts';
 import { createPulseProtocol } from '../../src/loops/workflow/pulse-protocol.ts';

@@ -10,7 +10,7 @@ import { COMPLETE, CONTINUE, makeScene } from './scene.ts';
 const SECRET = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
 
 describe('a session that goes well', () => {
-  it('ends complete, with rows, events, commits and refs as the contract has them', async () => {
+  it('ends complete, with its rows, events, commits and refs', async () => {
     const scene = await makeScene({ repo: { files: { 'a.txt': 'a\n', 'old.txt': 'o\n' } } });
     const { pulse, root, folder, sh, head } = scene;
     const session = await scene.start(

@@ -1,4 +1,4 @@
-/** Runs that draw on one budget at the same time are ended while they stream, to within one call each (contract 1.6). */
+/** Runs that share a budget are ended while they stream, to within one call each (docs/protocol/sessions.md, Budgets). */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createPulse } from '../../src/pulse.ts';
 import { openStore } from '../../src/store/open.ts';

@@ -1,4 +1,4 @@
-/** An agent at its usage limit: the wait is in the store, and the agent that takes over is another (contract 1.6). */
+/** An agent at its usage limit: the wait is in the store, and a fallback agent takes over. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';

@@ -1,4 +1,4 @@
-/** A pulse's branch is Pulse's until a person works on it: then what is theirs stays (contract 3). */
+/** A pulse's branch is Pulse's until a person works on it; then it stays (docs/protocol/workflow.md, Branches). */
 import { describe, expect, it } from 'vitest';
 import { landCommit } from '../../src/git/landing.ts';
 import { giveUpPulse } from '../../src/git/pulse-refs.ts';

@@ -109,7 +109,7 @@ describe('advanceBranch', () => {
 });
 
 describe('refs of Pulse', () => {
-  it('have the names of the contract and take no foreign characters', () => {
+  it('have fixed names and take no foreign characters', () => {
     expect(recoveryRef('ses_1', 3, 2)).toBe('refs/pulse/recovery/ses_1/3.2');
     expect(agentRef('ses_1', 3)).toBe('refs/pulse/agent/ses_1/3');
     expect(() => attemptRef('../../heads/main')).toThrow(/cannot be part of a ref/);

@@ -1,4 +1,4 @@
-/** Pulse answers a call within 50 seconds, with what to ask for later if it must: an agent's patience is measured (contract 3). */
+/** Pulse answers a tool call within 50 seconds, if need be with an id to ask for later. Real agents wait that long. */
 import { expect, test } from 'vitest';
 import type { StartInput } from '../../src/operations/start.ts';
 import { makeStage, type Subject, useModelServer } from './stage.ts';

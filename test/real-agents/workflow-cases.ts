@@ -1,4 +1,4 @@
-/** A whole workflow by a real agent: old faults ignored, new ones refused, the hatch, a person, the merge (contract 3). */
+/** A whole workflow by a real agent: old faults ignored, new ones refused, the hatch, a person, the merge. */
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Step } from '../fakes/model-server/index.ts';

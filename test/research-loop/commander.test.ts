@@ -1,4 +1,4 @@
-/** The built-in commander: what a session shows of itself there, in seed 4's order and words. */
+/** The built-in commander: what a session shows there, in order (docs/protocol/research.md, Commander). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What becomes of an experiment whose measurement breaks: by its kind (contract 5, Crash). */
+/** What becomes of an experiment whose measurement breaks, by its kind (docs/protocol/research.md, Crashes). */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -16,7 +16,7 @@ const IDEAS = { 'exp-1': idea('make it cheaper', 90), 'exp-2': idea('dearer', 95
 const own = (scratch: Scratch, id: string, extension: string): string =>
   join(scratch.repository, '.context/research-sessions', `${id}.${extension}`);
 
-/** As strict as the contract: no field more, none less. */
+/** Strict: no field more, none less. */
 function sessionFile(scratch: Scratch, id: string): SessionFile {
   const content = JSON.parse(readFileSync(own(scratch, id, 'json'), 'utf8')) as SessionFile;
   const file = sessionFileSchema.strict().parse(content);

@@ -1,4 +1,4 @@
-/** Several sessions edit at once: measured one after the other, kept one on top of the other (contract 5, Parallel). */
+/** Several sessions edit at once; measuring and keeping are serial (docs/protocol/research.md, Parallel). */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

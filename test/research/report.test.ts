@@ -149,7 +149,7 @@ describe('the report', () => {
     totalDiff: '+all',
   };
 
-  it('has the title and the sections of the contract, in order', () => {
+  it('has its title and its sections, in order', () => {
     const html = reportHtml(data);
     assertBalanced(html);
     expect(html).toContain('<title>Autoresearch Complete: Make &lt;it&gt; fast &amp; small</title>');

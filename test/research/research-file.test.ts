@@ -20,7 +20,7 @@ describe('research.yaml', () => {
     });
   });
 
-  it('may say everything that the contract names', () => {
+  it('may have every field', () => {
     const read = readResearchFile({
       ...SMALLEST,
       metric: { ...SMALLEST.metric, pattern: 'time: (\\S+)', target: 10, min_delta: '2.5 %', isolate: true },

@@ -45,7 +45,7 @@ const ROWS: ResultRow[] = [
 const END = progressOf(ROWS, { iterations: 3, isGoalReached: false });
 
 describe('the results file', () => {
-  it('has the header, the rows and the escapes of the contract', () => {
+  it('has the header, the rows and the escapes', () => {
     expect(resultsFile('lower', ROWS)).toBe(
       [
         '# metric_direction: lower_is_better',
@@ -88,7 +88,7 @@ describe('figures', () => {
 });
 
 describe('what a session says', () => {
-  it('is the status line of the seed every five experiments', () => {
+  it('is the status line every five experiments', () => {
     const progress = { ...END, iteration: 25, metric: 0.95, keeps: 8, discards: 17 };
     expect(statusLine(progress)).toBe('Iteration 25: metric at 0.95, 8 keeps / 17 discards');
     expect([0, 1, 4, 5, 6, 10].filter(isStatusDue)).toEqual([5, 10]);
@@ -97,7 +97,7 @@ describe('what a session says', () => {
     );
   });
 
-  it('is the final summary of the seed', () => {
+  it('is the final summary', () => {
     expect(finalLines(END)).toEqual([
       '=== Autoresearch Complete (3/3 iterations) ===',
       'Baseline: 0.9979 -> Final: 0.9821 (-0.0158)',
@@ -126,7 +126,7 @@ describe('what a session says', () => {
     ]);
   });
 
-  it('tells the commander what the seed says', () => {
+  it('tells the commander what became of an experiment', () => {
     expect(taskDescription(7, 'unroll')).toBe('Iteration #7: unroll');
     expect(taskResult(ROWS[1]!, 0.9979)).toBe(
       'keep: increase attention heads from 8 to 12. Metric: 0.9979 → 0.9821 (delta: -0.0158)',

@@ -1,4 +1,4 @@
-/** The part of the store's contract that keeps sessions from hammering a service that fails (contract 1.6). */
+/** The part of the store's contract that keeps sessions from hammering a service that fails. */
 import { describe, expect, it } from 'vitest';
 import { closeBreaker, findBreaker, passBreaker, tellBreaker } from '../../src/store/breakers.ts';
 import { type Store, storeNow } from '../../src/store/store.ts';

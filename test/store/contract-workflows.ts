@@ -1,4 +1,4 @@
-/** The part of the store's contract that keeps a plan's editor and a runner apart (contract 3). */
+/** The part of the store's contract that keeps a plan's editor and a runner apart. */
 import type { KyselyPlugin } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/domain/plan.ts';

@@ -362,7 +362,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       expect((await two.read((db) => getControl(db, ID))).answer).toBeNull();
     });
 
-    it("answers the seed's monitoring query as printed", async () => {
+    it('answers the monitoring query of docs/monitoring.md as printed', async () => {
       const store = await open();
       await admit(store, { id: ID, status: 'running', current_iteration: 2 });
       await admit(store, { id: sessionId(2), status: 'complete' });
@@ -403,7 +403,7 @@ LEFT JOIN pulse_iterations i ON i.session_id = s.id
 WHERE s.status = 'running'
 ORDER BY i.iteration_number DESC;`;
 
-/** Seed 1's columns first, then what contract 1.1 and 1.4 add. */
+/** The public columns. Clients read them by name. */
 const COLUMNS = {
   pulse_sessions: [
     'id project_name goal max_iterations current_iteration status last_signal progress_log anchor_turn_id',

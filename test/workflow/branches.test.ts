@@ -1,4 +1,4 @@
-/** The branches of a workflow: what they are called, and whose they are (contract 3, Branches). */
+/** The branches of a workflow: their names, and whose they are (docs/protocol/workflow.md, Branches). */
 import { describe, expect, it } from 'vitest';
 import { ACTOR, createWorkflowScene, done, plan, type WorkflowScene } from './scene.ts';
 

@@ -1,4 +1,4 @@
-/** A pulse's worktree is indexed in the background from its start, and its agent may ask at any time (contracts 2 and 3). */
+/** A pulse's worktree is indexed in the background from its start, and its agent may ask at any time. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeScene } from '../engine/scene.ts';
 import { type ModelServer, type Step, startModelServer } from '../fakes/model-server/index.ts';

@@ -1,4 +1,4 @@
-/** How a run ends beside what was said in it: an accepted completion stays accepted (contract 3, Completion). */
+/** An accepted completion stays accepted, however the run ends (docs/protocol/workflow.md, Completion). */
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ACTOR, createWorkflowScene, done, plan, type WorkflowScene } from './scene.ts';

@@ -1,4 +1,4 @@
-/** What a pulse's run is told (contract 3, A pulse and Extension): its scope, the plan, the rules, and the run before it. */
+/** What a pulse's run is told: its scope, the plan, the rules, the run before it (docs/protocol/workflow.md, Kickoff). */
 import { describe, expect, it } from 'vitest';
 import { ACTOR, createWorkflowScene, done, plan, type WorkflowScene } from './scene.ts';
 
@@ -37,7 +37,7 @@ describe('a kickoff', () => {
     for (const part of [
       ...['Do two.', 'Plain files only.', '- two.txt', 'Greet people', 'run 1 of this pulse'],
       '- one (succeeded) Pulse one: feat: the first\n',
-      // Seed 2: what to do, what not, and the bar.
+      // What to do, what not to do, and the quality that is expected.
       ...['only the changes that this pulse asks for', 'Read a file before you edit it', 'extension early'],
       ...['beyond the scope', 'TODOs or placeholders', 'name file and line', 'guess what a file holds'],
       ...['A pulse is a promise', 'correct, complete and boring to review'],

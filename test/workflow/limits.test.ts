@@ -1,4 +1,4 @@
-/** Where a workflow stops by itself: preflight's time, the sixth extension; and where it need not ask (contract 3). */
+/** Where a workflow stops by itself: preflight's time limit and the sixth extension; and where it need not ask. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** The native agent's tools are Pulse's own: what it calls is judged where it is called (contract 3, Tools and Completion). */
+/** The native agent's tools are Pulse's own, so its calls are counted where they are made. */
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeScene } from '../engine/scene.ts';

@@ -1,4 +1,4 @@
-/** A plan that is edited while its workflow is under way, and what it is prepared from (contract 3, Plan). */
+/** A plan that is edited while its workflow runs, and what it is prepared from (docs/protocol/workflow.md, Plan). */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

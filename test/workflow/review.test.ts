@@ -1,4 +1,4 @@
-/** Reviews that meet each other, or what another one left (contract 3, Review). */
+/** Reviews that meet each other, or what an interrupted one left (docs/protocol/workflow.md, Review). */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

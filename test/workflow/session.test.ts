@@ -1,4 +1,4 @@
-/** Whole workflows with real git, real processes and a shell agent (contract 3). */
+/** Whole workflows with real git, real processes and a shell agent. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ACTOR, createWorkflowScene, done, plan } from './scene.ts';

@@ -1,4 +1,4 @@
-/** However a workflow is stopped or aborted, its pulse ends and what it had is kept (contract 3, Stop). */
+/** When a workflow is stopped or aborted, its pulse ends and its work is kept (docs/protocol/workflow.md, Stop). */
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
