@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { claudeAdapter } from '../src/agents/claude.ts';
+import { claudeAdapter } from '../src/agents/claude/adapter.ts';
 import { createPulse, type Pulse } from '../src/pulse.ts';
 import { createToolEndpoint } from '../src/tools/endpoint.ts';
 import { pulseSignalTool, reportUsageTool } from '../src/tools/run-tools.ts';

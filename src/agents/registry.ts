@@ -1,19 +1,19 @@
 /** Which agents exist, which of them can be used here, and which one a session gets. */
 import { PulseError } from '../domain/errors.ts';
 import { findExecutable } from '../process/executable.ts';
-import { acpAdapter } from './acp.ts';
-import { claudeAdapter } from './claude.ts';
-import { codexAdapter } from './codex.ts';
-import { commandAdapter } from './command.ts';
+import { acpAdapter } from './acp/adapter.ts';
+import { claudeAdapter } from './claude/adapter.ts';
+import { codexAdapter } from './codex/adapter.ts';
+import { commandAdapter } from './command/adapter.ts';
 import type { AgentAdapter, AgentDetection } from './contract.ts';
-import { copilotAdapter } from './copilot.ts';
-import { demoAdapter } from './demo.ts';
-import { geminiAdapter } from './gemini.ts';
-import { nativeAdapter } from './native.ts';
-import { opencodeAdapter } from './opencode.ts';
-import { piAdapter } from './pi.ts';
-import { qwenAdapter } from './qwen.ts';
-import { replayAdapter } from './replay.ts';
+import { copilotAdapter } from './copilot/adapter.ts';
+import { demoAdapter } from './demo/adapter.ts';
+import { geminiAdapter } from './gemini/adapter.ts';
+import { nativeAdapter } from './native/adapter.ts';
+import { opencodeAdapter } from './opencode/adapter.ts';
+import { piAdapter } from './pi/adapter.ts';
+import { qwenAdapter } from './qwen/adapter.ts';
+import { replayAdapter } from './replay/adapter.ts';
 
 /** In the order in which an installed one is chosen. */
 export const AGENT_NAMES = [

@@ -1,6 +1,6 @@
 /** Runs a real agent to its end: process, tools, watchdogs, events. Nothing of it is alive afterwards. */
 import type { AgentAdapter, AgentEnd, AgentExit, RunEvent } from '../agents/contract.ts';
-import type { Recorder } from '../agents/recording.ts';
+import type { Recorder } from '../agents/replay/recording.ts';
 import type { CodeIndexes } from '../context/code-index/code-indexes.ts';
 import type { RunReport, ToolSignal } from '../domain/attempt.ts';
 import type { Redactor } from '../domain/redact.ts';

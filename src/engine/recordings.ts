@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createRecorder, type Recorder } from '../agents/recording.ts';
+import { createRecorder, type Recorder } from '../agents/replay/recording.ts';
 import type { HeldAttempt } from './ports.ts';
 
 /** Keeps runs' streams as `<session>/<iteration>.<attempt>.jsonl`, in the form that `replay` plays. */

@@ -1,6 +1,6 @@
 /** Ends a run that only retries: several agents do so for ever, some silently (docs/protocol/sessions.md, Failures). */
 import type { RunEvent } from '../agents/contract.ts';
-import { failureOfStatus } from '../agents/http-failure.ts';
+import { failureOfStatus } from '../agents/shared/http-failure.ts';
 import type { AttemptSpec } from '../domain/attempt.ts';
 import { formatDuration } from '../domain/durations.ts';
 import type { FailureClass } from '../domain/failures.ts';

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import type { AgentAdapter } from '../agents/contract.ts';
-import { hasPrice } from '../agents/prices.ts';
 import { chooseAgent, findAdapter } from '../agents/registry.ts';
+import { hasPrice } from '../agents/shared/prices.ts';
 import type { Config } from '../config.ts';
 import { turnFromGoal } from '../context/turns.ts';
 import { checkLimits } from '../domain/bounds.ts';

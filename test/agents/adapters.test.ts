@@ -4,21 +4,21 @@ import { isAbsolute } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { acpAdapter } from '../../src/agents/acp.ts';
-import { claudeAdapter } from '../../src/agents/claude.ts';
-import { codexAdapter } from '../../src/agents/codex.ts';
-import { commandAdapter } from '../../src/agents/command.ts';
+import { acpAdapter } from '../../src/agents/acp/adapter.ts';
+import { claudeAdapter } from '../../src/agents/claude/adapter.ts';
+import { codexAdapter } from '../../src/agents/codex/adapter.ts';
+import { commandAdapter } from '../../src/agents/command/adapter.ts';
 import type { AgentAdapter } from '../../src/agents/contract.ts';
-import { copilotAdapter } from '../../src/agents/copilot.ts';
-import { demoAdapter } from '../../src/agents/demo.ts';
-import { geminiAdapter } from '../../src/agents/gemini.ts';
-import { nativeAdapter } from '../../src/agents/native.ts';
-import { opencodeAdapter } from '../../src/agents/opencode.ts';
-import { ownScript } from '../../src/agents/own-script.ts';
-import { piAdapter } from '../../src/agents/pi.ts';
-import { qwenAdapter } from '../../src/agents/qwen.ts';
+import { copilotAdapter } from '../../src/agents/copilot/adapter.ts';
+import { demoAdapter } from '../../src/agents/demo/adapter.ts';
+import { geminiAdapter } from '../../src/agents/gemini/adapter.ts';
+import { nativeAdapter } from '../../src/agents/native/adapter.ts';
+import { opencodeAdapter } from '../../src/agents/opencode/adapter.ts';
+import { piAdapter } from '../../src/agents/pi/adapter.ts';
+import { qwenAdapter } from '../../src/agents/qwen/adapter.ts';
 import { AGENT_NAMES } from '../../src/agents/registry.ts';
-import { replayAdapter } from '../../src/agents/replay.ts';
+import { replayAdapter } from '../../src/agents/replay/adapter.ts';
+import { ownScript } from '../../src/agents/shared/own-script.ts';
 import { makeFolder, makeRun, NO_OPTIONS, playRun } from './fixture.ts';
 
 interface Subject {
@@ -140,8 +140,8 @@ describe.each(ADAPTERS)('the parser of $name', (adapter) => {
 });
 
 test('a script of this package ends as the module that starts it: .ts in a checkout, .js once built', () => {
-  expect(ownScript('file:///p/src/agents/demo.ts', './demo/agent')).toBe('/p/src/agents/demo/agent.ts');
-  expect(ownScript('file:///p%20q/dist/agents/demo.js', './demo/agent')).toBe(
+  expect(ownScript('file:///p/src/agents/demo/adapter.ts', './agent')).toBe('/p/src/agents/demo/agent.ts');
+  expect(ownScript('file:///p%20q/dist/agents/demo/adapter.js', './agent')).toBe(
     '/p q/dist/agents/demo/agent.js',
   );
 });

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 /** How the agents of others are started: what they are given, and what nobody else gets to see. */
 import { expect, test } from 'vitest';
-import { claudeAdapter } from '../../src/agents/claude.ts';
-import { codexAdapter } from '../../src/agents/codex.ts';
-import { copilotAdapter } from '../../src/agents/copilot.ts';
-import { geminiAdapter } from '../../src/agents/gemini.ts';
-import { opencodeAdapter } from '../../src/agents/opencode.ts';
-import { piAdapter } from '../../src/agents/pi.ts';
-import { qwenAdapter } from '../../src/agents/qwen.ts';
+import { claudeAdapter } from '../../src/agents/claude/adapter.ts';
+import { codexAdapter } from '../../src/agents/codex/adapter.ts';
+import { copilotAdapter } from '../../src/agents/copilot/adapter.ts';
+import { geminiAdapter } from '../../src/agents/gemini/adapter.ts';
+import { opencodeAdapter } from '../../src/agents/opencode/adapter.ts';
+import { piAdapter } from '../../src/agents/pi/adapter.ts';
+import { qwenAdapter } from '../../src/agents/qwen/adapter.ts';
 import { agentEnvironment } from '../../src/process/environment.ts';
 import { makeRun } from './fixture.ts';
 

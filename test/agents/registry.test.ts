@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { commandAdapter } from '../../src/agents/command.ts';
+import { commandAdapter } from '../../src/agents/command/adapter.ts';
 import type { AgentAdapter } from '../../src/agents/contract.ts';
-import { demoAdapter } from '../../src/agents/demo.ts';
+import { demoAdapter } from '../../src/agents/demo/adapter.ts';
 import {
   AGENT_NAMES,
   type AgentWish,

@@ -10,8 +10,8 @@ import type {
   ParserOptions,
   RunEvent,
 } from '../../src/agents/contract.ts';
-import { createEventStreamParser } from '../../src/agents/event-stream.ts';
-import { createRecorder } from '../../src/agents/recording.ts';
+import { createRecorder } from '../../src/agents/replay/recording.ts';
+import { createEventStreamParser } from '../../src/agents/shared/event-stream.ts';
 import type { FailureClass } from '../../src/domain/failures.ts';
 import { NO_OPTIONS } from './fixture.ts';
 
@@ -128,6 +128,33 @@ export function describeStreams(adapter: AgentAdapter, ends: readonly End[]): vo
       expect(all(played, 'tool_start')).toHaveLength(5);
       expect(all(played, 'raw')).toEqual([]);
       expect(all(played, 'done')).toEqual([{ type: 'done', ok: true }]);
+    });
+  });
+}
+
+/** What holds for an agent of which every line is known, whose session is a UUID and whose `done` comes last. */
+export function describeWholeStreams(
+  adapter: AgentAdapter,
+  { ends, spent }: { ends: readonly End[]; spent: { inputTokens: number; costUsd?: number } },
+): void {
+  describe(`a stream of ${adapter.name}`, () => {
+    test.each(ends)('has no line in %s that is not understood', (name, exit) => {
+      const raw = all(play(adapter, name, { exit }), 'raw');
+      // One without a line is a sign of life.
+      expect(raw.filter(({ line }) => line !== '')).toEqual([]);
+    });
+
+    test('names its session by a UUID, and its end comes last', () => {
+      const played = play(adapter, 'task');
+      expect(last(played, 'started')?.sessionId).toMatch(/^[0-9a-f-]{36}$/);
+      expect(played.events.at(-1)).toEqual({ type: 'done', ok: true });
+    });
+
+    test('counts what was spent once, whatever was told on the way', () => {
+      const usage = last(play(adapter, 'task'), 'usage');
+      const { inputTokens, costUsd } = spent;
+      expect(usage).toMatchObject({ scope: 'cumulative', inputTokens, outputTokens: 250, cacheTokens: 200 });
+      expect(usage?.costUsd).toEqual(costUsd);
     });
   });
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AgentAdapter, AgentParser, RunEvent } from '../../src/agents/contract.ts';
-import { parseRunEvent } from '../../src/agents/event-stream.ts';
+import { parseRunEvent } from '../../src/agents/shared/event-stream.ts';
 import { createLineSplitter } from '../../src/process/lines.ts';
 import { NO_OPTIONS } from './fixture.ts';
 import { fixtureFolder } from './stream-cases.ts';

@@ -5,7 +5,7 @@
 import { request } from 'node:http';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { mcpConfig } from '../../src/agents/mcp-config.ts';
+import { mcpConfig } from '../../src/agents/claude/mcp-config.ts';
 import { createToolEndpoint, type ToolAccess } from '../../src/tools/endpoint.ts';
 import { pulseSignalTool, reportUsageTool } from '../../src/tools/run-tools.ts';
 import { OWN_NODE, PROGRAM } from '../e2e/scene.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { mcpConfig } from '../../src/agents/mcp-config.ts';
+import { mcpConfig } from '../../src/agents/claude/mcp-config.ts';
 import { defineTool, type Tool, type ToolReply } from '../../src/tools/contract.ts';
 import { createToolEndpoint, type ToolAccess, type ToolEndpoint } from '../../src/tools/endpoint.ts';
 import { pulseSignalTool, reportUsageTool } from '../../src/tools/run-tools.ts';

@@ -1,6 +1,6 @@
 /** The process behind `acp`: starts the program that was named, talks to it, and prints what it says as events. */
 import { text } from 'node:stream/consumers';
-import { printEvent } from '../print-event.ts';
+import { printEvent } from '../shared/print-event.ts';
 import { type AcpEnd, converse } from './conversation.ts';
 
 const stop = new AbortController();

@@ -11,7 +11,7 @@ import {
 } from '@agentclientprotocol/sdk';
 import type { FailureClass } from '../../domain/failures.ts';
 import type { RunEvent } from '../contract.ts';
-import { keepEnd } from '../kept-text.ts';
+import { keepEnd } from '../shared/kept-text.ts';
 import { failureOf } from './failure.ts';
 import { answerPermission, isRefusedByGuard } from './permission.ts';
 import { startProgram } from './program.ts';

@@ -1,8 +1,8 @@
 /** Why a request was refused. The protocol has a code for a missing login alone; agents add what they know, each its own. */
 import { RequestError } from '@agentclientprotocol/sdk';
 import type { FailureClass } from '../../domain/failures.ts';
-import { failureOfStatus } from '../http-failure.ts';
-import { readLimit } from '../limit-words.ts';
+import { failureOfStatus } from '../shared/http-failure.ts';
+import { readLimit } from '../shared/limit-words.ts';
 
 const AUTH_REQUIRED = -32_000;
 /** As the vendors' servers write it; agents hand it on. */

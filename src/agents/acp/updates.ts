@@ -1,9 +1,9 @@
 /** What an agent's updates mean as events. Its messages come in pieces. */
 import type { SessionUpdate, ToolCallUpdate } from '@agentclientprotocol/sdk';
 import type { RunEvent } from '../contract.ts';
-import { createMessageText } from '../message-text.ts';
-import { createOpenCalls } from '../open-calls.ts';
-import { aboutCall } from '../tool-summary.ts';
+import { createMessageText } from '../shared/message-text.ts';
+import { createOpenCalls } from '../shared/open-calls.ts';
+import { aboutCall } from '../shared/tool-summary.ts';
 
 export interface UpdateReader {
   read(update: SessionUpdate): RunEvent[];

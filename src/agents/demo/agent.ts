@@ -8,7 +8,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
-import { printEvent, readSpeed } from '../print-event.ts';
+import { printEvent, readSpeed } from '../shared/print-event.ts';
 import { PREFLIGHT_UNIT, playPreflight } from './preflight.ts';
 import { type PulseAction, type PulseReply, playPulse } from './pulse.ts';
 import { type ExperimentAction, isExperiment, playExperiment } from './research.ts';

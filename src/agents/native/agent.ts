@@ -1,7 +1,7 @@
 /** The process behind `native`: the brief on stdin, the event stream on stdout, its tools at the run's endpoint. */
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
-import { printEvent } from '../print-event.ts';
+import { printEvent } from '../shared/print-event.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import { type LoopEnd, noteTool, runLoop } from './loop.ts';
 import { createModel } from './model.ts';

@@ -3,7 +3,7 @@
  * The brief, everything the model said, and its notes stay.
  */
 import type { ModelMessage } from 'ai';
-import { toolSummary } from '../tool-summary.ts';
+import { toolSummary } from '../shared/tool-summary.ts';
 
 /** The model's own memory: never compacted. */
 export const NOTE_TOOL = 'note';

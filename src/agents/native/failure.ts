@@ -1,6 +1,6 @@
 /** What became of a call that failed, from what the server says in structure: status, headers, error codes. */
 import type { FailureClass } from '../../domain/failures.ts';
-import { keepStart } from '../kept-text.ts';
+import { keepStart } from '../shared/kept-text.ts';
 
 export interface ModelFailure {
   class: FailureClass;

@@ -2,7 +2,7 @@
 import type { ModelMessage } from 'ai';
 import type { FailureClass } from '../../domain/failures.ts';
 import type { RunEvent } from '../contract.ts';
-import { toolSummary } from '../tool-summary.ts';
+import { toolSummary } from '../shared/tool-summary.ts';
 import { compact, isNearlyFull, NOTE_TOOL } from './compaction.ts';
 import { classifyFailure, type ModelFailure } from './failure.ts';
 import type { AskModel, StepAnswer, StepRequest, ToolCall } from './step.ts';

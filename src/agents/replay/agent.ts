@@ -8,7 +8,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { RunEvent } from '../contract.ts';
-import { printEvent, readSpeed } from '../print-event.ts';
+import { printEvent, readSpeed } from '../shared/print-event.ts';
 
 const MAX_PAUSE_MS = 200;
 

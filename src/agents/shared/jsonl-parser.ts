@@ -6,10 +6,10 @@
 import type * as z from 'zod';
 import type { FailureClass } from '../../domain/failures.ts';
 import type { AgentEnd, AgentExit, AgentParser, ParserOptions, RunEvent } from '../contract.ts';
-import { describeExit } from '../exit.ts';
-import { fieldOfCutLine, readJsonObject } from '../json-line.ts';
-import { keepEnd, keepStart } from '../kept-text.ts';
-import { createOpenCalls, type OpenCalls } from '../open-calls.ts';
+import { describeExit } from './exit.ts';
+import { fieldOfCutLine, readJsonObject } from './json-line.ts';
+import { keepEnd, keepStart } from './kept-text.ts';
+import { createOpenCalls, type OpenCalls } from './open-calls.ts';
 import { limitEvent, rawEvent } from './run-events.ts';
 
 /** What every run has. Handlers read and change it, together with the agent's own state. */

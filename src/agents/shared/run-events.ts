@@ -1,6 +1,6 @@
 /** The events that several parsers make. A field without a value is left out. */
 import type { RunEvent } from '../contract.ts';
-import { keepEnd, keepStart } from '../kept-text.ts';
+import { keepEnd, keepStart } from './kept-text.ts';
 
 /** A tool's name comes from a model: it may be of any length. */
 export const MAX_NAME_LENGTH = 200;

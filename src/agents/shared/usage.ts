@@ -1,7 +1,7 @@
 /** What a run has used, added up and told. */
 import type { Usage } from '../../domain/attempt.ts';
 import type { RunEvent, UsageScope } from '../contract.ts';
-import type { Tokens } from '../prices.ts';
+import type { Tokens } from './prices.ts';
 
 export interface Spent extends Tokens {
   /** `null`: nobody knows. */

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { guardScript } from '../../../src/agents/guard-hook.ts';
+import { guardScript } from '../../../src/agents/shared/guard-hook.ts';
 import { createRefusals } from '../../../src/engine/refused-calls.ts';
 import { createToolEndpoint } from '../../../src/tools/endpoint.ts';
 import { createCallGuard } from '../../../src/tools/guard/call-guard.ts';

@@ -1,0 +1,58 @@
+/**
+ * The `acp` agent: any program that speaks the Agent Client Protocol on stdio, such as `gemini --acp` or `opencode acp`.
+ * The conversation is held by a process of its own, which tells of it as the built-in agents do.
+ */
+import { PulseError } from '../../domain/errors.ts';
+import type { AgentAdapter, AgentParser, ParserOptions, RunEvent } from '../contract.ts';
+import { createEventStreamParser } from '../shared/event-stream.ts';
+import { ownScript } from '../shared/own-script.ts';
+import { costOf } from '../shared/prices.ts';
+
+const SCRIPT = ownScript(import.meta.url, './agent');
+
+export const acpAdapter: AgentAdapter = {
+  name: 'acp',
+  // Whose variables it needs, nobody knows: `env.pass` names them.
+  environment: [],
+  idleByDefault: true,
+  speaksMcp: true,
+  // Only where the agent tells, or its model has a price.
+  cost: 'priced',
+  // The protocol has no way to ask for one that all programs know: it is the program's own, or its command names it.
+  modelOf: () => null,
+  async detect() {
+    return { available: true, path: SCRIPT, version: null, hint: null };
+  },
+  command({ brief, command }) {
+    if (command === null || command.trim() === '') {
+      throw new PulseError('usage', 'The agent "acp" has no program to talk to.', {
+        hint: 'Give its command with --command, such as --command "gemini --acp".',
+      });
+    }
+    return {
+      file: process.execPath,
+      args: [SCRIPT, command],
+      env: {},
+      stdin: brief,
+      stopSignals: ['SIGTERM'],
+    };
+  },
+  createParser,
+};
+
+/** The stream tells tokens and, of some agents, the model; what they cost is known here. */
+function createParser({ prices }: ParserOptions): AgentParser {
+  const stream = createEventStreamParser();
+  let model: string | null = null;
+
+  function priced(event: RunEvent): RunEvent {
+    if (event.type === 'started') model = event.model ?? model;
+    if (event.type !== 'usage' || event.costUsd !== undefined || event.inputTokens === undefined)
+      return event;
+    const { inputTokens, outputTokens = 0, cacheTokens = 0 } = event;
+    const costUsd = costOf(model, { inputTokens, outputTokens, cacheTokens }, prices);
+    return costUsd === null ? event : { ...event, costUsd };
+  }
+
+  return { parse: (line) => stream.parse(line).map(priced), finish: stream.finish };
+}

@@ -1,0 +1,87 @@
+/** Claude Code: `claude -p` with its stream of JSON lines. */
+import { join } from 'node:path';
+import type { AgentAdapter, RunTools } from '../contract.ts';
+import { type Cli, detectCli, locateCli } from '../shared/cli.ts';
+import { mcpConfig } from './mcp-config.ts';
+import { createClaudeParser, WITHHELD_TOOLS } from './stream.ts';
+
+const CLI: Cli = {
+  name: 'claude',
+  install: 'npm install -g @anthropic-ai/claude-code',
+  tested: { from: '2.1.325', to: '2.1.325' },
+};
+
+const MCP_FILE = 'mcp.json';
+const SETTINGS_FILE = 'settings.json';
+const SETTINGS = [
+  ...['settings.json', 'CLAUDE.md', 'rules', 'agents', 'commands', 'skills', 'plugins', 'hooks'],
+  ...['output-styles', 'remote-settings.json', 'policy-limits.json'],
+];
+
+/** claude asks Pulse's guard itself, by HTTP: a process for each call would cost more than most calls. */
+function guardHook({ url, token }: RunTools) {
+  const headers = { Authorization: `Bearer ${token}` };
+  const hook = { type: 'http', url: `${url}/guard/claude`, headers, timeout: 10 };
+  return { PreToolUse: [{ matcher: 'Bash|Write|Edit|MultiEdit|NotebookEdit', hooks: [hook] }] };
+}
+
+export const claudeAdapter: AgentAdapter = {
+  name: CLI.name,
+  environment: ['ANTHROPIC_*', 'CLAUDE_*', 'IS_SANDBOX', 'DISABLE_*'],
+  environmentFor(base) {
+    const isElsewhere = Object.keys(base).some((name) => name.startsWith('CLAUDE_CODE_USE_') && base[name]);
+    return isElsewhere ? ['AWS_*', 'GOOGLE_*', 'VERTEX_*'] : [];
+  },
+  idleByDefault: true,
+  speaksMcp: true,
+  cost: 'told',
+  detect: (environment) => detectCli(CLI, environment),
+  locate(environment) {
+    const found = locateCli(CLI, environment);
+    return typeof found === 'string' ? found : null;
+  },
+  sandboxPaths({ home, environment, worktree }) {
+    const own = environment.CLAUDE_CONFIG_DIR || join(home, '.claude');
+    // Its transcripts of other projects are not this run's to read.
+    const transcripts = join(own, 'projects', worktree.replace(/[^A-Za-z0-9]/g, '-'));
+    return {
+      read: [
+        environment.CLAUDE_CONFIG_DIR ? join(own, '.claude.json') : join(home, '.claude.json'),
+        ...SETTINGS.map((name) => join(own, name)),
+      ],
+      write: [join(own, '.credentials.json'), `${transcripts}/`],
+    };
+  },
+  command({ brief, executable, model, resume, tools, directory }) {
+    const args = [
+      ...['-p', '--output-format', 'stream-json', '--verbose'],
+      '--include-partial-messages', // what each call cost, and a sign of life while a long answer streams
+      '--dangerously-skip-permissions', // nobody is there to ask
+      ...['--mcp-config', join(directory, MCP_FILE), '--strict-mcp-config'],
+      ...['--settings', join(directory, SETTINGS_FILE)], // beside the user's own
+      ...(model === null ? [] : ['--model', model]),
+      ...(resume === null ? [] : ['--resume', resume]),
+    ];
+    return {
+      file: executable ?? CLI.name,
+      args,
+      env: {
+        CLAUDE_CODE_MAX_RETRIES: '3', // Pulse has its own patience: ten of claude's take minutes
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        DISABLE_AUTOUPDATER: '1',
+        // What it leaves running wakes it up after its result; but then the run is over, and that is ended with it.
+        CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
+        // Without it claude refuses to work for root.
+        ...(process.getuid?.() === 0 ? { IS_SANDBOX: '1' } : {}),
+      },
+      stdin: brief,
+      // On SIGTERM it leaves its shells behind and says nothing; on SIGINT it ends them and tells what it spent.
+      stopSignals: ['SIGINT', 'SIGTERM'],
+      files: {
+        [MCP_FILE]: JSON.stringify(mcpConfig(tools)),
+        [SETTINGS_FILE]: JSON.stringify({ hooks: guardHook(tools), permissions: { deny: WITHHELD_TOOLS } }),
+      },
+    };
+  },
+  createParser: createClaudeParser,
+};

@@ -1,0 +1,88 @@
+/** What a claude run spends: call by call as an estimate while it runs, then by its result. */
+
+import type { ParserOptions, RunEvent } from '../contract.ts';
+import { costOf, type Tokens } from '../shared/prices.ts';
+import { addTokens, amountSince, tokensSince, usageEvent } from '../shared/usage.ts';
+import type { CallUsage, ClaudeResult } from './lines.ts';
+
+/** What writing into the cache costs, as a multiple of the input's price. */
+const CACHE_WRITE_FACTOR = 1.25;
+
+export interface ClaudeMeter {
+  /** Which model the next calls are. */
+  setModel(model: string): void;
+  /** One more call has ended. */
+  call(usage: CallUsage): RunEvent[];
+  /** All of it, as the agent adds it up: replaces what the calls came to. */
+  result(result: ClaudeResult): RunEvent[];
+}
+
+/** `countsCacheAsInput`: whether what came from a cache stands among the input too. */
+export function createClaudeMeter(
+  { model: wanted, prices, earlier }: Pick<ParserOptions, 'model' | 'prices' | 'earlier'>,
+  { countsCacheAsInput }: { countsCacheAsInput: boolean },
+): ClaudeMeter {
+  let model = wanted;
+  let spent: Tokens = { inputTokens: 0, outputTokens: 0, cacheTokens: 0 };
+  let costUsd: number | null = 0;
+
+  function tokensOf(usage: CallUsage): Tokens {
+    const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usage;
+    return {
+      inputTokens: Math.max(0, input_tokens - (countsCacheAsInput ? cache_read_input_tokens : 0)),
+      outputTokens: usage.output_tokens,
+      cacheTokens: cache_read_input_tokens + cache_creation_input_tokens,
+    };
+  }
+
+  function costOfCall({ inputTokens, outputTokens }: Tokens, usage: CallUsage): number | null {
+    const written = CACHE_WRITE_FACTOR * usage.cache_creation_input_tokens;
+    const cacheTokens = usage.cache_read_input_tokens;
+    return costOf(model, { inputTokens: inputTokens + written, outputTokens, cacheTokens }, prices);
+  }
+
+  /** A session that is gone on with may count from its beginning: then there is more than before and now together. */
+  function isFromTheBeginning(total: Tokens): boolean {
+    if (!earlier) return false;
+    return (
+      total.inputTokens >= earlier.inputTokens + spent.inputTokens &&
+      total.outputTokens >= earlier.outputTokens + spent.outputTokens
+    );
+  }
+
+  return {
+    setModel(named) {
+      model = named;
+    },
+    call(usage) {
+      const tokens = tokensOf(usage);
+      const cost = costOfCall(tokens, usage);
+      costUsd = cost === null || costUsd === null ? null : costUsd + cost;
+      spent = addTokens([spent, tokens]);
+      const contextTokens = tokens.inputTokens + tokens.cacheTokens + tokens.outputTokens;
+      return [usageEvent('cumulative', { ...spent, contextTokens, costUsd })];
+    },
+    result({ total_cost_usd, usage, modelUsage }) {
+      const models = Object.values(modelUsage ?? {});
+      if (models.length === 0 && !usage) return [];
+      // By model is all of the process: subagents and side calls too, which the result's own `usage` leaves out.
+      const total = models.length > 0 ? addTokens(models.map(tokensOfModel)) : tokensOf(usage!);
+      const before = isFromTheBeginning(total) ? earlier : null;
+      const tokens = tokensSince(total, before);
+      const told = total_cost_usd ?? null;
+      const costUsd = told === null ? costOf(model, tokens, prices) : amountSince(told, before?.costUsd);
+      const contextWindow = models[0]?.contextWindow ?? undefined;
+      return [usageEvent('cumulative', { ...tokens, contextWindow, costUsd })];
+    },
+  };
+}
+
+type ModelUsage = NonNullable<ClaudeResult['modelUsage']>[string];
+
+function tokensOfModel(usage: ModelUsage): Tokens {
+  return {
+    inputTokens: usage.inputTokens,
+    outputTokens: usage.outputTokens,
+    cacheTokens: usage.cacheReadInputTokens + usage.cacheCreationInputTokens,
+  };
+}

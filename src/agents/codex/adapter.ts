@@ -1,0 +1,105 @@
+/** OpenAI's Codex: `codex exec --json`. Its settings for a run are flags; the user's own files are not touched. */
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { AgentAdapter } from '../contract.ts';
+import { type Cli, detectCli, locateCli } from '../shared/cli.ts';
+import { guardScript } from '../shared/guard-hook.ts';
+import { findCodexLog } from './log.ts';
+import { createCodexParser } from './stream.ts';
+
+const CLI: Cli = {
+  name: 'codex',
+  install: 'npm install -g @openai/codex',
+  tested: { from: '0.166.0', to: '0.166.0' },
+  // It may compute the hash of a hook in another way, and then runs without it.
+  doubt: 'Another version may pass over the guard, which is trusted by its hash (docs/agents.md).',
+};
+
+const GUARD_FILE = 'guard.sh';
+/**
+ * codex runs only hooks that somebody has trusted, by their hash. To let it run all (`--dangerously-bypass-hook-trust`)
+ * would run those of the repository as well: so this one alone is trusted. The file's place is a variable, or the hash
+ * would be another for every run. `hooks/list` of `codex app-server` tells key and hash.
+ */
+const GUARD_HOOK =
+  '[{matcher="^(Bash|apply_patch)$",hooks=[{type="command",command="bash \\"$PULSE_GUARD\\"",timeout=10}]}]';
+const GUARD_KEY = '/<session-flags>/config.toml:pre_tool_use:0:0';
+const GUARD_HASH = 'sha256:d9f488910af038946a2c670ad375db8353355cb6ee9991621f688dfdb7e9095f';
+const SETTINGS = ['config.toml', 'AGENTS.md', 'prompts', 'skills', 'rules', 'installation_id'];
+
+export const codexAdapter: AgentAdapter = {
+  name: CLI.name,
+  environment: ['OPENAI_*', 'CODEX_*'],
+  idleByDefault: true,
+  speaksMcp: true,
+  // Only where the model is known and has a price.
+  cost: 'priced',
+  detect: (environment) => detectCli(CLI, environment),
+  locate(environment) {
+    const found = locateCli(CLI, environment);
+    return typeof found === 'string' ? nativeProgram(found) : null;
+  },
+  sandboxPaths({ home, environment }) {
+    const own = environment.CODEX_HOME || join(home, '.codex');
+    return {
+      read: SETTINGS.map((name) => join(own, name)),
+      write: [join(own, 'auth.json'), `${join(own, 'sessions')}/`],
+    };
+  },
+  logFile: findCodexLog,
+  command({ brief, executable, model, resume, tools, directory }) {
+    const args = [
+      ...['exec', '--json', '--skip-git-repo-check'],
+      '--dangerously-bypass-approvals-and-sandbox', // its own sandbox makes .git read-only, and nobody is there to ask
+      ...settings({
+        'features.plugins': 'false', // they are fetched from the net, and five seconds are waited for them at the end
+        check_for_update_on_startup: 'false',
+        'hooks.PreToolUse': GUARD_HOOK,
+        'hooks.state': `{${JSON.stringify(GUARD_KEY)}={trusted_hash="${GUARD_HASH}"}}`,
+        'mcp_servers.pulse.url': JSON.stringify(`${tools.url}/mcp`),
+        // The run has it in its environment; arguments are everybody's to read.
+        'mcp_servers.pulse.bearer_token_env_var': '"PULSE_TOOLS_TOKEN"',
+      }),
+      ...(model === null ? [] : ['--model', model]),
+      ...(resume === null ? [] : ['resume', resume]),
+      '-', // the brief comes on stdin
+    ];
+    return {
+      file: executable ?? CLI.name,
+      args,
+      env: { PULSE_GUARD: join(directory, GUARD_FILE) },
+      stdin: brief,
+      stopSignals: ['SIGINT', 'SIGTERM'],
+      files: { [GUARD_FILE]: guardScript(tools, CLI.name) },
+    };
+  },
+  createParser: createCodexParser,
+};
+
+function settings(values: Record<string, string>): string[] {
+  return Object.entries(values).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+}
+
+/**
+ * npm's `codex` is a script that starts the program itself; on an older Node.js as a child, which outlives it when it is
+ * killed. So the program is started directly where it can be found.
+ */
+function nativeProgram(path: string): string {
+  try {
+    const script = realpathSync(path);
+    if (!script.endsWith('/bin/codex.js')) return path;
+    const own = dirname(dirname(script));
+    const name = `codex-${process.platform}-${process.arch}`;
+    for (const folder of [join(own, 'node_modules/@openai', name), join(dirname(own), name), own]) {
+      const vendor = join(folder, 'vendor');
+      if (!existsSync(vendor)) continue;
+      for (const triple of readdirSync(vendor)) {
+        const program = join(vendor, triple, 'bin/codex');
+        if (existsSync(program)) return program;
+      }
+    }
+    return path;
+  } catch {
+    return path; // what is not as expected starts as the user starts it
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * Reads `codex exec --json`. Its usage counts from the thread's beginning; it tells no cost and no model. Its log tells
+ * the model, and the tokens after each call.
+ */
+
+import type { ParserOptions, RunEvent } from '../contract.ts';
+import { createJsonlParser, NO_REASON, type StreamFormat, type StreamRun } from '../shared/jsonl-parser.ts';
+import type { FailedCommand } from '../shared/open-calls.ts';
+import { costOf } from '../shared/prices.ts';
+import { deniedEvent, startedEvent } from '../shared/run-events.ts';
+import { aboutCall } from '../shared/tool-summary.ts';
+import { tokensSince, usageEvent } from '../shared/usage.ts';
+import { failureOfMessage, resetTimeOf, statusOf } from './failure.ts';
+import { type CodexItem, type CodexLine, codexLine } from './lines.ts';
+import { readCodexLog } from './log.ts';
+
+/** Items that are no calls. */
+const NO_TOOLS = ['agent_message', 'reasoning', 'todo_list', 'error'];
+/** What codex logs when its own rules forbid a command; the stream itself is silent on it. */
+const REJECTED = /^\S+ +ERROR codex_core::tools::router: error=(\w+) failed: \w+ \{ message: "Rejected\(/;
+
+type Line<T extends CodexLine['type']> = Extract<CodexLine, { type: T }>;
+type TurnEnd = Line<'turn.completed'> | Line<'turn.failed'>;
+
+const begin = () => ({
+  retries: 0,
+  /** As the log told it last. */
+  lastUsage: '',
+  turnEnd: null as TurnEnd | null,
+});
+type CodexState = ReturnType<typeof begin>;
+type CodexRun = StreamRun & CodexState;
+
+const FORMAT: StreamFormat<CodexLine, CodexState> = {
+  schema: codexLine,
+  begin,
+  on: {
+    'thread.started': ({ thread_id }, { model }) => [startedEvent(thread_id, model)],
+    'turn.started': () => [],
+    'item.started': onItem,
+    'item.updated': onItem,
+    'item.completed': onItem,
+    'turn.completed': onTurnEnd,
+    'turn.failed': onTurnEnd,
+    error: onError,
+  },
+  // What it thinks or plans is no event, but the retries are over.
+  onEach(events, { type }, run) {
+    if (type === 'error') return events;
+    const answersAgain = run.endRetries();
+    return events.length > 0 ? events : answersAgain;
+  },
+  // codex tells a megabyte of what a command printed, which with its quotes is longer than what is read of a line.
+  answer: { type: 'item.completed', id: 'id' },
+  onStderr(line) {
+    const tool = REJECTED.exec(line)?.[1];
+    return tool ? [deniedEvent(tool)] : [];
+  },
+  onLog,
+  isClean: ({ turnEnd }) => turnEnd?.type === 'turn.completed',
+  failureOf({ turnEnd, options }) {
+    if (turnEnd === null) return { failure: 'crashed', message: null, detail: ' without saying how it went' };
+    if (turnEnd.type === 'turn.completed') return { failure: 'crashed', message: null };
+    const { message } = turnEnd.error;
+    return {
+      failure: failureOfMessage(message),
+      message: message.trim() || NO_REASON,
+      resetAt: resetTimeOf(message, options.nowMs()),
+    };
+  },
+};
+
+export const createCodexParser = (options: ParserOptions) => createJsonlParser(FORMAT, options);
+
+function onItem({ type, item }: Extract<CodexLine, { item: CodexItem }>, run: CodexRun): RunEvent[] {
+  if (item.type === 'agent_message') return type === 'item.completed' ? run.say(item.text ?? '') : [];
+  if (NO_TOOLS.includes(item.type)) return [];
+  const opened = run.calls.open({ id: item.id, name: toolName(item), ...aboutItem(item) });
+  if (type !== 'item.completed') return opened;
+  const isRefused = item.status === 'declined';
+  const isOk = item.status !== 'failed' && !isRefused;
+  const ended = run.calls.close(item.id, isOk, { failed: failedCommand(item) });
+  return [...opened, ...ended, ...(isRefused ? [deniedEvent(toolName(item))] : [])];
+}
+
+/** Notices of retries are errors here too; every other error is told again by `turn.failed`. */
+function onError({ message }: Line<'error'>, run: CodexRun): RunEvent[] {
+  if (!message.startsWith('Reconnecting...')) return [];
+  run.retries += 1;
+  run.isRetrying = true;
+  return [{ type: 'retry', attempt: run.retries, status: statusOf(message) }];
+}
+
+function onTurnEnd(line: TurnEnd, run: CodexRun): RunEvent[] {
+  run.turnEnd = line;
+  const usage = line.type === 'turn.completed' ? usageOf(line.usage, run) : [];
+  return [...run.calls.closeAll(), ...usage, ...run.end({ tellsLimit: true })];
+}
+
+function onLog(line: string, run: CodexRun): RunEvent[] {
+  const { model, usage } = readCodexLog(line);
+  if (model !== undefined && model !== run.model) {
+    run.model = model;
+    return [{ type: 'started', model }];
+  }
+  const told = JSON.stringify(usage);
+  if (usage === undefined || told === run.lastUsage) return [];
+  run.lastUsage = told;
+  return usageOf(usage, run);
+}
+
+function usageOf(usage: Line<'turn.completed'>['usage'], { model, options }: CodexRun): RunEvent[] {
+  if (!usage) return [];
+  const { input_tokens, cached_input_tokens: cacheTokens, output_tokens: outputTokens } = usage;
+  const inputTokens = Math.max(0, input_tokens - cacheTokens);
+  const tokens = tokensSince({ inputTokens, outputTokens, cacheTokens }, options.earlier);
+  return [usageEvent('cumulative', { ...tokens, costUsd: costOf(model, tokens, options.prices) })];
+}
+
+function toolName({ type, server, tool }: CodexItem): string {
+  return type === 'mcp_tool_call' ? `${server ?? ''}/${tool ?? ''}` : type;
+}
+
+function aboutItem({ command, changes, query }: CodexItem): ReturnType<typeof aboutCall> {
+  const path = changes?.map((change) => change.path).join(', ');
+  return aboutCall({ path, command, query });
+}
+
+function failedCommand({ exit_code: exit, aggregated_output: output }: CodexItem): FailedCommand | undefined {
+  return exit && output ? { exit, output } : undefined;
+}

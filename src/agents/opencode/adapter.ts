@@ -1,0 +1,106 @@
+/** opencode: `opencode run --format json`. Its settings for a run are one variable; the user's own files are not touched. */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { AgentAdapter } from '../contract.ts';
+import { type Cli, detectCli, locateCli } from '../shared/cli.ts';
+import { guardModule } from '../shared/guard-hook.ts';
+import { createOpencodeParser } from './stream.ts';
+
+const CLI: Cli = {
+  name: 'opencode',
+  install: 'npm install -g opencode-ai',
+  tested: { from: '1.18.33', to: '1.18.33' },
+};
+
+const SETTINGS = [
+  ...[
+    'opencode.json',
+    'opencode.jsonc',
+    'config.json',
+    'AGENTS.md',
+    'agent',
+    'agents',
+    'command',
+    'commands',
+  ],
+  ...['mode', 'modes', 'plugin', 'plugins', 'skill', 'skills', 'tool', 'tools'],
+  // Its own library for plugins: where it is missing, each run would wait until it is fetched.
+  ...['package.json', 'package-lock.json', 'node_modules'],
+];
+
+const GUARD_FILE = 'pulse-guard.js';
+/**
+ * Before it loads a plugin it waits for its library, which it fetches if it is not there. Where there is no network, npm
+ * would try for more than a minute: for this it tries once. What the agent runs later has npm's own patience.
+ */
+const NPM_PATIENCE = { npm_config_fetch_retries: '0', npm_config_fetch_timeout: '10000' };
+const PLUGIN = `import { env } from 'node:process';
+
+export const PulseGuard = async () => ({
+  'tool.execute.before': async ({ tool, callID }, { args }) => {
+    for (const name of ${JSON.stringify(Object.keys(NPM_PATIENCE))}) delete env[name];
+    const reason = await reasonAgainst({ tool_name: tool, tool_use_id: callID, tool_input: args });
+    if (reason) throw new Error(reason);
+  },
+});
+`;
+
+export const opencodeAdapter: AgentAdapter = {
+  name: CLI.name,
+  environment: ['OPENCODE_*'],
+  idleByDefault: true,
+  speaksMcp: true,
+  cost: 'told',
+  detect: (environment) => detectCli(CLI, environment),
+  locate(environment) {
+    const found = locateCli(CLI, environment);
+    return typeof found === 'string' ? found : null;
+  },
+  sandboxPaths({ home, environment }) {
+    const { XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME } = environment;
+    const data = join(XDG_DATA_HOME || join(home, '.local/share'), 'opencode');
+    return {
+      read: [
+        // One by one: the folder itself must be its to write into, or it does not start.
+        ...SETTINGS.map((name) => join(XDG_CONFIG_HOME || join(home, '.config'), 'opencode', name)),
+        `${join(data, 'bin')}/`,
+      ],
+      // One database holds its login and its sessions.
+      write: [`${data}/`, `${join(XDG_STATE_HOME || join(home, '.local/state'), 'opencode')}/`],
+    };
+  },
+  command({ brief, executable, model, resume, tools, directory }) {
+    const config = {
+      plugin: [pathToFileURL(join(directory, GUARD_FILE)).href],
+      mcp: {
+        pulse: {
+          type: 'remote',
+          url: `${tools.url}/mcp`,
+          // The run has it in its environment.
+          headers: { Authorization: 'Bearer {env:PULSE_TOOLS_TOKEN}' },
+          oauth: false,
+          enabled: true,
+        },
+      },
+    };
+    return {
+      file: executable ?? CLI.name,
+      args: [
+        ...['run', '--format', 'json'],
+        ...['--print-logs', '--log-level', 'INFO'], // retries, and that it is done, stand in its log alone
+        '--auto', // nobody is there to ask; what the user has denied stays denied
+        ...(model === null ? [] : ['--model', model]),
+        ...(resume === null ? [] : ['--session', resume]),
+      ],
+      env: {
+        OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
+        OPENCODE_DISABLE_AUTOUPDATE: '1',
+        ...NPM_PATIENCE,
+      },
+      stdin: brief,
+      stopSignals: ['SIGINT', 'SIGTERM'],
+      files: { [GUARD_FILE]: `${guardModule(tools, CLI.name)}${PLUGIN}` },
+    };
+  },
+  createParser: createOpencodeParser,
+};

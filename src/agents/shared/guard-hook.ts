@@ -1,0 +1,33 @@
+/**
+ * How an agent's hook reaches Pulse's guard (tools/guard) before a tool call. The run's address and token stand in files
+ * of the run's folder: some agents keep variables with such names from their hooks. A guard that cannot be reached lets
+ * the call pass: it deters, and what it deters from is rare.
+ */
+import type { RunTools } from '../contract.ts';
+
+/** For agents that start a program for each call: bash speaks to the endpoint itself, where Node would take ten times as long. */
+export function guardScript({ url, token }: RunTools, format: string): string {
+  const { hostname, port } = new URL(url);
+  return `LC_ALL=C
+body=$(cat)
+exec 3<>/dev/tcp/${hostname}/${port} || exit 0
+printf 'POST /guard/${format} HTTP/1.0\\r\\nHost: ${hostname}\\r\\nAuthorization: Bearer ${token}\\r\\nContent-Length: %d\\r\\n\\r\\n%s' "\${#body}" "$body" >&3
+while IFS= read -r line <&3 && [ "$line" != $'\\r' ]; do :; done
+cat <&3
+`;
+}
+
+/** For agents that load a module: `reasonAgainst` answers with the refusal, or with nothing. */
+export function guardModule({ url, token }: RunTools, format: string): string {
+  const headers = JSON.stringify({ authorization: `Bearer ${token}`, 'content-type': 'application/json' });
+  return `async function reasonAgainst(call) {
+  try {
+    const request = { method: 'POST', headers: ${headers}, body: JSON.stringify(call) };
+    const response = await fetch('${url}/guard/${format}', request);
+    return (await response.json()).reason;
+  } catch {
+    return undefined;
+  }
+}
+`;
+}

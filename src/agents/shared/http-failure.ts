@@ -1,0 +1,12 @@
+import type { FailureClass } from '../../domain/failures.ts';
+
+/** What a model server's refusal means; `null`: nothing in particular. */
+export function failureOfStatus(status: number | null | undefined): FailureClass | null {
+  // 402: an account that cannot pay. As with a missing login, a person must act.
+  if (status === 401 || status === 402 || status === 403) return 'auth';
+  if (status === 429) return 'rate_limit';
+  if (status === 408) return 'network';
+  if (status === 413) return 'context_overflow';
+  if (status !== null && status !== undefined && status >= 500) return 'overloaded';
+  return null;
+}
