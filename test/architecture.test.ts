@@ -110,6 +110,15 @@ describe('tests', () => {
 });
 
 describe('what is written', () => {
+  it('for people has ordinary words', () => {
+    const hard = /\b(?:whoever|whatever|whichever|anew|borne|any more|in hand|goes on|going on)\b/i;
+    const pages = filesBelow('.').filter((path) =>
+      /^(?:README|CONTRIBUTING|AGENTS|docs\/(?:protocol\/)?[^/]+|examples\/.+)\.md$/.test(path),
+    );
+    expect(pages.length).toBeGreaterThan(20);
+    expect(pages.flatMap((path) => linesWith(read(path), hard, path))).toEqual([]);
+  });
+
   it('never tells anyone to fetch the stranger’s package that has our short name', () => {
     const wrong = new RegExp(['npx', '(?:-\\S+\\s+)*pulse(?![\\w-])'].join('\\s+'));
     const texts = filesBelow('.').filter((path) => /\.(?:md|ts|js|json|ya?ml|txt)$/.test(path));
@@ -180,6 +189,12 @@ function filesBelow(folder: string): string[] {
 /** Without comments. */
 function codeOf(path: string): string {
   return read(path).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+}
+
+function linesWith(text: string, pattern: RegExp, path: string): string[] {
+  return text
+    .split('\n')
+    .flatMap((line) => (pattern.test(line) ? [`${path}: ${line.trim().slice(0, 200)}`] : []));
 }
 
 function linesOf(path: string): number {
