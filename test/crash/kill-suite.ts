@@ -114,9 +114,9 @@ export function killSuite(place: StoreOfSuite): void {
   });
 }
 
-/** Both sides of an action, and one that is passed again, are of one kind. */
+/** Both sides of an action, and one that is passed again, are of one kind; so are the git processes. */
 export function actionOf({ where }: { where: string }): string {
-  return where.replace(/:(before|after)$/, '');
+  return where.replace(/:(before|after)$|(?<=^git) .*/, '');
 }
 
 /** What leads to the points that a session which goes well never passes. */

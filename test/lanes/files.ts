@@ -10,8 +10,24 @@ export const CROWDED = ['test/e2e/many-processes.test.ts', 'test/crash/fleet-cha
 /** Need the agents themselves: `npm run test:agents` installs and runs them. */
 export const REAL_AGENTS = 'test/real-agents/**';
 
-/** Take long, and are not for the inner loop. */
-export const SLOW = ['test/crash/**', 'test/e2e/**'];
+/** Start many processes or wait for clocks of their own: each takes more than some four seconds, too long for the inner loop. */
+export const SLOW = [
+  'test/crash/**',
+  'test/e2e/**',
+  'test/agents/{acp,host,native}.test.ts',
+  'test/api/{events,fuzz,serve,workflows}.test.ts',
+  'test/context/code-index/quality.test.ts',
+  'test/domain/redact-properties.test.ts',
+  'test/engine/{breaker,fleet,sandbox,session-git,session-stops,shared-budget,submodules-and-lfs}.test.ts',
+  'test/lanes/run-lane.test.ts',
+  'test/mcp/{eras,official,stdio}.test.ts',
+  'test/process/supervise.test.ts',
+  'test/research-loop/{cheats,commander,commander-elsewhere,crashes,finish,noise,parallel,resumed,slot}.test.ts',
+  'test/store/{postgres-contract,postgres-limits}.test.ts',
+  'test/tools/guard/call-guard.test.ts',
+  'test/workflow/{completion,endings,native,plan-edits,resume,session}.test.ts',
+  'test/{documents,packaging}.test.ts',
+];
 
 /** Draws cases itself, or by a suite that does. */
 const DRAWS =
