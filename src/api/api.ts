@@ -1,4 +1,4 @@
-/** The HTTP surface (contract 6): a Hono app that can be asked with `app.request()`, without a port. */
+/** The HTTP surface: a Hono app that can be asked with `app.request()`, without a port. */
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { isPulseError, PulseError } from '../domain/errors.ts';
 import { HealthAnswer } from './answers.ts';

@@ -3,6 +3,7 @@ import { findAdapter } from '../agents/registry.ts';
 import type { Config } from '../config.ts';
 import { PulseError } from '../domain/errors.ts';
 import type { Session, SessionChoices, SessionSettings } from '../store/sessions.ts';
+import { rulesFor } from './loops.ts';
 
 const NAMES: readonly (keyof SessionChoices)[] = [
   ...(['agent', 'command', 'model', 'verify', 'setup', 'maxIterations', 'budgetUsd'] as const),
@@ -37,8 +38,7 @@ export function chosenColumns(
   { values, sources }: Config,
   { agent, kind }: Pick<Session, 'agent' | 'kind'>,
 ): ChosenColumns {
-  // A metric is pushed for as long as its person likes: only a limit that somebody has set binds.
-  const hasTimeLimit = kind !== 'research' || sources.timeLimit !== 'default';
+  const hasTimeLimit = !rulesFor(kind).hasNoDefaultTimeLimit || sources.timeLimit !== 'default';
   const isIdleAsked = chosen.idleTimeoutMs !== undefined || sources.idleTimeout !== 'default';
   const idleTimeout = chosen.idleTimeoutMs ?? values.idleTimeout;
   return {

@@ -1,4 +1,4 @@
-/** Retention (contract 1.5): what has outlived its use goes from the repository and from the remotes its sessions use. */
+/** Retention: what has outlived its use goes from the repository and from the remotes its sessions use. */
 import { collectAttempts, collectRefs } from '../git/gc.ts';
 import { endedTasks } from '../store/inbox.ts';
 import { listRemotes } from '../store/sessions.ts';

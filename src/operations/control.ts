@@ -22,11 +22,11 @@ import {
 import { newestTurn } from '../store/turns.ts';
 import { choicesOf } from './choices.ts';
 import type { Operations, TransactionHook } from './context.ts';
+import { rulesFor } from './loops.ts';
 import { changeOfResume } from './resume-change.ts';
 import { runnerState } from './view.ts';
-import { prepareAgain } from './workflow/plan.ts';
 
-/** An aborted run's processes are dead within this time (contract 1.2). */
+/** An aborted run's processes are dead within this time. */
 const ABORT_WITHIN_MS = 10_000;
 
 export interface PauseOptions {
@@ -57,10 +57,9 @@ export async function pause(
   return store.read((db) => getSession(db, session));
 }
 
-/** A workflow's stop gives its pulse up, which is more than a row: it is driven up to there, without an agent. */
 async function pauseHere({ engine }: Operations, session: string, request: SessionRequest): Promise<void> {
   const { kind, status } = await engine.store.read((db) => getSession(db, session));
-  if (request === 'stop' && kind === 'workflow' && status === 'running')
+  if (request === 'stop' && rulesFor(kind).isStoppedByRunner && status === 'running')
     await runSession(engine, session, new AbortController().signal, { isWithoutDaemon: true });
   else await engine.store.tx('pause', (db) => pauseWithoutRunner(db, session), { session });
 }
@@ -201,22 +200,7 @@ async function changeFor(
   { session, settings, input }: { session: Session; settings: SessionSettings; input: ResumeInput },
 ): Promise<SessionChange | null> {
   if (input.isDecided || !RESUMABLE_STATUSES.includes(session.status)) return null;
-  const {
-    columns,
-    settings: after,
-    preparation,
-    changed,
-  } = await changeOfResume(operations, {
-    session,
-    settings,
-    input,
-  });
-  return {
-    ...{ columns, settings: after, changed },
-    apply: async (db) => {
-      if (preparation) await prepareAgain(db, preparation.workflowId, preparation.to);
-    },
-  };
+  return changeOfResume(operations, { session, settings, input });
 }
 
 /** An attempt that was stopped in the middle has its next brief already, written before the person said anything. */

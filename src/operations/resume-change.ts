@@ -5,23 +5,20 @@ import { chooseAgent, NEEDS_COMMAND } from '../agents/registry.ts';
 import type { Config } from '../config.ts';
 import { checkLimits } from '../domain/bounds.ts';
 
-import { PulseError } from '../domain/errors.ts';
-import { researchFileOf } from '../loops/research/measure.ts';
-import { findResearch } from '../store/research.ts';
 import type { Session, SessionChoices, SessionSettings } from '../store/sessions.ts';
-import { findPreflight, findWorkflow, type Workflow } from '../store/workflows.ts';
+import type { Db } from '../store/store.ts';
 import { type ChosenColumns, choicesOf, chosenColumns, chosenSettings, wantedModel } from './choices.ts';
 import type { Operations } from './context.ts';
+import { rulesFor } from './loops.ts';
 import { configOfSession } from './project.ts';
 import { chooseSandbox } from './sandbox.ts';
 import { checkFallback } from './start.ts';
-import { type Preparation, preparation } from './workflow/plan.ts';
 
 export interface ResumeChange {
   columns: ChosenColumns;
   settings: SessionSettings;
-  /** A workflow's checks and setup, where they are others now. */
-  preparation: { workflowId: string; to: Preparation } | null;
+  /** What the loop changes with it, in the same transaction. */
+  apply(db: Db): Promise<void>;
   /** What differs, by its name, for the event. */
   changed: Record<string, { from: unknown; to: unknown }>;
 }
@@ -34,7 +31,8 @@ export async function changeOfResume(
   const { environment } = operations;
   const asked = choicesOf(input);
   checkLimits(asked);
-  await refuseMisplaced(operations, session, asked);
+  const rules = rulesFor(session.kind);
+  await rules.refuseChoices?.(operations, session, asked);
   const config = await configOfSession(operations, session);
   const chosen = choicesNow({ session, settings, asked });
   const agent = await agentNow(operations, { session, settings, chosen, config });
@@ -45,20 +43,20 @@ export async function changeOfResume(
     ...chosenColumns(chosen, config, { agent: agent.name, kind: session.kind }),
     command: agent.command,
   };
-  // Of the other loops it is counted by their plan, which may have grown since.
-  if (session.kind !== 'goal' && asked.maxIterations === undefined)
+  // Those that follow from a plan may have grown with it.
+  if (!rules.countsIterations && asked.maxIterations === undefined)
     columns.max_iterations = session.max_iterations;
   const after: SessionSettings = {
     ...settings,
     ...chosenSettings(chosen, config, sandbox.wish),
     trustedConfig: config.project?.sha256 ?? null,
   };
-  const prepared = await preparationNow(operations, { session, asked, config });
+  const own = (await rules.changeOnResume?.(operations, { session, asked, config })) ?? null;
   return {
     columns,
     settings: after,
-    preparation: prepared,
-    changed: differences({ session, settings, columns, after, prepared }),
+    changed: { ...differences({ session, settings, columns, after }), ...own?.changed },
+    apply: async (db) => own?.apply(db),
   };
 }
 
@@ -121,46 +119,6 @@ async function agentNow(
   return { name, command: given };
 }
 
-/** Where checks and setup stand in a file of their own, that file is what has to be changed. */
-async function refuseMisplaced(
-  { engine: { store } }: Operations,
-  session: Session,
-  asked: SessionChoices,
-): Promise<void> {
-  if (session.kind !== 'research') return;
-  const research = await store.read((db) => findResearch(db, session.id));
-  const hasSetup = research !== null && researchFileOf(research.content).setup !== undefined;
-  const misplaced = asked.verify ? '--verify' : asked.setup && hasSetup ? '--setup' : null;
-  if (misplaced === null) return;
-  throw new PulseError('usage', `Session ${session.id} is research: ${misplaced} does not apply to it.`, {
-    hint: 'Its guard and its setup stand in the file that it was started with; start it again with another.',
-  });
-}
-
-/** `null` where nothing of it is other. What has been prepared stays unless something else is asked for. */
-async function preparationNow(
-  operations: Operations,
-  { session, asked, config }: { session: Session; asked: SessionChoices; config: Config },
-): Promise<ResumeChange['preparation']> {
-  if (session.kind !== 'workflow') return null;
-  const { workflow, preflight } = await operations.engine.store.read(async (db) => {
-    const found = (await findWorkflow(db, session.id))!;
-    return { workflow: found, preflight: await findPreflight(db, found.id) };
-  });
-  if (preflight?.status === 'completed' && !asked.verify && !asked.setup) return null;
-  const { setup: preflightSteps = workflow.plan.preflight } = asked;
-  const verify =
-    asked.verify?.map((command) => ({ command, source: 'Test' as const })) ?? workflow.plan.verify;
-  const plan = { ...workflow.plan, preflight: preflightSteps, verify };
-  const { project_path: root, base_sha: base } = session;
-  const to = await preparation(operations, { root, base, plan, values: config.values });
-  return isDeepStrictEqual(to, preparedOf(workflow)) ? null : { workflowId: workflow.id, to };
-}
-
-function preparedOf({ checks, setup_steps: steps }: Workflow): Preparation {
-  return { checks, steps };
-}
-
 const TOLD_SETTINGS = [
   ...([
     'model',
@@ -178,13 +136,11 @@ function differences({
   settings,
   columns,
   after,
-  prepared,
 }: {
   session: Session;
   settings: SessionSettings;
   columns: ChosenColumns;
   after: SessionSettings;
-  prepared: ResumeChange['preparation'];
 }): ResumeChange['changed'] {
   const changed: ResumeChange['changed'] = {};
   const compare = (name: string, from: unknown, to: unknown): void => {
@@ -195,6 +151,5 @@ function differences({
     // A session from before a setting was known has its default.
     if (settings[name] !== undefined) compare(name, settings[name], after[name]);
   }
-  if (prepared) changed.preflight = { from: null, to: prepared.to };
   return changed;
 }

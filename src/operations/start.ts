@@ -32,6 +32,7 @@ import {
 import { insertTurn } from '../store/turns.ts';
 import { choicesOf, chosenColumns, chosenSettings, wantedModel } from './choices.ts';
 import type { Operations, TransactionHook } from './context.ts';
+import { rulesFor } from './loops.ts';
 import { openTrustedProject, type Project } from './project.ts';
 import { type ChosenSandbox, chooseSandbox } from './sandbox.ts';
 
@@ -316,9 +317,10 @@ function sessionSettings(parts: SettingsParts): SessionSettings {
     ...chosenSettings(choicesOf(input), config, sandbox),
     identity,
     record: input.record ?? false,
-    commander: input.kind === 'research' ? (values.research?.commander ?? null) : null,
+    commander: null,
     labels: [...values.labels],
     remote,
     trustedConfig: config.project?.sha256 ?? null,
+    ...rulesFor(input.kind ?? 'goal').settings?.(values),
   };
 }

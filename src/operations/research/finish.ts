@@ -1,4 +1,4 @@
-/** What becomes of research that has ended (contract 5): implement, pause, done. The session itself does not change. */
+/** What becomes of research that has ended: implement, pause, done. The session itself does not change. */
 import { stringify } from 'yaml';
 import { PulseError } from '../../domain/errors.ts';
 import { createResearchFiles, findingsInput } from '../../loops/research/research-files.ts';

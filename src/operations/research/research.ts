@@ -1,4 +1,4 @@
-/** What a person does with research: start it, look at it, have it reported, say what becomes of it (contract 5). */
+/** What a person does with research: start it, look at it, have it reported, say what becomes of it. */
 import { PulseError } from '../../domain/errors.ts';
 import { researchFileOf } from '../../loops/research/measure.ts';
 import { composeReport, type ReportWords, writeReport } from '../../loops/research/report.ts';
@@ -73,7 +73,7 @@ export interface ResearchRows {
   /** Oldest first. */
   experiments: Experiment[];
   progress: Progress;
-  /** Seed 4's closing words. */
+  /** Its closing words. */
   final: string[];
 }
 

@@ -1,4 +1,4 @@
-/** What comes back of research: camelCase; the commander's tasks and messages keep seed 4's names. */
+/** Research as it is answered: camelCase; the commander's tasks and messages keep the names that commanders use. */
 import * as z from 'zod';
 import { COMMANDER_STATUSES } from '../../domain/commander.ts';
 import { Session, time } from '../session/view-schema.ts';

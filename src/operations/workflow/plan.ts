@@ -1,4 +1,4 @@
-/** How a plan becomes rows, at the start and when it is edited, and what prepares and checks its worktree (contract 3). */
+/** How a plan becomes rows, at the start and when it is edited, and what prepares and checks its worktree. */
 import { isDeepStrictEqual } from 'node:util';
 import { isRead, isSeen, viewOfTexts, type WorktreeView } from '../../baselines/detect/worktree.ts';
 import { detectPreflight } from '../../baselines/detect.ts';

@@ -1,4 +1,4 @@
-/** Review (contract 3): a person looks at the whole, and it is merged or goes on. */
+/** Review: a person looks at the whole, and it is merged or goes on. */
 import { PulseError } from '../../domain/errors.ts';
 import { uuidv7 } from '../../domain/ids.ts';
 import { unresolvedLines, unresolvedOf } from '../../domain/unresolved.ts';

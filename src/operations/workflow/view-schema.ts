@@ -1,4 +1,4 @@
-/** What comes back of workflows: seed 2's fields in camelCase. */
+/** Workflows as they are answered, in camelCase. */
 import * as z from 'zod';
 import { planSchema } from '../../domain/plan.ts';
 import {

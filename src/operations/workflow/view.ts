@@ -1,4 +1,4 @@
-/** A workflow as people and programs see it: seed 2's fields in camelCase, redacted, and its diffs (contract 3, Data). */
+/** A workflow as people and programs see it: in camelCase, redacted, and its diffs. */
 import type * as z from 'zod';
 import { PulseError } from '../../domain/errors.ts';
 import { unifiedDiff } from '../../git/diff.ts';

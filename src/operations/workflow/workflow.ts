@@ -1,4 +1,4 @@
-/** What a person does with a workflow: start it, approve its plan, extend, stop, review (contract 3). */
+/** What a person does with a workflow: start it, approve its plan, extend, stop, review. */
 import { PulseError } from '../../domain/errors.ts';
 import { uuidv7 } from '../../domain/ids.ts';
 import { nextCommand } from '../../domain/next-command.ts';
