@@ -72,6 +72,32 @@ function describe(event: PulseEvent, style: Style): string {
       return style.yellow(`kept ${word('path')}: ${word('reason')}`);
     case 'iteration.settled':
       return settled(data, style);
+    case 'signal.received':
+      return `${style.bold(word('signal'))} ${style.dim(`${word('source')}, ${word('rule')}`)}${data.reason ? `\n${sanitizeForTerminal(String(data.reason))}` : ''}`;
+    case 'session.blocked':
+    case 'session.failed':
+    case 'session.paused':
+    case 'session.aborted':
+    case 'session.ended':
+      return stopped(data, style);
+    case 'iteration.progress':
+      return style.dim(sanitizeLine(phaseWords(data.phase as Phase, data.command)));
+    case 'budget.warned':
+      return style.yellow(budgetText(data));
+    default:
+      return (
+        agentText(event, style) ??
+        loopEventText(event, style) ??
+        `${type} ${sanitizeLine(JSON.stringify(data))}`
+      );
+  }
+}
+
+/** What an agent says and does; `null` for an event of another kind. */
+function agentText(event: PulseEvent, style: Style): string | null {
+  const { type, data } = event;
+  const word = (name: string): string => sanitizeLine(String(data[name] ?? ''));
+  switch (type) {
     case 'agent.text':
       return sanitizeForTerminal(String(data.text ?? '')).trimEnd();
     case 'agent.tool':
@@ -84,16 +110,6 @@ function describe(event: PulseEvent, style: Style): string {
       return style.dim(usage(data));
     case 'agent.waiting':
       return style.yellow(waiting(event));
-    case 'signal.received':
-      return `${style.bold(word('signal'))} ${style.dim(`${word('source')}, ${word('rule')}`)}${data.reason ? `\n${sanitizeForTerminal(String(data.reason))}` : ''}`;
-    case 'session.blocked':
-    case 'session.failed':
-    case 'session.paused':
-    case 'session.aborted':
-    case 'session.ended':
-      return stopped(data, style);
-    case 'iteration.progress':
-      return style.dim(sanitizeLine(phaseWords(data.phase as Phase, data.command)));
     case 'agent.limit':
       return style.yellow(
         `usage limit: ${word('message')}${data.resetAt ? `, until ${localTime(String(data.resetAt))}` : ''}`,
@@ -104,10 +120,8 @@ function describe(event: PulseEvent, style: Style): string {
       return style.yellow(`not allowed: ${word('tool')} ${word('reason')}`.trimEnd());
     case 'agent.compacted':
       return style.dim('the agent shortened its context');
-    case 'budget.warned':
-      return style.yellow(budgetText(data));
     default:
-      return loopEventText(event, style) ?? `${type} ${sanitizeLine(JSON.stringify(data))}`;
+      return null;
   }
 }
 
