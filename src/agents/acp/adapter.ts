@@ -3,10 +3,9 @@
  * The conversation is held by a process of its own, which tells of it as the built-in agents do.
  */
 import { PulseError } from '../../domain/errors.ts';
-import type { AgentAdapter, AgentParser, ParserOptions, RunEvent } from '../contract.ts';
-import { createEventStreamParser } from '../shared/event-stream.ts';
+import type { AgentAdapter } from '../contract.ts';
+import { createPricedStreamParser } from '../shared/event-stream.ts';
 import { ownScript } from '../shared/own-script.ts';
-import { costOf } from '../shared/prices.ts';
 
 const SCRIPT = ownScript(import.meta.url, './agent');
 
@@ -37,22 +36,5 @@ export const acpAdapter: AgentAdapter = {
       stopSignals: ['SIGTERM'],
     };
   },
-  createParser,
+  createParser: (options) => createPricedStreamParser({ ...options, model: null }),
 };
-
-/** The stream tells tokens and, of some agents, the model; what they cost is known here. */
-function createParser({ prices }: ParserOptions): AgentParser {
-  const stream = createEventStreamParser();
-  let model: string | null = null;
-
-  function priced(event: RunEvent): RunEvent {
-    if (event.type === 'started') model = event.model ?? model;
-    if (event.type !== 'usage' || event.costUsd !== undefined || event.inputTokens === undefined)
-      return event;
-    const { inputTokens, outputTokens = 0, cacheTokens = 0 } = event;
-    const costUsd = costOf(model, { inputTokens, outputTokens, cacheTokens }, prices);
-    return costUsd === null ? event : { ...event, costUsd };
-  }
-
-  return { parse: (line) => stream.parse(line).map(priced), finish: stream.finish };
-}

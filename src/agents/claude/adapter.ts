@@ -1,7 +1,7 @@
 /** Claude Code: `claude -p` with its stream of JSON lines. */
 import { join } from 'node:path';
-import type { AgentAdapter, RunTools } from '../contract.ts';
-import { type Cli, detectCli, locateCli } from '../shared/cli.ts';
+import type { RunTools } from '../contract.ts';
+import { type Cli, createCliAdapter } from '../shared/cli.ts';
 import { mcpConfig } from './mcp-config.ts';
 import { createClaudeParser, WITHHELD_TOOLS } from './stream.ts';
 
@@ -25,21 +25,14 @@ function guardHook({ url, token }: RunTools) {
   return { PreToolUse: [{ matcher: 'Bash|Write|Edit|MultiEdit|NotebookEdit', hooks: [hook] }] };
 }
 
-export const claudeAdapter: AgentAdapter = {
-  name: CLI.name,
+export const claudeAdapter = createCliAdapter(CLI, {
   environment: ['ANTHROPIC_*', 'CLAUDE_*', 'IS_SANDBOX', 'DISABLE_*'],
   environmentFor(base) {
     const isElsewhere = Object.keys(base).some((name) => name.startsWith('CLAUDE_CODE_USE_') && base[name]);
     return isElsewhere ? ['AWS_*', 'GOOGLE_*', 'VERTEX_*'] : [];
   },
-  idleByDefault: true,
   speaksMcp: true,
   cost: 'told',
-  detect: (environment) => detectCli(CLI, environment),
-  locate(environment) {
-    const found = locateCli(CLI, environment);
-    return typeof found === 'string' ? found : null;
-  },
   sandboxPaths({ home, environment, worktree }) {
     const own = environment.CLAUDE_CONFIG_DIR || join(home, '.claude');
     // Its transcripts of other projects are not this run's to read.
@@ -84,4 +77,4 @@ export const claudeAdapter: AgentAdapter = {
     };
   },
   createParser: createClaudeParser,
-};
+});

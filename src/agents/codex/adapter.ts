@@ -1,8 +1,7 @@
 /** OpenAI's Codex: `codex exec --json`. Its settings for a run are flags; the user's own files are not touched. */
-import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { AgentAdapter } from '../contract.ts';
-import { type Cli, detectCli, locateCli } from '../shared/cli.ts';
+import { type Cli, createCliAdapter } from '../shared/cli.ts';
 import { guardScript } from '../shared/guard-hook.ts';
 import { findCodexLog } from './log.ts';
 import { createCodexParser } from './stream.ts';
@@ -27,18 +26,12 @@ const GUARD_KEY = '/<session-flags>/config.toml:pre_tool_use:0:0';
 const GUARD_HASH = 'sha256:d9f488910af038946a2c670ad375db8353355cb6ee9991621f688dfdb7e9095f';
 const SETTINGS = ['config.toml', 'AGENTS.md', 'prompts', 'skills', 'rules', 'installation_id'];
 
-export const codexAdapter: AgentAdapter = {
-  name: CLI.name,
+export const codexAdapter = createCliAdapter(CLI, {
   environment: ['OPENAI_*', 'CODEX_*'],
-  idleByDefault: true,
   speaksMcp: true,
   // Only where the model is known and has a price.
   cost: 'priced',
-  detect: (environment) => detectCli(CLI, environment),
-  locate(environment) {
-    const found = locateCli(CLI, environment);
-    return typeof found === 'string' ? nativeProgram(found) : null;
-  },
+  findProgram,
   sandboxPaths({ home, environment }) {
     const own = environment.CODEX_HOME || join(home, '.codex');
     return {
@@ -74,32 +67,21 @@ export const codexAdapter: AgentAdapter = {
     };
   },
   createParser: createCodexParser,
-};
+});
 
 function settings(values: Record<string, string>): string[] {
   return Object.entries(values).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
 }
 
-/**
- * npm's `codex` is a script that starts the program itself; on an older Node.js as a child, which outlives it when it is
- * killed. So the program is started directly where it can be found.
- */
-function nativeProgram(path: string): string {
-  try {
-    const script = realpathSync(path);
-    if (!script.endsWith('/bin/codex.js')) return path;
-    const own = dirname(dirname(script));
-    const name = `codex-${process.platform}-${process.arch}`;
-    for (const folder of [join(own, 'node_modules/@openai', name), join(dirname(own), name), own]) {
-      const vendor = join(folder, 'vendor');
-      if (!existsSync(vendor)) continue;
-      for (const triple of readdirSync(vendor)) {
-        const program = join(vendor, triple, 'bin/codex');
-        if (existsSync(program)) return program;
-      }
-    }
-    return path;
-  } catch {
-    return path; // what is not as expected starts as the user starts it
-  }
+/** npm's `codex` is a script that starts the program itself; on an older Node.js as a child, which outlives it. */
+function findProgram(script: string): string[] {
+  if (!script.endsWith('/bin/codex.js')) return [];
+  const own = dirname(dirname(script));
+  const name = `codex-${process.platform}-${process.arch}`;
+  const vendors = [join(own, 'node_modules/@openai', name), join(dirname(own), name), own].map((folder) =>
+    join(folder, 'vendor'),
+  );
+  return vendors
+    .filter((vendor) => existsSync(vendor))
+    .flatMap((vendor) => readdirSync(vendor).map((triple) => join(vendor, triple, 'bin/codex')));
 }

@@ -1,7 +1,6 @@
 /** Why a codex turn failed. It says so in its own prose alone: only that is read, never what a model or a tool wrote. */
 import type { FailureClass } from '../../domain/failures.ts';
-import { failureOfStatus } from '../shared/http-failure.ts';
-import { readJsonObject } from '../shared/json-line.ts';
+import { failureOfStatus, serverErrorIn } from '../shared/http-failure.ts';
 import { readLimit } from '../shared/limit-words.ts';
 
 const USAGE_LIMIT = /^You.ve (?:hit|reached) your usage limit/;
@@ -13,7 +12,8 @@ const NETWORK =
 
 export function failureOfMessage(message: string): FailureClass {
   if (USAGE_LIMIT.test(message)) return 'usage_limit';
-  if (OVERFLOW.test(message) || errorCode(message) === 'context_length_exceeded') return 'context_overflow';
+  if (OVERFLOW.test(message) || serverErrorIn(message).code === 'context_length_exceeded')
+    return 'context_overflow';
   if (NO_ACCESS.test(message)) return 'auth';
   if (OVERLOADED.test(message)) return 'overloaded';
   return failureOfStatus(statusOf(message)) ?? (NETWORK.test(message) ? 'network' : 'crashed');
@@ -25,13 +25,6 @@ export function statusOf(message: string): number | undefined {
     message,
   )?.[1];
   return status === undefined ? undefined : Number(status);
-}
-
-/** A refusal that codex hands on as the server wrote it. */
-function errorCode(message: string): string | null {
-  const { error } = readJsonObject(message) ?? {};
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
-  return typeof code === 'string' ? code : null;
 }
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];

@@ -1,9 +1,8 @@
 /** GitHub Copilot CLI: `copilot --output-format json`. */
 import { createHash } from 'node:crypto';
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { AgentAdapter } from '../contract.ts';
-import { type Cli, detectCli, locateCli } from '../shared/cli.ts';
+import { type Cli, createCliAdapter } from '../shared/cli.ts';
 import { guardScript } from '../shared/guard-hook.ts';
 import { createCopilotParser } from './stream.ts';
 
@@ -63,19 +62,13 @@ done
 [ -s "$usage" ] && tr -d '\\n' <"$usage" && echo
 exit $code`;
 
-export const copilotAdapter: AgentAdapter = {
-  name: CLI.name,
+export const copilotAdapter = createCliAdapter(CLI, {
   // Not GH_TOKEN and GITHUB_TOKEN: they open more than this agent.
   environment: ['COPILOT_*', 'GH_HOST'],
-  idleByDefault: true,
   speaksMcp: true,
   // Only where the model has a price.
   cost: 'priced',
-  detect: (environment) => detectCli(CLI, environment),
-  locate(environment) {
-    const found = locateCli(CLI, environment);
-    return typeof found === 'string' ? nativeProgram(found) : null;
-  },
+  findProgram,
   // Its spans: one for each call, when the call's tools are over.
   logFile: (_, { [SPANS_VARIABLE]: spans }) => (spans && existsSync(spans) ? spans : null),
   sandboxPaths({ home, environment }) {
@@ -111,7 +104,7 @@ export const copilotAdapter: AgentAdapter = {
     };
   },
   createParser: createCopilotParser,
-};
+});
 
 /** A UUID, as it demands; a run's folder is of that run alone. */
 function sessionIdOf(directory: string): string {
@@ -121,20 +114,11 @@ function sessionIdOf(directory: string): string {
 }
 
 /** npm's `copilot` is a script that waits for the program itself, which outlives it when it is killed. */
-function nativeProgram(path: string): string {
-  try {
-    const script = realpathSync(path);
-    if (!script.endsWith('/copilot/npm-loader.js')) return path;
-    const own = dirname(script);
-    const platforms = process.platform === 'linux' ? ['linux', 'linuxmusl'] : [process.platform];
-    for (const folder of [join(own, 'node_modules/@github'), dirname(own)]) {
-      for (const platform of platforms) {
-        const program = join(folder, `copilot-${platform}-${process.arch}/copilot`);
-        if (existsSync(program)) return program;
-      }
-    }
-    return path;
-  } catch {
-    return path; // what is not as expected starts as the user starts it
-  }
+function findProgram(script: string): string[] {
+  if (!script.endsWith('/copilot/npm-loader.js')) return [];
+  const own = dirname(script);
+  const platforms = process.platform === 'linux' ? ['linux', 'linuxmusl'] : [process.platform];
+  return [join(own, 'node_modules/@github'), dirname(own)].flatMap((folder) =>
+    platforms.map((platform) => join(folder, `copilot-${platform}-${process.arch}/copilot`)),
+  );
 }

@@ -1,7 +1,6 @@
 /** Google's Gemini CLI: `gemini --output-format stream-json`. */
 import { join } from 'node:path';
-import type { AgentAdapter } from '../contract.ts';
-import { type Cli, detectCli, locateCli } from '../shared/cli.ts';
+import { type Cli, createCliAdapter } from '../shared/cli.ts';
 import { guardScript } from '../shared/guard-hook.ts';
 import { findGeminiLog } from './log.ts';
 import { createGeminiParser } from './stream.ts';
@@ -38,18 +37,11 @@ done
 export GEMINI_CLI_HOME="$run"
 exec "$@"`;
 
-export const geminiAdapter: AgentAdapter = {
-  name: CLI.name,
+export const geminiAdapter = createCliAdapter(CLI, {
   environment: ['GEMINI_*', 'GOOGLE_*'],
-  idleByDefault: true,
   speaksMcp: true,
   // Only where the model has a price.
   cost: 'priced',
-  detect: (environment) => detectCli(CLI, environment),
-  locate(environment) {
-    const found = locateCli(CLI, environment);
-    return typeof found === 'string' ? found : null;
-  },
   sandboxPaths({ home, environment }) {
     const own = environment.GEMINI_CLI_HOME || home;
     return {
@@ -93,4 +85,4 @@ export const geminiAdapter: AgentAdapter = {
     };
   },
   createParser: createGeminiParser,
-};
+});

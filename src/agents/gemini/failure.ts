@@ -1,7 +1,6 @@
 /** Why a gemini run failed: from its exit code, from what it says of a refusal, from the kind of error that it logs. */
 import type { FailureClass } from '../../domain/failures.ts';
-import { failureOfStatus } from '../shared/http-failure.ts';
-import { readJsonObject } from '../shared/json-line.ts';
+import { failureOfStatus, serverErrorIn } from '../shared/http-failure.ts';
 import { isShort, readLimit, type ToldLimit } from '../shared/limit-words.ts';
 
 /** gemini exits with the status of the refusal, of which a process can only tell the rest by 256. */
@@ -42,9 +41,8 @@ export function geminiFailure({ message, isQuota, code, nowMs }: GeminiRefusal):
 function serverRefusal(said: string): { code: number | null; message: string } | null {
   // Some versions hand on a list of one.
   const body = /^\[API Error: \[?(\{[\s\S]*\})\s*\]?\]/.exec(said)?.[1];
-  const { error } = (body === undefined ? null : readJsonObject(body)) ?? {};
-  if (typeof error !== 'object' || error === null) return null;
-  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (body === undefined) return null;
+  const { code, message } = serverErrorIn(body);
   return {
     code: typeof code === 'number' ? code : null,
     message: typeof message === 'string' ? message : '',

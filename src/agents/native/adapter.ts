@@ -1,8 +1,7 @@
 /** The `native` agent: Pulse's own tool loop on the AI SDK, in a process of its own. */
-import type { AgentAdapter, AgentParser, ParserOptions, RunEvent } from '../contract.ts';
-import { createEventStreamParser } from '../shared/event-stream.ts';
+import type { AgentAdapter } from '../contract.ts';
+import { createPricedStreamParser } from '../shared/event-stream.ts';
 import { ownScript } from '../shared/own-script.ts';
-import { costOf } from '../shared/prices.ts';
 import { readSettings, SettingsError } from './settings.ts';
 
 const SCRIPT = ownScript(import.meta.url, './agent');
@@ -40,23 +39,5 @@ export const nativeAdapter: AgentAdapter = {
     const args = model === null ? [SCRIPT] : [SCRIPT, model];
     return { file: process.execPath, args, env: {}, stdin: brief, stopSignals: ['SIGTERM'] };
   },
-  createParser,
+  createParser: createPricedStreamParser,
 };
-
-/** The stream tells tokens and the model; what they cost is known here. */
-function createParser({ model: wanted, prices }: ParserOptions): AgentParser {
-  const stream = createEventStreamParser();
-  let model = wanted;
-
-  function priced(event: RunEvent): RunEvent {
-    if (event.type === 'started') model = event.model ?? model;
-    if (event.type !== 'usage' || event.costUsd !== undefined) return event;
-    const { inputTokens = 0, outputTokens = 0, cacheTokens = 0 } = event;
-    return {
-      ...event,
-      costUsd: costOf(model, { inputTokens, outputTokens, cacheTokens }, prices) ?? undefined,
-    };
-  }
-
-  return { parse: (line) => stream.parse(line).map(priced), finish: stream.finish };
-}

@@ -1,5 +1,6 @@
 /** What became of a call that failed, from what the server says in structure: status, headers, error codes. */
 import type { FailureClass } from '../../domain/failures.ts';
+import { asObject, readJson } from '../shared/json-line.ts';
 import { keepStart } from '../shared/kept-text.ts';
 
 export interface ModelFailure {
@@ -77,7 +78,7 @@ function fromSeconds(value: unknown): string | undefined {
 /** The SDK's call errors carry the answer; errors inside a stream are what the server sent. */
 function readAnswer(thrown: unknown): ServerAnswer {
   const fields = asRecord(thrown);
-  const body = asRecord(typeof fields.responseBody === 'string' ? parseJson(fields.responseBody) : fields);
+  const body = asRecord(typeof fields.responseBody === 'string' ? readJson(fields.responseBody) : fields);
   const error = asRecord(body.error ?? (typeof body.type === 'string' ? body : undefined));
   const said = [error.message, fields.message].find((text) => typeof text === 'string' && text !== '');
   const { code, message: reason } = asRecord(fields.cause);
@@ -100,13 +101,5 @@ function textOf(thrown: unknown): string {
 }
 
 function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null; // a proxy's page, say: then the status has to do
-  }
+  return asObject(value) ?? {};
 }

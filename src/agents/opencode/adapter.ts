@@ -1,8 +1,7 @@
 /** opencode: `opencode run --format json`. Its settings for a run are one variable; the user's own files are not touched. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { AgentAdapter } from '../contract.ts';
-import { type Cli, detectCli, locateCli } from '../shared/cli.ts';
+import { type Cli, createCliAdapter } from '../shared/cli.ts';
 import { guardModule } from '../shared/guard-hook.ts';
 import { createOpencodeParser } from './stream.ts';
 
@@ -45,17 +44,10 @@ export const PulseGuard = async () => ({
 });
 `;
 
-export const opencodeAdapter: AgentAdapter = {
-  name: CLI.name,
+export const opencodeAdapter = createCliAdapter(CLI, {
   environment: ['OPENCODE_*'],
-  idleByDefault: true,
   speaksMcp: true,
   cost: 'told',
-  detect: (environment) => detectCli(CLI, environment),
-  locate(environment) {
-    const found = locateCli(CLI, environment);
-    return typeof found === 'string' ? found : null;
-  },
   sandboxPaths({ home, environment }) {
     const { XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME } = environment;
     const data = join(XDG_DATA_HOME || join(home, '.local/share'), 'opencode');
@@ -103,4 +95,4 @@ export const opencodeAdapter: AgentAdapter = {
     };
   },
   createParser: createOpencodeParser,
-};
+});

@@ -1,6 +1,5 @@
 import type { FailureClass } from '../../domain/failures.ts';
-import { failureOfStatus } from '../shared/http-failure.ts';
-import { readJsonObject } from '../shared/json-line.ts';
+import { failureOfStatus, serverErrorIn } from '../shared/http-failure.ts';
 import { readLimit, type ToldLimit } from '../shared/limit-words.ts';
 import type { OpencodeError } from './lines.ts';
 
@@ -14,7 +13,7 @@ export function opencodeFailure(error: OpencodeError | null): FailureClass {
   const known = BY_NAME[error?.name ?? ''];
   if (known) return known;
   const { statusCode, responseBody } = error?.data ?? {};
-  if (errorCode(responseBody ?? '') === 'context_length_exceeded') return 'context_overflow';
+  if (serverErrorIn(responseBody ?? '').code === 'context_length_exceeded') return 'context_overflow';
   if (opencodeLimit(error, 0)) return 'usage_limit';
   return failureOfStatus(statusCode) ?? 'crashed';
 }
@@ -22,19 +21,10 @@ export function opencodeFailure(error: OpencodeError | null): FailureClass {
 /** What the error says of a plan's limit: the server's own field, or its words. */
 export function opencodeLimit(error: OpencodeError | null, nowMs: number): ToldLimit | null {
   const { message, responseBody } = error?.data ?? {};
-  const refused = refusalIn(responseBody ?? '');
+  const refused = serverErrorIn(responseBody ?? '');
   if (refused.type !== 'usage_limit_reached') return readLimit(message ?? '', nowMs);
   const seconds = refused.resets_in_seconds;
   const resetAt =
     typeof seconds === 'number' && seconds >= 0 && seconds < 1e8 ? nowMs + seconds * 1000 : null;
   return { resetAt: resetAt === null ? null : new Date(resetAt).toISOString() };
-}
-
-function errorCode(body: string): unknown {
-  return refusalIn(body).code ?? null;
-}
-
-function refusalIn(body: string): { code?: unknown; type?: unknown; resets_in_seconds?: unknown } {
-  const { error } = readJsonObject(body) ?? {};
-  return typeof error === 'object' && error !== null ? error : {};
 }

@@ -1,7 +1,6 @@
 /** pi: `pi --mode json --print`. It speaks no MCP: its shell has `pulse tool`, and the brief says so. */
 import { join } from 'node:path';
-import type { AgentAdapter } from '../contract.ts';
-import { type Cli, detectCli, locateCli } from '../shared/cli.ts';
+import { type Cli, createCliAdapter } from '../shared/cli.ts';
 import { guardModule } from '../shared/guard-hook.ts';
 import { createPiParser } from './stream.ts';
 
@@ -25,16 +24,9 @@ const EXTENSION = `export default function (pi) {
 }
 `;
 
-export const piAdapter: AgentAdapter = {
-  name: CLI.name,
+export const piAdapter = createCliAdapter(CLI, {
   environment: ['PI_*'],
-  idleByDefault: true,
   cost: 'told',
-  detect: (environment) => detectCli(CLI, environment),
-  locate(environment) {
-    const found = locateCli(CLI, environment);
-    return typeof found === 'string' ? found : null;
-  },
   sandboxPaths({ home, environment }) {
     const own = environment.PI_CODING_AGENT_DIR || join(home, '.pi/agent');
     return {
@@ -59,4 +51,4 @@ export const piAdapter: AgentAdapter = {
     };
   },
   createParser: createPiParser,
-};
+});

@@ -1,8 +1,7 @@
 /** Qwen Code: it prints what claude prints, except that a refused call is a success whose text says otherwise. */
 import { join } from 'node:path';
 import { createClaudeParser, type Dialect } from '../claude/stream.ts';
-import type { AgentAdapter } from '../contract.ts';
-import { type Cli, detectCli, locateCli } from '../shared/cli.ts';
+import { type Cli, createCliAdapter } from '../shared/cli.ts';
 import { guardScript } from '../shared/guard-hook.ts';
 import { qwenRefusal } from './failure.ts';
 
@@ -25,18 +24,11 @@ const MCP_FILE = 'mcp.json';
  */
 const IMPATIENT = { generationConfig: { maxRetries: 0 } };
 
-export const qwenAdapter: AgentAdapter = {
-  name: CLI.name,
+export const qwenAdapter = createCliAdapter(CLI, {
   environment: ['QWEN_*', 'OPENAI_*', 'DASHSCOPE_*'],
-  idleByDefault: true,
   speaksMcp: true,
   // Only where the model has a price.
   cost: 'priced',
-  detect: (environment) => detectCli(CLI, environment),
-  locate(environment) {
-    const found = locateCli(CLI, environment);
-    return typeof found === 'string' ? found : null;
-  },
   sandboxPaths({ home }) {
     const own = join(home, '.qwen');
     return {
@@ -72,4 +64,4 @@ export const qwenAdapter: AgentAdapter = {
     };
   },
   createParser: (options) => createClaudeParser(options, DIALECT),
-};
+});

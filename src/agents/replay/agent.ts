@@ -8,6 +8,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { RunEvent } from '../contract.ts';
+import { readJson } from '../shared/json-line.ts';
 import { printEvent, readSpeed } from '../shared/print-event.ts';
 
 const MAX_PAUSE_MS = 200;
@@ -76,12 +77,4 @@ function readRecorded(line: string): { atMs: number; event: RunEvent } | null {
   const { atMs, event } = (readJson(line) ?? {}) as { atMs?: unknown; event?: unknown };
   if (typeof atMs !== 'number' || typeof event !== 'object' || event === null) return null;
   return { atMs, event: event as RunEvent }; // checked line by line on the other side of the pipe
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null; // the caller says what it means
-  }
 }

@@ -1,7 +1,8 @@
-/** Finding an agent's program and asking for its version. */
+/** What adapters of agents with a program of their own share: finding it, and asking for its version. */
+import { existsSync, realpathSync } from 'node:fs';
 import { findExecutable, type SpawnError } from '../../process/executable.ts';
 import { runProcess } from '../../process/run.ts';
-import type { AgentDetection } from '../contract.ts';
+import type { AgentAdapter, AgentDetection } from '../contract.ts';
 
 const VERSION_TIMEOUT_MS = 10_000;
 
@@ -16,14 +17,47 @@ export interface Cli {
   doubt?: string;
 }
 
+type Found = 'name' | 'idleByDefault' | 'detect' | 'locate';
+
+export function createCliAdapter(
+  cli: Cli,
+  {
+    findProgram = () => [],
+    ...own
+  }: Omit<AgentAdapter, Found> & {
+    /** Where the program itself may be, given the script that npm installed. Default: the script is started. */
+    findProgram?(script: string): string[];
+  },
+): AgentAdapter {
+  return {
+    name: cli.name,
+    idleByDefault: true,
+    detect: (environment) => detectCli(cli, environment),
+    locate(environment) {
+      const found = locateCli(cli, environment);
+      return typeof found === 'string' ? programBehind(found, findProgram) : null;
+    },
+    ...own,
+  };
+}
+
+/** A script that waits for the program leaves it behind when it is killed: so the program is started directly. */
+function programBehind(path: string, findProgram: (script: string) => string[]): string {
+  try {
+    return findProgram(realpathSync(path)).find((program) => existsSync(program)) ?? path;
+  } catch {
+    return path; // what is not as expected starts as the user starts it
+  }
+}
+
 /** `PULSE_AGENT_<NAME>_BIN` names it, else the PATH is searched. */
-export function locateCli({ name }: Pick<Cli, 'name'>, env: NodeJS.ProcessEnv): string | SpawnError {
+function locateCli({ name }: Pick<Cli, 'name'>, env: NodeJS.ProcessEnv): string | SpawnError {
   const file = env[binVariable(name)] || name;
   return findExecutable({ file, cwd: process.cwd(), path: env.PATH });
 }
 
 /** Never throws. A version outside of the tested range is usable, and the hint says so. */
-export async function detectCli(cli: Cli, env: NodeJS.ProcessEnv): Promise<AgentDetection> {
+async function detectCli(cli: Cli, env: NodeJS.ProcessEnv): Promise<AgentDetection> {
   const { tested } = cli;
   const found = locateCli(cli, env);
   if (typeof found !== 'string') {

@@ -4,9 +4,11 @@
  */
 import * as z from 'zod';
 import { FAILURE_CLASSES, type FailureClass } from '../../domain/failures.ts';
-import type { AgentEnd, AgentExit, AgentParser, RunEvent } from '../contract.ts';
+import type { AgentEnd, AgentExit, AgentParser, ParserOptions, RunEvent } from '../contract.ts';
 import { describeExit } from './exit.ts';
+import { readJson } from './json-line.ts';
 import { keepEnd, keepStart } from './kept-text.ts';
+import { costOf } from './prices.ts';
 
 const count = z.int().nonnegative().optional();
 
@@ -106,16 +108,25 @@ export function createEventStreamParser(): AgentParser {
   };
 }
 
+/** For a stream that tells tokens and, perhaps, the model: what they cost is known here. */
+export function createPricedStreamParser({ model: wanted, prices }: ParserOptions): AgentParser {
+  const stream = createEventStreamParser();
+  let model = wanted;
+
+  function priced(event: RunEvent): RunEvent {
+    if (event.type === 'started') model = event.model ?? model;
+    if (event.type !== 'usage' || event.costUsd !== undefined || event.inputTokens === undefined)
+      return event;
+    const { inputTokens, outputTokens = 0, cacheTokens = 0 } = event;
+    const costUsd = costOf(model, { inputTokens, outputTokens, cacheTokens }, prices);
+    return costUsd === null ? event : { ...event, costUsd };
+  }
+
+  return { parse: (line) => stream.parse(line).map(priced), finish: stream.finish };
+}
+
 function failureMessage(done: (RunEvent & { type: 'done' }) | null, exit: AgentExit): string {
   if (!done) return `The agent ${describeExit(exit)} without saying how it went.`;
   if (done.message) return done.message;
   return exit.code === 0 ? 'The agent reported a failure.' : `The agent ${describeExit(exit)}.`;
-}
-
-function readJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined; // not JSON: the caller makes it `raw`
-  }
 }

@@ -1,4 +1,10 @@
 import type { FailureClass } from '../../domain/failures.ts';
+import { asObject, readJsonObject } from './json-line.ts';
+
+/** The `error` object of a server's answer, as an agent hands it on; empty where there is none. */
+export function serverErrorIn(body: string): Record<string, unknown> {
+  return asObject(readJsonObject(body)?.error) ?? {};
+}
 
 /** What a model server's refusal means; `null`: nothing in particular. */
 export function failureOfStatus(status: number | null | undefined): FailureClass | null {

@@ -1,12 +1,20 @@
-/** A line of JSON as an object; `null` for everything else. Never throws. */
-export function readJsonObject(line: string): Record<string, unknown> | null {
-  if (!line.startsWith('{')) return null;
+/** What a text says as JSON; `undefined` for a text that is none. Never throws. */
+export function readJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
+    return JSON.parse(text);
   } catch {
-    return null; // cut, or never JSON: the caller makes it `raw`
+    return undefined; // cut, or never JSON: the caller knows what that means
   }
+}
+
+/** A line of JSON as an object; `null` for everything else. */
+export function readJsonObject(line: string): Record<string, unknown> | null {
+  return line.startsWith('{') ? asObject(readJson(line)) : null;
+}
+
+/** `null` for what is no object. */
+export function asObject(value: unknown): Record<string, unknown> | null {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
 }
 
 /** How far into a line that the host has cut its first fields are looked for. */
