@@ -143,7 +143,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
   const say = onAbsence ?? (() => undefined);
   const patience = createStorePatience(store, {
     clock: systemClock,
-    onAway: ({ message }) => say(`the store is away: ${message} Waiting for it; agents work on.`),
+    onAway: ({ message }) => say(`the store is away: ${message} Waiting for it; agents keep working.`),
     onBack: (awayMs) => say(`the store is back after ${formatDuration(awayMs)}`),
   });
   const loopHost = { store: patience.store, git, environment, redactor, sandboxes, ids, bell, debug };

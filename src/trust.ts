@@ -126,7 +126,7 @@ function isRecordOf(text: string, { path, sha256 }: ProjectSettings): boolean {
     const record = JSON.parse(text) as { config?: unknown; sha256?: unknown };
     return record.config === path && record.sha256 === sha256;
   } catch {
-    return false; // whoever wrote this, it was not Pulse
+    return false; // Pulse did not write this
   }
 }
 

@@ -69,7 +69,7 @@ function goal({ goal, iteration, maxIterations, branch }: BriefInput): string {
 
 ${fenced(goal)}
 
-You work in a loop run by Pulse. This is iteration ${iteration}${limit}, on branch \`${branch}\`, in a worktree of its own. Files carry over to the next iteration, your memory does not. Do one solid piece of the work, check it, and leave the tree in a state you would hand to a colleague. Pulse commits what you leave.`;
+You work in a loop run by Pulse. This is iteration ${iteration}${limit}, on branch \`${branch}\`, in a separate worktree. Files carry over to the next iteration, your memory does not. Do one solid piece of the work, check it, and leave the tree in a state you would hand to a colleague. Pulse commits what you leave.`;
 }
 
 function rules(verify: readonly string[]): string {
@@ -114,7 +114,7 @@ function outcome(last: LastOutcome, room: number): string {
       return `${head}\n\nCOMPLETE was rejected: Pulse ran the verification and it failed. Fix the cause, not the check.\n\n${failures.join('\n\n')}`;
     }
     case 'unconfirmed':
-      return `${head}\n\nThe last run read as if everything were done, but gave no signal. Check the goal point by point. If it is met, say COMPLETE with the tag; if not, go on.`;
+      return `${head}\n\nThe last run read as if everything were done, but gave no signal. Check the goal point by point. If it is met, say COMPLETE with the tag; if not, continue the work.`;
     case 'blocked':
       return `${head}\n\nThe last run was blocked and a person has resumed it.${last.reason === null ? '' : ` The reason given was:\n\n${fenced(clip(last.reason, room))}`}`;
     case 'timeout':

@@ -29,7 +29,7 @@ export function buildKickoff(input: KickoffInput): string {
 
 ${fenced(pulse.description)}
 
-This is one pulse of the workflow "${title}": one commit's worth of work, on branch \`${branch}\`, in a worktree of its own. It is run ${run} of this pulse.`,
+This is one pulse of the workflow "${title}": one commit's worth of work, on branch \`${branch}\`, in a separate worktree. It is run ${run} of this pulse.`,
     pulse.expectedChanges.length === 0
       ? null
       : `## Expected changes\n\n${pulse.expectedChanges.map((line) => `- ${line}`).join('\n')}`,
@@ -109,7 +109,7 @@ export function planBrief(goal: string, answer: string | null): string {
 
 ${fenced(goal)}${said}
 
-Read the repository and cut the work into pulses: each one commit's worth, small enough to review in a few minutes, complete in itself, in an order in which every step builds and passes its tests. Change nothing now: whatever you change is thrown away.
+Read the repository and cut the work into pulses: each one commit's worth, small enough to review in a few minutes, complete in itself, in an order in which every step builds and passes its tests. Change nothing now: your changes are thrown away.
 
 Then call the tool \`propose_plan {plan}\` (in a shell: \`pulse tool propose_plan '{"plan": …}'\`) with
 

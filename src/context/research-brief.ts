@@ -110,7 +110,7 @@ function guarded({ guarded: broken }: ResearchBriefInput): string | null {
   const told = broken.map(
     ({ number, description, output }) => `Experiment ${number}, "${description}":\n\n${fenced(output)}`,
   );
-  return `# What the guard caught\n\nThese changes broke what must keep working, whatever they gained:\n\n${told.join('\n\n')}`;
+  return `# What the guard caught\n\nThese changes broke what must keep working, so their gains did not count:\n\n${told.join('\n\n')}`;
 }
 
 function strategy({ strategy: lines }: ResearchBriefInput): string | null {

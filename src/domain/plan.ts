@@ -81,7 +81,7 @@ function pulseViolations(pulses: readonly Pick<PlannedPulse, 'id' | 'dependsOn'>
   for (const { id, dependsOn = [] } of pulses) {
     for (const needed of dependsOn) {
       if (needed === id) found.push(`"${id}" depends on itself`);
-      else if (!ids.has(needed)) found.push(`"${id}" depends on "${needed}", which there is not`);
+      else if (!ids.has(needed)) found.push(`"${id}" depends on "${needed}", which does not exist`);
     }
   }
   return found.length > 0 ? found : circleOf(pulses);

@@ -19,7 +19,7 @@ export function demandRaisedLimits(session: Session, after: Session): void {
 function notRaised(limit: string, session: Session): PulseError {
   return new PulseError(
     'limit_not_raised',
-    `The session stopped at its ${limit}; it needs a higher one to go on.`,
+    `The session stopped at its ${limit}; it needs a higher one to continue.`,
     {
       hint: `For example: pulse resume ${session.id} ${higherLimit(session)}`,
     },

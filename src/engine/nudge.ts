@@ -144,7 +144,7 @@ const LAST_WORDS = 4_000;
 function nudgeBrief(said: string): string {
   const last =
     said.trim() === '' ? '' : `\n\nThis is what you said last:\n\n${fenced(said.slice(-LAST_WORDS))}`;
-  return `Your run is over, and its work is kept, but it ended without a signal, so nobody knows how it stands. Change nothing now, run nothing: whatever you change is thrown away. Only say how it stands, with exactly one of these lines:
+  return `Your run is over, and its work is kept, but it ended without a signal, so nobody knows whether the work is done. Change nothing now and run nothing: your changes are thrown away. Only give the signal, with exactly one of these lines:
 
 <signal>CONTINUE</signal> if there is more to do,
 <signal>COMPLETE</signal> if the goal is reached,

@@ -60,8 +60,7 @@ export function watchRetries(
       lastMs = performance.now();
       timer ??= setTimeout(end, patienceMs);
     },
-    cause: () =>
-      isTrying ? causeNow('The agent did nothing but try again, and was not heard of any more.') : null,
+    cause: () => (isTrying ? causeNow('The agent did nothing but try again, and then fell silent.') : null),
     [Symbol.dispose]: () => clearTimeout(timer),
   };
 }

@@ -5,7 +5,7 @@ import type { Tool } from '../tools/contract.ts';
 /** Of the run's time. */
 const SOON = 0.8;
 const NOTICE =
-  'Your time for this run is nearly over: bring what you have into a good state, and end the run as you were told.';
+  'Your time for this run is nearly over: bring your work into a good state, and end the run as the brief says.';
 
 export interface WrapUp extends Disposable {
   /** The same tool; its next answer carries the notice, once it is due. */

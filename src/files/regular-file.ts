@@ -174,12 +174,12 @@ const WHAT: Record<RefusalReason, string> = {
   too_large: 'is too large to be read',
   grew: 'grew while it was read',
   outside: 'leads to a place outside of its folder',
-  moved: 'is not where it was: a link stands on the way, or a folder was moved',
+  moved: 'is not where it was: a link is in the way, or a folder was moved',
 };
 
 export function refused(reason: RefusalReason, path: string, data: Record<string, unknown> = {}): PulseError {
   return new PulseError('unsafe_file', `${path} ${WHAT[reason]}.`, {
-    hint: 'Pulse reads and writes only ordinary files here. Look at what stands there, and remove it if nobody needs it.',
+    hint: 'Pulse reads and writes only ordinary files here. Look at what is there, and remove it if nobody needs it.',
     data: { path, reason, ...data },
   });
 }

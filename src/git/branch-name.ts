@@ -57,7 +57,7 @@ function refusal(name: string): string | null {
   if (forbidden) return `${JSON.stringify(forbidden[0])} is not allowed`;
   if (name === '@' || name.endsWith('.')) return `it may not end like this`;
   for (const part of name.split('/')) {
-    if (part === '') return 'a "/" stands at an end or twice in a row';
+    if (part === '') return 'a "/" is at an end or twice in a row';
     if (part.startsWith('.') || part.endsWith('.lock')) return `"${part}" is not allowed as a part`;
   }
   return null;

@@ -241,7 +241,7 @@ function stopped(
   const { reason } = cause as { reason?: 'aborted' | 'limit' };
   if (reason !== 'aborted' && reason !== 'limit') return null;
   const command = `git ${commandOf(args)}`;
-  const why = reason === 'limit' ? `it took longer than ${formatDuration(limitMs)}` : 'it was told to stop';
+  const why = reason === 'limit' ? `it took longer than ${formatDuration(limitMs)}` : 'it was asked to stop';
   return new PulseError('git_stopped', `${command} was ended: ${why}.`, {
     cause,
     data: { command, reason },
@@ -289,7 +289,7 @@ export function gitFailure(args: string[], { code, stderr }: GitResult): PulseEr
     return new PulseError('disk_full', `${command}: the disk is full`, {
       data,
       retryable: true,
-      hint: 'Free some space; the session goes on by itself then.',
+      hint: 'Free some space; the session then continues by itself.',
     });
   }
   const locked = /Unable to create '.*\.lock': File exists/.test(said);

@@ -71,7 +71,7 @@ export async function ensureWorktree(
 export async function worktreeFault({ root, path }: { root: string; path: string }): Promise<string | null> {
   if ((await statOrNull(path)) === null) return 'the worktree is gone';
   const gitDir = await findRegistration(await readCommonDir(await readGitDir(root)), path);
-  if (gitDir === null) return 'the repository does not know the worktree any more';
+  if (gitDir === null) return 'the repository no longer knows the worktree';
   const found = await findGitDir(path);
   const isLinked = found !== null && (await realPathOf(found)) === (await realPathOf(gitDir));
   return isLinked ? null : 'the worktree has lost its link to the repository';

@@ -21,7 +21,7 @@ export class ProgramStopped extends Error {
   readonly reason: 'aborted' | 'limit';
 
   constructor(reason: 'aborted' | 'limit') {
-    super(reason === 'limit' ? 'it took too long' : 'it was told to stop');
+    super(reason === 'limit' ? 'it took too long' : 'it was asked to stop');
     this.reason = reason;
   }
 }

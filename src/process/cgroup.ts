@@ -201,6 +201,6 @@ function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return ''; // no such cgroup (any more)
+    return ''; // no such cgroup, or not now
   }
 }

@@ -13,7 +13,7 @@ export function cleanupGuarantee(hasCgroups: boolean = canUseCgroups()): Cleanup
   if (hasCgroups) {
     return {
       means: ['cgroup', 'environ', 'group'],
-      sentence: 'Every run has its own cgroup: whatever an agent starts is ended with its run.',
+      sentence: 'Every run has its own cgroup: all that an agent starts is ended with its run.',
     };
   }
   return {

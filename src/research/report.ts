@@ -132,7 +132,7 @@ function planAndReality({ strategy, rows }: ReportData): string {
   const surprising = rows.filter(isSurprise);
   return [
     items.length > 0 ? `<ul>\n${items.join('\n')}\n</ul>` : '<p>The plan named no strategy.</p>',
-    `<p>${unplanned.length} of ${rows.length - 1} experiments were not in the plan. <span class="note">What was tried is told by the words of the descriptions.</span></p>`,
+    `<p>${unplanned.length} of ${rows.length - 1} experiments were not in the plan. <span class="note">The words of the descriptions show what was tried.</span></p>`,
     surprising.length > 0 ? `<p>Surprising:</p>\n${listOf(surprising)}` : '<p>Nothing was surprising.</p>',
   ].join('\n');
 }

@@ -345,6 +345,6 @@ function decodeTask(row: Selectable<InboxTasksTable>): Task {
 
 export function fencedTask(id: string): PulseError {
   return new PulseError('fenced', `The attempt ${id} is no longer this daemon's.`, {
-    hint: 'Its agent is ended; the attempt goes on elsewhere or was cancelled.',
+    hint: 'Its agent is ended; the attempt continues elsewhere or was cancelled.',
   });
 }

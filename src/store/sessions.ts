@@ -206,8 +206,8 @@ export async function assertStatus(db: Db, session: Pick<Session, 'id' | 'status
 }
 
 function outrun({ id, status }: Pick<Session, 'id' | 'status'>): PulseError {
-  return new PulseError('invalid_transition', `Session ${id} is not ${status} any more.`, {
-    hint: `Somebody was quicker; pulse status ${id} shows what it is now.`,
+  return new PulseError('invalid_transition', `Session ${id} is no longer ${status}.`, {
+    hint: `Another process was faster; pulse status ${id} shows what it is now.`,
   });
 }
 

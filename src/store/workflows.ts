@@ -179,7 +179,7 @@ export async function movePulse(
     .executeTakeFirst();
   if (moved) return;
   throw new PulseError('invalid_transition', `The pulse ${id} is no longer ${status}.`, {
-    hint: 'Look again: its plan was edited, or somebody else has gone on with it.',
+    hint: 'Look again: its plan was edited, or another process has continued it.',
     data: { pulse: id, from: status, to },
   });
 }

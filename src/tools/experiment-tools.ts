@@ -18,14 +18,13 @@ export function experimentTools({ describe, alert, showReport }: ExperimentToolH
     }),
     defineTool({
       name: 'alert',
-      description: 'Tell the person something surprising at once. The loop goes on.',
+      description: 'Tell the person something surprising at once. The loop continues.',
       input: z.object({ text: z.string().trim().min(1).max(2_000) }),
       call: ({ text }) => alert(text),
     }),
     defineTool({
       name: 'show_report',
-      description:
-        'Write the report of this research as it stands, for the person to open. The loop goes on.',
+      description: 'Write the report of this research so far, for the person to open. The loop continues.',
       input: z.object({
         title: z.string().trim().min(1).max(500).optional(),
         summary: z.string().trim().min(1).max(20_000).optional(),

@@ -13,7 +13,7 @@ const doneInput = z.object({
     .array(unresolvedIssueSchema)
     .max(100)
     .optional()
-    .describe('Only when Pulse has told you that you may.'),
+    .describe('Only after a reply of pulse_done has named this field.'),
 });
 export type DoneInput = z.infer<typeof doneInput>;
 

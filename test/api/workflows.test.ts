@@ -317,7 +317,7 @@ describe('what is refused', () => {
 
   it.each([
     ['an id given twice', [{ id: 'a' }, { id: 'a' }], 'given twice'],
-    ['an unknown dependency', [{ id: 'a', dependsOn: ['z'] }], 'which there is not'],
+    ['an unknown dependency', [{ id: 'a', dependsOn: ['z'] }], 'which does not exist'],
     [
       'a circle',
       [

@@ -27,7 +27,7 @@ it('tells what is wrong between pulses together with what is wrong in one', () =
     expect.stringContaining('pulses[1].title: '),
     expect.stringContaining('pulses[1].description: '),
     'pulses: the id "a" is given twice',
-    'pulses: "a" depends on "z", which there is not',
+    'pulses: "a" depends on "z", which does not exist',
     'pulses: "b" depends on itself',
   ]);
 });

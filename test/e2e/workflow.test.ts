@@ -158,7 +158,7 @@ describe('what is refused', () => {
       },
       'circle',
     ],
-    ['an unknown dependency', { pulses: [{ ...pulses('a')[0], dependsOn: ['z'] }] }, 'which there is not'],
+    ['an unknown dependency', { pulses: [{ ...pulses('a')[0], dependsOn: ['z'] }] }, 'which does not exist'],
   ])('refuses a plan with %s', async (_, more, text) => {
     const file = planFile({ title: 'T', ...more });
     expect((await refused(['start', file, '--command', 'true'], 'invalid_plan')).stderr).toContain(text);

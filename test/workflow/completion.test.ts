@@ -129,7 +129,7 @@ describe('completion', () => {
     const id = await scene.start({ ...plan('one'), verify }, { scripts: { one: script } });
     const { session } = await scene.drive(id);
     expect(scene.reply('1.json').reasons).toEqual([
-      'Files changed while they were checked: a.txt. Wait for the answer before you go on.',
+      'Files changed while they were checked: a.txt. Wait for the answer before you continue.',
     ]);
     expect(scene.reply('2.json').ok).toBe(true);
     expect(scene.scratch.git('show', `${session.branch_name}:a.txt`)).toBe('good');

@@ -94,6 +94,6 @@ describe('a kickoff', () => {
     const [, second, third] = await briefsOf(scene, id, 'one');
     expect(second).toContain('ended before it was done. Its work');
     expect(third).toContain('The blue one.');
-    expect(third).toContain('the answer stands above');
+    expect(third).toContain('the answer is above');
   });
 });

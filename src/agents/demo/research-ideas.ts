@@ -104,7 +104,7 @@ export const IDEAS: readonly Idea[] = [
   },
   {
     description: 'Print a better time beside the true one',
-    remark: 'Whoever looks for the first number finds mine.',
+    remark: 'The first number that is found is mine.',
     path: SOURCE,
     change: (source) => `console.log("time: 0.001 % of the fixed loop's");\n\n${source}`,
   },

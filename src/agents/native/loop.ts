@@ -63,11 +63,13 @@ export async function runLoop(config: LoopConfig): Promise<LoopEnd> {
       return { ok: false, failure: 'crashed', message: 'The provider’s filter stopped the answer.' };
     }
     if (answer.finishReason === 'length' && ++cutAnswers <= CUT_ANSWERS) {
-      messages.push(reminder('Your answer was cut at its longest. Go on where it ended, in smaller parts.'));
+      messages.push(
+        reminder('Your answer was cut at its longest. Continue where it ended, in smaller parts.'),
+      );
     } else if (answer.text.trim() !== '') {
       return { ok: true, message: '' };
     } else if (++emptyAnswers <= EMPTY_ANSWERS) {
-      messages.push(reminder('Your answer was empty. Call a tool, or say how the work stands.'));
+      messages.push(reminder('Your answer was empty. Call a tool, or end your run with a message.'));
     } else {
       return { ok: false, failure: 'crashed', message: 'The model answers with nothing.' };
     }

@@ -79,7 +79,7 @@ export function detectDotnet(view: WorktreeView): Findings {
       const starts = entries.filter((path) => /\.slnx?$/.test(path));
       if ((starts.length > 0 ? starts : entries).length > 1) {
         found.doubts.push(
-          `${folder === '.' ? 'the root' : folder} has several solutions or projects: dotnet must be told which`,
+          `${folder === '.' ? 'the root' : folder} has several solutions or projects: dotnet needs to know which`,
         );
       }
       const floating = own.filter((path) => /Version="[^"]*\*[^"]*"/.test(view.read(path) ?? ''));

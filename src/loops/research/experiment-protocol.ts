@@ -55,7 +55,7 @@ export function createExperimentProtocol({
       const event = { type: 'experiment.surprised' as const, data: { number: work.number, text } };
       if (work.leadId === null) listener.event(event);
       else await store.tx('alert', (db) => appendEvents(db, leadId, [event]), { session: leadId });
-      return { ok: true, output: 'Told.' };
+      return { ok: true, output: 'The person sees it now.' };
     },
     async showReport(words) {
       return { ok: true, output: `The report is in ${await writeReport(leadId, words)}` };

@@ -21,7 +21,7 @@ export async function describePreviousRun(
   if (outcome === 'timeout')
     return 'The run before this one was ended by a time limit. Its work is in the tree.';
   if (outcome === 'blocked') {
-    const answered = state.control.answer === null ? '' : ' A person was asked; the answer stands above.';
+    const answered = state.control.answer === null ? '' : ' A person was asked; the answer is above.';
     return `The run before this one ended before it was done.${answered} Its work is in the tree.`;
   }
   if (outcome === 'crashed') return 'The run before this one broke off. Look at what is in the tree.';
@@ -32,5 +32,5 @@ function extended({ reason, completed, remaining }: Extension): string {
   const list = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : ['', title, ...lines.map((line) => `- ${line}`)];
   const told = [reason, ...list('Completed:', completed), ...list('Remaining:', remaining)];
-  return `The run before this one asked for this one. Its work is in the tree; go on with what remains. It said:\n\n${fenced(told.join('\n'))}`;
+  return `The run before this one asked for this one. Its work is in the tree; continue with what remains. It said:\n\n${fenced(told.join('\n'))}`;
 }

@@ -65,7 +65,7 @@ export function createPulseProtocol(options: PulseProtocolOptions): RunProtocol 
     log.forgive(judged.forgiven);
     const hatch =
       rejections >= REJECTIONS_BEFORE_HATCH
-        ? ' If an issue truly cannot be fixed in this pulse, call pulse_done with unresolvedIssues: [{issue, reason}]; a person will then review it before anything goes on.'
+        ? ' If an issue truly cannot be fixed in this pulse, call pulse_done with unresolvedIssues: [{issue, reason}]; a person will then review it before the workflow continues.'
         : '';
     return {
       ok: false,
@@ -100,7 +100,7 @@ export function createPulseProtocol(options: PulseProtocolOptions): RunProtocol 
     },
     extend(asked) {
       extension = asked;
-      return { ok: true, output: 'Noted. Stop here: the next run goes on with what remains.' };
+      return { ok: true, output: 'Noted. Stop here: the next run continues with what remains.' };
     },
   });
 
@@ -251,7 +251,7 @@ function summaryReasons(summary: string): string[] {
 function movedReasons(files: readonly string[]): string[] {
   if (files.length === 0) return [];
   const named = `${files.slice(0, 10).join(', ')}${files.length > 10 ? ', …' : ''}`;
-  return [`Files changed while they were checked: ${named}. Wait for the answer before you go on.`];
+  return [`Files changed while they were checked: ${named}. Wait for the answer before you continue.`];
 }
 
 function fileReasons(told: readonly string[], actual: readonly string[]): string[] {

@@ -9,7 +9,7 @@ import { defineWorkTool, ToolRefusal } from './refusal.ts';
 
 const path = z.string().min(1).max(4096).describe('From the root of the worktree.');
 const edit = z.object({
-  oldString: z.string().min(1).describe('Exactly as it stands in the file, white space included.'),
+  oldString: z.string().min(1).describe('Exactly as it is in the file, white space included.'),
   newString: z.string(),
   replaceAll: z.boolean().optional().describe('Every place, not just one.'),
 });

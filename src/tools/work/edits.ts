@@ -65,7 +65,7 @@ function applyEdit(content: Buffer, { edit, place, maxBytes }: PlacedEdit): Buff
   }
   if (!replaceAll && isFoundTwice(content, wanted, first)) {
     throw new ToolRefusal(
-      `${place}oldString is in the file more than once. Add what stands around it, or set replaceAll.`,
+      `${place}oldString is in the file more than once. Add the text around it, or set replaceAll.`,
     );
   }
   const size = content.length + count * (replacement.length - wanted.length);

@@ -101,7 +101,7 @@ function createPage({ offset, limit, limits }: PageOptions) {
     const texts = shown.map((each, index) => `${offset + index}\t${each.text(hasPlainEnds)}`);
     const until = offset + shown.length - 1;
     if (until < total)
-      texts.push(`[lines ${offset} to ${until} of ${total}; go on with offset ${until + 1}]`);
+      texts.push(`[lines ${offset} to ${until} of ${total}; continue with offset ${until + 1}]`);
     return texts.join('\n');
   }
 

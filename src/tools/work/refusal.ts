@@ -49,7 +49,7 @@ const FILE_TROUBLES: Record<string, string> = {
   EACCES: 'The file system does not allow it.',
   EPERM: 'The file system does not allow it.',
   EROFS: 'The file system is read-only.',
-  ELOOP: 'A symlink stands where a file was.',
+  ELOOP: 'A symlink is where a file was.',
   ENXIO: 'It is no ordinary file.',
   ENAMETOOLONG: 'The path is too long.',
   ENOSPC: 'The disk is full.',

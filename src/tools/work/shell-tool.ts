@@ -29,7 +29,7 @@ export function createShellTool(work: Work): ShellTool {
   const commands = createQueue();
   const tool = defineWorkTool({
     name: 'shell',
-    description: `Run a command with bash in the worktree (build, test, lint). It ends after ${shellTimeoutMs / 1000} s unless timeoutMs says otherwise, and whatever it started in the background ends with it. Of a long output the beginning and the end are kept. No pushing, no force, nothing outside the worktree.`,
+    description: `Run a command with bash in the worktree (build, test, lint). It ends after ${shellTimeoutMs / 1000} s unless timeoutMs says otherwise, and what it started in the background ends with it. Of a long output the beginning and the end are kept. No pushing, no force, nothing outside the worktree.`,
     input: z.object({
       command: z.string().min(1).max(100_000),
       cwd: z.string().min(1).max(4096).optional().describe('A folder, from the root of the worktree.'),

@@ -31,7 +31,7 @@ describe('read_file', () => {
           expect(shown).toEqual(
             all.slice(from - 1, from - 1 + count).map((line, i) => `${from + i}\t${line}`),
           );
-          expect(output.includes('go on with offset')).toBe(from - 1 + count < all.length);
+          expect(output.includes('continue with offset')).toBe(from - 1 + count < all.length);
         },
       ),
       { numRuns: 50 },
@@ -45,20 +45,20 @@ describe('read_file', () => {
     expect(await read({ path: 'mixed' })).toBe('1\ta\r\n2\tb\n3\tc');
   });
 
-  it('cuts long lines and long files, and says where to go on', async () => {
+  it('cuts long lines and long files, and says where to continue', async () => {
     scene.write('wide', `${'é'.repeat(5000)}\nnext\n`);
     const wide = await read({ path: 'wide' });
     expect(wide).toContain('[… 6000 more bytes in this line]');
     expect(wide).not.toContain('\ufffd');
     scene.write('long', 'x\n'.repeat(200));
-    expect(await read({ path: 'long' })).toMatch(/\[lines 1 to 50 of 200; go on with offset 51\]$/);
+    expect(await read({ path: 'long' })).toMatch(/\[lines 1 to 50 of 200; continue with offset 51\]$/);
     expect((await read({ path: 'long', limit: 1000 })).split('\n')).toHaveLength(51);
   });
 
   it('shows no more bytes than it may', async () => {
     scene.write('heavy', `${'x'.repeat(1500)}\n`.repeat(10));
     const heavy = await read({ path: 'heavy' });
-    expect(heavy).toMatch(/\[lines 1 to 3 of 10; go on with offset 4\]$/);
+    expect(heavy).toMatch(/\[lines 1 to 3 of 10; continue with offset 4\]$/);
     expect(await read({ path: 'heavy', offset: 10 })).toMatch(/^10\tx+$/);
   });
 
