@@ -1,7 +1,7 @@
 /** Whether looking costs the same with a thousand sessions and ten thousand iterations as with ten of each. */
 import { createApi } from '../src/api/api.ts';
 import { createLoops } from '../src/engine/loops.ts';
-import { isStillWaiting, loadState } from '../src/engine/state.ts';
+import { isStillWaiting, loadState } from '../src/engine/runner/state.ts';
 import { createGoalLoop } from '../src/loops/goal/index.ts';
 import { createPulse } from '../src/pulse.ts';
 import { claimTask, insertTask } from '../src/store/inbox.ts';

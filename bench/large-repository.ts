@@ -2,11 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readArtifacts } from '../src/git/artifacts.ts';
 import { createGit } from '../src/git/exec.ts';
 import { mergeBranch } from '../src/git/merge.ts';
 import { resetWorktree } from '../src/git/recovery.ts';
 import { ensureWorktree } from '../src/git/worktree.ts';
+import { readArtifacts } from '../src/loops/workflow/artifacts.ts';
 import { createShellCapture } from '../src/process/shell-capture.ts';
 import { createScratch, type Scratch } from '../test/fakes/scratch.ts';
 import { type Row, tell } from './row.ts';

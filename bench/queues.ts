@@ -4,7 +4,7 @@ import pg from 'pg';
 import PgBoss from 'pg-boss';
 import type { AttemptResult, AttemptSpec } from '../src/domain/attempt.ts';
 import type { Listener } from '../src/engine/ports.ts';
-import { createPostgresDoorbell } from '../src/engine/postgres-doorbell.ts';
+import { createPostgresDoorbell } from '../src/engine/wake/postgres-doorbell.ts';
 import { claimTask, closeTask, insertTask, saveResult } from '../src/store/inbox.ts';
 import { openPostgres } from '../src/store/open-postgres.ts';
 import { admit } from '../test/fakes/admit.ts';

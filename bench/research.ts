@@ -2,11 +2,11 @@
  * The research loop's decisions against proposals whose worth is known. It drives the product's own code; beside it the
  * naive rule (keep what reads better than the stored best), the sequential test alone, and what Wald's arithmetic allows.
  */
-import { open, stepAt, take } from '../src/research/decide.ts';
-import type { Decision } from '../src/research/decision.ts';
-import { nextBaselineStep, type Reference } from '../src/research/reference.ts';
-import { RULE, type Rule } from '../src/research/rule.ts';
-import type { Question } from '../src/research/trial.ts';
+import { open, stepAt, take } from '../src/loops/research/measure/decide.ts';
+import type { Decision } from '../src/loops/research/measure/decision.ts';
+import { nextBaselineStep, type Reference } from '../src/loops/research/measure/reference.ts';
+import { RULE, type Rule } from '../src/loops/research/measure/rule.ts';
+import type { Question } from '../src/loops/research/measure/trial.ts';
 import { type Row, tell } from './row.ts';
 
 const SEEDS = Array.from({ length: 200 }, (_, index) => index + 1);

@@ -27,15 +27,24 @@ export type ResearchStartInput = First<Pulse['research']['start']>;
 export type ResearchFinishInput = Second<Pulse['research']['finish']>;
 export type ReportInput = Second<Pulse['research']['writeReport']>;
 
+export type { CommanderMessage } from './loops/research/commander/rows.ts';
+export type { TaskView } from './loops/research/operations/commander.ts';
+export type { Finished } from './loops/research/operations/finish.ts';
+export type { ResearchRows } from './loops/research/operations/research.ts';
+export type { ExperimentView, ResearchView } from './loops/research/operations/view.ts';
+export type { Reviewed } from './loops/workflow/operations/review.ts';
+export type {
+  BaselineView,
+  PulseView,
+  WorkflowDiff,
+  WorkflowView,
+} from './loops/workflow/operations/view.ts';
+export type { WorkflowRows } from './loops/workflow/operations/workflow.ts';
 // What they give.
 export type { Resumed } from './operations/control.ts';
 export type { SessionExport } from './operations/export.ts';
 export type { CallDefaults } from './operations/methods.ts';
 export type { CallerOptions } from './operations/operation.ts';
-export type { TaskView } from './operations/research/commander.ts';
-export type { Finished } from './operations/research/finish.ts';
-export type { ResearchRows } from './operations/research/research.ts';
-export type { ExperimentView, ResearchView } from './operations/research/view.ts';
 export type { Started, StartNotes } from './operations/start.ts';
 export type { CheckedEvidence, Verdict, VerifyReport } from './operations/verify.ts';
 export type {
@@ -46,10 +55,6 @@ export type {
   SessionView,
   Waiting,
 } from './operations/view.ts';
-export type { Reviewed } from './operations/workflow/review.ts';
-export type { BaselineView, PulseView, WorkflowDiff, WorkflowView } from './operations/workflow/view.ts';
-export type { WorkflowRows } from './operations/workflow/workflow.ts';
-export type { CommanderMessage } from './store/commander.ts';
 export type { Iteration } from './store/iterations.ts';
 export type { Session } from './store/sessions.ts';
 export type { StoredVerification } from './store/verifications.ts';

@@ -11,26 +11,27 @@ import { environmentSecrets } from './domain/environment-secrets.ts';
 import type { PulseEvent } from './domain/events.ts';
 import { createRedactor } from './domain/redact.ts';
 import { noTrace, type Trace } from './engine/actions.ts';
-import { createAgentHost } from './engine/agent-host.ts';
-import { systemClock } from './engine/clock.ts';
-import { createDoorbell } from './engine/doorbell.ts';
+import { type FleetOptions, runFleetDaemon } from './engine/attempt/fleet.ts';
+import { createLeaseJudge } from './engine/attempt/lease-judge.ts';
 import { DEFAULT_TIMING, type Engine, type EngineTiming } from './engine/engine.ts';
-import { type FleetOptions, runFleetDaemon } from './engine/fleet.ts';
-import { createLeaseJudge } from './engine/lease-judge.ts';
 import { createLoops, type LoopModule } from './engine/loops.ts';
-import { createPostgresDoorbell } from './engine/postgres-doorbell.ts';
-import { createRecordings } from './engine/recordings.ts';
-import { clearRunFolders } from './engine/run-folder.ts';
-import { createSandboxes } from './engine/run-sandbox.ts';
-import { type RunnerEnd, runSession } from './engine/runner.ts';
-import { hostOwnerState } from './engine/state.ts';
-import { createStorePatience } from './engine/store-patience.ts';
-import { createWorkspace } from './engine/workspace.ts';
+import { createAgentHost } from './engine/run/agent-host.ts';
+import { createRecordings } from './engine/run/recordings.ts';
+import { clearRunFolders } from './engine/run/run-folder.ts';
+import { createSandboxes } from './engine/run/run-sandbox.ts';
+import { type RunnerEnd, runSession } from './engine/runner/runner.ts';
+import { hostOwnerState } from './engine/runner/state.ts';
+import { systemClock } from './engine/wake/clock.ts';
+import { createDoorbell } from './engine/wake/doorbell.ts';
+import { createPostgresDoorbell } from './engine/wake/postgres-doorbell.ts';
+import { createStorePatience } from './engine/wake/store-patience.ts';
+import { createWorkspace } from './engine/workspace/workspace.ts';
 import { createGit } from './git/exec.ts';
 import { createKeptGit } from './git/kept.ts';
 import { listProjectFiles } from './git/project-files.ts';
 import { type Home, resolveHome } from './home.ts';
 import { LOOPS } from './loops/all.ts';
+import { listOperations, OPERATIONS } from './loops/table.ts';
 import { type Collected, collectGarbage } from './operations/collect.ts';
 import type { Operations } from './operations/context.ts';
 import { type KeyedWork, runIdempotent } from './operations/idempotent.ts';
@@ -38,7 +39,6 @@ import { type CallDefaults, createCall, createMethods, type Methods } from './op
 import type { AnyOperation, Call, OperationGroup } from './operations/operation.ts';
 import { type Retired, retireOld, retireWhenDue } from './operations/retention.ts';
 import { openServedSessions, type ServedSessions } from './operations/served-sessions.ts';
-import { listOperations, OPERATIONS } from './operations/table.ts';
 import {
   type FollowOptions,
   followEvents,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { OPERATIONS } from '../src/operations/table.ts';
+import { OPERATIONS } from '../src/loops/table.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const document = readFileSync(join(ROOT, 'docs/typescript.md'), 'utf8');

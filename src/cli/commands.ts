@@ -1,37 +1,14 @@
 /** Every command of this version. Help, parsing and completion all read this one table. */
-import { start } from '../operations/goal/definitions.ts';
+import { LOOP_COMMANDS } from '../loops/commands.ts';
 import * as session from '../operations/session/definitions.ts';
 import type { CommandSpec } from './command-spec.ts';
-import { researchCommand } from './loops/research/command.ts';
-import { workflowCommand } from './loops/workflow/command.ts';
 import { describeCommand } from './operation-command.ts';
 import { DETACH, SESSION } from './session-options.ts';
 
 const resumed = describeCommand(session.resume);
-const goal = describeCommand(start);
-
-const START: CommandSpec = {
-  ...goal,
-  group: 'Run',
-  summary: 'Start a session and follow it to its end.',
-  details:
-    'An agent works towards the goal in a worktree of its own, one iteration after the other, until it is done and ' +
-    "Pulse's own verification agrees. Your checkout is not touched; the work is on a branch.\n" +
-    'Ctrl-C asks: pause, detach or abort. Closing the terminal only detaches.\n' +
-    'Exit codes: 0 complete, 1 failed, 3 blocked, 4 paused, 5 aborted, 2 wrong use, 130/143 interrupted.',
-  options: [...goal.options!, DETACH],
-  examples: [
-    'pulse start "Implement user auth" --verify "npm test"',
-    'pulse start "Fix the flaky tests" --command "./my-agent.sh" --max-iterations 5',
-    'pulse start "Port the CLI" --budget-usd 25 --detach',
-  ],
-  load: () => import('./loops/goal/run.ts'),
-};
 
 export const COMMANDS: readonly CommandSpec[] = [
-  START,
-  workflowCommand,
-  researchCommand,
+  ...LOOP_COMMANDS,
   {
     ...resumed,
     group: 'Run',

@@ -2,12 +2,12 @@
 import { formatDuration } from '../domain/durations.ts';
 import type { PulseEvent } from '../domain/events.ts';
 import { type Phase, phaseWords } from '../domain/phase.ts';
+import { loopEventText } from '../loops/followers.ts';
 import type { Style } from '../terminal/style.ts';
 import { sanitizeForTerminal, sanitizeLine } from '../terminal/text.ts';
 import { localClock, localTime } from '../terminal/time.ts';
 import { toolLine } from './follow/progress.ts';
 import { formatCount, formatUsd } from './follow/result.ts';
-import { loopEventText } from './loops/followers.ts';
 import { waitingText, waitOfEvent } from './waiting-text.ts';
 
 /** `clock`: how its time is written; by default as on this machine's clock. */

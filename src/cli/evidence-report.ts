@@ -1,6 +1,6 @@
 /** A session as a document: what was asked, what came of it, and what Pulse itself saw. */
 import { formatDuration } from '../domain/durations.ts';
-import { unresolvedLines } from '../domain/unresolved.ts';
+import { unresolvedLines } from '../loops/workflow/unresolved.ts';
 import type { SessionExport } from '../operations/export.ts';
 import type { Iteration } from '../store/iterations.ts';
 import type { Session } from '../store/sessions.ts';

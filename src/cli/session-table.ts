@@ -1,9 +1,9 @@
+import { wordsFor } from '../loops/words.ts';
 import type { RunnerState } from '../operations/view.ts';
 import type { Session } from '../store/sessions.ts';
 import { padTo, sanitizeLine, shorten } from '../terminal/text.ts';
 import { ago } from '../terminal/time.ts';
 import { isUnverified, STATUS_MARKS } from './follow/result.ts';
-import { wordsFor } from './loops/words.ts';
 import type { Side } from './output.ts';
 
 export interface ListedSession {

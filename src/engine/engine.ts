@@ -1,11 +1,11 @@
 import type { IdSource } from '../domain/ids.ts';
 import type { Store } from '../store/store.ts';
 import type { Trace } from './actions.ts';
-import type { Clock } from './clock.ts';
-import type { LeaseJudge } from './lease-judge.ts';
+import type { LeaseJudge } from './attempt/lease-judge.ts';
 import type { Loops } from './loops.ts';
 import type { AgentHost, Doorbell, Workspace } from './ports.ts';
-import type { OwnerState } from './state.ts';
+import type { OwnerState } from './runner/state.ts';
+import type { Clock } from './wake/clock.ts';
 
 /** Everything the runner and the daemon are given. `createPulse()` makes the real one. */
 export interface Engine {

@@ -11,9 +11,9 @@ import type { Task } from '../store/inbox.ts';
 import type { IterationHead } from '../store/iterations.ts';
 import type { RetryCounters, Session, SessionControl } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
-import type { ChildPlan } from './children.ts';
 import type { Engine } from './engine.ts';
-import type { StepContext } from './steps.ts';
+import type { ChildPlan } from './runner/children.ts';
+import type { StepContext } from './runner/steps.ts';
 import type { WorkKind } from './work.ts';
 
 /** `Own`: the loop's own rows, folded. Every method may be called again after a crash. */

@@ -7,7 +7,7 @@ import type { Migration } from '../store/migrations/types.ts';
 import type { Store } from '../store/store.ts';
 import type { Loop } from './loop.ts';
 import type { Doorbell } from './ports.ts';
-import type { Sandboxes } from './run-sandbox.ts';
+import type { Sandboxes } from './run/run-sandbox.ts';
 import { createWorkKinds, type WorkKinds } from './work.ts';
 
 export interface Loops {

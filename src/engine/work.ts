@@ -6,10 +6,10 @@ import { PulseError } from '../domain/errors.ts';
 import type { NewEvent } from '../domain/events.ts';
 import type { Db } from '../store/store.ts';
 import type { Tool, ToolReply } from '../tools/contract.ts';
-import type { AttemptPart } from './dispatch.ts';
 import type { Engine } from './engine.ts';
 import type { LiveIteration, SessionState } from './loop.ts';
 import type { ComposedBrief, HeldAttempt, OnCommand, RunListener, UnitCommit } from './ports.ts';
+import type { AttemptPart } from './runner/dispatch.ts';
 
 /** A kind of work, by the name that stands in an attempt's row. */
 export interface WorkKind<W = unknown> {

@@ -21,6 +21,12 @@ export function wipRef(session: string, pulse: string): string {
   return `refs/pulse/wip/${refPart(session)}/${refPart(pulse)}`;
 }
 
+/** Where the work in progress of a unit is kept. */
+export function unitWipRef(sessionId: string, unitId: string): string {
+  // An id may hold dots, which a ref may not hold two of, nor end in.
+  return wipRef(sessionId, Buffer.from(unitId).toString('hex'));
+}
+
 export function discardedRef(session: string, number: number): string {
   return `refs/pulse/discarded/${refPart(session)}/${number}`;
 }

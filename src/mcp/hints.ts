@@ -1,5 +1,5 @@
+import { listOperations } from '../loops/table.ts';
 import { type Fields, wireName } from '../operations/fields.ts';
-import { listOperations } from '../operations/table.ts';
 
 /** Hints are written for the command line; an assistant has the same options under their fields' names. */
 export function inToolWords(hint: string): string {

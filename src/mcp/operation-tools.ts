@@ -1,5 +1,5 @@
 /** The tools of an assistant: every operation of the table that has one. */
-import { INSTRUCTIONS, listOperations } from '../operations/table.ts';
+import { INSTRUCTIONS, listOperations } from '../loops/table.ts';
 import type { McpTool } from '../tools/mcp-server.ts';
 import { type Caller, operationTool } from './operation-tool.ts';
 

@@ -2,8 +2,8 @@
 import { findAdapter } from '../agents/registry.ts';
 import type { Config } from '../config.ts';
 import { PulseError } from '../domain/errors.ts';
+import { rulesFor } from '../loops/rules.ts';
 import type { Session, SessionChoices, SessionSettings } from '../store/sessions.ts';
-import { rulesFor } from './loops.ts';
 
 const NAMES: readonly (keyof SessionChoices)[] = [
   ...(['agent', 'command', 'model', 'verify', 'setup', 'maxIterations', 'budgetUsd'] as const),

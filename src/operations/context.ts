@@ -1,6 +1,6 @@
 import type { Redactor } from '../domain/redact.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Sandboxes } from '../engine/run-sandbox.ts';
+import type { Sandboxes } from '../engine/run/run-sandbox.ts';
 import type { Git } from '../git/exec.ts';
 import type { Home } from '../home.ts';
 import type { Db } from '../store/store.ts';

@@ -3,13 +3,14 @@ import { turnFromAnswer } from '../context/turns.ts';
 import { PulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
 import { RESUMABLE_STATUSES } from '../domain/status.ts';
-import { abortSession, pauseWithoutRunner, requestPause, resumeSession } from '../engine/control.ts';
 import type { ComposedBrief } from '../engine/ports.ts';
-import { composeRetryBrief } from '../engine/retry-brief.ts';
-import { runSession } from '../engine/runner.ts';
-import type { SessionChange } from '../engine/session-change.ts';
-import { loadState } from '../engine/state.ts';
-import { storedTurn, turnOf } from '../engine/turns.ts';
+import { abortSession, pauseWithoutRunner, requestPause, resumeSession } from '../engine/runner/control.ts';
+import { composeRetryBrief } from '../engine/runner/retry-brief.ts';
+import { runSession } from '../engine/runner/runner.ts';
+import type { SessionChange } from '../engine/runner/session-change.ts';
+import { loadState } from '../engine/runner/state.ts';
+import { storedTurn, turnOf } from '../engine/runner/turns.ts';
+import { rulesFor } from '../loops/rules.ts';
 import {
   getControl,
   getSession,
@@ -22,7 +23,6 @@ import {
 import { newestTurn } from '../store/turns.ts';
 import { choicesOf } from './choices.ts';
 import type { Operations, TransactionHook } from './context.ts';
-import { rulesFor } from './loops.ts';
 import { changeOfResume } from './resume-change.ts';
 import { runnerState } from './view.ts';
 

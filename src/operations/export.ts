@@ -1,14 +1,14 @@
 /** Everything that is known of a session, for whoever keeps it elsewhere. */
 import type { PulseEvent } from '../domain/events.ts';
 import { listRefs, recoveryPrefix } from '../git/refs.ts';
+import { type ExportedWorkflow, exportWorkflow } from '../loops/workflow/operations/export.ts';
+import { listUnresolved } from '../loops/workflow/unresolved-rows.ts';
 import { readEvents } from '../store/events.ts';
 import { listIterations } from '../store/iterations.ts';
 import { getSession } from '../store/sessions.ts';
-import { listUnresolved } from '../store/unresolved.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';
 import type { Operations } from './context.ts';
 import { type SessionView, viewSessionAlone } from './view.ts';
-import { type ExportedWorkflow, exportWorkflow } from './workflow/export.ts';
 
 export interface SessionExport extends Omit<SessionView, 'waiting' | 'doing'> {
   /** Refs with work that was not taken over. */

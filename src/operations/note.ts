@@ -3,7 +3,7 @@ import { turnFromNote } from '../context/turns.ts';
 import { PulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
 import { RESUMABLE_STATUSES, TERMINAL_STATUSES } from '../domain/status.ts';
-import { storedTurn, turnOf } from '../engine/turns.ts';
+import { storedTurn, turnOf } from '../engine/runner/turns.ts';
 import { appendEvents } from '../store/events.ts';
 import { insertNote } from '../store/notes.ts';
 import { getControl, getSession, listChildren, type Session } from '../store/sessions.ts';

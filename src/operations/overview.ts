@@ -2,6 +2,7 @@
 import { ATTENTION_GROUPS, type AttentionGroup, attentionOf } from '../domain/attention.ts';
 import { nextCommand } from '../domain/next-command.ts';
 import type { Doing } from '../domain/phase.ts';
+import { listUnresolved } from '../loops/workflow/unresolved-rows.ts';
 import {
   briefSessions,
   listLive,
@@ -11,7 +12,6 @@ import {
 } from '../store/overview.ts';
 import { shortNames } from '../store/session-ids.ts';
 import type { Db } from '../store/store.ts';
-import { listUnresolved } from '../store/unresolved.ts';
 import { holderOf, type Reading, type RunnerState, readDoing } from './view.ts';
 
 export interface OverviewEntry extends SessionBrief {

@@ -4,12 +4,11 @@ import { chooseAgent, NEEDS_COMMAND } from '../agents/registry.ts';
 
 import type { Config } from '../config.ts';
 import { checkLimits } from '../domain/bounds.ts';
-
+import { rulesFor } from '../loops/rules.ts';
 import type { Session, SessionChoices, SessionSettings } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import { type ChosenColumns, choicesOf, chosenColumns, chosenSettings, wantedModel } from './choices.ts';
 import type { Operations } from './context.ts';
-import { rulesFor } from './loops.ts';
 import { configOfSession } from './project.ts';
 import { chooseSandbox } from './sandbox.ts';
 import { checkFallback } from './start.ts';

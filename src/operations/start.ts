@@ -7,7 +7,7 @@ import { turnFromGoal } from '../context/turns.ts';
 import { checkLimits } from '../domain/bounds.ts';
 import { asPulseError, PulseError } from '../domain/errors.ts';
 import { newSessionId, shortId, uuidv7 } from '../domain/ids.ts';
-import { storedTurn } from '../engine/turns.ts';
+import { storedTurn } from '../engine/runner/turns.ts';
 import { assertBranchName, defaultBranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/exec.ts';
 import { remoteUrl } from '../git/remote.ts';
@@ -19,6 +19,7 @@ import {
   resolveBase,
 } from '../git/repository.ts';
 import { chooseIdentity } from '../git/signing.ts';
+import { rulesFor } from '../loops/rules.ts';
 import { appendEvents } from '../store/events.ts';
 import { requireFreeBranch, tellBranchTaken } from '../store/session-branches.ts';
 import {
@@ -32,7 +33,6 @@ import {
 import { insertTurn } from '../store/turns.ts';
 import { choicesOf, chosenColumns, chosenSettings, wantedModel } from './choices.ts';
 import type { Operations, TransactionHook } from './context.ts';
-import { rulesFor } from './loops.ts';
 import { openTrustedProject, type Project } from './project.ts';
 import { type ChosenSandbox, chooseSandbox } from './sandbox.ts';
 

@@ -2,18 +2,18 @@
 import { dirname, join } from 'node:path';
 import type { VerificationRecord } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
-import type { Unresolved } from '../domain/unresolved.ts';
-import { ensureCheckout } from '../engine/checkout.ts';
-import { detectSetup } from '../engine/setup-once.ts';
+import { ensureCheckout } from '../engine/workspace/checkout.ts';
+import { detectSetup } from '../engine/workspace/setup-once.ts';
 import { seedSubmodules } from '../git/submodules.ts';
 import { evidenceTree } from '../git/tree.ts';
 import { removeWorktree } from '../git/worktree.ts';
+import { isSameFor, newsOf, workflowEvidence } from '../loops/workflow/operations/evidence.ts';
+import type { Unresolved } from '../loops/workflow/unresolved.ts';
 import { agentEnvironment } from '../process/environment.ts';
+import { runChecks } from '../project/run-checks.ts';
 import { getControl, getSession, type Session } from '../store/sessions.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';
-import { runChecks } from '../verify/run-checks.ts';
 import type { Operations } from './context.ts';
-import { isSameFor, newsOf, workflowEvidence } from './workflow/evidence.ts';
 
 /**
  * `fresh`: same tree, same result. `stale`: the branch has moved on. `false`: same tree, another result. Of a workflow's

@@ -5,8 +5,9 @@ import type { PulseEvent } from '../domain/events.ts';
 import { DEFAULT_PATIENCE_MS, isServiceFailure } from '../domain/failures.ts';
 import { type Doing, doingOf } from '../domain/phase.ts';
 import type { Redactor } from '../domain/redact.ts';
-import type { Unresolved } from '../domain/unresolved.ts';
 import { DEFAULT_TIMING } from '../engine/engine.ts';
+import type { Unresolved } from '../loops/workflow/unresolved.ts';
+import { listUnresolved } from '../loops/workflow/unresolved-rows.ts';
 import { newestEvents, readEvents } from '../store/events.ts';
 import { type Figures, lookAtFigures } from '../store/figures.ts';
 import { findIteration, type Iteration, listIterations, newestIteration } from '../store/iterations.ts';
@@ -14,7 +15,6 @@ import { readSessionLease, type SessionLease } from '../store/leases.ts';
 import { getControl, getSession, listSessions, type Session, type SessionFilter } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import { findTurn, type StoredTurn, sessionTurns } from '../store/turns.ts';
-import { listUnresolved } from '../store/unresolved.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';
 import type { Operations } from './context.ts';
 

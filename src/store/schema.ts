@@ -2,18 +2,11 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { FailureClass } from '../domain/failures.ts';
 import type { IterationOutcome, IterationStatus, SessionStatus, StopReason } from '../domain/status.ts';
-import type { PulseStatus } from '../domain/workflow.ts';
-import type {
-  CommanderCommentsTable,
-  CommanderMessagesTable,
-  CommanderOutboxTable,
-  CommanderTasksTable,
-} from './commander-schema.ts';
 import type { PacksTable, TurnsTable } from './texts-schema.ts';
 
 /** JSON columns are text in SQLite and jsonb in PostgreSQL; they are written as text and decoded on reading. */
-type Json = ColumnType<unknown, string, string>;
-type JsonOrNull = ColumnType<unknown, string | null, string | null>;
+export type Json = ColumnType<unknown, string, string>;
+export type JsonOrNull = ColumnType<unknown, string | null, string | null>;
 
 export interface SessionsTable {
   id: string;
@@ -212,145 +205,6 @@ export interface DaemonsTable {
   seen_until: string;
 }
 
-export interface WorkflowsTable {
-  id: string;
-  session_id: string;
-  title: string;
-  plan: Json;
-  /** Counts the plans a person has approved. */
-  plan_version: number;
-  approved_at: string | null;
-  approved_by: string | null;
-  extensions: 'auto' | 'ask';
-  /** The checks of every completion, with what preflight knew of them. */
-  checks: Json;
-  setup_steps: JsonOrNull;
-  /** Untracked paths that preflight left. */
-  artifacts: Json;
-  reviewed_at: string | null;
-  reviewed_by: string | null;
-  merged_sha: string | null;
-  created_at: string;
-}
-
-export interface PulsesTable {
-  id: string;
-  workflow_id: string;
-  planned_pulse_id: string;
-  position: number;
-  title: string;
-  status: PulseStatus;
-  initiating_message_id: string | null;
-  checkpoint_commit_sha: string | null;
-  diff_artifact_id: string | null;
-  description: string | null;
-  pulse_branch: string | null;
-  worktree_path: string | null;
-  has_unresolved_issues: number;
-  unresolved_issues: Json;
-  is_recovery_checkpoint: number;
-  failure_reason: string | null;
-  /** What a person said when a review was rejected, or who retries what. */
-  comments: string | null;
-  start_sha: string | null;
-  /** Work in progress of the runs so far. */
-  wip_sha: string | null;
-  runs: number;
-  rejections: number;
-  extensions: number;
-  extension: JsonOrNull;
-  calls: Json;
-  agent_session_id: string | null;
-  /** What the agent's own session has spent so far. */
-  agent_usage: JsonOrNull;
-  created_at: string;
-  started_at: string | null;
-  ended_at: string | null;
-}
-
-export interface PreflightSetupsTable {
-  id: string;
-  workflow_id: string;
-  channel_id: string;
-  status: 'running' | 'completed' | 'failed';
-  progress_message: string | null;
-  error_message: string | null;
-  summary: string | null;
-  setup_commands: Json;
-  build_success: number | null;
-  created_at: string;
-  completed_at: string | null;
-}
-
-export interface PreflightBaselinesTable {
-  id: string;
-  workflow_id: string;
-  command: string | null;
-  issue_type: 'Error' | 'Warning';
-  source: 'Build' | 'Lint' | 'Test';
-  pattern: string;
-  file_path: string | null;
-  description: string | null;
-  count: number;
-  category: 'error' | 'warning' | 'flaky' | 'missing';
-  recorded_at: string;
-  /** The run of a preflight agent that is not over: not yet part of the baseline. */
-  recorded_by: string | null;
-}
-
-export interface ResearchesTable {
-  session_id: string;
-  content: Json;
-  /** As the session's file calls it: researching, implementing, complete, paused. */
-  phase: string;
-  /** What is known of the best so far; `null` before the baseline. */
-  reference: JsonOrNull;
-  baseline: number | null;
-  best: number | null;
-  best_experiment: number | null;
-  /** How long the newest good readings took. */
-  good_runs_ms: Json;
-  /** `null`: no end. */
-  iterations: number | null;
-  findings: string;
-  created_at: string;
-  /** How many sessions edit at once; 1: the session itself does. */
-  parallel: number;
-  /** The commit of the best; `null`: nothing was kept yet. */
-  best_sha: string | null;
-  /** Where the best was read: readings of different hosts are never compared. */
-  host: string | null;
-  /** What `finish --implement` made of the findings. */
-  implementation: string | null;
-  finished_by: string | null;
-  finished_at: string | null;
-}
-
-export interface ExperimentsTable {
-  session_id: string;
-  number: number;
-  status: 'running' | 'keep' | 'discard' | 'crash';
-  description: string;
-  fingerprint: string;
-  start_sha: string;
-  commit_hash: string | null;
-  wip_sha: string | null;
-  metric: number | null;
-  /** Against the best before. */
-  delta: number | null;
-  reason: string | null;
-  decision: JsonOrNull;
-  crashes: Json;
-  runs: number;
-  duration_ms: number;
-  started_at: string;
-  ended_at: string | null;
-  /** The session that edits it, where that is not the research itself; else empty. */
-  worker_id: string;
-  /** 1: something else was kept meanwhile; it is to be put on top of that and measured. */
-  is_outdated: number;
-}
-
 /** A service whose breaker is not closed; `trips`: how often it opened in a row. */
 export interface AgentBreakersTable {
   key: string;
@@ -386,14 +240,4 @@ export interface Schema {
   turns: TurnsTable;
   packs: PacksTable;
   idempotency_keys: IdempotencyKeysTable;
-  workflows: WorkflowsTable;
-  pulses: PulsesTable;
-  preflight_setups: PreflightSetupsTable;
-  preflight_baselines: PreflightBaselinesTable;
-  researches: ResearchesTable;
-  experiments: ExperimentsTable;
-  commander_tasks: CommanderTasksTable;
-  commander_comments: CommanderCommentsTable;
-  commander_messages: CommanderMessagesTable;
-  commander_outbox: CommanderOutboxTable;
 }

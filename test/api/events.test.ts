@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createApi } from '../../src/api/api.ts';
-import { createBells } from '../../src/engine/bells.ts';
+import { createBells } from '../../src/engine/wake/bells.ts';
 import type { Operations } from '../../src/operations/context.ts';
 import { followEvents } from '../../src/operations/view.ts';
 import type { Pulse } from '../../src/pulse.ts';

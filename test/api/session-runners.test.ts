@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createSessionRunners, type SessionRunnersOptions } from '../../src/api/session-runners.ts';
 import { PulseError } from '../../src/domain/errors.ts';
 import type { SessionStatus } from '../../src/domain/status.ts';
-import type { RunnerEnd } from '../../src/engine/runner.ts';
+import type { RunnerEnd } from '../../src/engine/runner/runner.ts';
 import type { Session } from '../../src/store/sessions.ts';
 import { until } from '../engine/scene.ts';
 

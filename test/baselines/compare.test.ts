@@ -4,11 +4,15 @@ import {
   type CommandBaseline,
   createBaseline,
   findFlaky,
-} from '../../src/baselines/baseline.ts';
-import { compareWithBaseline, type FindingCategory, isInDoubt } from '../../src/baselines/compare.ts';
-import type { ParsedIssue } from '../../src/baselines/issue.ts';
-import type { ParsedOutput } from '../../src/baselines/parse.ts';
-import { renderAsides, renderNewIssues } from '../../src/baselines/report.ts';
+} from '../../src/loops/workflow/checks/baseline.ts';
+import {
+  compareWithBaseline,
+  type FindingCategory,
+  isInDoubt,
+} from '../../src/loops/workflow/checks/compare.ts';
+import type { ParsedIssue } from '../../src/loops/workflow/checks/issue.ts';
+import type { ParsedOutput } from '../../src/loops/workflow/checks/parse.ts';
+import { renderAsides, renderNewIssues } from '../../src/loops/workflow/checks/report.ts';
 import { parseKept } from './outputs.ts';
 
 const broken: ParsedIssue = {

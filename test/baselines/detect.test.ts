@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isSeen, readWorktree, viewOf } from '../../src/baselines/detect/worktree.ts';
-import { detectPreflight, type Preflight } from '../../src/baselines/detect.ts';
+import { isSeen, readWorktree, viewOf } from '../../src/project/detect/worktree.ts';
+import { detectPreflight, type Preflight } from '../../src/project/detect.ts';
 
 const DEPENDENT = JSON.stringify({ dependencies: { left: '1.0.0' } });
 

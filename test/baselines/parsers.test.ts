@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { fingerprint, type ParsedIssue } from '../../src/baselines/issue.ts';
-import { parseOutput } from '../../src/baselines/parse.ts';
-import { splitSections } from '../../src/baselines/sections.ts';
+import { fingerprint, type ParsedIssue } from '../../src/loops/workflow/checks/issue.ts';
+import { parseOutput } from '../../src/loops/workflow/checks/parse.ts';
+import { splitSections } from '../../src/loops/workflow/checks/sections.ts';
 import { OUTPUTS, parseKept } from './outputs.ts';
 
 describe.each(OUTPUTS)('$name', ({ name, errors, warnings, tests }) => {

@@ -34,7 +34,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     guard: 'the trailer look-up before a commit',
-    file: 'src/engine/attempt.ts',
+    file: 'src/engine/attempt/attempt.ts',
     from: `    recognise: async () => (attempt.task.result ? workspace.findCommit(attempt) : null),\n`,
     to: '',
     suite: SIMULATION,
@@ -42,7 +42,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     guard: 'the recorded end of a run',
-    file: 'src/engine/steps.ts',
+    file: 'src/engine/runner/steps.ts',
     from: `const isRun = live.task.result?.stage === 'ran' && retry === null && isReachable(engine, live);`,
     to: `const isRun = false;`,
     suite: SIMULATION,
@@ -50,7 +50,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     guard: 'that uncommitted work is finished on its own host only',
-    file: 'src/engine/steps.ts',
+    file: 'src/engine/runner/steps.ts',
     from: ` && isReachable(engine, live);`,
     to: ';',
     suite: SIMULATION,
@@ -58,7 +58,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     guard: 'the session’s lease',
-    file: 'src/engine/session-lease.ts',
+    file: 'src/engine/runner/session-lease.ts',
     from: `  if (!(await isFree(engine, { sessionId, seen, signal }))) return null;\n`,
     to: '',
     suite: SIMULATION,
@@ -82,7 +82,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     guard: 'the two heartbeats that a living holder gets to speak up',
-    file: 'src/engine/session-lease.ts',
+    file: 'src/engine/runner/session-lease.ts',
     from: `return seen.isOver && staysOver(engine, { sessionId, seen, signal });`,
     to: `void staysOver;\n  return seen.isOver;`,
     suite: 'test/engine/session-lease.test.ts',
@@ -90,7 +90,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     guard: 'the end of a holder whose lease is over',
-    file: 'src/engine/eviction.ts',
+    file: 'src/engine/runner/eviction.ts',
     from: `  if (owners(holder) === 'alive') await evict(holder);`,
     to: '  void [owners, evict];',
     suite: SIMULATION,
@@ -130,7 +130,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     guard: 'the sweep before an interrupted attempt is done again',
-    file: 'src/engine/workspace.ts',
+    file: 'src/engine/workspace/workspace.ts',
     from: `      if (isInterrupted) await endEarlierRuns(attempt);\n`,
     to: '',
     suite: 'test/crash/sweep.test.ts',
@@ -138,7 +138,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     guard: 'the reset of an interrupted worktree',
-    file: 'src/engine/workspace.ts',
+    file: 'src/engine/workspace/workspace.ts',
     from: `if (isBegun || isInterrupted || head !== startSha)`,
     to: `if (isBegun || head !== startSha)`,
     suite: 'test/crash/sweep.test.ts',
@@ -178,7 +178,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     guard: 'the token predicate on a courier’s call',
-    file: 'src/store/commander-outbox.ts',
+    file: 'src/loops/research/commander/outbox.ts',
     from: `if (holder?.token !== token) {`,
     to: `if (holder?.token !== token && token < 0) {`,
     suite: 'test/engine/courier.test.ts',
@@ -206,7 +206,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     guard: 'that a worktree which its agent broke is not committed',
-    file: 'src/engine/attempt.ts',
+    file: 'src/engine/attempt/attempt.ts',
     from: `if (!run || fault === null) return result;`,
     to: `if (!run || fault !== '') return result;`,
     suite: 'test/engine/broken-worktree.test.ts',

@@ -1,10 +1,10 @@
 /** Research by two sessions at once, under deaths and stalls at every point. */
 import { describe, expect, it } from 'vitest';
-import { decisionSchema } from '../../src/research/decision.ts';
-import { type Reference, referenceSchema } from '../../src/research/reference.ts';
-import { listCommanderTasks } from '../../src/store/commander.ts';
+import { listCommanderTasks } from '../../src/loops/research/commander/rows.ts';
+import { decisionSchema } from '../../src/loops/research/measure/decision.ts';
+import { type Reference, referenceSchema } from '../../src/loops/research/measure/reference.ts';
+import { findResearch, listExperiments } from '../../src/loops/research/rows.ts';
 import { readEvents } from '../../src/store/events.ts';
-import { findResearch, listExperiments } from '../../src/store/research.ts';
 import { findSession, listChildren } from '../../src/store/sessions.ts';
 import { levelOf } from '../fakes/research-world.ts';
 import { type Fate, type Simulated, simulate } from '../fakes/simulation.ts';

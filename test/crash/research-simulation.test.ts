@@ -4,9 +4,9 @@ import {
   listCommanderComments,
   listCommanderMessages,
   listCommanderTasks,
-} from '../../src/store/commander.ts';
+} from '../../src/loops/research/commander/rows.ts';
+import { findResearch, listExperiments } from '../../src/loops/research/rows.ts';
 import { readEvents } from '../../src/store/events.ts';
-import { findResearch, listExperiments } from '../../src/store/research.ts';
 import { findSession } from '../../src/store/sessions.ts';
 import { type Fate, type Simulated, simulate } from '../fakes/simulation.ts';
 import { type AgentScript, attemptsOf } from '../fakes/world.ts';

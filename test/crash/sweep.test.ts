@@ -7,7 +7,7 @@ import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { claimAttempt } from '../../src/engine/claim.ts';
+import { claimAttempt } from '../../src/engine/attempt/claim.ts';
 import { createGit } from '../../src/git/exec.ts';
 import { ensureWorktree } from '../../src/git/worktree.ts';
 import { capture } from '../../src/process/capture.ts';

@@ -1,9 +1,9 @@
 /** A workflow of two pulses, the first in two runs, under deaths and stalls at every point. */
 import { describe, expect, it } from 'vitest';
+import { listPulses } from '../../src/loops/workflow/rows.ts';
 import { readEvents } from '../../src/store/events.ts';
 import { listIterations } from '../../src/store/iterations.ts';
 import { findSession } from '../../src/store/sessions.ts';
-import { listPulses } from '../../src/store/workflows.ts';
 import { workflowScript } from '../fakes/pulse-world.ts';
 import { type Fate, type Simulated, simulate } from '../fakes/simulation.ts';
 import { attemptsOf } from '../fakes/world.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nextCommand, type Standing } from '../../src/domain/next-command.ts';
 import { STOP_REASONS, type StoppedStatus, type StopReason } from '../../src/domain/status.ts';
-import { demandRaisedLimits } from '../../src/engine/limits.ts';
+import { demandRaisedLimits } from '../../src/engine/runner/raised-limits.ts';
 import type { Session } from '../../src/store/sessions.ts';
 
 const standing: Standing = {

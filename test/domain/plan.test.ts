@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parsePlan } from '../../src/domain/plan.ts';
+import { parsePlan } from '../../src/loops/workflow/plan.ts';
 
 const pulse = { title: 'T', description: 'D' };
 

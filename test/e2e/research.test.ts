@@ -13,7 +13,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { parseCommand } from '../../src/cli/parser.ts';
-import { readResearchFile } from '../../src/research/research-file.ts';
+import { readResearchFile } from '../../src/loops/research/research-file.ts';
 import { type Ended, OWN_NODE, PROGRAM, useScene } from './scene.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { parseCommand } from '../../src/cli/parser.ts';
-import { parsePlan } from '../../src/domain/plan.ts';
+import { parsePlan } from '../../src/loops/workflow/plan.ts';
 import { type Ended, OWN_NODE, PROGRAM, until, useScene } from './scene.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');

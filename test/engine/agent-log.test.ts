@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type AgentLog, createAgentLog } from '../../src/engine/agent-log.ts';
+import { type AgentLog, createAgentLog } from '../../src/engine/attempt/agent-log.ts';
 import { readEvents } from '../../src/store/events.ts';
 import { claimTask, closeTask, insertTask, type Task } from '../../src/store/inbox.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';

@@ -1,9 +1,9 @@
 /** Usage, reservations and limits: small sums that money depends on. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { reservationUsd, runLimits } from '../../src/engine/budget.ts';
-import { demandRaisedLimits } from '../../src/engine/limits.ts';
-import { budgetTokens, createUsageMeter } from '../../src/engine/usage-meter.ts';
+import { budgetTokens, createUsageMeter } from '../../src/engine/run/usage-meter.ts';
+import { reservationUsd, runLimits } from '../../src/engine/runner/budget.ts';
+import { demandRaisedLimits } from '../../src/engine/runner/raised-limits.ts';
 import { outcomesInARow, stagnantInARow } from '../../src/loops/shared/stagnation.ts';
 import type { Session } from '../../src/store/sessions.ts';
 import { stateOf } from '../loops/states.ts';

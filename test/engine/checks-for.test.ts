@@ -1,6 +1,6 @@
 /** Which checks a pulse's changes call for. A check that is wrongly skipped would be believed. */
 import { expect, it } from 'vitest';
-import { checksFor } from '../../src/loops/workflow/pulse-worktree.ts';
+import { checksFor } from '../../src/loops/workflow/checks/pulse-checks.ts';
 
 const isAsked = (scope: string | string[] | undefined, ...files: string[]): boolean =>
   checksFor([{ command: 'make', source: 'Build', scope }], files).length === 1;

@@ -1,18 +1,18 @@
 /** The courier alone, on a real store, with a commander that does as it is told. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/engine/clock.ts';
 import type { Engine } from '../../src/engine/engine.ts';
+import { systemClock } from '../../src/engine/wake/clock.ts';
 import {
   type CommanderCall,
   type CommanderReply,
   startCourier,
 } from '../../src/loops/research/commander/deliver.ts';
+import { enqueueCall, listCalls } from '../../src/loops/research/commander/outbox.ts';
 import { readReply } from '../../src/loops/research/commander/parse-reply.ts';
-import { insertCommanderTask } from '../../src/store/commander.ts';
-import { enqueueCall, listCalls } from '../../src/store/commander-outbox.ts';
+import { insertCommanderTask } from '../../src/loops/research/commander/rows.ts';
+import { insertResearch } from '../../src/loops/research/rows.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
-import { insertResearch } from '../../src/store/research.ts';
 import { admit } from '../fakes/admit.ts';
 
 const ANSWERED: CommanderReply = { kind: 'answered', taskId: 7 };

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ClosableDoorbell, createDoorbell } from '../../src/engine/doorbell.ts';
+import { type ClosableDoorbell, createDoorbell } from '../../src/engine/wake/doorbell.ts';
 import { resolveHome } from '../../src/home.ts';
 import { sessionId } from '../store/rows.ts';
 

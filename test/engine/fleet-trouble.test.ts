@@ -4,11 +4,11 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createBells } from '../../src/engine/bells.ts';
-import { systemClock } from '../../src/engine/clock.ts';
+import { runFleetDaemon } from '../../src/engine/attempt/fleet.ts';
+import { worktreeKept } from '../../src/engine/attempt/notices.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { runFleetDaemon } from '../../src/engine/fleet.ts';
-import { worktreeKept } from '../../src/engine/notices.ts';
+import { createBells } from '../../src/engine/wake/bells.ts';
+import { systemClock } from '../../src/engine/wake/clock.ts';
 import { findTask } from '../../src/store/inbox.ts';
 import { listIterations } from '../../src/store/iterations.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
@@ -16,6 +16,7 @@ import type { Store } from '../../src/store/store.ts';
 import { dispatchForTest } from '../crash/fixtures/dispatch.ts';
 import { until } from '../e2e/scene.ts';
 import { admit } from '../fakes/admit.ts';
+import { fakeLoops } from '../fakes/loops.ts';
 import { createFakeAgents, createFakeWorkspace, createWorld } from '../fakes/world.ts';
 import { makeFolder } from '../git/fixture.ts';
 import { sessionId } from '../store/rows.ts';
@@ -58,6 +59,7 @@ async function startDaemon(trouble: { claim: boolean; close: boolean }, ended?: 
     agents: createFakeAgents(access),
     bell: createBells(),
     clock: systemClock,
+    loops: fakeLoops(),
     ids: { nowMs: Date.now, randomBytes },
     trace: () => undefined,
     owner: 'daemon',

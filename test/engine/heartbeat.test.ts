@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { keepLease } from '../../src/engine/attempt/heartbeat.ts';
 import { DEFAULT_TIMING } from '../../src/engine/engine.ts';
-import { keepLease } from '../../src/engine/heartbeat.ts';
 import { createVirtualTime } from '../fakes/virtual-time.ts';
 
 const MINUTE = 60_000;

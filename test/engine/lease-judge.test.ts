@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createLeaseJudge, type SeenLease } from '../../src/engine/attempt/lease-judge.ts';
 import { DEFAULT_TIMING } from '../../src/engine/engine.ts';
-import { createLeaseJudge, type SeenLease } from '../../src/engine/lease-judge.ts';
 
 /** A judge whose clock and store's clock are moved by hand; it looks once a second while time passes. */
 function makeJudge() {

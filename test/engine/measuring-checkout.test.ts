@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ensureWorktree } from '../../src/git/worktree.ts';
-import { createMeasuringCheckouts } from '../../src/loops/research/measuring-checkout.ts';
+import { createMeasuringCheckouts } from '../../src/loops/research/measure/measuring-checkout.ts';
 import { makeFolder, makeRepo, write } from '../git/fixture.ts';
 
 function openRoom() {

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { CrashPoint } from '../../src/engine/actions.ts';
-import { abortSession } from '../../src/engine/control.ts';
+import { abortSession } from '../../src/engine/runner/control.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import { fakeLoops } from '../fakes/loops.ts';
 import { makeScene, type Scene } from './scene.ts';

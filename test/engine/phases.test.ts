@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createPhaseTeller } from '../../src/engine/attempt/phase-teller.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { createPhaseTeller } from '../../src/engine/phase-teller.ts';
 import type { Task } from '../../src/store/inbox.ts';
 import { writeTrustedConfig } from '../fakes/trusted-config.ts';
 import { COMPLETE, makeScene } from './scene.ts';

@@ -1,16 +1,16 @@
 /** What a preflight agent may do to the record of its run, over a real store. */
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createAgentLog } from '../../src/engine/agent-log.ts';
-import { systemClock } from '../../src/engine/clock.ts';
-import { runIdOf } from '../../src/engine/held-attempt.ts';
+import { createAgentLog } from '../../src/engine/attempt/agent-log.ts';
+import { runIdOf } from '../../src/engine/attempt/held-attempt.ts';
+import { systemClock } from '../../src/engine/wake/clock.ts';
 import { createPreflightProtocol } from '../../src/loops/workflow/preflight-protocol.ts';
+import { listRecorded } from '../../src/loops/workflow/recorded-issues.ts';
+import { insertWorkflow } from '../../src/loops/workflow/rows.ts';
 import type { PreflightWork, WorkflowRun } from '../../src/loops/workflow/work-data.ts';
 import { claimTask, insertTask, requeueTask } from '../../src/store/inbox.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
-import { listRecorded } from '../../src/store/recorded-issues.ts';
 import type { Store } from '../../src/store/store.ts';
-import { insertWorkflow } from '../../src/store/workflows.ts';
 import type { ToolReply } from '../../src/tools/contract.ts';
 import { admit } from '../fakes/admit.ts';
 import { newTask, SPEC, sessionId } from '../store/rows.ts';

@@ -1,6 +1,6 @@
 /** How completion is judged; the test controls worktree and checks (docs/protocol/workflow.md, Completion). */
 import { describe, expect, it } from 'vitest';
-import type { BaselineIssue } from '../../src/domain/workflow.ts';
+import type { BaselineIssue } from '../../src/loops/workflow/model.ts';
 import { createPulseProtocol } from '../../src/loops/workflow/pulse-protocol.ts';
 import type { CheckResult, PulseWorktree } from '../../src/loops/workflow/pulse-worktree.ts';
 import type { PulseWork, WorkflowRun } from '../../src/loops/workflow/work-data.ts';

@@ -1,6 +1,6 @@
 /** What an agent tells of its spending is bounded: it can exhaust its budget, and nothing else. */
 import { describe, expect, it } from 'vitest';
-import { createUsageMeter } from '../../src/engine/usage-meter.ts';
+import { createUsageMeter } from '../../src/engine/run/usage-meter.ts';
 import { COMPLETE, makeScene } from './scene.ts';
 
 describe('an agent that reports more than anybody can spend', () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { type RetryStop, watchRetries } from '../../src/engine/retry-patience.ts';
+import { type RetryStop, watchRetries } from '../../src/engine/run/retry-patience.ts';
 
 const RETRY = { type: 'retry', attempt: 1, status: 429 } as const;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Engine } from '../../src/engine/engine.ts';
 import { DEFAULT_TIMING } from '../../src/engine/engine.ts';
-import { holdSession } from '../../src/engine/session-lease.ts';
+import { holdSession } from '../../src/engine/runner/session-lease.ts';
 import { readSessionLease, renewSessionLease } from '../../src/store/leases.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import type { Store } from '../../src/store/store.ts';

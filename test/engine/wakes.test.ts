@@ -2,12 +2,12 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createBells } from '../../src/engine/bells.ts';
-import { systemClock } from '../../src/engine/clock.ts';
-import { requestPause } from '../../src/engine/control.ts';
 import { DEFAULT_TIMING, type Engine } from '../../src/engine/engine.ts';
 import { createLoops } from '../../src/engine/loops.ts';
-import { runSession } from '../../src/engine/runner.ts';
+import { requestPause } from '../../src/engine/runner/control.ts';
+import { runSession } from '../../src/engine/runner/runner.ts';
+import { createBells } from '../../src/engine/wake/bells.ts';
+import { systemClock } from '../../src/engine/wake/clock.ts';
 import { createGoalLoop } from '../../src/loops/goal/index.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import { getSession } from '../../src/store/sessions.ts';

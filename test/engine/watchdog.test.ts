@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AttemptSpec } from '../../src/domain/attempt.ts';
-import { type StopCause, watch } from '../../src/engine/watchdog.ts';
+import { type StopCause, watch } from '../../src/engine/run/watchdog.ts';
 
 const NONE: AttemptSpec['limits'] = {
   hardMs: 3_600_000,

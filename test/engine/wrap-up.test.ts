@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { createWrapUp } from '../../src/engine/wrap-up.ts';
+import { createWrapUp } from '../../src/engine/run/deadline-notice.ts';
 import { defineTool } from '../../src/tools/contract.ts';
 
 const LIMITS = { idleMs: null, usd: null, tokens: null };

@@ -1,7 +1,7 @@
 /** The loops of Pulse, on fake ports. */
 import type { Loop } from '../../src/engine/loop.ts';
 import { createLoops, type Loops } from '../../src/engine/loops.ts';
-import { plainBrief } from '../../src/engine/plain-brief.ts';
+import { plainBrief } from '../../src/engine/runner/plain-brief.ts';
 import { createGoalLoop, type GoalLoopOptions } from '../../src/loops/goal/index.ts';
 import { createResearchLoop, type ResearchLoopOptions } from '../../src/loops/research/index.ts';
 import { createWorkflowLoop, type WorkflowLoopOptions } from '../../src/loops/workflow/index.ts';

@@ -1,10 +1,10 @@
 /** The small model's side of a workflow: pulse branches, work in progress, recovery checkpoints, preflight. */
 import { PulseError } from '../../src/domain/errors.ts';
-import { parsePlan } from '../../src/domain/plan.ts';
-import { unitWipRef } from '../../src/git/pulse-refs.ts';
+import { unitWipRef } from '../../src/git/refs.ts';
+import { parsePlan } from '../../src/loops/workflow/plan.ts';
 import type { PulseWorktree } from '../../src/loops/workflow/pulse-worktree.ts';
+import { insertPulse, insertWorkflow, updateWorkflow } from '../../src/loops/workflow/rows.ts';
 import { type Store, storeNow } from '../../src/store/store.ts';
-import { insertPulse, insertWorkflow, updateWorkflow } from '../../src/store/workflows.ts';
 import { type AgentScript, shortRef, type WorldAccess } from './world.ts';
 
 export function createFakePulses({ world, gate }: WorldAccess): PulseWorktree {

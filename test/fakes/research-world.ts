@@ -1,14 +1,14 @@
 /** The small model's side of research: a metric that falls with what was kept, read without noise or with some. */
 
 import type { HeldAttempt } from '../../src/engine/ports.ts';
-import type { MeasureReport, Measurer } from '../../src/loops/research/measure.ts';
-import { NOTHING_MEASURED } from '../../src/loops/research/measure.ts';
+import { nextStep } from '../../src/loops/research/measure/decide.ts';
+import type { Reading } from '../../src/loops/research/measure/decision.ts';
+import type { MeasureReport, Measurer } from '../../src/loops/research/measure/measure.ts';
+import { NOTHING_MEASURED } from '../../src/loops/research/measure/measure.ts';
+import { nextBaselineStep } from '../../src/loops/research/measure/reference.ts';
+import { mean } from '../../src/loops/research/measure/statistics.ts';
+import { insertResearch } from '../../src/loops/research/rows.ts';
 import { experimentWorkSchema } from '../../src/loops/research/work-data.ts';
-import { nextStep } from '../../src/research/decide.ts';
-import type { Reading } from '../../src/research/decision.ts';
-import { nextBaselineStep } from '../../src/research/reference.ts';
-import { mean } from '../../src/research/statistics.ts';
-import { insertResearch } from '../../src/store/research.ts';
 import { getControl } from '../../src/store/sessions.ts';
 import { type Store, toJson } from '../../src/store/store.ts';
 import type { World, WorldAccess } from './world.ts';

@@ -1,10 +1,10 @@
 /** Whole sessions in one process, on a real in-memory store, with virtual time and processes that die or stall. */
 
-import { requestPause } from '../../src/engine/control.ts';
+import { createLeaseJudge } from '../../src/engine/attempt/lease-judge.ts';
 import { DEFAULT_TIMING, type Engine } from '../../src/engine/engine.ts';
-import { createLeaseJudge } from '../../src/engine/lease-judge.ts';
 import type { LoopHost, LoopModule } from '../../src/engine/loops.ts';
-import { runSession } from '../../src/engine/runner.ts';
+import { requestPause } from '../../src/engine/runner/control.ts';
+import { runSession } from '../../src/engine/runner/runner.ts';
 import { readEvents } from '../../src/store/events.ts';
 import { endedTasks, findTask, type Task } from '../../src/store/inbox.ts';
 import { listIterations } from '../../src/store/iterations.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/engine/clock.ts';
+import type { Clock } from '../../src/engine/wake/clock.ts';
 
 /** Time that moves only when everybody waits. Everything in a simulation is promises, so one turn settles it all. */
 export interface VirtualTime {

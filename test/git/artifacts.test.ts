@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readArtifacts } from '../../src/git/artifacts.ts';
 import { stageAll } from '../../src/git/stage.ts';
+import { readArtifacts } from '../../src/loops/workflow/artifacts.ts';
 import { makeSession, write } from './fixture.ts';
 
 const many = (folder: string, count: number): Record<string, string> =>

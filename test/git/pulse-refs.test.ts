@@ -1,8 +1,8 @@
 /** A pulse's branch is Pulse's until a person works on it; then it stays (docs/protocol/workflow.md, Branches). */
 import { describe, expect, it } from 'vitest';
 import { landCommit } from '../../src/git/landing.ts';
-import { giveUpPulse } from '../../src/git/pulse-refs.ts';
 import { wipRef, writeRefs } from '../../src/git/refs.ts';
+import { giveUpPulse } from '../../src/loops/workflow/pulse-refs.ts';
 import { IDENTITY, makeRepo, type Repo, write } from './fixture.ts';
 
 const BRANCH = 'flow--one';

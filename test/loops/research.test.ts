@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { AttemptResult, RunReport } from '../../src/domain/attempt.ts';
 import { decideResearch } from '../../src/loops/research/decide.ts';
-import { researchFileOf } from '../../src/loops/research/measure.ts';
+import { researchFileOf } from '../../src/loops/research/measure/measure.ts';
+import type { Experiment, Research } from '../../src/loops/research/rows.ts';
 import type { ExperimentChange, ResearchState } from '../../src/loops/research/state.ts';
-import type { Experiment, Research } from '../../src/store/research.ts';
 import { reported } from './states.ts';
 
 const CONTENT = {

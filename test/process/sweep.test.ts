@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runsUntil } from '../../src/engine/held-attempt.ts';
+import { runsUntil } from '../../src/engine/attempt/held-attempt.ts';
 import { canUseCgroups, createCgroup, endCgroup, entryOf, findCgroups } from '../../src/process/cgroup.ts';
 import { endAll, killExactly, ownLine } from '../../src/process/ending.ts';
 import { openProcessTable } from '../../src/process/process-table.ts';

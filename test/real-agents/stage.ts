@@ -9,7 +9,7 @@ import type { PulseEvent } from '../../src/domain/events.ts';
 import type { FailureClass } from '../../src/domain/failures.ts';
 import { createRedactor } from '../../src/domain/redact.ts';
 import type { Trace } from '../../src/engine/actions.ts';
-import { createAgentHost } from '../../src/engine/agent-host.ts';
+import { createAgentHost } from '../../src/engine/run/agent-host.ts';
 import type { StartInput } from '../../src/operations/start.ts';
 import type { Session } from '../../src/store/sessions.ts';
 import { createToolEndpoint } from '../../src/tools/endpoint.ts';

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { sessionFileSchema } from '../../src/loops/research/report/session-file.ts';
 import { createPulse } from '../../src/pulse.ts';
-import { sessionFileSchema } from '../../src/research/session-file.ts';
 import { createScratch } from '../fakes/scratch.ts';
 import { idea, prepareLab, research, startResearch, tell } from './lab.ts';
 

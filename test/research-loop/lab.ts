@@ -1,7 +1,7 @@
 /** A repository whose metric is what its in-scope script prints, and agents that are shell scripts, one for each experiment. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { ResearchRows } from '../../src/operations/research/research.ts';
+import type { ResearchRows } from '../../src/loops/research/operations/research.ts';
 import type { Pulse } from '../../src/pulse.ts';
 import type { Scratch } from '../fakes/scratch.ts';
 

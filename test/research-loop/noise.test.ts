@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Decision } from '../../src/loops/research/measure/decision.ts';
 import { createPulse } from '../../src/pulse.ts';
-import type { Decision } from '../../src/research/decision.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 import { idea, prepareLab, RESEARCH, research } from './lab.ts';
 

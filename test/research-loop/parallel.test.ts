@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Experiment } from '../../src/loops/research/rows.ts';
 import { createPulse } from '../../src/pulse.ts';
-import type { Experiment } from '../../src/store/research.ts';
 import { createScratch } from '../fakes/scratch.ts';
 import { prepareLab, RESEARCH, research, startResearch, tell } from './lab.ts';
 

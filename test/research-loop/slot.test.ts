@@ -15,7 +15,7 @@ import {
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createMeasuringSlot, measuringSlotPath } from '../../src/loops/research/measuring-slot.ts';
+import { createMeasuringSlot, measuringSlotPath } from '../../src/loops/research/measure/measuring-slot.ts';
 import { currentOwner, formatOwner } from '../../src/process/owner.ts';
 import { createPulse } from '../../src/pulse.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';

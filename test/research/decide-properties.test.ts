@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextStep } from '../../src/research/decide.ts';
-import { decisionSchema, type Reading } from '../../src/research/decision.ts';
-import type { Reference } from '../../src/research/reference.ts';
-import type { Question } from '../../src/research/trial.ts';
+import { nextStep } from '../../src/loops/research/measure/decide.ts';
+import { decisionSchema, type Reading } from '../../src/loops/research/measure/decision.ts';
+import type { Reference } from '../../src/loops/research/measure/reference.ts';
+import type { Question } from '../../src/loops/research/measure/trial.ts';
 import { cycle, referenceOf, settle } from './scenario.ts';
 
 /** A test of 160 with a best reading for every second, two comparisons of 160, and what may be unreadable or missing. */

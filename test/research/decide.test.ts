@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { nextStep } from '../../src/research/decide.ts';
-import { decisionSchema, type Reading } from '../../src/research/decision.ts';
-import { explainDecision } from '../../src/research/decision-words.ts';
+import { nextStep } from '../../src/loops/research/measure/decide.ts';
+import { decisionSchema, type Reading } from '../../src/loops/research/measure/decision.ts';
+import { explainDecision } from '../../src/loops/research/measure/decision-words.ts';
 import {
   levelOf,
   nextBaselineStep,
   referenceSchema,
   variance,
   withBestReading,
-} from '../../src/research/reference.ts';
-import { RULE } from '../../src/research/rule.ts';
-import type { Question } from '../../src/research/trial.ts';
+} from '../../src/loops/research/measure/reference.ts';
+import { RULE } from '../../src/loops/research/measure/rule.ts';
+import type { Question } from '../../src/loops/research/measure/trial.ts';
 import { cycle, NOISY_BASELINE, referenceOf, settle } from './scenario.ts';
 
 const EXACT: Question = {

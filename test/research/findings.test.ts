@@ -1,8 +1,13 @@
 /** What a session has found and what comes next, read off its rows. */
 import { describe, expect, it } from 'vitest';
-import { parsePlan } from '../../src/domain/plan.ts';
-import { type FindingsInput, type FoundRow, findingsOf, nextStepsOf } from '../../src/research/findings.ts';
-import { implementationPlan } from '../../src/research/implementation.ts';
+import {
+  type FindingsInput,
+  type FoundRow,
+  findingsOf,
+  nextStepsOf,
+} from '../../src/loops/research/report/findings.ts';
+import { implementationPlan } from '../../src/loops/research/report/implementation.ts';
+import { parsePlan } from '../../src/loops/workflow/plan.ts';
 
 const row = (
   iteration: number,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { globMatcher } from '../../src/research/glob.ts';
+import { globMatcher } from '../../src/files/glob.ts';
 
 const matches = (path: string, pattern: string): boolean => globMatcher([pattern])(path);
 

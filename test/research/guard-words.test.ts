@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { firstCaught } from '../../src/research/caught.ts';
-import { nextStepsOf } from '../../src/research/findings.ts';
+import { firstCaught } from '../../src/loops/research/measure/violations.ts';
+import { nextStepsOf } from '../../src/loops/research/report/findings.ts';
 
 const FINDINGS = {
   breaches: [],

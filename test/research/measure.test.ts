@@ -6,9 +6,9 @@ import {
   type CrashSigns,
   crashKind,
   mayFix,
-} from '../../src/research/crash.ts';
-import { readMetric } from '../../src/research/metric.ts';
-import { timeLimitMs } from '../../src/research/time-limit.ts';
+} from '../../src/loops/research/measure/crash.ts';
+import { readMetric } from '../../src/loops/research/measure/metric.ts';
+import { timeLimitMs } from '../../src/loops/research/measure/time-limit.ts';
 
 describe('the metric', () => {
   it.each<[string, number]>([

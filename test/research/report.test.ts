@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { explainDecision } from '../../src/research/decision-words.ts';
-import { escapeMarkup } from '../../src/research/escape.ts';
-import { layoutPlot, type PlotData, type PlotRow } from '../../src/research/plot.ts';
-import { plotSvg } from '../../src/research/plot-svg.ts';
-import { plotTerminal } from '../../src/research/plot-terminal.ts';
-import { progressOf } from '../../src/research/progress.ts';
-import { type ReportData, type ReportRow, reportHtml } from '../../src/research/report.ts';
-import { triedStrategies } from '../../src/research/strategy.ts';
+import { triedStrategies } from '../../src/loops/research/ideas/strategy.ts';
+import { explainDecision } from '../../src/loops/research/measure/decision-words.ts';
+import { escapeMarkup } from '../../src/loops/research/report/escape.ts';
+import { layoutPlot, type PlotData, type PlotRow } from '../../src/loops/research/report/plot.ts';
+import { plotSvg } from '../../src/loops/research/report/plot-svg.ts';
+import { plotTerminal } from '../../src/loops/research/report/plot-terminal.ts';
+import { progressOf } from '../../src/loops/research/report/progress.ts';
+import { type ReportData, type ReportRow, reportHtml } from '../../src/loops/research/report/report-page.ts';
 import { cycle, NOISY_BASELINE, referenceOf, settle } from './scenario.ts';
 
 const row = (iteration: number, status: PlotRow['status'], metric: number | null): PlotRow => ({

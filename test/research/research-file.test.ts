@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readResearchFile } from '../../src/research/research-file.ts';
+import { readResearchFile } from '../../src/loops/research/research-file.ts';
 
 const SMALLEST = {
   goal: 'Make it fast',

@@ -1,7 +1,7 @@
-import { open, stepAt, take } from '../../src/research/decide.ts';
-import type { Decision } from '../../src/research/decision.ts';
-import { nextBaselineStep, type Reference } from '../../src/research/reference.ts';
-import type { Question } from '../../src/research/trial.ts';
+import { open, stepAt, take } from '../../src/loops/research/measure/decide.ts';
+import type { Decision } from '../../src/loops/research/measure/decision.ts';
+import { nextBaselineStep, type Reference } from '../../src/loops/research/measure/reference.ts';
+import type { Question } from '../../src/loops/research/measure/trial.ts';
 
 export interface Settled {
   decision: Decision;

@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Findings, firstCaught } from '../../src/research/caught.ts';
-import { pinnedFiles, type Scope, scopeBreaches, scopeMatcher } from '../../src/research/scope.ts';
-import { shellWords } from '../../src/research/shell-words.ts';
+import {
+  pinnedFiles,
+  type Scope,
+  scopeBreaches,
+  scopeMatcher,
+} from '../../src/loops/research/measure/scope.ts';
+import { shellWords } from '../../src/loops/research/measure/shell-words.ts';
+import { type Findings, firstCaught } from '../../src/loops/research/measure/violations.ts';
 
 const words = (command: string): string[] => shellWords(command).map(({ text }) => text);
 const scope = (given: Partial<Scope>): Scope => ({

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextBaselineStep, type Reference, variance, withNewBest } from '../../src/research/reference.ts';
-import { mean, median, squaresAround } from '../../src/research/statistics.ts';
+import {
+  nextBaselineStep,
+  type Reference,
+  variance,
+  withNewBest,
+} from '../../src/loops/research/measure/reference.ts';
+import { mean, median, squaresAround } from '../../src/loops/research/measure/statistics.ts';
 
 describe('the arithmetic', () => {
   it('has the same result to the last bit in whatever order', () => {

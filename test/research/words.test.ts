@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { taskComment, taskDescription, taskResult } from '../../src/research/commander-texts.ts';
-import type { Decision } from '../../src/research/decision.ts';
-import { formatDelta, formatFigure, formatShare } from '../../src/research/figures.ts';
-import { ideaFingerprint } from '../../src/research/fingerprint.ts';
-import { ANTI_PATTERNS, PRIORITIES, triesVariantsOnly } from '../../src/research/ideation.ts';
+import { taskComment, taskDescription, taskResult } from '../../src/loops/research/commander/texts.ts';
+import { ideaFingerprint } from '../../src/loops/research/ideas/fingerprint.ts';
+import { ANTI_PATTERNS, PRIORITIES, triesVariantsOnly } from '../../src/loops/research/ideas/ideation.ts';
+import { STUCK_STEPS, stuckAfter } from '../../src/loops/research/ideas/stuck.ts';
+import type { Decision } from '../../src/loops/research/measure/decision.ts';
+import { isSurprising } from '../../src/loops/research/measure/surprise.ts';
+import { formatDelta, formatFigure, formatShare } from '../../src/loops/research/report/figures.ts';
 import {
   finalLines,
   isStatusDue,
@@ -11,11 +13,18 @@ import {
   mailboxStatus,
   progressOf,
   statusLine,
-} from '../../src/research/progress.ts';
-import { type ResultRow, resultLine, resultsFile, resultsHeader } from '../../src/research/results.ts';
-import { isSessionFileDue, sessionFile, sessionFileSchema } from '../../src/research/session-file.ts';
-import { STUCK_STEPS, stuckAfter } from '../../src/research/stuck.ts';
-import { isSurprising } from '../../src/research/surprise.ts';
+} from '../../src/loops/research/report/progress.ts';
+import {
+  type ResultRow,
+  resultLine,
+  resultsFile,
+  resultsHeader,
+} from '../../src/loops/research/report/results.ts';
+import {
+  isSessionFileDue,
+  sessionFile,
+  sessionFileSchema,
+} from '../../src/loops/research/report/session-file.ts';
 import { cycle, referenceOf, settle } from './scenario.ts';
 
 const row = (given: Partial<ResultRow>): ResultRow => ({

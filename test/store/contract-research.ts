@@ -1,9 +1,7 @@
 /** What is read of a long research without reading all of it; a part of the store's contract. */
 import { describe, expect, it } from 'vitest';
 import type { LiveIteration, SessionState, Verdict } from '../../src/engine/loop.ts';
-import { settleResearch } from '../../src/loops/research/settle.ts';
-import type { ResearchState } from '../../src/loops/research/state.ts';
-import { createStrategyMarks } from '../../src/loops/research/strategy-marks.ts';
+import { createStrategyMarks } from '../../src/loops/research/ideas/strategy-marks.ts';
 import {
   endsSinceBest,
   findResearch,
@@ -15,7 +13,9 @@ import {
   newestDecided,
   updateExperiment,
   updateResearch,
-} from '../../src/store/research.ts';
+} from '../../src/loops/research/rows.ts';
+import { settleResearch } from '../../src/loops/research/settle.ts';
+import type { ResearchState } from '../../src/loops/research/state.ts';
 import { getControl, getSession } from '../../src/store/sessions.ts';
 import { type Store, toJson } from '../../src/store/store.ts';
 import { admit } from '../fakes/admit.ts';

@@ -1,13 +1,11 @@
 /** The part of the store's contract that keeps a plan's editor and a runner apart. */
 import type { KyselyPlugin } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { Plan } from '../../src/domain/plan.ts';
-import type { BaselineIssue } from '../../src/domain/workflow.ts';
+import { listBaseline, replaceBaseline } from '../../src/loops/workflow/baseline-rows.ts';
+import type { BaselineIssue } from '../../src/loops/workflow/model.ts';
+import type { Plan } from '../../src/loops/workflow/plan.ts';
 import { createPulseWork, type PulseWorkOptions } from '../../src/loops/workflow/pulse-work.ts';
-import type { PulseWork } from '../../src/loops/workflow/work-data.ts';
-import { listBaseline, replaceBaseline } from '../../src/store/baselines.ts';
-import { forgetRecorded, listRecorded, recordIssue } from '../../src/store/recorded-issues.ts';
-import type { Store } from '../../src/store/store.ts';
+import { forgetRecorded, listRecorded, recordIssue } from '../../src/loops/workflow/recorded-issues.ts';
 import {
   findPreflight,
   findWorkflow,
@@ -18,7 +16,9 @@ import {
   movePulse,
   removeProposedPulses,
   tellProgress,
-} from '../../src/store/workflows.ts';
+} from '../../src/loops/workflow/rows.ts';
+import type { PulseWork } from '../../src/loops/workflow/work-data.ts';
+import type { Store } from '../../src/store/store.ts';
 import { admit } from '../fakes/admit.ts';
 import { sessionId } from './rows.ts';
 

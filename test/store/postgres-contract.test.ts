@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createAgentLog } from '../../src/engine/agent-log.ts';
-import { systemClock } from '../../src/engine/clock.ts';
+import { createAgentLog } from '../../src/engine/attempt/agent-log.ts';
+import { systemClock } from '../../src/engine/wake/clock.ts';
 import { readEvents } from '../../src/store/events.ts';
 import { claimTask, insertTask } from '../../src/store/inbox.ts';
 import { openPostgres } from '../../src/store/open-postgres.ts';

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/engine/clock.ts';
+import { systemClock } from '../../src/engine/wake/clock.ts';
 import { openPostgres } from '../../src/store/open-postgres.ts';
 import { createPatientStore } from '../../src/store/patient.ts';
 import { CommitUnknownError, type Db, type Store } from '../../src/store/store.ts';

@@ -2,11 +2,11 @@
 import { DatabaseSync } from 'node:sqlite';
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { nextCall } from '../../src/store/commander-outbox.ts';
+import { nextCall } from '../../src/loops/research/commander/outbox.ts';
+import { isFollowedByResearch, runningExperiment } from '../../src/loops/research/rows.ts';
 import { countEnded, readFigures } from '../../src/store/figures.ts';
 import { claimTask, nextDueMs } from '../../src/store/inbox.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
-import { isFollowedByResearch, runningExperiment } from '../../src/store/research.ts';
 import type { Schema } from '../../src/store/schema.ts';
 import { listChildren, listSessions } from '../../src/store/sessions.ts';
 import type { Db } from '../../src/store/store.ts';

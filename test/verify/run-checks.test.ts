@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../src/domain/redact.ts';
-import { type CheckRun, runChecks } from '../../src/verify/run-checks.ts';
+import { type CheckRun, runChecks } from '../../src/project/run-checks.ts';
 import { useScene } from '../process/scene.ts';
 
 describe('checks that Pulse runs itself', () => {

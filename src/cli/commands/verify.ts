@@ -1,11 +1,11 @@
 import { formatDuration } from '../../domain/durations.ts';
-import { unresolvedLines } from '../../domain/unresolved.ts';
+import { wordsFor } from '../../loops/words.ts';
+import { unresolvedLines } from '../../loops/workflow/unresolved.ts';
 import type { CheckedEvidence, Verdict, VerifyReport } from '../../operations/verify.ts';
 import type { Style } from '../../terminal/style.ts';
 import { sanitizeForTerminal, sanitizeLine } from '../../terminal/text.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { onInterrupt } from '../follow/interrupts.ts';
-import { wordsFor } from '../loops/words.ts';
 import { openPulse } from '../open-pulse.ts';
 
 const MEANING: Record<Verdict, string> = {

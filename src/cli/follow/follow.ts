@@ -2,10 +2,10 @@
 import { constants } from 'node:os';
 import { isPulseError, type PulseError } from '../../domain/errors.ts';
 import { EXIT_CODES } from '../../domain/status.ts';
+import { followerFor } from '../../loops/followers.ts';
 import type { Pulse } from '../../pulse.ts';
 import type { Session } from '../../store/sessions.ts';
 import { keptRefs } from '../kept-refs.ts';
-import { followerFor } from '../loops/followers.ts';
 import type { Output } from '../output.ts';
 import { runnerLog } from '../session-runner.ts';
 import { INTERRUPT_ANSWERS, type InterruptSignal, onInterrupt, readInterruptAnswer } from './interrupts.ts';

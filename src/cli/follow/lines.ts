@@ -1,9 +1,9 @@
 /** The lines a follower leaves behind: one for each iteration that ended, one for whatever interrupted it. */
 import { formatDuration } from '../../domain/durations.ts';
 import type { PulseEvent } from '../../domain/events.ts';
+import { followerFor } from '../../loops/followers.ts';
 import { sanitizeLine, shorten } from '../../terminal/text.ts';
 import { budgetText, changesText, omitted, waiting } from '../event-text.ts';
-import { followerFor } from '../loops/followers.ts';
 import type { Room } from './loop-follower.ts';
 import type { Progress } from './progress.ts';
 

@@ -1,8 +1,8 @@
 import { formatDuration } from '../../domain/durations.ts';
+import { wordsFor } from '../../loops/words.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Style } from '../../terminal/style.ts';
 import { displayWidth, sanitizeLine, shorten } from '../../terminal/text.ts';
-import { wordsFor } from '../loops/words.ts';
 import type { Side } from '../output.ts';
 import { waitingText } from '../waiting-text.ts';
 import { eventLines } from './lines.ts';

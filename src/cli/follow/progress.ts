@@ -1,10 +1,10 @@
 /** What a session is doing right now, folded from its events. Pure: every view draws from it. */
 import type { PulseEvent } from '../../domain/events.ts';
 import { type Phase, phaseWords } from '../../domain/phase.ts';
+import { followerFor } from '../../loops/followers.ts';
 import type { Waiting } from '../../operations/view.ts';
 import type { Session } from '../../store/sessions.ts';
 import { sanitizeLine } from '../../terminal/text.ts';
-import { followerFor } from '../loops/followers.ts';
 import { waitOfEvent } from '../waiting-text.ts';
 
 export type Step =

@@ -2,12 +2,12 @@
 import { formatDuration } from '../../domain/durations.ts';
 import { nextCommand } from '../../domain/next-command.ts';
 import type { SessionStatus } from '../../domain/status.ts';
-import { type Unresolved, unresolvedLines } from '../../domain/unresolved.ts';
 import { headRef } from '../../git/session-head.ts';
+import { wordsFor } from '../../loops/words.ts';
+import { type Unresolved, unresolvedLines } from '../../loops/workflow/unresolved.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Style } from '../../terminal/style.ts';
 import { sanitizeForTerminal, sanitizeLine } from '../../terminal/text.ts';
-import { wordsFor } from '../loops/words.ts';
 
 export const STATUS_MARKS: Record<
   SessionStatus,

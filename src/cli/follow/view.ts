@@ -1,10 +1,10 @@
 /** What a followed session looks like: a live view on a terminal, plain lines elsewhere, JSON when asked. */
 import { formatDuration } from '../../domain/durations.ts';
 import type { PulseEvent } from '../../domain/events.ts';
+import { followerFor } from '../../loops/followers.ts';
+import { wordsFor } from '../../loops/words.ts';
 import type { Session } from '../../store/sessions.ts';
 import { sanitizeLine } from '../../terminal/text.ts';
-import { followerFor } from '../loops/followers.ts';
-import { wordsFor } from '../loops/words.ts';
 import type { Output } from '../output.ts';
 import { eventLines } from './lines.ts';
 import { createLiveView } from './live-view.ts';

@@ -3,7 +3,7 @@ import { type Anchor, resolveAnchor } from '../../context/anchors.ts';
 import { buildIterationPrompt } from '../../context/brief.ts';
 import type { LastOutcome } from '../../context/brief-sections.ts';
 import type { ComposedBrief } from '../../engine/ports.ts';
-import { turnOf } from '../../engine/turns.ts';
+import { turnOf } from '../../engine/runner/turns.ts';
 import type { IterationHead } from '../../store/iterations.ts';
 import { notesFor } from '../../store/notes.ts';
 import type { Session, SessionControl } from '../../store/sessions.ts';

@@ -1,20 +1,20 @@
 /** The research loop: an experiment is one change. The model has the idea; Pulse measures and decides. */
 import type { AttemptResult } from '../../domain/attempt.ts';
 import { readSignal } from '../../domain/signals.ts';
-import { budgetStop } from '../../engine/budget.ts';
 import type { LiveIteration, SessionState as State, Step, Stop, Verdict } from '../../engine/loop.ts';
-import { type CrashKind, mayFix } from '../../research/crash.ts';
-import type { Direction } from '../../research/decision.ts';
-import { explainDecision } from '../../research/decision-words.ts';
-import { describedBy } from '../../research/description.ts';
-import { ideaFingerprint } from '../../research/fingerprint.ts';
-import { isSurprising } from '../../research/surprise.ts';
-import type { Experiment } from '../../store/research.ts';
+import { budgetStop } from '../../engine/runner/budget.ts';
 import { baseStep } from '../shared/base-step.ts';
 import { judgeFailure } from '../shared/failures.ts';
 import { loopSignal, stopBeforeNext } from '../shared/verdict-parts.ts';
+import { describedBy } from './ideas/description.ts';
+import { ideaFingerprint } from './ideas/fingerprint.ts';
 import { experimentLanding } from './landings.ts';
-import { BASELINE_UNIT, type MeasureReport } from './measure.ts';
+import { type CrashKind, mayFix } from './measure/crash.ts';
+import type { Direction } from './measure/decision.ts';
+import { explainDecision } from './measure/decision-words.ts';
+import { BASELINE_UNIT, type MeasureReport } from './measure/measure.ts';
+import { isSurprising } from './measure/surprise.ts';
+import type { Experiment } from './rows.ts';
 import type { ExperimentChange, ResearchState } from './state.ts';
 import { readIdea, readMeasured } from './work-data.ts';
 

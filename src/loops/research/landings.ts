@@ -1,9 +1,8 @@
 /** Where the commits of an experiment go. */
 import type { Landing } from '../../engine/loop.ts';
-import { unitWipRef } from '../../git/pulse-refs.ts';
-import { discardedRef } from '../../git/refs.ts';
-import type { Experiment } from '../../store/research.ts';
+import { discardedRef, unitWipRef } from '../../git/refs.ts';
 import type { Session } from '../../store/sessions.ts';
+import type { Experiment } from './rows.ts';
 
 /** Kept on the branch, kept aside for the next run, or kept under a name of its own although it was not better. */
 export function experimentLanding(

@@ -1,12 +1,12 @@
 import type { LoopHost } from '../../engine/loops.ts';
-import { experimentMaterial } from '../../git/experiment-material.ts';
 import { createCommanders } from './commander/mcp-client.ts';
-import { createExperimentBriefs } from './experiment-brief.ts';
+import { createExperimentBriefs } from './experiment/experiment-brief.ts';
+import { experimentMaterial } from './experiment-material.ts';
 import { createResearchLoop } from './index.ts';
-import { createMeasurer } from './measurer.ts';
-import { createMeasuringSlot, measuringSlotPath } from './measuring-slot.ts';
-import { writeReport } from './report.ts';
-import { createResearchFiles } from './research-files.ts';
+import { createMeasurer } from './measure/measurer.ts';
+import { createMeasuringSlot, measuringSlotPath } from './measure/measuring-slot.ts';
+import { createResearchFiles } from './report/research-files.ts';
+import { writeReport } from './report/write-report.ts';
 
 /** On the real machine: its git, its one slot for measuring, commanders over MCP. */
 export function openResearchLoop({ store, git, environment, redactor, sandboxes, bell, debug }: LoopHost) {

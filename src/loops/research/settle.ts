@@ -3,11 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { NewEvent } from '../../domain/events.ts';
 import type { LiveIteration, SessionState, Settling } from '../../engine/loop.ts';
 import { appendEvents } from '../../store/events.ts';
-import { findResearch, updateExperiment, updateResearch } from '../../store/research.ts';
 import { addCommit } from '../../store/sessions.ts';
 import { type Db, storeNow, toJson } from '../../store/store.ts';
 import { tellOutcome } from './commander/report.ts';
-import { BASELINE_UNIT } from './measure.ts';
+import { BASELINE_UNIT } from './measure/measure.ts';
+import { findResearch, updateExperiment, updateResearch } from './rows.ts';
 import type { ExperimentChange, ResearchState } from './state.ts';
 import { experimentWorkSchema, readMeasured } from './work-data.ts';
 

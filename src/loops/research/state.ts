@@ -1,6 +1,9 @@
 /** The rows of research, folded, and what a verdict changes of them. */
 import type { NewEvent } from '../../domain/events.ts';
-import type { ResearchFile } from '../../research/research-file.ts';
+import { findSession, listChildren, type Session, type SessionControl } from '../../store/sessions.ts';
+import type { Db } from '../../store/store.ts';
+import { researchFileOf } from './measure/measure.ts';
+import type { ResearchFile } from './research-file.ts';
 import {
   type Experiment,
   type ExperimentPatch,
@@ -8,10 +11,7 @@ import {
   listExperiments,
   type Research,
   runningExperiment,
-} from '../../store/research.ts';
-import { findSession, listChildren, type Session, type SessionControl } from '../../store/sessions.ts';
-import type { Db } from '../../store/store.ts';
-import { researchFileOf } from './measure.ts';
+} from './rows.ts';
 
 export interface ResearchState {
   research: Research;

@@ -1,7 +1,7 @@
 /** What the attempts of research carry, and what they report. */
 import * as z from 'zod';
 import type { AttemptResult, RunReport } from '../../domain/attempt.ts';
-import { type MeasureReport, measureReportSchema, measureRequestSchema } from './measure.ts';
+import { type MeasureReport, measureReportSchema, measureRequestSchema } from './measure/measure.ts';
 
 /** A research session's first iteration: the metric as it is, read by Pulse alone. */
 export const baselineWorkSchema = z.object({ kind: z.literal('baseline'), request: measureRequestSchema });

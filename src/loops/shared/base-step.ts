@@ -1,6 +1,6 @@
-import { budgetStop } from '../../engine/budget.ts';
 import type { LiveIteration, SessionState, Step } from '../../engine/loop.ts';
-import { PAUSED } from '../../engine/settle.ts';
+import { budgetStop } from '../../engine/runner/budget.ts';
+import { PAUSED } from '../../engine/runner/settle.ts';
 import type { RetryCounters } from '../../store/sessions.ts';
 
 /**

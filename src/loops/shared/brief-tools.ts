@@ -1,8 +1,8 @@
 /** What every brief needs: the notes of a person, and a count of its tokens. */
 import { loadTokenCounter, type TokenCounter } from '../../context/tokens.ts';
 import type { SessionState } from '../../engine/loop.ts';
-import { plainBrief } from '../../engine/plain-brief.ts';
 import type { ComposedBrief } from '../../engine/ports.ts';
+import { plainBrief } from '../../engine/runner/plain-brief.ts';
 import { type Note, notesFor } from '../../store/notes.ts';
 import type { Store } from '../../store/store.ts';
 

@@ -9,9 +9,9 @@ import {
   type FailurePolicy,
 } from '../../domain/failures.ts';
 import { tellingLines } from '../../domain/telling-lines.ts';
-import { budgetStop } from '../../engine/budget.ts';
 import type { LiveIteration, SessionState, Step, Stop, Verdict } from '../../engine/loop.ts';
-import { PAUSED } from '../../engine/settle.ts';
+import { budgetStop } from '../../engine/runner/budget.ts';
+import { PAUSED } from '../../engine/runner/settle.ts';
 import type { RetryCounters } from '../../store/sessions.ts';
 import { iterationStop } from './iteration-limit.ts';
 import { outcomesInARow } from './stagnation.ts';

@@ -1,7 +1,8 @@
 /** Parts of verdicts that loops have in common. */
-import { budgetStop } from '../../engine/budget.ts';
+
 import type { SessionState, Stop } from '../../engine/loop.ts';
-import { PAUSED } from '../../engine/settle.ts';
+import { budgetStop } from '../../engine/runner/budget.ts';
+import { PAUSED } from '../../engine/runner/settle.ts';
 
 /** A signal that the loop gives itself, by what its tools or its measurements say. */
 export function loopSignal(signal: 'CONTINUE' | 'COMPLETE' | 'BLOCKED') {

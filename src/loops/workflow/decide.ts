@@ -1,15 +1,16 @@
 /** What a workflow does next: preflight once, then pulses one after the other, each ended by a judged completion. */
-import { reviewDetail } from '../../domain/unresolved.ts';
-import { PREFLIGHT_UNIT } from '../../domain/workflow.ts';
-import { budgetStop } from '../../engine/budget.ts';
+
 import type { LiveIteration, SessionState as State, Step, Stop } from '../../engine/loop.ts';
-import { PAUSED } from '../../engine/settle.ts';
-import type { PulseRow } from '../../store/workflows.ts';
+import { budgetStop } from '../../engine/runner/budget.ts';
+import { PAUSED } from '../../engine/runner/settle.ts';
 import { baseStep } from '../shared/base-step.ts';
 import { judgePulse } from './judge-pulse.ts';
 import { judgePlan, judgePreflight } from './judge-setup.ts';
+import { PREFLIGHT_UNIT } from './model.ts';
 import { giveUp, isMoved, isStopped, MOVED, STOPPED } from './pulse-changes.ts';
+import type { PulseRow } from './rows.ts';
 import { PLAN_UNIT, type PulseChange, runningPulse, type WorkflowState } from './state.ts';
+import { reviewDetail } from './unresolved.ts';
 
 type SessionState = State<WorkflowState>;
 

@@ -1,21 +1,21 @@
 /** A pulse that nobody goes on with: what it has is put onto its own branch, as a recovery checkpoint. */
 import { act } from '../../engine/actions.ts';
+import { runIdOf } from '../../engine/attempt/held-attempt.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { evictHolder } from '../../engine/eviction.ts';
-import { runIdOf } from '../../engine/held-attempt.ts';
 import type { HostStep, LiveIteration, SessionState, Settling, Verdict } from '../../engine/loop.ts';
-import { endSession, PAUSED } from '../../engine/settle.ts';
-import { loadState } from '../../engine/state.ts';
-import { isReachable, takeBack } from '../../engine/steps.ts';
-import { cancelAttempt } from '../../engine/takeback.ts';
+import { evictHolder } from '../../engine/runner/eviction.ts';
+import { cancelAttempt } from '../../engine/runner/requeue.ts';
+import { endSession, PAUSED } from '../../engine/runner/settle.ts';
+import { loadState } from '../../engine/runner/state.ts';
+import { isReachable, takeBack } from '../../engine/runner/steps.ts';
 import { recoveryRef } from '../../git/refs.ts';
 import { appendEvents } from '../../store/events.ts';
 import { assertStatus } from '../../store/sessions.ts';
 import { storeNow } from '../../store/store.ts';
-import { movePulse, type PulsePatch, type PulseRow } from '../../store/workflows.ts';
 import type { GiveUp } from './decide.ts';
 import { pulseChange } from './pulse-changes.ts';
 import type { PulseWorktree } from './pulse-worktree.ts';
+import { movePulse, type PulsePatch, type PulseRow } from './rows.ts';
 import { runningPulse, type WorkflowState } from './state.ts';
 import { readRun } from './work-data.ts';
 

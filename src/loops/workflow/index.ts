@@ -4,7 +4,6 @@ import type { Loop } from '../../engine/loop.ts';
 import { appendEvents } from '../../store/events.ts';
 import type { Session } from '../../store/sessions.ts';
 import { type Db, type Store, storeNow } from '../../store/store.ts';
-import { findWorkflow, listPulses, movePulse } from '../../store/workflows.ts';
 import { decideWorkflow } from './decide.ts';
 import { abandonPulse, clearAbortedPulse, giveUpBeforeSettle, giveUpPulse } from './give-up.ts';
 import type { ComposeKickoff } from './kickoff-brief.ts';
@@ -12,6 +11,7 @@ import { planWork } from './plan-work.ts';
 import { createPreflightWork } from './preflight-work.ts';
 import { createPulseWork } from './pulse-work.ts';
 import type { PulseWorktree } from './pulse-worktree.ts';
+import { findWorkflow, listPulses, movePulse } from './rows.ts';
 import { settleWorkflow } from './settle.ts';
 import { loadWorkflow, runningPulse, type WorkflowState } from './state.ts';
 

@@ -2,14 +2,14 @@
 import type { AttemptResult } from '../../domain/attempt.ts';
 import type { NewEvent } from '../../domain/events.ts';
 import { readSignal } from '../../domain/signals.ts';
-import { AUTOMATIC_EXTENSIONS, type Completion, RUNS_PER_PULSE } from '../../domain/workflow.ts';
 import type { LiveIteration, SessionState as State, Step, Stop, Verdict } from '../../engine/loop.ts';
-import { PAUSED } from '../../engine/settle.ts';
-import type { PulseRow } from '../../store/workflows.ts';
+import { PAUSED } from '../../engine/runner/settle.ts';
 import { judgeFailure } from '../shared/failures.ts';
 import { loopSignal, stopBeforeNext } from '../shared/verdict-parts.ts';
 import { landedPulse } from './landings.ts';
+import { AUTOMATIC_EXTENSIONS, type Completion, RUNS_PER_PULSE } from './model.ts';
 import { given, giveUp, isMoved, isStopped, MOVED, pulseChange, STOPPED, wip } from './pulse-changes.ts';
+import type { PulseRow } from './rows.ts';
 import type { PulseChange, WorkflowChange, WorkflowState } from './state.ts';
 import { readRun } from './work-data.ts';
 

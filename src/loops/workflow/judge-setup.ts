@@ -1,9 +1,9 @@
 /** What the runs before the first pulse mean: a drafted plan, a preflight. */
 import type { AttemptResult } from '../../domain/attempt.ts';
-import { parsePlan } from '../../domain/plan.ts';
 import type { LiveIteration, SessionState as State, Step, Stop, Verdict } from '../../engine/loop.ts';
 import { judgeFailure } from '../shared/failures.ts';
 import { loopSignal, stopBeforeNext } from '../shared/verdict-parts.ts';
+import { parsePlan } from './plan.ts';
 import { PLAN_UNIT, type WorkflowChange, type WorkflowState } from './state.ts';
 import { readPreflightReport, readRun } from './work-data.ts';
 

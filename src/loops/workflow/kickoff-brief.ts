@@ -1,11 +1,12 @@
 /** What a pulse's run is told: its scope, the plan, one line for each earlier pulse, the rules. */
-import { buildKickoff } from '../../context/kickoff.ts';
+
 import type { SessionState } from '../../engine/loop.ts';
 import type { ComposedBrief } from '../../engine/ports.ts';
 import type { Store } from '../../store/store.ts';
-import type { PulseRow } from '../../store/workflows.ts';
 import { countedBrief, openNotes } from '../shared/brief-tools.ts';
+import { buildKickoff } from './kickoff-text.ts';
 import { describePreviousRun } from './previous-run.ts';
+import type { PulseRow } from './rows.ts';
 import type { WorkflowState } from './state.ts';
 
 export interface KickoffInput {

@@ -1,8 +1,8 @@
 /** Where the commits of a pulse go. */
 import type { Landing } from '../../engine/loop.ts';
-import { unitWipRef } from '../../git/pulse-refs.ts';
+import { unitWipRef } from '../../git/refs.ts';
 import type { Session } from '../../store/sessions.ts';
-import type { PulseRow } from '../../store/workflows.ts';
+import type { PulseRow } from './rows.ts';
 
 /** The workflow's head moves to it. Its own branch goes where nobody has worked on it. */
 export function landedPulse(session: Session, pulse: PulseRow, commit: string): Landing {

@@ -1,8 +1,8 @@
 /** The row that a pulse begins with: its own, or a new one where an earlier try failed or was stopped. */
 import { type IdSource, uuidv7 } from '../../domain/ids.ts';
-import { headSha } from '../../engine/dispatch.ts';
 import type { SessionState } from '../../engine/loop.ts';
-import type { PulseRow } from '../../store/workflows.ts';
+import { headSha } from '../../engine/runner/dispatch.ts';
+import type { PulseRow } from './rows.ts';
 import type { WorkflowState } from './state.ts';
 
 export function newPulseRow(

@@ -1,8 +1,8 @@
 /** What happens inside the run that drafts a plan: every fault of it is told at once, the last good one counts. */
 import { isPulseError } from '../../domain/errors.ts';
-import { type Plan, parsePlan } from '../../domain/plan.ts';
 import type { RunProtocol } from '../../engine/work.ts';
-import { planTools } from '../../tools/plan-tools.ts';
+import { type Plan, parsePlan } from './plan.ts';
+import { planTools } from './plan-tools.ts';
 import type { WorkflowRun } from './work-data.ts';
 
 const GIVEN = 'base and branch were given with the start: leave them out';

@@ -1,7 +1,8 @@
 /** A workflow that has only a goal: an agent drafts its plan, and a person approves it. */
-import { planBrief } from '../../context/kickoff.ts';
-import { plainBrief } from '../../engine/plain-brief.ts';
+
+import { plainBrief } from '../../engine/runner/plain-brief.ts';
 import type { WorkKind } from '../../engine/work.ts';
+import { planBrief } from './kickoff-text.ts';
 import { createPlanProtocol } from './plan-protocol.ts';
 import { PLAN_UNIT } from './state.ts';
 import { planWorkSchema } from './work-data.ts';

@@ -4,7 +4,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { HeldAttempt } from '../../engine/ports.ts';
 import { appendEvents } from '../../store/events.ts';
 import { fencedTask, holdsTask } from '../../store/inbox.ts';
-import { tellProgress } from '../../store/workflows.ts';
+import { tellProgress } from './rows.ts';
 
 const MESSAGE_LENGTH = 500;
 

@@ -1,14 +1,14 @@
 /** What happens inside a preflight agent's run: what it records, and its judged end. */
 import { uuidv7 } from '../../domain/ids.ts';
-import type { BaselineIssue } from '../../domain/workflow.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { ProtocolRun, RunProtocol } from '../../engine/work.ts';
-import { listRecorded, recordIssue } from '../../store/recorded-issues.ts';
 import type { Db } from '../../store/store.ts';
-import { findWorkflow } from '../../store/workflows.ts';
 import type { ToolReply } from '../../tools/contract.ts';
-import { type PreflightDoneInput, preflightTools, type RecordInput } from '../../tools/preflight-tools.ts';
 import { createQueue } from '../../tools/work/queue.ts';
+import type { BaselineIssue } from './model.ts';
+import { type PreflightDoneInput, preflightTools, type RecordInput } from './preflight-tools.ts';
+import { listRecorded, recordIssue } from './recorded-issues.ts';
+import { findWorkflow } from './rows.ts';
 import type { PreflightWork, WorkflowRun } from './work-data.ts';
 
 /** A record is durable before it is acknowledged; the agent's count is held against the store. */

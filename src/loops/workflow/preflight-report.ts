@@ -1,6 +1,6 @@
 /** What becomes of a preflight: what its agent told, beside what Pulse saw itself. */
 import { formatDuration } from '../../domain/durations.ts';
-import type { PreflightReport } from '../../domain/workflow.ts';
+import type { PreflightReport } from './model.ts';
 import type { WorkflowRun } from './work-data.ts';
 
 export function tooLong(limitMs: number): string {

@@ -1,18 +1,19 @@
 /** Preflight: the worktree is set up and checked before the first pulse, by Pulse itself or by an agent. */
-import { preflightBrief } from '../../context/kickoff.ts';
+
 import { type IdSource, uuidv7 } from '../../domain/ids.ts';
-import { PREFLIGHT_UNIT, setupCommands } from '../../domain/workflow.ts';
 import { act } from '../../engine/actions.ts';
-import { runLimits } from '../../engine/budget.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { plainBrief } from '../../engine/plain-brief.ts';
+import { runLimits } from '../../engine/runner/budget.ts';
+import { plainBrief } from '../../engine/runner/plain-brief.ts';
 import type { AttemptCourse, AttemptEnd, PlannedRun, WorkKind, WorkRequest } from '../../engine/work.ts';
 import type { Store } from '../../store/store.ts';
-import { insertPreflight } from '../../store/workflows.ts';
+import { preflightBrief } from './kickoff-text.ts';
+import { PREFLIGHT_UNIT, setupCommands } from './model.ts';
 import { preflightProgress } from './preflight-progress.ts';
 import { createPreflightProtocol } from './preflight-protocol.ts';
 import { tooLong, withAgents } from './preflight-report.ts';
 import type { PulseWorktree } from './pulse-worktree.ts';
+import { insertPreflight } from './rows.ts';
 import { PLAN_UNIT, type WorkflowState } from './state.ts';
 import { type PreflightWork, preflightWorkSchema, readRun } from './work-data.ts';
 

@@ -1,10 +1,10 @@
 /** Tells a pulse's run how the run before it ended, because its agent may remember nothing. */
 import { fenced } from '../../context/fence.ts';
-import type { Extension } from '../../domain/workflow.ts';
 import type { SessionState } from '../../engine/loop.ts';
 import { findTask } from '../../store/inbox.ts';
 import type { Store } from '../../store/store.ts';
-import type { PulseRow } from '../../store/workflows.ts';
+import type { Extension } from './model.ts';
+import type { PulseRow } from './rows.ts';
 import { readRun } from './work-data.ts';
 
 /** `null` for the pulse's first run. */

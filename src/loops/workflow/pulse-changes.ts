@@ -1,9 +1,9 @@
 /** What becomes of a pulse: it continues, or is given up. */
 import type { AttemptResult, AttemptSpec, RunReport } from '../../domain/attempt.ts';
 import type { Landing, LiveIteration, SessionState as State, Verdict } from '../../engine/loop.ts';
-import { addUsage } from '../../engine/usage-meter.ts';
-import type { PulseRow } from '../../store/workflows.ts';
+import { addUsage } from '../../engine/run/usage-meter.ts';
 import { wipLanding } from './landings.ts';
+import type { PulseRow } from './rows.ts';
 import type { PulseChange, WorkflowChange, WorkflowState } from './state.ts';
 import { readRun } from './work-data.ts';
 

@@ -1,19 +1,20 @@
 /** Judges a pulse's completion while its agent waits (docs/protocol/workflow.md, Completion). */
 import type { VerificationRecord } from '../../domain/attempt.ts';
+import type { ProtocolRun, RunProtocol } from '../../engine/work.ts';
+import { appendEvents } from '../../store/events.ts';
+import type { ToolReply } from '../../tools/contract.ts';
+import { compareRuns } from './checks/check-issues.ts';
+import { checksFor } from './checks/pulse-checks.ts';
 import {
   type Completion,
   type Extension,
   REJECTIONS_BEFORE_HATCH,
   SUMMARY_LENGTH,
   SUMMARY_LINE,
-} from '../../domain/workflow.ts';
-import type { ProtocolRun, RunProtocol } from '../../engine/work.ts';
-import { appendEvents } from '../../store/events.ts';
-import { countRejection } from '../../store/workflows.ts';
-import type { ToolReply } from '../../tools/contract.ts';
-import { type DoneInput, pulseTools } from '../../tools/pulse-tools.ts';
-import { compareRuns } from './check-issues.ts';
-import { checksFor, type PulseWorktree } from './pulse-worktree.ts';
+} from './model.ts';
+import { type DoneInput, pulseTools } from './pulse-tools.ts';
+import type { PulseWorktree } from './pulse-worktree.ts';
+import { countRejection } from './rows.ts';
 import { type CallLog, createCallLog, type FailedCommand, keyOf } from './tool-calls.ts';
 import type { PulseWork, WorkflowRun } from './work-data.ts';
 
@@ -74,28 +75,17 @@ export function createPulseProtocol(options: PulseProtocolOptions): RunProtocol 
     };
   }
 
-  async function within(id: string, answer: Promise<ToolReply>): Promise<ToolReply> {
-    const late = Promise.withResolvers<ToolReply>();
-    const text = `Still checking. Call pulse_done_result with {"id": "${id}"} for the outcome.`;
-    const timer = setTimeout(() => late.resolve({ ok: false, output: text, pending: id }), answerWithinMs);
-    try {
-      return await Promise.race([answer, late.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
   const tools = pulseTools({
     done(input) {
       const id = `check-${judgements.size + 1}`;
       const answer = judge(input);
       answer.catch(() => undefined);
       judgements.set(id, answer);
-      return within(id, answer);
+      return answerWithin(answerWithinMs, { id, answer });
     },
     async result(id) {
       const answer = judgements.get(id);
-      if (answer) return within(id, answer);
+      if (answer) return answerWithin(answerWithinMs, { id, answer });
       return { ok: false, output: `There is no pulse_done with the id ${id}.`, reasons: ['unknown id'] };
     },
     extend(asked) {
@@ -129,6 +119,21 @@ export function createPulseProtocol(options: PulseProtocolOptions): RunProtocol 
       } satisfies WorkflowRun,
     }),
   };
+}
+
+/** The answer, or after a while how to ask for it: clients give up on a call that takes long. */
+async function answerWithin(
+  ms: number,
+  { id, answer }: { id: string; answer: Promise<ToolReply> },
+): Promise<ToolReply> {
+  const late = Promise.withResolvers<ToolReply>();
+  const text = `Still checking. Call pulse_done_result with {"id": "${id}"} for the outcome.`;
+  const timer = setTimeout(() => late.resolve({ ok: false, output: text, pending: id }), ms);
+  try {
+    return await Promise.race([answer, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Durable before the agent is told. Returns how often the pulse has been refused by now. */

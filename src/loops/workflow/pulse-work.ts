@@ -1,25 +1,27 @@
 /** A pulse's run: dispatched on its branch, judged while its agent waits, one commit however many runs it takes. */
+
 import { turnFromGoal } from '../../context/turns.ts';
 import { isPulseError } from '../../domain/errors.ts';
 import { uuidv7 } from '../../domain/ids.ts';
-import { setupCommands } from '../../domain/workflow.ts';
 import { act } from '../../engine/actions.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { SessionState } from '../../engine/loop.ts';
-import { describeInterruption, plainBrief } from '../../engine/plain-brief.ts';
-import { storedTurn } from '../../engine/turns.ts';
+import { describeInterruption, plainBrief } from '../../engine/runner/plain-brief.ts';
+import { storedTurn } from '../../engine/runner/turns.ts';
 import type { PlannedRun, WorkKind, WorkRequest } from '../../engine/work.ts';
-import { listBaseline } from '../../store/baselines.ts';
 import { type Db, storeNow } from '../../store/store.ts';
 import { insertTurn } from '../../store/turns.ts';
-import { insertPulse, movePulse, type PulseRow } from '../../store/workflows.ts';
 import { WORK_TOOLS } from '../../tools/work/work-tools.ts';
+import { listBaseline } from './baseline-rows.ts';
 import type { PulseRequest } from './decide.ts';
 import type { ComposeKickoff } from './kickoff-brief.ts';
+import { setupCommands } from './model.ts';
 import { newPulseRow } from './new-pulse-row.ts';
 import { createPulseProtocol } from './pulse-protocol.ts';
 import type { PulseWorktree } from './pulse-worktree.ts';
+import { insertPulse, movePulse, type PulseRow } from './rows.ts';
 import { PLAN_UNIT, type WorkflowState } from './state.ts';
+import { withWorkflowTables } from './tables.ts';
 import { type PulseWork, pulseWorkSchema, type WorkflowRun } from './work-data.ts';
 
 const PULSE_TOOLS = [
@@ -79,7 +81,7 @@ export function createPulseWork({ worktree, composeKickoff }: PulseWorkOptions):
 }
 
 async function baselineOf(db: Db, { pulseId }: PulseWork) {
-  const pulse = await db
+  const pulse = await withWorkflowTables(db)
     .selectFrom('pulses')
     .select('workflow_id')
     .where('id', '=', pulseId)

@@ -3,13 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AttemptResult, AttemptSpec } from '../../domain/attempt.ts';
 import type { NewEvent } from '../../domain/events.ts';
 import { type IdSource, uuidv7 } from '../../domain/ids.ts';
-import { iterationsFor, type Plan } from '../../domain/plan.ts';
-import { PREFLIGHT_UNIT, setupCommands, setupSteps } from '../../domain/workflow.ts';
 import type { Settling } from '../../engine/loop.ts';
-import { raiseBaseline, replaceBaseline } from '../../store/baselines.ts';
-import { forgetRecorded } from '../../store/recorded-issues.ts';
 import { updateSession } from '../../store/sessions.ts';
 import { type Db, storeNow, toJson } from '../../store/store.ts';
+import { raiseBaseline, replaceBaseline } from './baseline-rows.ts';
+import { PREFLIGHT_UNIT, setupCommands, setupSteps } from './model.ts';
+import { iterationsFor, type Plan } from './plan.ts';
+import { forgetRecorded } from './recorded-issues.ts';
 import {
   endPreflight,
   findWorkflow,
@@ -18,7 +18,7 @@ import {
   restartPreflight,
   updateWorkflow,
   type Workflow,
-} from '../../store/workflows.ts';
+} from './rows.ts';
 import type { PulseChange, WorkflowChange, WorkflowState } from './state.ts';
 import { preflightWorkSchema, readPreflightReport, readRun } from './work-data.ts';
 

@@ -1,9 +1,9 @@
 /** A workflow's rows, folded, and what a verdict changes of them. */
 import type { NewEvent } from '../../domain/events.ts';
-import type { Plan } from '../../domain/plan.ts';
-import type { PulseStatus } from '../../domain/workflow.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Db } from '../../store/store.ts';
+import type { PulseStatus } from './model.ts';
+import type { Plan } from './plan.ts';
 import {
   findPreflight,
   findWorkflow,
@@ -12,7 +12,7 @@ import {
   type PulsePatch,
   type PulseRow,
   type Workflow,
-} from '../../store/workflows.ts';
+} from './rows.ts';
 
 /** Named in the iteration of a drafting run, in place of a pulse's id. */
 export const PLAN_UNIT = 'plan';

@@ -1,7 +1,7 @@
 /** What the completion protocol remembers of a pulse's tool calls: the last call of each key. */
 import { createHash } from 'node:crypto';
 import type { RunEvent } from '../../agents/contract.ts';
-import { CALLS_REMEMBERED, type ToolCall } from '../../domain/workflow.ts';
+import { CALLS_REMEMBERED, type ToolCall } from './model.ts';
 
 /** Names of shells as agents have them; their key is the command. */
 const SHELLS = new Set(['shell', 'bash', 'run_shell_command', 'command_execution', 'exec', 'execute']);

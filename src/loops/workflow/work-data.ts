@@ -9,7 +9,7 @@ import {
   preflightDoneSchema,
   preflightReportSchema,
   toolCallSchema,
-} from '../../domain/workflow.ts';
+} from './model.ts';
 
 export const preflightWorkSchema = z.object({
   kind: z.literal('preflight'),

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { findCodexLog } from '../../../src/agents/codex/log.ts';
 import { createCodexParser } from '../../../src/agents/codex/stream.ts';
 import type { Usage } from '../../../src/domain/attempt.ts';
-import { followLog } from '../../../src/engine/log-follower.ts';
+import { followLog } from '../../../src/engine/run/log-follower.ts';
 import { makeFolder } from '../fixture.ts';
 
 const ID = '01a1e01f-4573-7792-baa5-1c84917477da';

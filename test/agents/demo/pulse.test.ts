@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { playPreflight } from '../../../src/agents/demo/preflight.ts';
 import { type PulseAction, type PulseReply, playPulse } from '../../../src/agents/demo/pulse.ts';
 import { demoRepositoryFiles } from '../../../src/agents/demo/repository.ts';
-import { buildKickoff, preflightBrief } from '../../../src/context/kickoff.ts';
+import { buildKickoff, preflightBrief } from '../../../src/loops/workflow/kickoff-text.ts';
 
 function kickoff(id: string, title: string, description: string): string {
   return buildKickoff({

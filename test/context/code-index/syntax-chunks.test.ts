@@ -61,7 +61,7 @@ describe('chunks along the syntax', () => {
   });
 
   it('are in order, inside the file and never empty, whatever the text', async () => {
-    const source = readFileSync(new URL('../../../src/engine/agent-host.ts', import.meta.url), 'utf8');
+    const source = readFileSync(new URL('../../../src/engine/run/agent-host.ts', import.meta.url), 'utf8');
     await fc.assert(
       fc.asyncProperty(
         fc.nat(source.length),

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { act } from '../../../src/engine/actions.ts';
 import type { Loop, SessionState, Step, Verdict } from '../../../src/engine/loop.ts';
 import type { LoopModule } from '../../../src/engine/loops.ts';
-import { plainBrief } from '../../../src/engine/plain-brief.ts';
+import { plainBrief } from '../../../src/engine/runner/plain-brief.ts';
 import type { RunProtocol, WorkKind } from '../../../src/engine/work.ts';
 import { baseStep } from '../../../src/loops/shared/base-step.ts';
 import { judgeFailure } from '../../../src/loops/shared/failures.ts';

@@ -4,7 +4,7 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { guardScript } from '../../../src/agents/shared/guard-hook.ts';
-import { createRefusals } from '../../../src/engine/refused-calls.ts';
+import { createRefusals } from '../../../src/engine/run/refused-calls.ts';
 import { createToolEndpoint } from '../../../src/tools/endpoint.ts';
 import { createCallGuard } from '../../../src/tools/guard/call-guard.ts';
 import { HOOK_FORMATS } from '../../../src/tools/guard/hook-formats.ts';

@@ -8,9 +8,9 @@ import { isPulseError } from '../../../domain/errors.ts';
 import { act } from '../../../engine/actions.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { Companion } from '../../../engine/loop.ts';
-import { findCommanderTask, setExternalId } from '../../../store/commander.ts';
-import { beginCall, endCall, nextCall, type OutboxCall, skipCalls } from '../../../store/commander-outbox.ts';
 import type { Db } from '../../../store/store.ts';
+import { beginCall, endCall, nextCall, type OutboxCall, skipCalls } from './outbox.ts';
+import { findCommanderTask, setExternalId } from './rows.ts';
 
 const MAX_TRIES = 3;
 const PAUSE_MS = 1_000;

@@ -6,7 +6,8 @@ import { COMMANDER_AGENT, experimentTaskId, sessionMessageId } from '../../../do
 import type { NewEvent } from '../../../domain/events.ts';
 import { redact } from '../../../domain/redact.ts';
 import type { Stop } from '../../../engine/loop.ts';
-import { taskComment, taskDescription, taskResult } from '../../../research/commander-texts.ts';
+import type { Session, SessionControl } from '../../../store/sessions.ts';
+import type { Db } from '../../../store/store.ts';
 import {
   isStatusDue,
   mailboxResult,
@@ -14,7 +15,11 @@ import {
   type Progress,
   progressOf,
   statusLine,
-} from '../../../research/progress.ts';
+} from '../report/progress.ts';
+import { rowOf, rowsOf } from '../report/result-rows.ts';
+import { type ExperimentHead, listExperimentHeads, type Research } from '../rows.ts';
+import type { ExperimentChange } from '../state.ts';
+import { amendCall, enqueueCall } from './outbox.ts';
 import {
   addCommanderComment,
   claimCommanderTask,
@@ -22,13 +27,8 @@ import {
   describeCommanderTask,
   insertCommanderMessage,
   insertCommanderTask,
-} from '../../../store/commander.ts';
-import { amendCall, enqueueCall } from '../../../store/commander-outbox.ts';
-import { type ExperimentHead, listExperimentHeads, type Research } from '../../../store/research.ts';
-import type { Session, SessionControl } from '../../../store/sessions.ts';
-import type { Db } from '../../../store/store.ts';
-import { rowOf, rowsOf } from '../result-rows.ts';
-import type { ExperimentChange } from '../state.ts';
+} from './rows.ts';
+import { taskComment, taskDescription, taskResult } from './texts.ts';
 
 const TASK = 'commander_task';
 const MAILBOX = 'commander_mailbox';

@@ -1,8 +1,0 @@
-import { type LoopWords, PLAIN_WORDS } from '../../loop-words.ts';
-
-export const goalWords: LoopWords = {
-  ...PLAIN_WORDS,
-  countsIterations: true,
-  isVerifiedByCommands: true,
-  place: ({ iteration, maxIterations }) => `iteration ${iteration}/${maxIterations}`,
-};

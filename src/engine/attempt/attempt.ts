@@ -1,0 +1,282 @@
+/** One attempt, executed whole by one daemon: worktree, agent, commit, verification, report. */
+import type { AttemptResult, RunReport, VerificationRecord } from '../../domain/attempt.ts';
+import { isPulseError } from '../../domain/errors.ts';
+import { signalOfRun } from '../../domain/signals.ts';
+import { tellingLines } from '../../domain/telling-lines.ts';
+import { appendEvents } from '../../store/events.ts';
+import { holdsTask, saveResult } from '../../store/inbox.ts';
+import { addRunningTime } from '../../store/sessions.ts';
+import { act } from '../actions.ts';
+import type { Engine } from '../engine.ts';
+import type { HeldAttempt, UnitCommit } from '../ports.ts';
+import type { AttemptCourse, AttemptEnd } from '../work.ts';
+import { createAgentLog } from './agent-log.ts';
+import { filesOmitted, tellNotices } from './notices.ts';
+import { nudgeIfSilent, unitOfNudged } from './nudge.ts';
+import { unitMessage } from './unit-message.ts';
+
+/**
+ * Returns once the result is stored, or once the attempt was interrupted (`signal`): then nothing of it runs any
+ * more and its leftovers are kept. Throws `fenced` when somebody else owns the attempt.
+ */
+export async function executeAttempt(
+  engine: Engine,
+  attempt: HeldAttempt,
+  control: AbortController,
+): Promise<AttemptEnd> {
+  const { trace, workspace, loops } = engine;
+  const isRun = attempt.task.result !== null;
+  const notices = await act(trace, 'prepare_worktree', {
+    perform: () => workspace.prepare(attempt, { keepWork: isRun }),
+  });
+  await tellNotices(engine, attempt, notices);
+  const { kind } = loops.works.of(attempt.spec);
+  const course = openCourse(engine, attempt, control);
+  return (await kind.execute?.(course)) ?? executeOrdinary(course, control);
+}
+
+/** The steps of an attempt, each of which may be done again after a crash. */
+function openCourse(engine: Engine, attempt: HeldAttempt, control: AbortController): AttemptCourse {
+  const { trace, workspace, loops } = engine;
+  const { signal } = control;
+  return {
+    engine,
+    attempt,
+    work: loops.works.of(attempt.spec).work,
+    signal,
+    recorded: attempt.task.result,
+    setUp: (options = {}) =>
+      act(trace, 'setup', {
+        perform: () => workspace.setup(attempt, options.signal ?? signal, options.onCommand),
+      }),
+    runAgent: () => runAgent(engine, attempt, control),
+    emptyResult: (setupFailure) => emptyResult(engine, { setupFailure }),
+    async report(result) {
+      await report(engine, attempt, { ...result, stage: 'reported' });
+      return 'reported';
+    },
+  };
+}
+
+/** Set up, run, commit, ask for the signal, examine, verify, report. */
+async function executeOrdinary(course: AttemptCourse, control: AbortController): Promise<AttemptEnd> {
+  const { engine, attempt, signal } = course;
+  const { kind } = engine.loops.works.of(attempt.spec);
+  let result = course.recorded;
+  if (!result) {
+    const setupFailure = await course.setUp();
+    const run = setupFailure ? null : await course.runAgent();
+    if (signal.aborted) {
+      await tellNotices(engine, attempt, await engine.workspace.saveLeftovers(attempt));
+      return 'interrupted';
+    }
+    result = run ?? course.emptyResult(setupFailure);
+  }
+  if (kind.keepsNothing) return course.report(result);
+  result = await orCrashed(engine, attempt, result);
+  let kept: UnitCommit | null = null;
+  try {
+    kept = unitOfNudged(result) ?? (await keepWork(engine, attempt, result));
+  } catch (error) {
+    // A filter that hangs, for instance: it may be of the agent's making, and another try may go well.
+    if (signal.aborted || !result.run || !isPulseError(error, 'git_stopped')) throw error;
+    result = crashed(result, result.run, error.message);
+  }
+  if (kept) result = await nudgeIfSilent(engine, attempt, { result, unit: kept, control });
+  if (signal.aborted) return 'interrupted';
+  const examined =
+    kept?.commit && kind.examine ? await kind.examine(course, { unit: kept, run: result.run }) : {};
+  if (examined === null) return 'interrupted';
+  const verification = kept ? await verifyIfAsked(engine, attempt, { result, unit: kept, signal }) : [];
+  if (signal.aborted) return 'interrupted';
+  return course.report({
+    ...result,
+    ...examined,
+    commit: kept?.commit ?? null,
+    tree: kept?.tree ?? null,
+    files: kept?.files ?? [],
+    ...(kept?.leftOut?.length ? { leftOut: kept.leftOut } : {}),
+    verification,
+  });
+}
+
+/** `null` when it was told to stop meanwhile: then whatever it threw was that. */
+export async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | null> {
+  try {
+    const result = await work();
+    return signal.aborted ? null : result;
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
+  }
+}
+
+/** Runs the agent and makes its end durable: from here on a crash redoes only what follows, never the agent. */
+async function runAgent(
+  engine: Engine,
+  attempt: HeldAttempt,
+  control: AbortController,
+): Promise<AttemptResult> {
+  const { store, clock, bell, trace, agents } = engine;
+  attempt.enter?.('agent');
+  using log = createAgentLog({
+    store,
+    clock,
+    task: attempt.task,
+    onWritten: () => bell.ring(attempt.sessionId),
+    onFenced: (error) => control.abort(error),
+  });
+  const run = await act(trace, 'run_agent', { perform: () => agents.run(attempt, log, control.signal) });
+  await log.close();
+  const isInterrupted = control.signal.aborted;
+  return act(trace, 'record_run', {
+    perform: async () => {
+      const result = { ...emptyResult(engine, { setupFailure: null }), run };
+      await store.tx(
+        'record_run',
+        async (db) => {
+          if (isInterrupted) await addRunningTime(db, attempt.sessionId, run.durationMs);
+          // An interrupted run is done again: its spending counts, whoever owns the attempt by now; its result does not.
+          if (isInterrupted && !(await holdsTask(db, attempt.task)))
+            return log.finish(db, { onlySpending: true });
+          if (!isInterrupted) await saveResult(db, attempt.task, result);
+          await log.finish(db);
+          await appendEvents(db, attempt.sessionId, [runEnded(attempt, run, isInterrupted)]);
+        },
+        { session: attempt.sessionId },
+      );
+      return result;
+    },
+  });
+}
+
+function runEnded(attempt: HeldAttempt, run: RunReport, isInterrupted: boolean) {
+  return {
+    type: 'iteration.ended' as const,
+    iteration: attempt.iteration,
+    data: {
+      attempt: attempt.task.attempt,
+      ok: run.failure === null && !isInterrupted,
+      failureClass: isInterrupted ? 'cancelled' : (run.failure?.class ?? null),
+      message: run.failure?.message ?? null,
+      stopped: run.stopped,
+      durationMs: Math.round(run.durationMs),
+      usage: run.usage,
+    },
+  };
+}
+
+/** An attempt that ended keeps its work, a timeout too; one that will be retried starts over. */
+function keepsWork({ run }: AttemptResult): boolean {
+  if (!run) return false;
+  // What was accepted stays accepted, however the agent ended after that.
+  if (!run.failure || run.accepted) return true;
+  return run.failure.class === 'timeout_idle' || run.failure.class === 'timeout_hard';
+}
+
+/** An agent that destroyed its worktree has left nothing that could be kept as its work: it is done again. */
+async function orCrashed(
+  { workspace }: Engine,
+  attempt: HeldAttempt,
+  result: AttemptResult,
+): Promise<AttemptResult> {
+  const { run } = result;
+  // What was accepted has a tree of its own.
+  const isAtStake = run && !run.accepted && keepsWork(result);
+  const fault = isAtStake ? await workspace.faultOf(attempt) : null;
+  if (!run || fault === null) return result;
+  const message = `The agent broke its own checkout: ${fault}.`;
+  return crashed(result, run, message);
+}
+
+function crashed(result: AttemptResult, run: RunReport, message: string): AttemptResult {
+  return { ...result, run: { ...run, failure: { class: 'crashed', message, resetAt: null } } };
+}
+
+async function keepWork(
+  engine: Engine,
+  attempt: HeldAttempt,
+  result: AttemptResult,
+): Promise<UnitCommit | null> {
+  const { trace, workspace, loops } = engine;
+  if (!keepsWork(result)) return null;
+  const message = unitMessage(loops.works, attempt, result);
+  const unit = await act(trace, 'commit', {
+    // Only an attempt whose run was recorded by an earlier claim can have its commit already.
+    recognise: async () => (attempt.task.result ? workspace.findCommit(attempt) : null),
+    perform: () => workspace.commit(attempt, { ...message, accepted: result.run?.accepted ?? null }),
+  });
+  await tellNotices(engine, attempt, unit.notices ?? []);
+  const { commit } = unit;
+  if (commit) await act(trace, 'publish', { perform: () => workspace.publish(attempt, commit) });
+  return unit;
+}
+
+async function verifyIfAsked(
+  { trace, workspace }: Engine,
+  attempt: HeldAttempt,
+  { result, unit, signal }: { result: AttemptResult; unit: UnitCommit; signal: AbortSignal },
+): Promise<VerificationRecord[]> {
+  const { verify, verifyOn } = attempt.spec;
+  const { run } = result;
+  if (run?.checks) return run.checks;
+  if (verify.length === 0 || verifyOn === 'never' || !run || run.failure || run.stopped) return [];
+  if (verifyOn === 'complete') {
+    if (signalOfRun(run).signal !== 'COMPLETE') return [];
+  }
+  return act(trace, 'verify', { perform: () => workspace.verify(attempt, unit, signal) });
+}
+
+async function report({ store, trace, workspace }: Engine, attempt: HeldAttempt, result: AttemptResult) {
+  try {
+    await act(trace, 'report', {
+      perform: () =>
+        store.tx(
+          'report',
+          async (db) => {
+            await saveResult(db, attempt.task, result);
+            const { verification, leftOut = [] } = result;
+            // Checks that were run to judge the run are told by the loop's own events.
+            const checked = verification.length > 0 && !result.run?.checks;
+            await appendEvents(db, attempt.sessionId, [
+              ...filesOmitted(leftOut, null).map((event) => ({ ...event, iteration: attempt.iteration })),
+              ...(checked ? [verified(attempt, verification)] : []),
+            ]);
+          },
+          { session: attempt.sessionId },
+        ),
+    });
+  } catch (error) {
+    if (isPulseError(error, 'fenced') && result.commit) await workspace.unpublish(attempt, result.commit);
+    throw error;
+  }
+}
+
+/** Of a failing check; all of it is in its record. */
+const LINES_TOLD = 8;
+
+function verified(attempt: HeldAttempt, records: readonly VerificationRecord[]) {
+  return {
+    type: 'iteration.verified' as const,
+    iteration: attempt.iteration,
+    data: {
+      passed: records.every((record) => record.passed),
+      commands: records.map(({ command, exit, passed, durationMs, tree, outputTail }) => ({
+        command,
+        exit,
+        passed,
+        durationMs: Math.round(durationMs),
+        tree,
+        ...(passed ? {} : { output: tellingLines(outputTail, LINES_TOLD) }),
+      })),
+    },
+  };
+}
+
+function emptyResult(
+  { owner }: Engine,
+  { setupFailure }: Pick<AttemptResult, 'setupFailure'>,
+): AttemptResult {
+  const nothing = { run: null, commit: null, tree: null, files: [], verification: [] };
+  return { stage: 'ran', ranBy: owner, setupFailure, ...nothing };
+}

@@ -1,0 +1,176 @@
+import type { AttemptSpec } from '../../domain/attempt.ts';
+import type { IdSource } from '../../domain/ids.ts';
+import { newIterationId, newTaskId } from '../../domain/ids.ts';
+import { recoveryRef } from '../../git/refs.ts';
+import { appendEvents } from '../../store/events.ts';
+import { insertTask } from '../../store/inbox.ts';
+import { insertIteration } from '../../store/iterations.ts';
+import { quoteNotes } from '../../store/notes.ts';
+import { assertStatus, type Session, type SessionSettings, updateSession } from '../../store/sessions.ts';
+import type { Db } from '../../store/store.ts';
+import { WORK_TOOLS } from '../../tools/work/work-tools.ts';
+import type { SessionState } from '../loop.ts';
+import type { PlannedRun } from '../work.ts';
+import { runLimits } from './budget.ts';
+
+export interface Dispatch {
+  state: SessionState;
+  run: PlannedRun;
+  token: number;
+  ids: IdSource;
+}
+
+export type AttemptPart = Partial<
+  Pick<AttemptSpec, 'role' | 'tools' | 'work' | 'verifyOn' | 'setup' | 'resume' | 'resumeUsage' | 'limits'>
+>;
+
+/** The iteration's row and its attempt, in one transaction. */
+export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<void> {
+  const { state, token, ids } = dispatch;
+  const { unit, brief, part, moreTools = [], events = [], recoversLast = false } = dispatch.run;
+  const { session, control } = state;
+  await assertStatus(db, session);
+  const iteration = session.current_iteration + 1;
+  const taskId = newTaskId(ids);
+  const startSha = dispatch.run.startSha ?? headSha(state);
+  const { strategy: anchorStrategy, turnId: anchorTurnId, invalid } = brief.anchor;
+  const plan = {
+    unit,
+    anchorStrategy,
+    anchorTurnId,
+    ...(invalid.length > 0 ? { invalidHints: invalid } : {}),
+  };
+  const standard = attemptSpec(state, { unit, startSha, recoverTo: leftoversRef(state, recoversLast) });
+  const spec = { ...standard, tools: [...standard.tools, ...moreTools], ...part };
+  await appendEvents(
+    db,
+    session.id,
+    [
+      ...events.map((event) => ({ ...event, iteration })),
+      { type: 'iteration.planned', iteration, data: plan },
+      { type: 'iteration.dispatched', iteration, data: { taskId, attempt: 1, agent: session.agent } },
+    ],
+    { token },
+  );
+  await insertIteration(db, {
+    id: newIterationId(ids),
+    session_id: session.id,
+    iteration_number: iteration,
+    unit,
+    attempt: 1,
+    inbox_task_id: taskId,
+    task_content: brief.text,
+    status: 'dispatched',
+    signal: null,
+    signal_source: null,
+    signal_rule: null,
+    output_summary: null,
+    output_full: null,
+    commit_hash: null,
+    anchor_turn_id: brief.anchor.turnId,
+    anchor_strategy: brief.anchor.strategy,
+    anchor_resolution_ms: brief.anchor.resolutionMs,
+    anchor_hint_next: null,
+    salience: brief.anchor.salience,
+    depth: brief.anchor.depth,
+    context_tokens: brief.tokens,
+    slice_id: null,
+    start_sha: startSha,
+    tree_hash: null,
+    cost_usd: null,
+    input_tokens: 0,
+    output_tokens: 0,
+    cache_tokens: 0,
+    failure_class: null,
+    outcome: null,
+    started_at: null,
+    ended_at: null,
+  });
+  await insertTask(db, {
+    id: taskId,
+    content: brief.text,
+    spec,
+    attempt: 1,
+    labels: control.settings.labels,
+    context: {
+      pulseSessionId: session.id,
+      iterationNumber: iteration,
+      projectId: control.project_id,
+      branchName: session.branch_name,
+      sliceId: null,
+    },
+  });
+  await quoteNotes(db, brief.notes ?? [], iteration);
+  await updateSession(db, session.id, { current_iteration: iteration });
+}
+
+/** Where the next attempt starts: the last commit that landed on the session's branch, or its base. */
+export function headSha({ session, control }: SessionState): string {
+  return control.head_sha ?? session.base_sha;
+}
+
+/**
+ * What lies in the worktree beside the last commit is kept and cleared before the next iteration: a failed one made
+ * no commit, and after a COMPLETE that did not end the session the checks may have left something.
+ */
+function leftoversRef({ session, recent }: SessionState, recoversLast: boolean): string | null {
+  const last = recent[0];
+  const isVerifiedOnly = last?.signal === 'COMPLETE' && last.outcome === 'continued';
+  if (!last || (last.status !== 'failed' && !isVerifiedOnly && !recoversLast)) return null;
+  return recoveryRef(session.id, last.iteration_number, last.attempt);
+}
+
+export function attemptSpec(
+  { session, control }: SessionState,
+  { unit, startSha, recoverTo }: { unit: string | null; startSha: string; recoverTo: string | null },
+): AttemptSpec {
+  return {
+    projectPath: session.project_path,
+    remote: control.settings.remote,
+    projectKey: control.project_id,
+    worktreePath: session.worktree_path,
+    startSha,
+    branch: session.branch_name,
+    agent: session.agent,
+    command: session.command,
+    model: control.settings.model ?? null,
+    prices: control.settings.prices ?? {},
+    unit,
+    verifyOn: 'complete',
+    verify: session.verify,
+    setup: session.setup,
+    role: 'worker',
+    tools: ['pulse_signal', 'report_usage', ...(session.agent === 'native' ? WORK_TOOLS : [])],
+    identity: control.settings.identity,
+    recoverTo,
+    environmentPass: control.settings.environmentPass,
+    record: control.settings.record,
+    sandbox: control.settings.sandbox ?? null,
+    limits: runLimits(session),
+  };
+}
+
+/** An attempt that was dispatched before the session's settings changed, as it would be dispatched now. */
+export function specNow(
+  spec: AttemptSpec,
+  { session, settings }: { session: Session; settings: SessionSettings },
+): AttemptSpec {
+  const { agent, command } = session;
+  const isOther = agent !== spec.agent || command !== spec.command;
+  const others = spec.tools.filter((name) => !(WORK_TOOLS as readonly string[]).includes(name));
+  const isNative = spec.agent === 'native' || agent === 'native';
+  return {
+    ...spec,
+    agent,
+    command,
+    model: settings.model ?? null,
+    prices: settings.prices ?? {},
+    ...(spec.verifyOn === 'complete' ? { verify: session.verify, setup: session.setup } : {}),
+    environmentPass: settings.environmentPass,
+    sandbox: settings.sandbox ?? null,
+    limits: runLimits(session),
+    // Another agent knows nothing of the session that this one was to go on with.
+    ...(isOther ? { resume: null, resumeUsage: null } : {}),
+    ...(isOther && isNative ? { tools: agent === 'native' ? [...others, ...WORK_TOOLS] : others } : {}),
+  };
+}

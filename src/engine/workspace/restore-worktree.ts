@@ -1,0 +1,32 @@
+/** Puts a worktree back on a commit, whatever was done to it. */
+import type { Git } from '../../git/exec.ts';
+import { resetWorktree } from '../../git/recovery.ts';
+import { dirtyPaths } from '../../git/repository.ts';
+import { worktreeFault } from '../../git/worktree.ts';
+import type { HeldAttempt } from '../ports.ts';
+import type { Sandboxes } from '../run/run-sandbox.ts';
+import { ensureCheckout } from './checkout.ts';
+
+interface Means {
+  git: Git;
+  sandboxes: Sandboxes;
+}
+
+/** Whatever has become of the worktree's link: the files stay. */
+export async function mendWorktree({ git, sandboxes }: Means, { spec }: HeldAttempt): Promise<void> {
+  const { projectPath: root, worktreePath: path, startSha: sha } = spec;
+  if ((await worktreeFault({ root, path })) !== null)
+    await ensureCheckout({ git, sandboxes, spec, sha, isOurs: true });
+}
+
+/** Ignored files stay. `isIfDirty`: one that has nothing beside its commit is left alone. */
+export async function restoreWorktree(
+  means: Means,
+  attempt: HeldAttempt,
+  { sha, isIfDirty = false }: { sha: string; isIfDirty?: boolean },
+): Promise<void> {
+  await mendWorktree(means, attempt);
+  const { worktreePath: worktree } = attempt.spec;
+  const own = await means.sandboxes.gitIn(attempt);
+  if (!isIfDirty || (await dirtyPaths(own, worktree)).count > 0) await resetWorktree(own, { worktree, sha });
+}

@@ -1,0 +1,56 @@
+/** Setup commands run once for each worktree and lockfile (docs/protocol/evidence.md, Setup). */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { VerificationRecord } from '../../domain/attempt.ts';
+import { writeBelow } from '../../files/folder.ts';
+import { readTextOrNull } from '../../files/regular-file.ts';
+import { readGitDir } from '../../git/layout.ts';
+import { readWorktree } from '../../project/detect/worktree.ts';
+import { detectInstalls } from '../../project/detect.ts';
+import { type CheckRun, runChecks } from '../../project/run-checks.ts';
+import { lockfilesIn, setupFingerprint } from '../../project/setup.ts';
+
+/** In the worktree's own git directory: never in its files, gone with it. */
+const PREPARED = 'pulse-prepared';
+
+export type SetupRun = Omit<CheckRun, 'commands' | 'tree' | 'commit' | 'until' | 'onOutput'> & {
+  /** `null`: told by the lockfiles. */
+  commands: readonly string[] | null;
+};
+
+/** Returns the failing record, or `null`. */
+export async function setUpOnce(run: SetupRun): Promise<VerificationRecord | null> {
+  const { cwd, signal } = run;
+  const mark = await setupMark(run);
+  if (mark === null) return null;
+  const gitDir = await readGitDir(cwd);
+  const marker = join(gitDir, PREPARED);
+  if ((await readTextOrNull(marker)) === mark) return null;
+  const commands = run.commands ?? (await detectSetup(cwd));
+  const records = await runChecks({ ...run, commands, tree: '', commit: null, until: 'first' });
+  const failing = records.find((record) => !record.passed);
+  if (failing || signal?.aborted) return failing ?? null;
+  await writeBelow(gitDir, marker, await setupFingerprint(cwd, run.commands ?? []));
+  return null;
+}
+
+/** Differs where setup would do something else; `null`: there is nothing to do. */
+export async function setupMark({
+  commands,
+  cwd,
+}: Pick<SetupRun, 'commands' | 'cwd'>): Promise<string | null> {
+  const given = commands ?? [];
+  if (given.length === 0 && (commands !== null || lockfilesIn(cwd).length === 0)) return null;
+  return setupFingerprint(cwd, given);
+}
+
+/** The next setup runs, whatever ran before. */
+export async function forgetSetup(worktree: string): Promise<void> {
+  await rm(join(await readGitDir(worktree), PREPARED), { recursive: true, force: true });
+}
+
+/** What the lockfiles in a worktree's root call for. */
+export async function detectSetup(worktree: string): Promise<string[]> {
+  if (lockfilesIn(worktree).length === 0) return [];
+  return detectInstalls(await readWorktree(worktree, { maxDepth: 0 }));
+}

@@ -1,0 +1,25 @@
+import type { LoopFollower } from '../cli/follow/loop-follower.ts';
+import type { PulseEvent } from '../domain/events.ts';
+import type { Style } from '../terminal/style.ts';
+import { researchFollower } from './research/cli/follower.ts';
+import { workflowFollower } from './workflow/cli/follower.ts';
+
+const FOLLOWERS: Readonly<Record<string, LoopFollower>> = {
+  workflow: workflowFollower,
+  research: researchFollower,
+};
+
+const NONE: LoopFollower = {};
+
+export function followerFor(kind: string): LoopFollower {
+  return FOLLOWERS[kind] ?? NONE;
+}
+
+/** Of an event that belongs to a loop, whichever it is. */
+export function loopEventText(event: PulseEvent, style: Style): string | null {
+  for (const { eventText } of Object.values(FOLLOWERS)) {
+    const text = eventText?.(event, style) ?? null;
+    if (text !== null) return text;
+  }
+  return null;
+}

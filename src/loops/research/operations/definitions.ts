@@ -1,0 +1,136 @@
+/** What can be done with research. */
+import { choice, integer, object, required, text } from '../../../operations/fields.ts';
+import { define, get, post } from '../../../operations/operation.ts';
+import { projectPath, sessionId, startFields, waitSeconds } from '../../../operations/session/fields.ts';
+
+export const start = define({
+  name: 'research start',
+  summary: 'Start research from what a research.yaml holds.',
+  access: 'change',
+  fields: {
+    path: projectPath,
+    content: required(
+      object({
+        help: 'What a research.yaml holds: the goal, the metric and the command that prints it, what may be changed.',
+        wire: 'research',
+      }),
+    ),
+    iterations: integer(
+      { min: 1, max: 1_000_000 },
+      { help: 'Stop after so many experiments; wins over the file’s.', option: 'iterations N' },
+    ),
+    parallel: integer(
+      { min: 1, max: 16 },
+      {
+        help: 'So many sessions edit at once; measuring is one after the other (1).',
+        option: 'parallel N',
+      },
+    ),
+    ...startFields,
+  },
+  runsSession: () => true,
+  http: post('/api/research', 'The research is admitted.', { status: 201 }),
+  tool: {
+    name: 'pulse_research_start',
+    title: 'Start research',
+    description:
+      'Push a metric: an agent tries one small change after the other, Pulse measures each and keeps only what truly ' +
+      'helps. Returns at once with the session id.',
+  },
+});
+
+export const show = define({
+  name: 'research show',
+  summary: 'Show research: its baseline, its experiments with their readings, the best so far.',
+  access: 'read',
+  fields: { sessionId, waitSeconds },
+  http: get('/api/research/{id}', 'The research.'),
+  tool: {
+    name: 'pulse_research_show',
+    title: 'Show research',
+    description: 'How research stands: baseline, experiments, the best so far, and what to do next.',
+  },
+});
+
+/** For what draws it while it runs. */
+export const rows = define({
+  name: 'research rows',
+  summary: 'Read the rows of research as they are stored.',
+  access: 'read',
+  fields: { sessionId },
+});
+
+export const report = define({
+  name: 'research report',
+  summary: 'Show its report as one HTML page.',
+  access: 'read',
+  fields: { sessionId },
+  http: get('/api/research/{id}/report', 'The page.', { contentType: 'text/html' }),
+  tool: {
+    name: 'pulse_research_report',
+    title: 'Read the report of research',
+    description:
+      'The report as one HTML page: results with plot, plan and reality, kept changes, what did not work.',
+  },
+});
+
+export const finish = define({
+  name: 'research finish',
+  summary: 'Say what becomes of the findings; the session itself does not change.',
+  access: 'person',
+  fields: {
+    sessionId,
+    how: required(
+      choice(['implement', 'pause', 'done'], {
+        help: 'implement: make a plan of the next steps; pause: leave it for later; done: close it.',
+        switches: {
+          implement: 'make a plan of the next steps.',
+          pause: 'it is left for later.',
+          done: 'it is complete.',
+        },
+      }),
+    ),
+  },
+  http: post('/api/research/{id}/finish', 'It is written down.'),
+  tool: {
+    name: 'pulse_research_finish',
+    title: 'Finish research',
+    description:
+      'What becomes of the findings: a plan of the next steps (implement), left for later (pause), closed (done). The ' +
+      'session itself does not change. Only on a person’s word.',
+  },
+});
+
+export const writeReport = define({
+  name: 'research write report',
+  summary: 'Write its report beside its other files.',
+  access: 'change',
+  fields: {
+    sessionId,
+    title: text(500, { help: 'Instead of "Autoresearch Complete: <goal>".' }),
+    summary: text(20_000, { help: 'What you want to say at the top of it.' }),
+  },
+  tool: {
+    name: 'show_report',
+    title: 'Show the report of research',
+    description:
+      'Write the report as an HTML file beside the session’s other files and say where it is. Does not wait for anybody.',
+    isIdempotent: true,
+  },
+});
+
+export const listTasks = define({
+  name: 'research tasks',
+  summary: 'Show its tasks at the commander, one for each experiment, with their comments.',
+  access: 'read',
+  fields: { sessionId },
+  http: get('/api/research/{id}/tasks', 'The tasks, oldest first.'),
+});
+
+export const listMessages = define({
+  name: 'research messages',
+  summary: 'Show what it sent to the commander: every five experiments its status, at the end the result.',
+  access: 'read',
+  fields: { sessionId },
+  http: get('/api/research/{id}/mailbox', 'The messages, oldest first.'),
+});

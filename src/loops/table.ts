@@ -1,0 +1,29 @@
+/** The table of operations: those on every session, and what each loop contributes. All surfaces are made of it. */
+
+import { type AnyOperation, isOperation, type OperationGroup } from '../operations/operation.ts';
+import { sessionOperations } from '../operations/session/operations.ts';
+import { GOAL_INSTRUCTIONS, goalOperations } from './goal/operations/operations.ts';
+import { commanderOperations } from './research/operations/commander-operations.ts';
+import { RESEARCH_INSTRUCTIONS, researchOperations } from './research/operations/operations.ts';
+import { WORKFLOW_INSTRUCTIONS, workflowOperations } from './workflow/operations/operations.ts';
+
+export const OPERATIONS = {
+  ...goalOperations,
+  ...sessionOperations,
+  workflow: workflowOperations,
+  research: researchOperations,
+  commander: commanderOperations,
+};
+
+/** In the order of the table. */
+export function listOperations(table: OperationGroup = OPERATIONS): AnyOperation[] {
+  return Object.values(table).flatMap((entry) => (isOperation(entry) ? [entry] : listOperations(entry)));
+}
+
+/** What an assistant is told before it sees the tools. */
+export const INSTRUCTIONS = [
+  'Pulse runs coding agents in loops, each session in a worktree of its own, until the goal is done and verified.',
+  GOAL_INSTRUCTIONS,
+  WORKFLOW_INSTRUCTIONS,
+  RESEARCH_INSTRUCTIONS,
+].join(' ');

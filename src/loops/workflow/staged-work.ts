@@ -1,0 +1,141 @@
+/** A pulse's work as git would commit it: staged into an index of its own, with the repository's hooks. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Redactor } from '../../domain/redact.ts';
+import type { HeldAttempt } from '../../engine/ports.ts';
+import type { Sandboxes } from '../../engine/run/run-sandbox.ts';
+import { submodulesOf } from '../../engine/workspace/leftovers.ts';
+import { isNothing, readRegularFile } from '../../files/regular-file.ts';
+import { disarmWorktree } from '../../git/disarm.ts';
+import type { Git } from '../../git/exec.ts';
+import { readGitDir } from '../../git/layout.ts';
+import { sortedPaths, splitNul } from '../../git/path-bytes.ts';
+import { openPrivateIndex } from '../../git/private-index.ts';
+import { stageAll } from '../../git/stage.ts';
+import { keepSubmodules } from '../../git/submodules.ts';
+import { agentEnvironment } from '../../process/environment.ts';
+import { runProcess } from '../../process/run.ts';
+import type { HookResult, StagedWork } from './pulse-worktree.ts';
+import type { PulseWork } from './work-data.ts';
+
+const HOOK_TIMEOUT_MS = 5 * 60 * 1000;
+const HOOK_OUTPUT_KEPT = 4_000;
+
+export interface PulseMeans {
+  git: Git;
+  environment: NodeJS.ProcessEnv;
+  redactor: Redactor;
+  sandboxes: Sandboxes;
+}
+
+export function pulseEnvironment({ environment }: PulseMeans, { spec }: HeldAttempt): Record<string, string> {
+  return agentEnvironment({ base: environment, own: [], pass: spec.environmentPass, add: {} });
+}
+
+export async function stagePulse(
+  means: PulseMeans,
+  attempt: HeldAttempt,
+  work: PulseWork,
+): Promise<StagedWork> {
+  await using index = await openPrivateIndex(await readGitDir(attempt.spec.worktreePath));
+  return await stageInto(means, attempt, { work, indexFile: index.path });
+}
+
+async function stageInto(
+  { git, sandboxes }: PulseMeans,
+  attempt: HeldAttempt,
+  { work: { baseSha, artifacts }, indexFile }: { work: PulseWork; indexFile: string },
+): Promise<StagedWork> {
+  const { spec, signal } = attempt;
+  const { worktreePath: worktree } = spec;
+  // The agent may be at work still: what it has planted is cleared before git looks at its files.
+  if (spec.sandbox) await disarmWorktree(git, worktree);
+  const own = await sandboxes.gitIn({ spec, signal });
+  // What lies uncommitted in a submodule would be in no tree. The commit tells what could not be kept.
+  await keepSubmodules(own, { ...submodulesOf(attempt), keeper: git }).catch(() => undefined);
+  const { changes, leftOut } = await stageAll(own, {
+    worktree,
+    against: baseSha,
+    exclude: artifacts,
+    indexFile,
+  });
+  const env = { GIT_INDEX_FILE: indexFile };
+  const tree = await own.text(['write-tree'], { cwd: worktree, env });
+  return { tree, files: sortedPaths(changes.map(({ path }) => path)), leftOut };
+}
+
+/** The files of a staged tree that are not as they were in it. */
+export async function listChangedSince(
+  means: PulseMeans,
+  attempt: HeldAttempt,
+  { work, tree }: { work: PulseWork; tree: string },
+): Promise<string[]> {
+  const cwd = attempt.spec.worktreePath;
+  const now = await stagePulse(means, attempt, work);
+  if (now.tree === tree) return [];
+  const options = ['-r', '-z', '--no-renames', '--name-only', '--diff-filter=MDT'];
+  const own = await means.sandboxes.gitIn(attempt);
+  const { stdout } = await own.run(['diff-tree', ...options, tree, now.tree], { cwd });
+  return sortedPaths(splitNul(stdout));
+}
+
+export interface HookRequest {
+  work: PulseWork;
+  staged: StagedWork;
+  message: string;
+  signal: AbortSignal;
+}
+
+export async function runCommitHooks(
+  means: PulseMeans,
+  attempt: HeldAttempt,
+  { work, staged: before, message, signal }: HookRequest,
+): Promise<HookResult> {
+  const { sandboxes, redactor } = means;
+  const cwd = attempt.spec.worktreePath;
+  await using index = await openPrivateIndex(await readGitDir(cwd));
+  await stageInto(means, attempt, { work, indexFile: index.path });
+  const folder = await mkdtemp(join(tmpdir(), `pulse-hook-${process.pid}-`));
+  try {
+    const file = join(folder, 'message');
+    await writeFile(file, `${message.trim()}\n`);
+    const failures: string[] = [];
+    const sandbox = await sandboxes.plan({ spec: attempt.spec, folders: [folder, dirname(index.path)] });
+    for (const hook of [['pre-commit'], ['commit-msg', '--', file]]) {
+      const result = await runProcess({
+        runId: `${attempt.runId}.hook`,
+        file: 'git',
+        args: ['hook', 'run', '--ignore-missing', ...hook],
+        cwd,
+        env: { ...pulseEnvironment(means, attempt), GIT_INDEX_FILE: index.path },
+        sandbox,
+        timeoutMs: HOOK_TIMEOUT_MS,
+        signal,
+      });
+      if (result.code === 0) continue;
+      const said = redactor.redact(`${result.stdout}\n${result.stderr}`.trim()).slice(-HOOK_OUTPUT_KEPT);
+      failures.push(`The ${hook[0]} hook failed (exit ${result.code ?? 'none'}):\n${said}`);
+    }
+    // Not into the index that the hooks could write.
+    await using after = await openPrivateIndex(await readGitDir(cwd));
+    const now = await stageInto(means, attempt, { work, indexFile: after.path });
+    const left = await readMessage(file);
+    if (left === null) failures.push('The commit-msg hook left no ordinary file as the message.');
+    return { failures, work: now.tree === before.tree ? before : now, message: left ?? message.trim() };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const LONGEST_MESSAGE = 1024 * 1024;
+
+/** What a hook made of the message: a link to another file is none, nor is a pipe. */
+async function readMessage(file: string): Promise<string | null> {
+  try {
+    return (await readRegularFile(file, { maxBytes: LONGEST_MESSAGE })).toString('utf8').trim();
+  } catch (error) {
+    if (isNothing(error)) return null;
+    throw error;
+  }
+}

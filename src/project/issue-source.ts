@@ -1,0 +1,2 @@
+/** What a failing check is about. */
+export type IssueSource = 'Build' | 'Lint' | 'Test';
