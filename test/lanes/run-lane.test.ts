@@ -32,13 +32,17 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(project, { recursive: true, force: true }));
 
-async function lane(files: Record<string, string>): Promise<{ code: number; output: string }> {
+function lane(files: Record<string, string>): Promise<{ code: number; output: string }> {
   for (const [name, text] of Object.entries(files))
     writeFileSync(join(project, 'test', `${name}.test.ts`), text);
-  const env = { ...process.env, NO_COLOR: '1', VITEST: undefined, VITEST_POOL_ID: undefined };
+  return runHere(process.execPath, [join(ROOT, 'test/lanes/run-lane.ts'), 'test']);
+}
+
+function runHere(file: string, args: string[]): Promise<{ code: number; output: string }> {
+  const report = join(project, 'report.json');
+  const own = { NO_COLOR: '1', PULSE_TEST_REPORT: report, VITEST: undefined, VITEST_POOL_ID: undefined };
   return new Promise((resolve) => {
-    const args = [join(ROOT, 'test/lanes/run-lane.ts'), 'test'];
-    execFile(process.execPath, args, { cwd: project, env }, (error, stdout, stderr) =>
+    execFile(file, args, { cwd: project, env: { ...process.env, ...own } }, (error, stdout, stderr) =>
       resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
     );
   });
@@ -73,4 +77,18 @@ it('is red for an error that no test has', async () => {
 it('is red when nothing could be run', async () => {
   const { code } = await lane({});
   expect(code).toBe(1);
+});
+
+it('takes up a run of npm test that has failed, and runs only its failed files again', async () => {
+  writeFileSync(join(project, 'test', 'fine.test.ts'), PASSES);
+  writeFileSync(join(project, 'test', 'flaky.test.ts'), FLAKY);
+  expect((await runHere('npm', ['test'])).code).toBe(1);
+  const { code, output } = await runHere(process.execPath, [
+    join(ROOT, 'test/lanes/run-lane.ts'),
+    '--again',
+    'test',
+  ]);
+  expect(code, output).toBe(0);
+  expect(output).toContain('FLAKY test/flaky.test.ts');
+  expect(output).not.toContain('fine.test.ts');
 });

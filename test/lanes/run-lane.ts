@@ -1,6 +1,7 @@
 /**
  * `node test/lanes/run-lane.ts SCRIPT [FILE …]` runs one of package.json's test scripts. A file that fails is run once
- * more, alone: if it passes then, it is named as flaky and does not fail the run.
+ * more, alone: if it passes then, it is named as flaky and does not fail the run. With `--again` the script has been run
+ * and has failed, and has written its report to PULSE_TEST_REPORT.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -10,17 +11,19 @@ import type { LaneReport } from './failed-files.ts';
 
 const SLOWEST = 10;
 
-const [script, ...files] = process.argv.slice(2);
-if (!script) throw new Error('usage: node test/lanes/run-lane.ts SCRIPT [FILE …]');
+const given = process.argv.slice(2);
+const isAgain = given[0] === '--again';
+const [script, ...files] = isAgain ? given.slice(1) : given;
+if (!script) throw new Error('usage: node test/lanes/run-lane.ts [--again] SCRIPT [FILE …]');
 process.exitCode = await runLane(script, files);
 
 async function runLane(script: string, files: string[]): Promise<number> {
-  const { code, report, seconds } = await run(script, files);
+  const { code, report, seconds } = isAgain ? readFirstRun() : await run(script, files);
   if (!report) {
     say(`${script}: ended with ${code} and without a report`);
     return 1;
   }
-  tellTimes(script, { report, seconds });
+  if (!isAgain) tellTimes(script, { report, seconds });
   for (const error of report.strayErrors) say(`${script}: an error outside of any test: ${error}`);
   const broken: string[] = [];
   for (const file of report.failed) {
@@ -39,6 +42,10 @@ interface Run {
   code: number | null;
   report: LaneReport | null;
   seconds: number;
+}
+
+function readFirstRun(): Run {
+  return { code: 1, report: readReport(process.env.PULSE_TEST_REPORT ?? ''), seconds: 0 };
 }
 
 async function run(script: string, files: string[]): Promise<Run> {
