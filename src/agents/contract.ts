@@ -5,12 +5,12 @@
 import type { Prices, Usage } from '../domain/attempt.ts';
 import type { FailureClass } from '../domain/failures.ts';
 
-/** Whose spending a usage event speaks of: one model call, one turn (added up), or all so far (replaces). */
+/** What a usage event counts: one model call or one turn (both are added up), or everything so far (replaces the sum). */
 export type UsageScope = 'call' | 'turn' | 'cumulative';
 
 /**
- * What a run tells while it runs. A `text` is one whole message of the assistant, never a delta; `done` comes once, at
- * the end, and a `tool_end` answers the `tool_start` with its id.
+ * What a run reports while it runs. A `text` is one whole message of the assistant, never a delta. `done` comes once, at
+ * the end. A `tool_end` answers the `tool_start` with the same id.
  */
 export type RunEvent =
   | { type: 'started'; sessionId?: string; model?: string }
@@ -21,7 +21,7 @@ export type RunEvent =
       name: string;
       /** One line for people. */
       summary?: string;
-      /** The exact path or command, where the summary is not all of it. Not stored. */
+      /** The exact path or command, if the summary is shortened. Not stored. */
       target?: string;
     }
   | {
@@ -29,7 +29,7 @@ export type RunEvent =
       id: string;
       name?: string;
       ok: boolean;
-      /** Of a command that failed, where the agent tells all of it: its exit code and what it printed. Not stored. */
+      /** Exit code and whole output of a failed command, if the agent reports both. Not stored. */
       exit?: number;
       output?: string;
     }
@@ -47,18 +47,18 @@ export type RunEvent =
   | { type: 'denied'; tool: string; id?: string; reason?: string }
   | { type: 'limit'; message: string; resetAt?: string }
   | { type: 'compacted' }
-  /** A line that is not known; without one, a sign of life that is none of the others. */
+  /** An unknown line. An empty line is a sign of life: the agent works, but there is no event for what it does. */
   | { type: 'raw'; line: string }
   | {
       type: 'done';
       ok: boolean;
       failure?: FailureClass;
       message?: string;
-      /** The agent would go on, and spend, for ever: it is ended at once. */
+      /** The agent would never stop by itself, and keep spending: the host ends it at once. */
       isEndless?: boolean;
     };
 
-/** Where the run's tools are, and what they are called. The token is this run's alone. */
+/** Where the run's tools are, and their names. The token belongs to this run only. */
 export interface RunTools {
   url: string;
   token: string;
@@ -70,11 +70,11 @@ export interface AgentRun {
   worktree: string;
   command: string | null;
   unit: string | null;
-  /** What `locate` found; `null` where it found nothing or there is nothing to find. */
+  /** What `locate` found; `null` if it found nothing, or the agent needs no executable. */
   executable: string | null;
-  /** `null`: whichever the agent takes by itself. */
+  /** `null`: the agent's own default. */
   model: string | null;
-  /** The agent's own session to go on with; `null`: a new one. */
+  /** The agent's own session to resume; `null`: a new one. */
   resume: string | null;
   tools: RunTools;
   /** The run's own folder: outside of the worktree, readable by this user alone, removed after the run. */
@@ -104,14 +104,14 @@ export interface AgentPlace {
 }
 
 /**
- * What of the user's files an agent needs in a sandbox, as absolute paths; what does not exist is passed over. Its login
- * and its sessions are written, for they outlive the run; what tells it how to behave is only read, or what it writes
- * there would hold outside of the sandbox too; so with programs that it keeps for itself.
+ * The user's files that an agent needs in a sandbox, as absolute paths. Paths that do not exist are skipped. The agent
+ * writes its login and its sessions, because they outlive the run. It only reads its settings and its own programs: a
+ * change to those would take effect outside of the sandbox too.
  */
 export interface AgentPaths {
-  /** Of a file the agent has a copy that it may change. Wins over `write` for what lies below it. */
+  /** The agent gets a copy of each file, which it may change. Wins over `write` for paths below. */
   read: readonly string[];
-  /** One that ends in `/`, here and above, is a folder and is made if it is not there. */
+  /** In both lists a path that ends in `/` is a folder, and is created if it is missing. */
   write: readonly string[];
 }
 
@@ -130,13 +130,13 @@ export interface AgentEnd {
 }
 
 export interface AgentParser {
-  /** One line of stdout; what it does not know becomes `raw`, never an error. */
+  /** One line of stdout. An unknown line becomes `raw`, never an error. */
   parse(line: string): RunEvent[];
-  /** One line of stderr, where some tell what their stream does not. */
+  /** One line of stderr: some agents report there what their stream leaves out. */
   parseStderr?(line: string): RunEvent[];
-  /** One line of the agent's own log (`logFile`), which tells some things sooner than its stream, or alone. */
+  /** One line of the agent's own log (`logFile`), which has some facts earlier than the stream, or only there. */
   parseLog?(line: string): RunEvent[];
-  /** Whether it may be silent because a tool works that it has not told of yet: some tell of a call when it is over. */
+  /** Whether a tool may be running that the stream has not shown yet: some agents report a call when it has ended. */
   isAtWork?(): boolean;
   finish(exit: AgentExit): AgentEnd;
 }
@@ -147,17 +147,17 @@ export interface AgentDetection {
   version: string | null;
   /** The oldest and the newest version that the tests run against. */
   tested?: { from: string; to: string };
-  /** Why it cannot be used, and how to get it; of one that can: what is not sure about it. */
+  /** Why the agent cannot be used and how to get it; if it can be used, what is uncertain about it. */
   hint: string | null;
 }
 
 export interface ParserOptions {
-  /** What was asked for; a stream that names its model knows better. */
+  /** The model that was asked for. A model that the stream names wins. */
   model: string | null;
   prices: Prices;
-  /** What the agent's session had spent before this run went on with it: some count from its beginning. */
+  /** What the agent's session had spent before this run resumed it: some agents count from the session's beginning. */
   earlier: Usage | null;
-  /** Wall clock: some name the hour at which a limit ends, and no day. */
+  /** Wall clock. Some agents name the hour at which a limit ends, but not the day. */
   nowMs(): number;
 }
 
@@ -165,27 +165,27 @@ export interface AgentAdapter {
   readonly name: string;
   /** Environment names (a trailing `*` is a wildcard) that this adapter alone may see. */
   readonly environment: readonly string[];
-  /** More such names, where what the user has set calls for them. */
+  /** More such names, if the user's environment asks for them. */
   environmentFor?(base: NodeJS.ProcessEnv): readonly string[];
-  /** `command` agents may be silent for long: their idle clock runs only when asked for. */
+  /** `false` for `command`: it may be silent for long, so its idle clock runs only on request. */
   readonly idleByDefault: boolean;
-  /** It asks for its tools over MCP: what answers is loaded while it starts. */
+  /** The agent calls its tools over MCP. Pulse loads its MCP server while the agent starts. */
   readonly speaksMcp?: true;
-  /** It plays what was done elsewhere: that it changes nothing says nothing of what it was allowed. */
+  /** The agent replays another run. That it changes nothing is no sign of missing permissions. */
   readonly isPlayed?: true;
-  /** It does what it was written to do: to ask it something means nothing. */
+  /** The agent follows a script: asking it a question makes no sense. */
   readonly isScripted?: true;
-  /** `told`: by the agent itself; `priced`: it tells tokens, which have a price if its model has; `untold`: neither. */
-  readonly cost: 'told' | 'priced' | 'untold';
-  /** The model that it will ask, where that is known before it starts; `wanted` is `--model`. Default: `wanted`. */
+  /** `reported` by the agent; `priced` from its tokens, if its model has a price; `unreported`: neither. */
+  readonly cost: 'reported' | 'priced' | 'unreported';
+  /** The model that the agent will ask, if that is known before it starts. `wanted` is `--model`, and the default. */
   modelOf?(wanted: string | null, environment: NodeJS.ProcessEnv): string | null;
   /** Whether it can be used here, with this model if one is wanted. */
   detect(environment: NodeJS.ProcessEnv, wantedModel?: string | null): Promise<AgentDetection>;
-  /** Its executable, found without starting anything; adapters that need none leave this out. */
+  /** Finds the executable without starting anything. Adapters that need none leave this out. */
   locate?(environment: NodeJS.ProcessEnv): string | null;
-  /** Adapters that need nothing of the user's leave this out. */
+  /** Adapters that need no files of the user leave this out. */
   sandboxPaths?(place: AgentPlace): AgentPaths;
-  /** Where the agent logs its session of this id, appending line by line; `null` while it is not there. */
+  /** The file to which the agent appends the log of this session; `null` while it does not exist. */
   logFile?(sessionId: string, environment: NodeJS.ProcessEnv): string | null;
   command(run: AgentRun): AgentCommand;
   createParser(options: ParserOptions): AgentParser;

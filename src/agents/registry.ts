@@ -32,12 +32,12 @@ export const AGENT_NAMES = [
 ] as const;
 export type AgentName = (typeof AGENT_NAMES)[number];
 
-/** Chosen only when somebody asks for them by name (or, for `command`, by giving one). */
+/** Chosen only by name; `command` also by giving a command. */
 const ONLY_BY_NAME: readonly string[] = ['acp', 'command', 'demo', 'replay'];
 export const NEEDS_COMMAND: readonly string[] = ['acp', 'command', 'replay'];
 const NO_EXECUTABLE: readonly string[] = ['acp', 'native'];
 
-/** Whether it is taken when nobody names one: it needs no command and does real work. */
+/** Whether Pulse may choose it without being asked: it needs no command and does real work. */
 export function isChosenByItself(name: string): boolean {
   return !ONLY_BY_NAME.includes(name);
 }
@@ -56,7 +56,7 @@ export interface AgentWish {
   configured: string | null;
   /** `--command`: what `command` runs, what `replay` plays. */
   command: string | null;
-  /** `--model`, or the config's: some can be used with one model and not with another. */
+  /** `--model`, or the config's. Some agents can be used with one model but not with another. */
   model?: string | null;
   env: NodeJS.ProcessEnv;
 }
@@ -64,14 +64,14 @@ export interface AgentWish {
 export interface ChosenAgent {
   name: AgentName;
   adapter: AgentAdapter;
-  /** Its program, or what stands for it. */
+  /** The agent's program, or the script that Pulse starts for it. */
   path: string | null;
   /** Who chose it: `--agent`, `--command`, the config, or Pulse because it is installed. */
   chosenBy: 'wanted' | 'command' | 'configured' | 'installed';
 }
 
 export interface AgentRegistry {
-  /** Throws `usage` for a name that is none, `agent_unavailable` for one this version has no adapter for. */
+  /** Throws `usage` for an unknown name, `agent_unavailable` if this version has no adapter for it. */
   findAdapter(name: string): AgentAdapter;
   /** Every name, in order, for `doctor` and `init`. Never throws. */
   detectAgents(env: NodeJS.ProcessEnv): Promise<DetectedAgent[]>;
@@ -136,7 +136,7 @@ export function createAgentRegistry(adapters: readonly AgentAdapter[]): AgentReg
     for (const name of AGENT_NAMES) {
       const adapter = byName.get(name);
       if (!adapter || ONLY_BY_NAME.includes(name)) continue;
-      // Where it can be told without starting anything, nothing is started.
+      // `detect` starts the program: it is called only if there is no cheaper way to find out.
       const path = adapter.locate ? adapter.locate(env) : await availablePath(adapter, { env, model });
       if (path !== null) return { name, adapter, path, chosenBy: 'installed' };
     }

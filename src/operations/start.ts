@@ -180,7 +180,7 @@ function costNotes(
   adapter: AgentAdapter,
   { model, config, environment }: { model: string | null; config: Config; environment: NodeJS.ProcessEnv },
 ): Pick<StartNotes, 'isCostUnknown' | 'isCostOpen'> {
-  if (adapter.cost !== 'priced') return { isCostUnknown: adapter.cost === 'untold', isCostOpen: false };
+  if (adapter.cost !== 'priced') return { isCostUnknown: adapter.cost === 'unreported', isCostOpen: false };
   const asked = adapter.modelOf ? adapter.modelOf(model, environment) : model;
   return { isCostUnknown: !hasPrice(asked, config.values.prices ?? {}), isCostOpen: asked === null };
 }

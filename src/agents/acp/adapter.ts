@@ -1,6 +1,6 @@
 /**
  * The `acp` agent: any program that speaks the Agent Client Protocol on stdio, such as `gemini --acp` or `opencode acp`.
- * The conversation is held by a process of its own, which tells of it as the built-in agents do.
+ * A separate process talks to the program and prints the event stream, as the built-in agents do.
  */
 import { PulseError } from '../../domain/errors.ts';
 import type { AgentAdapter } from '../contract.ts';
@@ -11,13 +11,13 @@ const SCRIPT = ownScript(import.meta.url, './agent');
 
 export const acpAdapter: AgentAdapter = {
   name: 'acp',
-  // Whose variables it needs, nobody knows: `env.pass` names them.
+  // The variables depend on the program: the user names them in `env.pass`.
   environment: [],
   idleByDefault: true,
   speaksMcp: true,
-  // Only where the agent tells, or its model has a price.
+  // Only if the agent reports it, or its model has a price.
   cost: 'priced',
-  // The protocol has no way to ask for one that all programs know: it is the program's own, or its command names it.
+  // The protocol has no common way to choose a model: the program's default, or an argument in its command.
   modelOf: () => null,
   async detect() {
     return { available: true, path: SCRIPT, version: null, hint: null };

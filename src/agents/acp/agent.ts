@@ -6,7 +6,7 @@ import { type AcpEnd, converse } from './conversation.ts';
 const stop = new AbortController();
 process.once('SIGTERM', () => stop.abort());
 
-// An answer that the protocol does not have can throw where nobody waits for it.
+// An answer outside of the protocol can throw where nothing catches it.
 process.once('uncaughtException', (error) => over({ ok: false, failure: 'crashed', message: error.message }));
 
 const end = await run(process.env, process.argv[2] ?? '').catch(
@@ -14,7 +14,7 @@ const end = await run(process.env, process.argv[2] ?? '').catch(
 );
 over(end);
 
-/** The program need not heed the end of its input; whoever started this process ends all that is left of it. */
+/** The program may ignore the end of its input: the host ends every process that is left of the run. */
 function over(how: AcpEnd): never {
   printEvent({ type: 'done', ...how });
   process.exit(how.ok ? 0 : 1);

@@ -12,11 +12,11 @@ import {
 import type { FailureClass } from '../../domain/failures.ts';
 import type { RunEvent } from '../contract.ts';
 import { keepEnd } from '../shared/kept-text.ts';
-import { failureOf } from './failure.ts';
+import { classifyFailure } from './failure.ts';
 import { answerPermission, isRefusedByGuard } from './permission.ts';
 import { startProgram } from './program.ts';
 import { createUpdateReader, type UpdateReader } from './updates.ts';
-import { usageOf } from './usage.ts';
+import { readUsage } from './usage.ts';
 
 export interface AcpRun {
   command: string;
@@ -31,13 +31,13 @@ export interface AcpRun {
 export type AcpEnd = { ok: true } | { ok: false; failure: FailureClass; message: string };
 
 /**
- * The mode in which Pulse is asked before a call, so that its guard decides, as agents call it; of codex the one in which
- * nobody is: in the others it is in a sandbox of its own and cannot commit.
+ * The modes that Pulse wants, by name. In `default` the agent asks before a call, so that the guard decides. codex gets
+ * `full-access`: in its other modes its own sandbox keeps it from committing.
  */
 const MODES = ['full-access', 'default'];
 /** A cancelled turn gets this long to say so. */
 const CANCEL_GRACE_MS = 1_500;
-/** The program is started by it; until then its handles keep nothing alive. */
+/** Keeps this process alive until the program has started and its handles do. */
 const KEEP_ALIVE_MS = 60_000;
 
 export async function converse(run: AcpRun): Promise<AcpEnd> {
@@ -52,7 +52,7 @@ export async function converse(run: AcpRun): Promise<AcpEnd> {
     const spoken = app.connectWith(program.stream, (agent) => speak({ ...run, reader }, agent));
     return await Promise.race([spoken, cancelled(run.signal)]);
   } catch (error) {
-    const failure = failureOf(error);
+    const failure = classifyFailure(error);
     if (failure.resetAt) run.print({ type: 'limit', message: failure.message, resetAt: failure.resetAt });
     if (failure.class !== 'crashed') return { ok: false, failure: failure.class, message: failure.message };
     return { ok: false, failure: 'crashed', message: await withLastWords(failure.message, program.ended) };
@@ -61,12 +61,12 @@ export async function converse(run: AcpRun): Promise<AcpEnd> {
   }
 }
 
-/** Some tell of a call by asking for it, and of one that is refused no more. */
+/** Some agents report a call only by this request, and never mention it again if it is refused. */
 async function permit(
   request: RequestPermissionRequest,
   { run, reader }: { run: AcpRun; reader: UpdateReader },
 ): Promise<RequestPermissionResponse> {
-  // While this is awaited, the updates that came before are read; none comes after until there is an answer.
+  // While this waits, the earlier updates are read. The agent sends no new ones until it has its answer.
   const isRefused = await isRefusedByGuard(request.toolCall, run.tools);
   for (const event of reader.asked(request.toolCall, { isRefused })) run.print(event);
   return answerPermission(request, { isRefused });
@@ -78,7 +78,7 @@ async function speak(
 ): Promise<AcpEnd> {
   const { agentInfo, agentCapabilities } = await agent.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,
-    // No fs and no terminal: it works in the worktree itself.
+    // No fs and no terminal: the agent works in the worktree itself.
     clientCapabilities: {},
     clientInfo: { name: 'pulse', version: '1' },
   });
@@ -97,8 +97,8 @@ async function speak(
 }
 
 /**
- * The end of the turn is taken from the queue of updates, where it stands behind the last of them: the answer to the
- * request itself may overtake them.
+ * Takes the end of the turn from the queue of updates, where it comes last. The answer to the request itself may
+ * overtake the updates.
  */
 async function listen(
   session: ActiveSession,
@@ -117,7 +117,7 @@ async function listen(
       for (const event of reader.read(message.update)) print(event);
       continue;
     }
-    for (const event of [...reader.end(), ...usageOf(message.response, agentName)]) print(event);
+    for (const event of [...reader.end(), ...readUsage(message.response, agentName)]) print(event);
     return endOf(message.stopReason);
   }
 }
@@ -128,14 +128,14 @@ function endOf(stopReason: string): AcpEnd {
   return { ok: false, failure, message: `The agent stopped: ${stopReason}.` };
 }
 
-/** `null`: it is in it, or knows none. */
+/** `null`: the agent is already in that mode, or does not offer one. */
 function wantedMode(modes: SessionModeState | null | undefined): string | null {
   const offered = modes?.availableModes.map(({ id }) => id) ?? [];
   const wanted = MODES.find((id) => offered.includes(id)) ?? null;
   return wanted === modes?.currentModeId ? null : wanted;
 }
 
-/** Resolves only if the turn does not say by itself, in time, that it was cancelled. */
+/** Resolves if the turn does not report in time that it was cancelled. */
 function cancelled(signal: AbortSignal): Promise<AcpEnd> {
   return new Promise((resolve) => {
     signal.addEventListener('abort', () => {
@@ -145,10 +145,10 @@ function cancelled(signal: AbortSignal): Promise<AcpEnd> {
   });
 }
 
-/** Less than is kept: what is cut off there may be half of a secret. */
+/** Shorter than what is kept of stderr, whose first word may be half of a secret. */
 const LAST_WORDS = 2_000;
 
-/** A connection that broke says nothing of why; the program may have. */
+/** A broken connection does not say why. The program's stderr may. */
 async function withLastWords(
   message: string,
   ended: Promise<{ code: number; stderr: string }>,

@@ -1,11 +1,11 @@
-/** Why a request was refused. The protocol has a code for a missing login alone; agents add what they know, each its own. */
+/** Why a request was refused. The protocol has a code only for a missing login; each agent adds details in its own way. */
 import { RequestError } from '@agentclientprotocol/sdk';
 import type { FailureClass } from '../../domain/failures.ts';
 import { failureOfStatus } from '../shared/http-failure.ts';
 import { readLimit } from '../shared/limit-words.ts';
 
 const AUTH_REQUIRED = -32_000;
-/** As the vendors' servers write it; agents hand it on. */
+/** As the vendors' servers write it, and agents pass it on. */
 const OVERFLOW =
   /context_length_exceeded|input token count \(\d+\) exceeds|prompt is too long|context window/i;
 const STATUS_FIELDS = ['status', 'statusCode', 'http_status_code', 'httpStatusCode', 'code'];
@@ -16,7 +16,7 @@ export interface AcpFailure {
   resetAt?: string | null;
 }
 
-export function failureOf(error: unknown, nowMs = Date.now()): AcpFailure {
+export function classifyFailure(error: unknown, nowMs = Date.now()): AcpFailure {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof RequestError)) return { class: 'crashed', message };
   if (error.code === AUTH_REQUIRED) return { class: 'auth', message };
@@ -27,7 +27,7 @@ export function failureOf(error: unknown, nowMs = Date.now()): AcpFailure {
   return { class: failureOfStatus(status) ?? 'crashed', message };
 }
 
-/** A status of HTTP, at the top of the data or one level below. */
+/** An HTTP status, at the top of the data or one level below. */
 function statusIn(data: unknown): number | null {
   if (typeof data !== 'object' || data === null) return null;
   const levels = [data, ...Object.values(data)].filter((each) => typeof each === 'object' && each !== null);

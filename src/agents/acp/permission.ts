@@ -1,9 +1,9 @@
-/** Nobody else is there to ask: Pulse answers, once for each call, as its guard (tools/guard) has decided. */
+/** Answers the agent's requests for permission, as Pulse's guard (tools/guard) decides. */
 import type { RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk';
 
 type Asked = Pick<RequestPermissionRequest, 'options'>;
 
-/** No option for "no" is one all the same: the call is cancelled. */
+/** Without a matching option the call is cancelled. */
 export function answerPermission(
   { options }: Asked,
   { isRefused }: { isRefused: boolean },
@@ -15,7 +15,7 @@ export function answerPermission(
     : { outcome: { outcome: 'cancelled' } };
 }
 
-/** Whether the guard has a reason against the call. A guard that cannot be reached has none: it deters (guard-hook.ts). */
+/** Asks the guard. If it cannot be reached, the call passes (shared/guard-hook.ts). */
 export async function isRefusedByGuard(
   toolCall: RequestPermissionRequest['toolCall'],
   { url, token }: { url: string; token: string },

@@ -10,7 +10,7 @@ export interface AcpProgram {
 
 const SHELL = '/bin/sh';
 
-/** Nobody closes it: it ends with this process, whose end of its input nobody else holds. */
+/** The caller need not close it: its input closes when this process ends. */
 export function startProgram({ command, cwd }: { command: string; cwd: string }): AcpProgram {
   const ended = Promise.withResolvers<{ code: number; stderr: string }>();
   let output: ReadableStreamDefaultController<Uint8Array> | null = null;

@@ -7,28 +7,28 @@ import { aboutCall } from '../shared/tool-summary.ts';
 
 export interface UpdateReader {
   read(update: SessionUpdate): RunEvent[];
-  /** A call that the agent asked for; its start, where no update has told of it. One that is refused is over. */
+  /** The agent asks for permission: starts the call, if no update has. A refused call ends at once. */
   asked(call: ToolCallUpdate, answer: { isRefused: boolean }): RunEvent[];
-  /** What the turn's end makes of what is still open. */
+  /** Ends what is still open at the end of the turn. */
   end(): RunEvent[];
 }
 
-/** gemini says so in the agent's place when it is told to change its mode. */
+/** gemini prints this as the agent's text when its mode changes. */
 const MODE_WORDS = /^\[MODE_UPDATE\] \S+$/;
 const SIGN_OF_LIFE_MS = 1_000;
-/** More than these are told of, but not remembered. */
+/** Refused calls beyond this number are not remembered. */
 const MAX_REFUSED = 1_000;
-/** Pulse's own tools stand in titles, each agent's own way. */
+/** Pulse's own tools appear in titles, in a different form for each agent. */
 const OWN_TOOL = /\bpulse_[a-z_]+\b/;
 
 export function createUpdateReader(nowMs: () => number): UpdateReader {
   const message = createMessageText();
   const calls = createOpenCalls();
-  // Their end is told; some agents tell it again.
+  // Their end is already reported, but some agents report it again.
   const refused = new Set<string>();
   let lastSign = 0;
 
-  /** Pieces are no events, but whoever watches must see that there are some. */
+  /** Pieces make no events, but the watchdog must see that the agent works. */
   function signOfLife(): RunEvent[] {
     if (nowMs() - lastSign < SIGN_OF_LIFE_MS) return [];
     lastSign = nowMs();

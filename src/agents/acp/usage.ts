@@ -1,4 +1,4 @@
-/** What a turn spent: the protocol's own field where the agent fills it, else what gemini adds. */
+/** What a turn spent: the protocol's own field, if the agent fills it, else gemini's extension. */
 import * as z from 'zod';
 import type { RunEvent } from '../contract.ts';
 import { count } from '../shared/line-fields.ts';
@@ -26,10 +26,10 @@ const gemini = z.object({
   }),
 });
 
-/** They tell of the last call alone: less than the truth is no figure. */
+/** These agents report only the last call. A number that is too low is worse than none. */
 const TELLS_LAST_CALL = /opencode/i;
 
-export function usageOf(response: unknown, agentName: string): RunEvent[] {
+export function readUsage(response: unknown, agentName: string): RunEvent[] {
   if (TELLS_LAST_CALL.test(agentName)) return [];
   const { data } = standard.safeParse(response);
   if (data) {

@@ -18,7 +18,7 @@ const SETTINGS = [
   ...['output-styles', 'remote-settings.json', 'policy-limits.json'],
 ];
 
-/** claude asks Pulse's guard itself, by HTTP: a process for each call would cost more than most calls. */
+/** claude asks Pulse's guard by HTTP: starting a process for each call would take longer than most calls. */
 function guardHook({ url, token }: RunTools) {
   const headers = { Authorization: `Bearer ${token}` };
   const hook = { type: 'http', url: `${url}/guard/claude`, headers, timeout: 10 };
@@ -32,10 +32,10 @@ export const claudeAdapter = createCliAdapter(CLI, {
     return isElsewhere ? ['AWS_*', 'GOOGLE_*', 'VERTEX_*'] : [];
   },
   speaksMcp: true,
-  cost: 'told',
+  cost: 'reported',
   sandboxPaths({ home, environment, worktree }) {
     const own = environment.CLAUDE_CONFIG_DIR || join(home, '.claude');
-    // Its transcripts of other projects are not this run's to read.
+    // The run must not read the transcripts of other projects.
     const transcripts = join(own, 'projects', worktree.replace(/[^A-Za-z0-9]/g, '-'));
     return {
       read: [
@@ -48,8 +48,8 @@ export const claudeAdapter = createCliAdapter(CLI, {
   command({ brief, executable, model, resume, tools, directory }) {
     const args = [
       ...['-p', '--output-format', 'stream-json', '--verbose'],
-      '--include-partial-messages', // what each call cost, and a sign of life while a long answer streams
-      '--dangerously-skip-permissions', // nobody is there to ask
+      '--include-partial-messages', // the cost of each call, and a sign of life while a long answer streams
+      '--dangerously-skip-permissions', // there is nobody to ask
       ...['--mcp-config', join(directory, MCP_FILE), '--strict-mcp-config'],
       ...['--settings', join(directory, SETTINGS_FILE)], // beside the user's own
       ...(model === null ? [] : ['--model', model]),
@@ -59,16 +59,16 @@ export const claudeAdapter = createCliAdapter(CLI, {
       file: executable ?? CLI.name,
       args,
       env: {
-        CLAUDE_CODE_MAX_RETRIES: '3', // Pulse has its own patience: ten of claude's take minutes
+        CLAUDE_CODE_MAX_RETRIES: '3', // claude's default of ten takes minutes; Pulse retries by itself
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         DISABLE_AUTOUPDATER: '1',
-        // What it leaves running wakes it up after its result; but then the run is over, and that is ended with it.
+        // A background task would wake claude up after its result, but Pulse ends the run, and the task, then.
         CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
-        // Without it claude refuses to work for root.
+        // Without it claude refuses to run as root.
         ...(process.getuid?.() === 0 ? { IS_SANDBOX: '1' } : {}),
       },
       stdin: brief,
-      // On SIGTERM it leaves its shells behind and says nothing; on SIGINT it ends them and tells what it spent.
+      // On SIGTERM claude leaves its shells running and prints nothing; on SIGINT it ends them and reports what it spent.
       stopSignals: ['SIGINT', 'SIGTERM'],
       files: {
         [MCP_FILE]: JSON.stringify(mcpConfig(tools)),

@@ -1,13 +1,13 @@
-/** Why a claude run failed: from fields, and from the words of its own error result; never from a model's or a tool's. */
+/** Why a claude run failed: from fields and the words of its own error result, never from a model's or a tool's. */
 import type { FailureClass } from '../../domain/failures.ts';
 import { failureOfStatus } from '../shared/http-failure.ts';
-import { readLimit, type ToldLimit } from '../shared/limit-words.ts';
+import { readLimit, type UsageLimit } from '../shared/limit-words.ts';
 import type { ClaudeMessage, ClaudeResult } from './lines.ts';
 
-/** A refusal that the agent itself put into the stream, in an assistant's place. */
+/** A refusal that claude puts into the stream as an assistant's message. */
 export interface Refusal {
   failure: FailureClass | null;
-  /** Whether nothing answered at all, as far as the message tells. */
+  /** Whether, as far as the message says, no server answered. */
   isUnanswered: boolean;
 }
 
@@ -31,8 +31,8 @@ export function claudeRefusal({ error, api_error }: ClaudeMessage): Refusal | nu
   return { failure, isUnanswered: error === 'server_error' };
 }
 
-/** What a result that claude itself calls an error says of a usage limit; of one it does not, the words are a model's. */
-export function limitOfResult({ is_error, result }: ClaudeResult, nowMs: number): ToldLimit | null {
+/** The usage limit in the words of an error result. The words of any other result are a model's. */
+export function limitOfResult({ is_error, result }: ClaudeResult, nowMs: number): UsageLimit | null {
   return is_error && result ? readLimit(result, nowMs) : null;
 }
 

@@ -10,7 +10,7 @@ const callUsage = z.object({
 });
 export type CallUsage = z.infer<typeof callUsage>;
 
-/** Of a message's parts: what it says, calls, and gets back. Others (thinking, images) are nobody's business. */
+/** The parts of a message that matter: texts, tool calls and their results. Others (thinking, images) are dropped. */
 const part = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.unknown() }),

@@ -1,6 +1,6 @@
 /**
- * Reads `claude --output-format stream-json`. What was spent comes from `result` alone: an assistant's lines repeat one
- * message's usage for each of its parts. Until then the calls that streamed so far are an estimate, so that budgets bind.
+ * Reads `claude --output-format stream-json`. Only `result` says what was spent: an assistant's lines repeat the usage of
+ * one message for each of its parts. Until then the sum of the streamed calls is an estimate, so that budgets bind.
  */
 
 import type { AgentParser, ParserOptions, RunEvent } from '../contract.ts';
@@ -13,7 +13,7 @@ import { claudeRefusal, failureOfResult, limitOfResult, type Refusal } from './f
 import { type ClaudeLine, type ClaudeMessage, type ClaudeResult, claudeLine } from './lines.ts';
 import { createClaudeMeter } from './usage.ts';
 
-/** What Pulse takes from it: to be woken up when the run is over, and to leave the worktree for one of its own. */
+/** Tools that Pulse takes from claude: they wake it up after the run, or move it to another worktree. */
 export const WITHHELD_TOOLS: readonly string[] = [
   ...['CronCreate', 'CronDelete', 'CronList', 'Monitor', 'ScheduleWakeup'],
   ...['EnterWorktree', 'ExitWorktree'],
@@ -24,9 +24,9 @@ type Line<T extends ClaudeLine['type']> = Extract<ClaudeLine, { type: T }>;
 /** Where agents that print these lines differ. */
 export interface Dialect {
   refusalOf(message: ClaudeMessage): Refusal | null;
-  /** Whether a refusal that nothing followed makes a failure of a result that claims success. */
+  /** Whether a result that claims success is a failure if the last message was a refusal. */
   hidesFailures: boolean;
-  /** Whether a message's usage is all of its call's, and what came from a cache is counted as input too. */
+  /** Whether a message has the whole usage of its call, with cached tokens counted as input too. */
   hasWholeUsage: boolean;
 }
 const CLAUDE: Dialect = { refusalOf: claudeRefusal, hidesFailures: false, hasWholeUsage: false };
@@ -96,7 +96,7 @@ function onAssistant(line: ClaudeMessage, run: ClaudeRun): RunEvent[] {
   if (!isSub) run.refusal = refused;
   if (refused) return readRateLimit(line.api_error_params?.rate_limit_info, run);
   const { id, content, usage } = line.message;
-  // A new message means that the calls of the one before were answered, though perhaps in a line that nobody could read.
+  // A new message means that the calls before it were answered, perhaps in a line too long to read.
   const stale = isSub || !id || id === messageId ? [] : calls.closeAll();
   if (!isSub) run.messageId = id ?? null;
   const spent = dialect.hasWholeUsage && usage ? meter.call(usage) : [];
@@ -117,13 +117,13 @@ function onUser({ message }: Line<'user'>, { calls, offeredTools }: ClaudeRun): 
   });
 }
 
-/** A tool that the settings deny as a whole is not even offered, and stands in no list of denials. */
+/** claude does not offer a tool that its settings deny entirely, and does not list it among the denials. */
 function isTakenAway(
   name: string | undefined,
   { offeredTools, content }: { offeredTools: ReadonlySet<string> | null; content: unknown },
 ): boolean {
   if (!name || offeredTools === null || offeredTools.has(name) || typeof content !== 'string') return false;
-  // Pulse's own refusals are ordinary failed calls.
+  // What Pulse itself withholds is an ordinary failed call.
   if (WITHHELD_TOOLS.includes(name)) return false;
   return content.startsWith(`<tool_use_error>Error: No such tool available: ${name}. ${name} is disabled`);
 }
@@ -157,12 +157,12 @@ function onResult(line: ClaudeResult, run: ClaudeRun): RunEvent[] {
     ...run.calls.closeAll(),
     ...denials.map(({ tool_name, tool_use_id }) => deniedEvent(tool_name, tool_use_id)),
     ...run.meter.result(line),
-    ...(is_error && !run.isDone ? readLimitWords(line, run) : []),
+    ...(is_error && !run.isDone ? readLimitOfResult(line, run) : []),
     ...run.end(),
   ];
 }
 
-function readLimitWords(line: ClaudeResult, run: ClaudeRun): RunEvent[] {
+function readLimitOfResult(line: ClaudeResult, run: ClaudeRun): RunEvent[] {
   const told = limitOfResult(line, run.options.nowMs());
   if (told === null) return [];
   run.isAtLimit = true;
@@ -172,8 +172,8 @@ function readLimitWords(line: ClaudeResult, run: ClaudeRun): RunEvent[] {
 }
 
 /**
- * A turn that somebody ended. After its result claude begins another by itself when something that it had left running
- * is over; to be ended in the middle of that takes nothing from the result.
+ * A turn that was aborted. After its result claude may begin another turn by itself, when a background task ends. If that
+ * turn is aborted, the first result still counts.
  */
 function isBrokenOff({ terminal_reason }: ClaudeResult): boolean {
   return terminal_reason?.startsWith('aborted_') === true;
@@ -184,14 +184,14 @@ function messageOf({ result, errors, error, subtype }: ClaudeResult): string {
   return said || `The agent reported ${subtype ?? 'an error'}.`;
 }
 
-/** Only where all that it printed is told: what was cut may be what matters. */
+/** Only if the whole output is there: the part that was cut may be the one that matters. */
 function failedCommand(content: unknown): FailedCommand | undefined {
   const told = typeof content === 'string' ? /^Exit code (\d+)\n([\s\S]+)$/.exec(content) : null;
   if (told === null || /\btruncated\b.{0,20}\]|<persisted-output>/.test(content as string)) return undefined;
   return { exit: Number(told[1]), output: told[2]! };
 }
 
-/** Seconds since 1970, as a time; `null` for a number that is none. */
+/** A time from seconds since 1970; `null` if the number is out of range. */
 function dateOf(seconds: number): string | null {
   const date = new Date(seconds * 1000);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();

@@ -1,4 +1,4 @@
-/** What a claude run spends: call by call as an estimate while it runs, then by its result. */
+/** What a claude run spends: an estimate, call by call, until its result has the total. */
 
 import type { ParserOptions, RunEvent } from '../contract.ts';
 import { costOf, type Tokens } from '../shared/prices.ts';
@@ -9,15 +9,15 @@ import type { CallUsage, ClaudeResult } from './lines.ts';
 const CACHE_WRITE_FACTOR = 1.25;
 
 export interface ClaudeMeter {
-  /** Which model the next calls are. */
+  /** Sets the model of the next calls. */
   setModel(model: string): void;
   /** One more call has ended. */
   call(usage: CallUsage): RunEvent[];
-  /** All of it, as the agent adds it up: replaces what the calls came to. */
+  /** The agent's own total, which replaces the sum of the calls. */
   result(result: ClaudeResult): RunEvent[];
 }
 
-/** `countsCacheAsInput`: whether what came from a cache stands among the input too. */
+/** `countsCacheAsInput`: whether the agent counts cached tokens as input too. */
 export function createClaudeMeter(
   { model: wanted, prices, earlier }: Pick<ParserOptions, 'model' | 'prices' | 'earlier'>,
   { countsCacheAsInput }: { countsCacheAsInput: boolean },
@@ -41,7 +41,7 @@ export function createClaudeMeter(
     return costOf(model, { inputTokens: inputTokens + written, outputTokens, cacheTokens }, prices);
   }
 
-  /** A session that is gone on with may count from its beginning: then there is more than before and now together. */
+  /** A resumed session may count from its beginning: then the total is at least the earlier usage and this run's. */
   function isFromTheBeginning(total: Tokens): boolean {
     if (!earlier) return false;
     return (
@@ -65,7 +65,7 @@ export function createClaudeMeter(
     result({ total_cost_usd, usage, modelUsage }) {
       const models = Object.values(modelUsage ?? {});
       if (models.length === 0 && !usage) return [];
-      // By model is all of the process: subagents and side calls too, which the result's own `usage` leaves out.
+      // The usage by model covers the whole process. The result's own `usage` leaves out subagents and side calls.
       const total = models.length > 0 ? addTokens(models.map(tokensOfModel)) : tokensOf(usage!);
       const before = isFromTheBeginning(total) ? earlier : null;
       const tokens = tokensSince(total, before);

@@ -1,4 +1,4 @@
-/** OpenAI's Codex: `codex exec --json`. Its settings for a run are flags; the user's own files are not touched. */
+/** OpenAI's Codex: `codex exec --json`. Settings for a run are flags; the user's files stay untouched. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Cli, createCliAdapter } from '../shared/cli.ts';
@@ -10,15 +10,15 @@ const CLI: Cli = {
   name: 'codex',
   install: 'npm install -g @openai/codex',
   tested: { from: '0.166.0', to: '0.166.0' },
-  // It may compute the hash of a hook in another way, and then runs without it.
+  // Another version may hash hooks differently, and then it runs without the guard.
   doubt: 'Another version may pass over the guard, which is trusted by its hash (docs/agents.md).',
 };
 
 const GUARD_FILE = 'guard.sh';
 /**
- * codex runs only hooks that somebody has trusted, by their hash. To let it run all (`--dangerously-bypass-hook-trust`)
- * would run those of the repository as well: so this one alone is trusted. The file's place is a variable, or the hash
- * would be another for every run. `hooks/list` of `codex app-server` tells key and hash.
+ * codex runs only hooks that are trusted by their hash. `--dangerously-bypass-hook-trust` would also run the hooks of the
+ * repository, so Pulse trusts this one hook only. The file's path is a variable: otherwise each run would have another
+ * hash. `hooks/list` of `codex app-server` shows key and hash.
  */
 const GUARD_HOOK =
   '[{matcher="^(Bash|apply_patch)$",hooks=[{type="command",command="bash \\"$PULSE_GUARD\\"",timeout=10}]}]';
@@ -43,14 +43,14 @@ export const codexAdapter = createCliAdapter(CLI, {
   command({ brief, executable, model, resume, tools, directory }) {
     const args = [
       ...['exec', '--json', '--skip-git-repo-check'],
-      '--dangerously-bypass-approvals-and-sandbox', // its own sandbox makes .git read-only, and nobody is there to ask
+      '--dangerously-bypass-approvals-and-sandbox', // its own sandbox makes .git read-only, and there is nobody to ask
       ...settings({
-        'features.plugins': 'false', // they are fetched from the net, and five seconds are waited for them at the end
+        'features.plugins': 'false', // codex fetches them from the net, and waits five seconds for them at the end
         check_for_update_on_startup: 'false',
         'hooks.PreToolUse': GUARD_HOOK,
         'hooks.state': `{${JSON.stringify(GUARD_KEY)}={trusted_hash="${GUARD_HASH}"}}`,
         'mcp_servers.pulse.url': JSON.stringify(`${tools.url}/mcp`),
-        // The run has it in its environment; arguments are everybody's to read.
+        // The token is in the run's environment: every user could read it in the arguments.
         'mcp_servers.pulse.bearer_token_env_var': '"PULSE_TOOLS_TOKEN"',
       }),
       ...(model === null ? [] : ['--model', model]),

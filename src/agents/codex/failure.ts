@@ -1,4 +1,4 @@
-/** Why a codex turn failed. It says so in its own prose alone: only that is read, never what a model or a tool wrote. */
+/** Why a codex turn failed. codex says so only in prose. Only its own words are read, never a model's or a tool's. */
 import type { FailureClass } from '../../domain/failures.ts';
 import { failureOfStatus, serverErrorIn } from '../shared/http-failure.ts';
 import { readLimit } from '../shared/limit-words.ts';
@@ -19,7 +19,7 @@ export function failureOfMessage(message: string): FailureClass {
   return failureOfStatus(statusOf(message)) ?? (NETWORK.test(message) ? 'network' : 'crashed');
 }
 
-/** The HTTP status that codex names in a notice; `undefined` for none. */
+/** The HTTP status in a notice of codex. */
 export function statusOf(message: string): number | undefined {
   const status = /(?:^|\()(?:unexpected status|exceeded retry limit, last status:) (\d{3})\b/.exec(
     message,
@@ -32,8 +32,8 @@ const RESET =
   /\b[Tt]ry again at (?:([A-Z][a-z]{2})[a-z]* (\d{1,2})(?:st|nd|rd|th)?, (\d{4}),? (?:at )?)?(\d{1,2}):(\d{2}) ([AP]M)/;
 
 /**
- * When the limit ends: codex names the minute in local time, and the day when it is not today; older ones, how long. The minute after it is
- * taken, so that nobody is early.
+ * When the limit ends. codex names the minute in local time, and the day if it is not today; older versions say how long
+ * to wait. The minute after is taken, so that a retry does not come too early.
  */
 export function resetTimeOf(message: string, nowMs: number): string | null {
   const [, month, day, year, hour, minute, half] = RESET.exec(message) ?? [];

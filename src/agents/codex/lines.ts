@@ -1,4 +1,4 @@
-/** The lines of `codex exec --json`, field by field. Items of a kind that is not known are tools like the others. */
+/** The lines of `codex exec --json`, field by field. An item of an unknown kind counts as a tool call. */
 import * as z from 'zod';
 import { text } from '../shared/line-fields.ts';
 import { codexUsage } from './log.ts';

@@ -1,4 +1,4 @@
-/** codex's own log of a session tells after each call what its stream tells only at the end: the tokens, and the model. */
+/** codex's own log of a session. It has the model, and the tokens after each call; the stream has them only at the end. */
 import { type Dirent, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -18,13 +18,13 @@ const logLine = z.discriminatedUnion('type', [
     type: z.literal('event_msg'),
     payload: z.object({
       type: z.literal('token_count'),
-      /** From the thread's beginning on. */
+      /** Counted from the thread's beginning. */
       info: z.object({ total_token_usage: codexUsage }),
     }),
   }),
 ]);
 
-/** What a line tells, if it tells anything of that. */
+/** The model or the usage in a line of the log, if it has one. */
 export function readCodexLog(line: string): { model?: string; usage?: z.infer<typeof codexUsage> } {
   const parsed = logLine.safeParse(readJsonObject(line));
   if (!parsed.success) return {};
@@ -32,7 +32,7 @@ export function readCodexLog(line: string): { model?: string; usage?: z.infer<ty
   return type === 'turn_context' ? { model: payload.model } : { usage: payload.info.total_token_usage };
 }
 
-/** A session that goes on lies under the day it began; further back than this many days nobody looks. */
+/** A resumed session lies under the day it began. Older days than this are not searched. */
 const DAYS_LOOKED_AT = 60;
 
 /** `sessions/YYYY/MM/DD/rollout-<time>-<thread id>.jsonl`, the newest days first; `null` while it is not there. */
@@ -60,6 +60,6 @@ function entries(directory: string): Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true });
   } catch {
-    return []; // not there yet, or not ours to read: then its stream has to do
+    return []; // not there yet, or not readable: the stream has to do
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Reads `codex exec --json`. Its usage counts from the thread's beginning; it tells no cost and no model. Its log tells
+ * Reads `codex exec --json`. Its usage counts from the thread's beginning. It reports neither cost nor model. Its log has
  * the model, and the tokens after each call.
  */
 
@@ -14,9 +14,9 @@ import { failureOfMessage, resetTimeOf, statusOf } from './failure.ts';
 import { type CodexItem, type CodexLine, codexLine } from './lines.ts';
 import { readCodexLog } from './log.ts';
 
-/** Items that are no calls. */
+/** Items that are not tool calls. */
 const NO_TOOLS = ['agent_message', 'reasoning', 'todo_list', 'error'];
-/** What codex logs when its own rules forbid a command; the stream itself is silent on it. */
+/** What codex logs when its own rules forbid a command. The stream does not mention it. */
 const REJECTED = /^\S+ +ERROR codex_core::tools::router: error=(\w+) failed: \w+ \{ message: "Rejected\(/;
 
 type Line<T extends CodexLine['type']> = Extract<CodexLine, { type: T }>;
@@ -24,7 +24,7 @@ type TurnEnd = Line<'turn.completed'> | Line<'turn.failed'>;
 
 const begin = () => ({
   retries: 0,
-  /** As the log told it last. */
+  /** The last usage in the log, as JSON. */
   lastUsage: '',
   turnEnd: null as TurnEnd | null,
 });
@@ -44,13 +44,13 @@ const FORMAT: StreamFormat<CodexLine, CodexState> = {
     'turn.failed': onTurnEnd,
     error: onError,
   },
-  // What it thinks or plans is no event, but the retries are over.
+  // Thoughts and plans make no event, but they show that the retries are over.
   onEach(events, { type }, run) {
     if (type === 'error') return events;
     const answersAgain = run.endRetries();
     return events.length > 0 ? events : answersAgain;
   },
-  // codex tells a megabyte of what a command printed, which with its quotes is longer than what is read of a line.
+  // codex prints up to a megabyte of a command's output. Escaped as JSON that is longer than the host reads of a line.
   answer: { type: 'item.completed', id: 'id' },
   onStderr(line) {
     const tool = REJECTED.exec(line)?.[1];
@@ -83,7 +83,7 @@ function onItem({ type, item }: Extract<CodexLine, { item: CodexItem }>, run: Co
   return [...opened, ...ended, ...(isRefused ? [deniedEvent(toolName(item))] : [])];
 }
 
-/** Notices of retries are errors here too; every other error is told again by `turn.failed`. */
+/** codex reports retries as errors. Every other error comes again in `turn.failed`. */
 function onError({ message }: Line<'error'>, run: CodexRun): RunEvent[] {
   if (!message.startsWith('Reconnecting...')) return [];
   run.retries += 1;
@@ -93,8 +93,8 @@ function onError({ message }: Line<'error'>, run: CodexRun): RunEvent[] {
 
 function onTurnEnd(line: TurnEnd, run: CodexRun): RunEvent[] {
   run.turnEnd = line;
-  const usage = line.type === 'turn.completed' ? usageOf(line.usage, run) : [];
-  return [...run.calls.closeAll(), ...usage, ...run.end({ tellsLimit: true })];
+  const usage = line.type === 'turn.completed' ? reportUsage(line.usage, run) : [];
+  return [...run.calls.closeAll(), ...usage, ...run.end({ reportsLimit: true })];
 }
 
 function onLog(line: string, run: CodexRun): RunEvent[] {
@@ -106,10 +106,10 @@ function onLog(line: string, run: CodexRun): RunEvent[] {
   const told = JSON.stringify(usage);
   if (usage === undefined || told === run.lastUsage) return [];
   run.lastUsage = told;
-  return usageOf(usage, run);
+  return reportUsage(usage, run);
 }
 
-function usageOf(usage: Line<'turn.completed'>['usage'], { model, options }: CodexRun): RunEvent[] {
+function reportUsage(usage: Line<'turn.completed'>['usage'], { model, options }: CodexRun): RunEvent[] {
   if (!usage) return [];
   const { input_tokens, cached_input_tokens: cacheTokens, output_tokens: outputTokens } = usage;
   const inputTokens = Math.max(0, input_tokens - cacheTokens);

@@ -13,9 +13,9 @@ export const commandAdapter: AgentAdapter = {
   environment: [],
   idleByDefault: false,
   isScripted: true,
-  // What it spends it says by the tool `report_usage`, or not at all.
-  cost: 'untold',
-  /** The shell is all that can be looked for here: whether a command was given is the registry's question. */
+  // It may report its usage with the tool `report_usage`.
+  cost: 'unreported',
+  /** Looks only for the shell. The registry checks that there is a command. */
   async detect() {
     const found = findExecutable({ file: SHELL, cwd: '/', path: undefined });
     if (typeof found === 'string') return { available: true, path: found, version: null, hint: null };
@@ -33,7 +33,7 @@ export const commandAdapter: AgentAdapter = {
   createParser: createCommandParser,
 };
 
-/** Every line is activity (`raw`); together, the last 1 MB of them, they are the final message. */
+/** Every line is a sign of life (`raw`). The last 1 MB of all lines is the final message. */
 function createCommandParser(): AgentParser {
   let lines: string[] = [];
   let length = 0;
@@ -44,7 +44,7 @@ function createCommandParser(): AgentParser {
       const kept = keepEnd(line);
       lines.push(kept);
       length += kept.length + 1;
-      // Cut only at twice the cap, so that many short lines are not joined again and again.
+      // Cuts only at twice the cap, so that many short lines are not joined each time.
       if (length > 2 * MAX_TEXT_LENGTH) {
         const end = output();
         lines = [end];
@@ -64,7 +64,7 @@ function createCommandParser(): AgentParser {
 function describeFailure(exit: AgentExit, output: string): string {
   if (exit.code === 127) return 'The command was not found: the shell exited with code 127.';
   if (exit.code === 126) return 'The command may not be executed: the shell exited with code 126.';
-  // Before the line stands alone: one of a private key looks like nothing.
+  // Redact the whole output first: a single line of a private key does not look like a secret.
   const last = redact(output).trimEnd().split('\n').at(-1)?.trim();
   const said = last ? ` Its last line: ${keepStart(last, 200)}` : '';
   return `The command ${describeExit(exit)}.${said}`;

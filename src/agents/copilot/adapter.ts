@@ -29,7 +29,7 @@ const SPANS_FILE = 'spans.jsonl';
 const SPANS_VARIABLE = 'COPILOT_OTEL_FILE_EXPORTER_PATH';
 const GUARD_FILE = 'guard.sh';
 
-/** The run's folder is a plugin for the run: it brings the guard. The folder that each plugin gets at home goes at the end. */
+/** The run's folder is a plugin that brings the guard. A hook removes the data folder that copilot makes for a plugin. */
 function pluginFiles(directory: string) {
   const ask = { type: 'command', bash: `bash '${join(directory, GUARD_FILE)}'`, timeoutSec: 10 };
   const tidy = { type: 'command', bash: 'rmdir "$COPILOT_PLUGIN_DATA"', timeoutSec: 5 };
@@ -41,8 +41,8 @@ function pluginFiles(directory: string) {
 }
 
 /**
- * Its stream names the session at its end alone, so Pulse names it: here in the stream's first line. What was spent goes
- * to a file, when it exits: here it becomes the last line.
+ * copilot's stream names the session only at the end, so Pulse chooses the id and prints it as the first line. copilot
+ * writes its usage to a file when it exits; the script prints that file as the last line.
  */
 const WITH_USAGE = `
 usage=$1
@@ -63,13 +63,13 @@ done
 exit $code`;
 
 export const copilotAdapter = createCliAdapter(CLI, {
-  // Not GH_TOKEN and GITHUB_TOKEN: they open more than this agent.
+  // Not GH_TOKEN and GITHUB_TOKEN: they give access to more than this agent.
   environment: ['COPILOT_*', 'GH_HOST'],
   speaksMcp: true,
   // Only where the model has a price.
   cost: 'priced',
   findProgram,
-  // Its spans: one for each call, when the call's tools are over.
+  // Its spans: one for each model call, written when the call's tools have ended.
   logFile: (_, { [SPANS_VARIABLE]: spans }) => (spans && existsSync(spans) ? spans : null),
   sandboxPaths({ home, environment }) {
     const own = environment.COPILOT_HOME || join(home, '.copilot');
@@ -81,10 +81,10 @@ export const copilotAdapter = createCliAdapter(CLI, {
   command({ brief, executable, model, resume, tools, directory }) {
     const headers = { Authorization: `Bearer ${tools.token}` };
     const pulse = { type: 'http', url: `${tools.url}/mcp`, headers, tools: ['*'] };
-    const session = resume ?? sessionIdOf(directory);
+    const session = resume ?? makeSessionId(directory);
     const copilot = [
       ...[executable ?? CLI.name, '--output-format', 'json'],
-      ...['--allow-all', '--no-ask-user'], // nobody is there to ask
+      ...['--allow-all', '--no-ask-user'], // there is nobody to ask
       ...['--additional-mcp-config', `@${join(directory, MCP_FILE)}`],
       ...(model === null ? [] : ['--model', model]),
       ...['--plugin-dir', directory],
@@ -106,8 +106,8 @@ export const copilotAdapter = createCliAdapter(CLI, {
   createParser: createCopilotParser,
 });
 
-/** A UUID, as it demands; a run's folder is of that run alone. */
-function sessionIdOf(directory: string): string {
+/** copilot demands a UUID. Each run has its own folder, so the id is unique. */
+function makeSessionId(directory: string): string {
   const hash = createHash('sha256').update(directory).digest('hex');
   const parts = [hash.slice(0, 8), hash.slice(8, 12), `4${hash.slice(13, 16)}`, `8${hash.slice(17, 20)}`];
   return [...parts, hash.slice(20, 32)].join('-');

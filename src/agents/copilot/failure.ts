@@ -1,10 +1,10 @@
 import type { FailureClass } from '../../domain/failures.ts';
 import { failureOfStatus } from '../shared/http-failure.ts';
-import { isShort, readLimit, type ToldLimit } from '../shared/limit-words.ts';
+import { isShort, readLimit, type UsageLimit } from '../shared/limit-words.ts';
 import type { CopilotFailure } from './lines.ts';
 
-/** Why a copilot run failed: from its last call that did, if none succeeded after it. */
-export function copilotFailure(failure: CopilotFailure | null, told: ToldLimit | null): FailureClass {
+/** Why a copilot run failed: its last failed call, unless a later call succeeded. */
+export function copilotFailure(failure: CopilotFailure | null, told: UsageLimit | null): FailureClass {
   if (told) return 'usage_limit';
   if (failure === null) return 'crashed';
   const { errorCode, errorType, failureKind, statusCode } = failure;
@@ -13,8 +13,8 @@ export function copilotFailure(failure: CopilotFailure | null, told: ToldLimit |
   return failureOfStatus(statusCode) ?? (failureKind === 'transport' ? 'network' : 'crashed');
 }
 
-/** What its own error says of a limit for hours or days. */
-export function copilotLimit(error: string, nowMs: number): ToldLimit | null {
+/** A usage limit in copilot's own error. A short one is an ordinary rate limit. */
+export function copilotLimit(error: string, nowMs: number): UsageLimit | null {
   const told = readLimit(error, nowMs);
   return told && !isShort(told, nowMs) ? told : null;
 }

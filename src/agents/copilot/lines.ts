@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { count, flag, text, whole } from '../shared/line-fields.ts';
 
-/** Set on what a subagent says and does. */
+/** Set on lines of a subagent. */
 const agentId = text;
 
 const failure = z.object({
@@ -15,7 +15,7 @@ const failure = z.object({
 export type CopilotFailure = z.infer<typeof failure>;
 
 export const copilotLine = z.discriminatedUnion('type', [
-  /** Pulse's own first line: the session, as it was told to be named. */
+  /** The first line, which Pulse prints itself: the session id that it gave to copilot. */
   z.object({ type: z.literal('pulse.session'), sessionId: z.string() }),
   z.object({ type: z.literal('model.call_start'), data: z.object({ model: text }) }),
   z.object({ type: z.literal('model.call_failure'), agentId, data: failure }),
@@ -59,12 +59,12 @@ const tokens = z.object({
 });
 export type CopilotTokens = z.infer<typeof tokens>;
 
-/** The file of what was spent, in one line. */
+/** The usage file, in one line. */
 export const copilotUsage = z.object({
   modelMetrics: z.record(z.string(), z.object({ usage: tokens })),
 });
 
-/** Of its spans (OpenTelemetry) that of a call of a model; what came from a cache is counted as input too. */
+/** The OpenTelemetry span of a model call. Its input includes what came from a cache. */
 export const copilotSpan = z.object({
   type: z.literal('span'),
   attributes: z.object({
@@ -78,6 +78,6 @@ export const copilotSpan = z.object({
   }),
 });
 
-/** Lines of these families that are not above say nothing that is needed. */
+/** Lines of these families that nobody needs, unless they are in the schema. */
 export const IGNORED_LINES =
   /^(?:session|user|system|assistant|model|tool|subagent|hook|skill|permission|command)\./;

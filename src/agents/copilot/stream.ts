@@ -1,6 +1,6 @@
 /**
- * Reads `copilot --output-format json`, and the file of what it spent as its last line; its spans tell the same call by
- * call. It exits with 0 when it is interrupted: only `abort` tells.
+ * Reads `copilot --output-format json`. The last line is its usage file; its spans have the same figures call by call.
+ * copilot exits with 0 even if it was interrupted: only the line `abort` shows that.
  */
 import type { ParserOptions, RunEvent } from '../contract.ts';
 import { readJsonObject } from '../shared/json-line.ts';
@@ -25,14 +25,14 @@ type Line<T extends CopilotLine['type']> = Extract<CopilotLine, { type: T }>;
 
 const begin = () => ({
   model: null,
-  /** As Pulse named it. */
+  /** The id that Pulse gave to the session. */
   sessionId: null as string | null,
-  /** Of the last call of a model, if no message came after it. */
+  /** The last failed model call, if no message came after it. */
   callFailure: null as CopilotFailure | null,
   error: null as string | null,
   isAborted: false,
   result: null as Line<'result'> | null,
-  /** The sum has all calls, those of its spans too. */
+  /** Whether the total is known, which includes the calls of the spans. */
   isSummedUp: false,
 });
 type CopilotState = Omit<ReturnType<typeof begin>, 'model'>;
@@ -50,7 +50,7 @@ const FORMAT: StreamFormat<CopilotLine, CopilotState> = {
     'model.call_start'({ data }, run) {
       if (!data.model || data.model === run.model) return [];
       run.model = data.model;
-      // From here on there is a session of that name.
+      // From here on the session exists.
       return [startedEvent(run.sessionId, data.model)];
     },
     'model.call_failure'({ agentId, data }, run) {
@@ -75,7 +75,7 @@ const FORMAT: StreamFormat<CopilotLine, CopilotState> = {
     result(line, run) {
       run.result = line;
       const told = line.sessionId ? [startedEvent(line.sessionId)] : [];
-      return [...run.calls.closeAll(), ...told, ...run.end({ tellsLimit: true })];
+      return [...run.calls.closeAll(), ...told, ...run.end({ reportsLimit: true })];
     },
   },
   onOther: readUsage,
@@ -104,7 +104,7 @@ function onMessage({ agentId, data }: Line<'assistant.message'>, run: CopilotRun
   if (agentId || data.parentToolCallId) return [];
   run.callFailure = null;
   run.isRetrying = false;
-  // A new message means that the calls of the one before were answered, though perhaps in a line too long to read.
+  // A new message means that the calls before it were answered, perhaps in a line too long to read.
   return [...run.calls.closeAll(), ...run.say(data.content)];
 }
 
@@ -114,7 +114,7 @@ function onToolStart({ data }: Line<'tool.execution_start'>, { calls }: CopilotR
   return calls.open({ id, name, ...aboutCall(data.arguments) });
 }
 
-/** The file of what was spent, counted from the session's beginning. */
+/** Reads the usage file, which counts from the session's beginning. */
 function readUsage(read: Record<string, unknown>, run: CopilotRun): RunEvent[] | null {
   const { data } = copilotUsage.safeParse(read);
   if (!data) return null;

@@ -10,7 +10,7 @@ export const demoAdapter: AgentAdapter = {
   environment: ['PULSE_DEMO_*'],
   idleByDefault: true,
   isScripted: true,
-  cost: 'told',
+  cost: 'reported',
   async detect() {
     return { available: true, path: SCRIPT, version: null, hint: null };
   },

@@ -1,11 +1,11 @@
 /** What the demo agent tries on examples/research: good, bad, useless, broken and dishonest ideas, in this order. */
 
 export interface Idea {
-  /** Told first; it was discarded before, so it is refused. */
+  /** Announced first, and refused because it was discarded before. */
   firstThought?: string;
-  /** Told before the change. */
+  /** Announced before the change. */
   description: string;
-  /** Said after it. */
+  /** Reported after the change. */
   remark: string;
   path: string;
   change(source: string): string;

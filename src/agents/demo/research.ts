@@ -1,4 +1,4 @@
-/** How the demo agent plays an experiment of research: one idea of its list, told before it is made. */
+/** How the demo agent plays an experiment of research: one idea of its list, announced before the change. */
 import type { PulseReply } from './pulse.ts';
 import { IDEAS, type Idea } from './research-ideas.ts';
 import type { DemoAction, DemoSituation } from './scenario.ts';

@@ -20,9 +20,9 @@ const GUARD_FILE = 'guard.sh';
 const EXTENSION_FILE = 'gemini-extension.json';
 
 /**
- * gemini takes a tool server from its own settings alone, from system-wide ones only if they are root's. So the run gets
- * a folder of settings that is the user's, entry by entry, with one extension more. What gemini makes new there is lost
- * with the run; its sessions are the user's, to be resumed.
+ * gemini takes a tool server only from its settings (from system-wide ones only if root owns them). So the run gets a
+ * folder of settings with a link to each entry of the user's, and one more extension. What gemini creates there is lost
+ * after the run; its sessions lie in the user's folder, so that they can be resumed.
  */
 const WITH_EXTENSION = `
 own=\${GEMINI_CLI_HOME:-$HOME} run=$1
@@ -45,7 +45,7 @@ export const geminiAdapter = createCliAdapter(CLI, {
   sandboxPaths({ home, environment }) {
     const own = environment.GEMINI_CLI_HOME || home;
     return {
-      // Its sessions are in `tmp`, and a program of its own.
+      // `tmp` has its sessions, and a program of its own.
       read: [
         join(own, '.env'),
         ...SETTINGS.map((name) => join(own, '.gemini', name)),
@@ -58,7 +58,7 @@ export const geminiAdapter = createCliAdapter(CLI, {
   command({ brief, executable, model, resume, tools, directory }) {
     const gemini = [
       ...[executable ?? CLI.name, '--output-format', 'stream-json'],
-      '--yolo', // nobody is there to ask, and without it the tools that change anything are not even offered
+      '--yolo', // there is nobody to ask, and without it gemini offers no tools that change anything
       ...(model === null ? [] : ['--model', model]),
       ...(resume === null ? [] : ['--resume', resume]),
     ];
@@ -70,9 +70,9 @@ export const geminiAdapter = createCliAdapter(CLI, {
       file: '/bin/sh',
       args: ['-c', WITH_EXTENSION, 'sh', directory, ...gemini],
       env: {
-        // Else the process is only the starter of another, and heeds no signal.
+        // Otherwise the process only starts another one, and ignores signals.
         GEMINI_CLI_NO_RELAUNCH: 'true',
-        // In a folder that nobody has said to trust it does not start.
+        // gemini does not start in a folder that is not trusted.
         GEMINI_CLI_TRUST_WORKSPACE: 'true',
       },
       stdin: brief,

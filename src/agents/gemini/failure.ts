@@ -1,9 +1,9 @@
 /** Why a gemini run failed: from its exit code, from what it says of a refusal, from the kind of error that it logs. */
 import type { FailureClass } from '../../domain/failures.ts';
 import { failureOfStatus, serverErrorIn } from '../shared/http-failure.ts';
-import { isShort, readLimit, type ToldLimit } from '../shared/limit-words.ts';
+import { isShort, readLimit, type UsageLimit } from '../shared/limit-words.ts';
 
-/** gemini exits with the status of the refusal, of which a process can only tell the rest by 256. */
+/** gemini exits with the HTTP status of the refusal. An exit code is that number modulo 256. */
 const LOWEST_STATUS_CODE = 400 - 256;
 const NO_LOGIN_CODE = 41;
 
@@ -11,17 +11,17 @@ const OVERFLOW = /^The input token count \(\d+\) exceeds the maximum number of t
 const NETWORK = /^\[API Error: (?:exception )?(?:TypeError: )?(?:fetch failed|terminated)/;
 
 export interface GeminiRefusal {
-  /** `error.message` of the result; null: there was none. */
+  /** `error.message` of the result; null if there is none. */
   message: string | null;
-  /** Whether the log calls the refusal one of a quota that does not come back soon. */
+  /** Whether the log says that a quota is used up, and not only for a minute. */
   isQuota: boolean;
-  /** The exit code; null before it is known, or where there is none. */
+  /** The exit code; null if it is not known yet, or there is none. */
   code: number | null;
   nowMs: number;
 }
 
-/** A quota for a day or for hours; one for a minute is a refusal like others. */
-export function geminiLimit(message: string | null, nowMs: number): ToldLimit | null {
+/** A quota for a day or for hours. A quota per minute is an ordinary rate limit. */
+export function geminiLimit(message: string | null, nowMs: number): UsageLimit | null {
   const said = message ?? '';
   const told = readLimit(said, nowMs) ?? readLimit(serverRefusal(said)?.message ?? '', nowMs);
   return told && !isShort(told, nowMs) ? told : null;
@@ -37,9 +37,9 @@ export function geminiFailure({ message, isQuota, code, nowMs }: GeminiRefusal):
   return failureOfStatus(status) ?? (NETWORK.test(said) ? 'network' : 'crashed');
 }
 
-/** What the server wrote, where gemini hands it on as it came. */
+/** The server's own error, if gemini passes it on. */
 function serverRefusal(said: string): { code: number | null; message: string } | null {
-  // Some versions hand on a list of one.
+  // Some versions pass on a list of one.
   const body = /^\[API Error: \[?(\{[\s\S]*\})\s*\]?\]/.exec(said)?.[1];
   if (body === undefined) return null;
   const { code, message } = serverErrorIn(body);

@@ -1,4 +1,4 @@
-/** gemini's own log of a session tells the tokens of each call; its stream only their sum, at the end. */
+/** gemini's own log of a session. It has the tokens of each call; the stream has only the total, at the end. */
 import { readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const logLine = z.object({
 });
 
 export interface LoggedCall {
-  /** The line is written again when the call's tools have answered. */
+  /** gemini writes the line again when the call's tools have answered. */
   id: string;
   atMs: number;
   model: string | null;
@@ -60,6 +60,6 @@ function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch {
-    return []; // not there yet, or not ours to read: then its stream has to do
+    return []; // not there yet, or not readable: the stream has to do
   }
 }

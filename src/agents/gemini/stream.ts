@@ -1,6 +1,6 @@
 /**
- * Reads `gemini --output-format stream-json`. Messages come in pieces; what was spent is told at the end alone (its
- * own log tells it call by call), and retries only on stderr.
+ * Reads `gemini --output-format stream-json`. Messages come in pieces. The stream reports the tokens only at the end; the
+ * log has them call by call. Retries appear only on stderr.
  */
 import type { ParserOptions, RunEvent } from '../contract.ts';
 import { createJsonlParser, NO_REASON, type StreamFormat, type StreamRun } from '../shared/jsonl-parser.ts';
@@ -83,10 +83,15 @@ function onResult(line: Line<'result'>, run: GeminiRun): RunEvent[] {
   run.result = line;
   if (line.status !== 'success' && !run.isDone)
     run.resetAt ??= geminiLimit(line.error?.message ?? null, options.nowMs())?.resetAt ?? null;
-  return [...message.end(), ...calls.closeAll(), ...usageOf(line, run), ...run.end({ tellsLimit: true })];
+  return [
+    ...message.end(),
+    ...calls.closeAll(),
+    ...reportUsage(line, run),
+    ...run.end({ reportsLimit: true }),
+  ];
 }
 
-function usageOf({ stats }: Line<'result'>, { model, options: { prices } }: GeminiRun): RunEvent[] {
+function reportUsage({ stats }: Line<'result'>, { model, options: { prices } }: GeminiRun): RunEvent[] {
   if (!stats) return [];
   const models = Object.entries(stats.models ?? {});
   const costs = models.map(([name, each]) => costOf(name, tokensOf(each), prices));
@@ -102,7 +107,7 @@ function onStderr(line: string, run: GeminiRun): RunEvent[] {
   const [, attempt, status, delayMs] = RETRY.exec(line) ?? [];
   if (attempt === undefined) return [];
   run.isRetrying = true;
-  // It waits for a stated time only where a quota per minute is used up.
+  // gemini waits for a stated time only if a quota per minute is used up.
   const waited = delayMs === undefined ? {} : { status: 429, delayMs: Number(delayMs) };
   const named = status === undefined ? {} : { status: Number(status) };
   return [{ type: 'retry', attempt: Number(attempt), ...waited, ...named }];
@@ -110,14 +115,14 @@ function onStderr(line: string, run: GeminiRun): RunEvent[] {
 
 function onLog(line: string, { options, result, beganMs, counted, model }: GeminiRun): RunEvent[] {
   const call = readGeminiLog(line);
-  // The sum at the end has all of them; those before this run were an earlier one's.
+  // The total at the end includes every call. Calls before this run belong to an earlier one.
   if (!call || result || call.atMs < beganMs || counted.has(call.id)) return [];
   counted.add(call.id);
   const tokens = tokensOf(call.tokens);
   return [usageEvent('call', { ...tokens, costUsd: costOf(call.model ?? model, tokens, options.prices) })];
 }
 
-/** gemini counts as input what came from a cache too; what the model thought is in the total alone. */
+/** gemini's input includes what came from a cache. Thoughts are counted only in the total. */
 function tokensOf({ total_tokens, input_tokens, output_tokens, cached }: GeminiTokens): Tokens {
   return {
     inputTokens: Math.max(0, input_tokens - cached),

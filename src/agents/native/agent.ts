@@ -9,7 +9,7 @@ import { readSettings, SettingsError } from './settings.ts';
 import { createAskModel } from './step.ts';
 import { createToolClient } from './tool-client.ts';
 
-// Its warnings are not for whoever reads the run.
+// The SDK's warnings do not belong in a run's output.
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 
 const end = await run(process.env, process.argv[2] ?? null).catch(

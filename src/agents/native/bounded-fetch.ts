@@ -1,7 +1,7 @@
-/** Far more than the longest answer, token by token: what a server sends for ever would fill the memory. */
+/** Far more than the longest answer. Without a limit an endless answer would fill the memory. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** `fetch`, but an answer that is longer than that breaks off with an error. */
+/** `fetch`, but an answer that is too long fails with an error. */
 export function boundedFetch(maxBytes = MAX_ANSWER_BYTES): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);

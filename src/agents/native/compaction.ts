@@ -1,5 +1,5 @@
 /**
- * Making room in a full context window: what old tool calls brought shrinks to one line that says what they were for.
+ * Makes room in a full context window: the result of an old tool call shrinks to one line on what it was for.
  * The brief, everything the model said, and its notes stay.
  */
 import type { ModelMessage } from 'ai';
@@ -17,7 +17,7 @@ export function isNearlyFull(contextTokens: number, contextWindow: number): bool
 }
 
 /**
- * The conversation with all but the newest `kept` tool results compacted; `null` when there is nothing left to win.
+ * The conversation with all but the newest `kept` tool results compacted; `null` if nothing more can be saved.
  * Changes nothing in place.
  */
 export function compact(messages: readonly ModelMessage[], kept: number): ModelMessage[] | null {
@@ -72,7 +72,7 @@ function purposeOf(name: string, input: unknown): string {
   return about === undefined ? name : `${name} ${about}`;
 }
 
-/** Long texts of an input, such as a file's content, by their length; the same object when there are none. */
+/** Replaces long texts of an input, such as a file's content, by their length. The same object if there are none. */
 function shortened(input: unknown): unknown {
   if (typeof input === 'string') return input.length > SHORT ? `${MARK} ${input.length} characters` : input;
   if (typeof input !== 'object' || input === null) return input;

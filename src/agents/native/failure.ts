@@ -1,4 +1,4 @@
-/** What became of a call that failed, from what the server says in structure: status, headers, error codes. */
+/** Classifies a failed call by the server's status, headers and error codes. */
 import type { FailureClass } from '../../domain/failures.ts';
 import { asObject, readJson } from '../shared/json-line.ts';
 import { keepStart } from '../shared/kept-text.ts';
@@ -7,7 +7,7 @@ export interface ModelFailure {
   class: FailureClass;
   message: string;
   status?: number;
-  /** What the server asked to wait. */
+  /** How long the server asks to wait. */
   retryAfterMs?: number;
   /** When a usage limit ends. */
   resetAt?: string;
@@ -41,12 +41,12 @@ export function classifyFailure(thrown: unknown, now: () => number = Date.now): 
   if (answer.error.type === 'overloaded_error' || answer.error.type === 'api_error')
     return failure('overloaded', true);
   if (status !== undefined && (status >= 500 || status === 408)) return failure('overloaded', true);
-  // No status: nobody answered. 200: the answer broke off.
+  // No status: no server answered. 200: the answer broke off.
   if (status === undefined || status === 200) return failure('network', true);
   return failure('crashed', false);
 }
 
-/** Rate limits pass in seconds; these are the vendor's word that the account has none left. */
+/** The vendor says that the account's quota is used up. An ordinary rate limit passes in seconds. */
 function usageLimitOf({ headers, error }: ServerAnswer): { resetAt?: string } | null {
   const reset = headers['anthropic-ratelimit-unified-reset'];
   if (headers['anthropic-ratelimit-unified-status'] === 'rejected') return { resetAt: fromSeconds(reset) };
@@ -57,7 +57,7 @@ function usageLimitOf({ headers, error }: ServerAnswer): { resetAt?: string } | 
 
 function isOverflow({ status, error }: ServerAnswer): boolean {
   if (status === 413 || error.code === 'context_length_exceeded') return true;
-  // Anthropic gives this one no code of its own.
+  // Anthropic has no error code for this.
   return status === 400 && typeof error.message === 'string' && /^prompt is too long/i.test(error.message);
 }
 
@@ -75,7 +75,7 @@ function fromSeconds(value: unknown): string | undefined {
   return new Date(seconds * 1000).toISOString();
 }
 
-/** The SDK's call errors carry the answer; errors inside a stream are what the server sent. */
+/** The SDK's call errors carry the server's answer. An error inside a stream is the answer itself. */
 function readAnswer(thrown: unknown): ServerAnswer {
   const fields = asRecord(thrown);
   const body = asRecord(typeof fields.responseBody === 'string' ? readJson(fields.responseBody) : fields);
@@ -91,7 +91,7 @@ function readAnswer(thrown: unknown): ServerAnswer {
   };
 }
 
-/** Whatever was thrown: an object without a prototype has no text of its own. */
+/** The text of any thrown value. String() fails for an object without a prototype. */
 function textOf(thrown: unknown): string {
   try {
     return String(thrown);

@@ -1,4 +1,4 @@
-/** What the model is told besides its brief. What matters is held by the tools, so this is short. */
+/** What the model reads besides its brief. It is short because the tools enforce the rules. */
 export const INSTRUCTIONS = `You are a coding agent in a git worktree that is yours alone. You work through the tools you are given, in as many steps as it takes; nobody answers questions in between.
 
 - Read a file before you edit it. Edits match exactly or fail; a failed one changed nothing.

@@ -21,16 +21,16 @@ export interface LoopConfig {
 
 export type LoopEnd = { ok: true; message: string } | { ok: false; failure: FailureClass; message: string };
 
-/** Waited before a call is made again, unless the server names a time of its own. Pulse has more patience later. */
+/** How long to wait before a retry, unless the server names a time. After these, Pulse itself retries the run. */
 const RETRY_DELAYS_MS = [1000, 4000];
-/** A longer wait is Pulse's, which can show it and survive it. */
+/** A longer wait is left to Pulse, which shows it and survives a restart. */
 const LONGEST_WAIT_MS = 60_000;
 const KEPT_RESULTS = 6;
 const KEPT_IN_NEED = 1;
 const EMPTY_ANSWERS = 2;
 const CUT_ANSWERS = 3;
 
-/** Kept in the process: it needs no door to Pulse, only the conversation. */
+/** Answered in this process: a note needs only the conversation, not Pulse. */
 export const noteTool: OfferedTool = {
   name: NOTE_TOOL,
   description:
@@ -44,11 +44,11 @@ export async function runLoop(config: LoopConfig): Promise<LoopEnd> {
   let cutAnswers = 0;
   for (let step = 1; step <= config.maxSteps; step++) {
     const asked = await askPatiently(config, messages);
-    if ('failure' in asked) return limitTold(config, asked.failure);
+    if ('failure' in asked) return reportFailure(config, asked.failure);
     const { answer } = asked;
     messages = [...asked.messages, ...answer.messages];
     if (answer.text.trim() !== '') config.print({ type: 'text', text: answer.text });
-    const contextTokens = tellUsage(config, { answer, messages });
+    const contextTokens = reportUsage(config, { answer, messages });
     if (answer.calls.length > 0) {
       const { results, notices } = await callTools(config, answer.calls);
       messages.push({ role: 'tool', content: results });
@@ -81,7 +81,7 @@ const WARNED_STEPS = 5;
 
 type Asked = { answer: StepAnswer; messages: ModelMessage[] } | { failure: ModelFailure };
 
-/** Tries again what may pass, and once with less when the window is full. */
+/** Retries passing failures, and once with a compacted conversation if the window is full. */
 async function askPatiently(config: LoopConfig, given: ModelMessage[]): Promise<Asked> {
   let messages = given;
   let hasCompacted = false;
@@ -116,19 +116,19 @@ async function askOnce(
   }
 }
 
-function limitTold({ print }: LoopConfig, failure: ModelFailure): LoopEnd {
+function reportFailure({ print }: LoopConfig, failure: ModelFailure): LoopEnd {
   if (failure.class === 'usage_limit') {
     print({ type: 'limit', message: failure.message, resetAt: failure.resetAt });
   }
   return { ok: false, failure: failure.class, message: failure.message };
 }
 
-function tellUsage(
+function reportUsage(
   { print, contextWindow }: LoopConfig,
   { answer: { usage }, messages }: { answer: StepAnswer; messages: ModelMessage[] },
 ): number {
   const counted = usage.inputTokens + usage.cacheTokens + usage.outputTokens;
-  // Some servers count nothing; the window gets full all the same.
+  // Some servers report no tokens, but the window still fills up.
   const contextTokens =
     counted > 0 ? counted : Math.ceil(JSON.stringify(messages).length / CHARACTERS_A_TOKEN);
   print({ type: 'usage', scope: 'call', ...usage, contextTokens, contextWindow });
@@ -139,7 +139,7 @@ const CHARACTERS_A_TOKEN = 4;
 
 type Results = Extract<ModelMessage, { role: 'tool' }>['content'];
 
-/** One after the other, in the model's order: a later call may build on an earlier one. */
+/** One by one, in the model's order: a later call may depend on an earlier one. */
 async function callTools(config: LoopConfig, calls: readonly ToolCall[]) {
   const results: Results = [];
   const notices: string[] = [];
@@ -167,7 +167,7 @@ function replyText({ output, reasons = [], pending }: ClientReply): string {
   return [said, ...others, ...(pending === undefined ? [] : [`pending: ${pending}`])].join('\n');
 }
 
-/** Marked as not the person's words. */
+/** Marked, so that the model does not take it for a person's words. */
 function reminder(text: string): ModelMessage {
   return { role: 'user', content: `<system-reminder>${text}</system-reminder>` };
 }

@@ -21,7 +21,7 @@ export class SettingsError extends Error {
 
 const OLLAMA_URL = 'http://127.0.0.1:11434/v1';
 const DEFAULT_MODELS = { anthropic: 'claude-sonnet-4-5', openai: 'gpt-5.1' } as const;
-/** In tokens. What is not here is asked as if it had the last. */
+/** In tokens. The last entry is the default. */
 const CONTEXT_WINDOWS: readonly [prefix: string, tokens: number][] = [
   ['claude-', 200_000],
   ['gpt-5', 272_000],
@@ -31,8 +31,8 @@ const CONTEXT_WINDOWS: readonly [prefix: string, tokens: number][] = [
 const MAX_STEPS = 300;
 
 /**
- * A model is `provider/model`; without a provider that is known it belongs to PULSE_NATIVE_BASE_URL (whose models may
- * have slashes of their own), else to whoever its name says. Throws `SettingsError`.
+ * A model is `provider/model`. Without a known provider it belongs to PULSE_NATIVE_BASE_URL, whose models may have
+ * slashes in their names, or else to the provider that its name suggests. Throws `SettingsError`.
  */
 export function readSettings(wanted: string | null, environment: NodeJS.ProcessEnv): NativeSettings {
   const named = wanted ?? (environment.PULSE_NATIVE_MODEL || null) ?? defaultModel(environment);

@@ -39,7 +39,7 @@ export interface StepRequest {
   messages: ModelMessage[];
 }
 
-/** Throws what the SDK throws; tries once, because how often to try is the loop's decision. */
+/** Throws what the SDK throws. Tries once: the loop decides on retries. */
 export type AskModel = (request: StepRequest) => Promise<StepAnswer>;
 
 /** `alive` is called about once a second while an answer comes: a slow model may take longer than the idle limit. */
@@ -60,9 +60,9 @@ export function createAskModel(
       messages: withCacheMark(messages),
       tools,
       maxRetries: 0,
-      // Nothing is kept at the provider, and old steps can be compacted because they are sent anew.
+      // The provider stores nothing. Each step sends the whole conversation, so old steps can be compacted.
       providerOptions: { openai: { store: false } },
-      onError: () => undefined, // it comes as a part of the stream
+      onError: () => undefined, // the error comes as a part of the stream
     });
     const answer = await readAnswer(result.stream, atMostOnceASecond(alive));
     return { ...answer, messages: ownWords(await result.responseMessages) };
@@ -91,14 +91,14 @@ async function readAnswer(parts: Parts, alive: () => void): Promise<Omit<StepAns
       finishReason = hasEnd(part) ? part.finishReason : null;
     }
   }
-  // Some servers close a stream in the middle as if it were its end.
+  // Some servers close a stream in the middle as if it had ended.
   if (finishReason === null) throw new Error('The answer broke off.');
   return { text, calls, usage, finishReason };
 }
 
 const PIECES: readonly string[] = ['text-delta', 'reasoning-delta', 'tool-input-delta'];
 
-/** Counted from now on: of an answer that is there within a second nothing is told. */
+/** Counts from now: an answer that takes less than a second gives no sign of life. */
 function atMostOnceASecond(tell: () => void): () => void {
   let last = Date.now();
   return () => {
@@ -108,7 +108,7 @@ function atMostOnceASecond(tell: () => void): () => void {
   };
 }
 
-/** The SDK makes an end up where the server gave none. */
+/** The SDK invents a finish reason if the server sends none. */
 function hasEnd({
   finishReason,
   rawFinishReason,
@@ -126,7 +126,7 @@ function ownWords(messages: readonly ModelMessage[]): ModelMessage[] {
   return messages.filter(({ role, content }) => role === 'assistant' && content.length > 0);
 }
 
-/** Anthropic caches up to a mark: the newest message, so that the next step pays for what is new alone. */
+/** Anthropic caches up to a mark. It is on the newest message, so that the next step pays only for what is new. */
 function withCacheMark(messages: ModelMessage[]): ModelMessage[] {
   const last = messages.at(-1);
   if (!last) return messages;

@@ -1,4 +1,4 @@
-/** The tools of this run, at its endpoint: which there are, and calls to them. What is allowed is decided there. */
+/** Lists and calls the tools of this run at its endpoint. The endpoint decides what is allowed. */
 import { request } from 'node:http';
 import * as z from 'zod';
 
@@ -14,14 +14,14 @@ const replySchema = z.object({
   reasons: z.array(z.string()).optional(),
   /** Not known yet: the model asks again with this id. */
   pending: z.string().optional(),
-  /** What Pulse wants the model to know now, such as that its time is nearly up. */
+  /** A message from Pulse to the model, such as that its time is nearly up. */
   notice: z.string().optional(),
 });
 export type ClientReply = z.infer<typeof replySchema>;
 
 export interface ToolClient {
   list(): Promise<OfferedTool[]>;
-  /** Throws only when the endpoint cannot be reached or does not answer as one: then the run is over. */
+  /** Throws only if the endpoint cannot be reached or answers nonsense: then the run is over. */
   call(name: string, input: unknown): Promise<ClientReply>;
 }
 
@@ -57,7 +57,7 @@ function messageOf(body: string): string {
   return data?.slice('data:'.length).trim() ?? '';
 }
 
-/** Not `fetch`: that gives up after five minutes, and a command may take ten. */
+/** Not `fetch`: it gives up after five minutes, and a command may take ten. */
 function post(url: string, { token, body }: { token: string; body: unknown }): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = {

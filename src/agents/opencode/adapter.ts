@@ -1,4 +1,4 @@
-/** opencode: `opencode run --format json`. Its settings for a run are one variable; the user's own files are not touched. */
+/** opencode: `opencode run --format json`. Settings for a run are one variable; the user's files stay untouched. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Cli, createCliAdapter } from '../shared/cli.ts';
@@ -23,14 +23,14 @@ const SETTINGS = [
     'commands',
   ],
   ...['mode', 'modes', 'plugin', 'plugins', 'skill', 'skills', 'tool', 'tools'],
-  // Its own library for plugins: where it is missing, each run would wait until it is fetched.
+  // Its library for plugins. If it were missing, each run would wait until it is fetched.
   ...['package.json', 'package-lock.json', 'node_modules'],
 ];
 
 const GUARD_FILE = 'pulse-guard.js';
 /**
- * Before it loads a plugin it waits for its library, which it fetches if it is not there. Where there is no network, npm
- * would try for more than a minute: for this it tries once. What the agent runs later has npm's own patience.
+ * Before opencode loads a plugin it fetches its library, if that is missing. Without a network npm would retry for more
+ * than a minute, so it tries once. The plugin removes these variables, so that the agent's own npm retries as usual.
  */
 const NPM_PATIENCE = { npm_config_fetch_retries: '0', npm_config_fetch_timeout: '10000' };
 const PLUGIN = `import { env } from 'node:process';
@@ -47,13 +47,13 @@ export const PulseGuard = async () => ({
 export const opencodeAdapter = createCliAdapter(CLI, {
   environment: ['OPENCODE_*'],
   speaksMcp: true,
-  cost: 'told',
+  cost: 'reported',
   sandboxPaths({ home, environment }) {
     const { XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME } = environment;
     const data = join(XDG_DATA_HOME || join(home, '.local/share'), 'opencode');
     return {
       read: [
-        // One by one: the folder itself must be its to write into, or it does not start.
+        // One by one: opencode does not start if it cannot write into the folder itself.
         ...SETTINGS.map((name) => join(XDG_CONFIG_HOME || join(home, '.config'), 'opencode', name)),
         `${join(data, 'bin')}/`,
       ],
@@ -68,7 +68,7 @@ export const opencodeAdapter = createCliAdapter(CLI, {
         pulse: {
           type: 'remote',
           url: `${tools.url}/mcp`,
-          // The run has it in its environment.
+          // The token is in the run's environment.
           headers: { Authorization: 'Bearer {env:PULSE_TOOLS_TOKEN}' },
           oauth: false,
           enabled: true,
@@ -79,8 +79,8 @@ export const opencodeAdapter = createCliAdapter(CLI, {
       file: executable ?? CLI.name,
       args: [
         ...['run', '--format', 'json'],
-        ...['--print-logs', '--log-level', 'INFO'], // retries, and that it is done, stand in its log alone
-        '--auto', // nobody is there to ask; what the user has denied stays denied
+        ...['--print-logs', '--log-level', 'INFO'], // only its log shows retries and the end
+        '--auto', // there is nobody to ask; what the user has denied stays denied
         ...(model === null ? [] : ['--model', model]),
         ...(resume === null ? [] : ['--session', resume]),
       ],

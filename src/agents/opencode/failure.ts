@@ -1,6 +1,6 @@
 import type { FailureClass } from '../../domain/failures.ts';
 import { failureOfStatus, serverErrorIn } from '../shared/http-failure.ts';
-import { readLimit, type ToldLimit } from '../shared/limit-words.ts';
+import { readLimit, type UsageLimit } from '../shared/limit-words.ts';
 import type { OpencodeError } from './lines.ts';
 
 const BY_NAME: Record<string, FailureClass> = {
@@ -8,7 +8,7 @@ const BY_NAME: Record<string, FailureClass> = {
   ContextOverflowError: 'context_overflow',
 };
 
-/** Why an opencode run failed, from the error that it names itself. */
+/** Why an opencode run failed, from its own error. */
 export function opencodeFailure(error: OpencodeError | null): FailureClass {
   const known = BY_NAME[error?.name ?? ''];
   if (known) return known;
@@ -18,8 +18,8 @@ export function opencodeFailure(error: OpencodeError | null): FailureClass {
   return failureOfStatus(statusCode) ?? 'crashed';
 }
 
-/** What the error says of a plan's limit: the server's own field, or its words. */
-export function opencodeLimit(error: OpencodeError | null, nowMs: number): ToldLimit | null {
+/** The usage limit in an error: the server's own field, or its words. */
+export function opencodeLimit(error: OpencodeError | null, nowMs: number): UsageLimit | null {
   const { message, responseBody } = error?.data ?? {};
   const refused = serverErrorIn(responseBody ?? '');
   if (refused.type !== 'usage_limit_reached') return readLimit(message ?? '', nowMs);

@@ -8,13 +8,13 @@ export const opencodeLine = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('step_start'),
     sessionID,
-    /** In ms, by the clock of its log. */
+    /** In milliseconds, by the same clock as its log. */
     timestamp: z.number().catch(0).default(0),
   }),
   z.object({
     type: z.literal('text'),
     sessionID,
-    // What it tells itself, such as to go on, is printed too.
+    // opencode also prints its own prompts to the model, such as to continue.
     part: z.object({ text: z.string(), synthetic: flag }),
   }),
   z.object({ type: z.literal('reasoning'), sessionID }),
@@ -59,21 +59,21 @@ export const opencodeLine = z.discriminatedUnion('type', [
 export type OpencodeLine = z.infer<typeof opencodeLine>;
 export type OpencodeError = Extract<OpencodeLine, { type: 'error' }>['error'];
 
-/** What its log tells of a run. */
+/** A line of its log. */
 export interface LogLine {
   atMs: number;
   message: string;
   sessionId: string | null;
   model: string | null;
   agent: string | null;
-  /** Titles and the like. */
+  /** A side call, such as for a title. */
   isSmall: boolean;
 }
 
 const LOG =
   /^timestamp=(\S+) level=(?:INFO|WARN|ERROR) run=\S+ message=("(?:[^"\\]|\\.){0,200}"|\S{1,200})(.*)$/;
 
-/** `null` for a line that is none of its log's. */
+/** `null` if the line is not one of its log. */
 export function readLogLine(line: string): LogLine | null {
   const [, timestamp = '', message, fields = ''] = LOG.exec(line) ?? [];
   if (message === undefined) return null;

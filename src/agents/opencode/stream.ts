@@ -1,6 +1,6 @@
 /**
- * Reads `opencode run --format json`. Calls are told when they have ended, spending step by step. No line says that it
- * is done: the last step does, by its reason, and the log (stderr), which also tells of retries.
+ * Reads `opencode run --format json`. It prints a tool call when the call has ended, and the usage step by step. No line
+ * says that the run is done: the reason of the last step and the log (stderr) do. Retries appear only in the log.
  */
 import type { ParserOptions, RunEvent } from '../contract.ts';
 import { createJsonlParser, type StreamFormat, type StreamRun } from '../shared/jsonl-parser.ts';
@@ -12,19 +12,19 @@ import { usageEvent } from '../shared/usage.ts';
 import { opencodeFailure, opencodeLimit } from './failure.ts';
 import { type OpencodeError, type OpencodeLine, opencodeLine, readLogLine } from './lines.ts';
 
-/** How it refuses a call that the user's rules deny; no field says so. */
+/** How opencode refuses a call that the user's rules deny. There is no field for it. */
 const DENIED = 'The user has specified a rule which prevents you from using this specific tool call.';
 
 type Line<T extends OpencodeLine['type']> = Extract<OpencodeLine, { type: T }>;
 
 const begin = ({ model }: ParserOptions) => ({
-  // As its log names it: without the provider.
+  // Without the provider, as in its log.
   model: model === null ? null : model.slice(model.indexOf('/') + 1),
   sessionId: null as string | null,
   retries: 0,
-  isRetryOverTold: false,
+  isRetryEndReported: false,
   lastReason: null as string | null,
-  /** A step is an answer of the model and the calls in it, which are told one by one when they have ended. */
+  /** A step is an answer of the model with its tool calls, each of which is printed when it has ended. */
   inStepSince: null as number | null,
   error: null as OpencodeError | null,
 });
@@ -66,14 +66,14 @@ const FORMAT: StreamFormat<OpencodeLine, OpencodeState> = {
 export const createOpencodeParser = (options: ParserOptions) => createJsonlParser(FORMAT, options);
 
 /**
- * No event either, but the model answers again after retries. Told once until a step is whole: an answer that breaks
- * off again and again is a retry still.
+ * Makes no event, but after retries it shows that the model answers again. That is reported once until a step is whole:
+ * an answer that keeps breaking off still counts as a retry.
  */
 function onStepStart({ timestamp }: Line<'step_start'>, run: OpencodeRun): RunEvent[] {
   run.lastReason = null;
   run.inStepSince = timestamp;
-  if (run.retries === 0 || run.isRetryOverTold) return [];
-  run.isRetryOverTold = true;
+  if (run.retries === 0 || run.isRetryEndReported) return [];
+  run.isRetryEndReported = true;
   return [{ type: 'raw', line: '' }];
 }
 
@@ -91,19 +91,19 @@ function onTool({ part: { tool, callID, state } }: Line<'tool_use'>): RunEvent[]
 function onStepEnd({ part: { reason, cost, tokens } }: Line<'step_finish'>, run: OpencodeRun): RunEvent[] {
   run.lastReason = reason ?? null;
   run.inStepSince = null;
-  run.isRetryOverTold = false;
+  run.isRetryEndReported = false;
   if (!tokens) return [];
   const { input: inputTokens, output, reasoning, cache } = tokens;
   const spent = { inputTokens, outputTokens: output + reasoning, cacheTokens: cache.read + cache.write };
-  // It says 0 of a model whose price it does not know.
+  // opencode reports 0 if it does not know the model's price.
   const costUsd = cost || costOf(run.model, spent, run.options.prices);
   const contextTokens = inputTokens + spent.outputTokens + spent.cacheTokens;
   return [usageEvent('call', { ...spent, contextTokens, costUsd })];
 }
 
 /**
- * One error means exit 1, whatever comes after. Most end the run; a context that is too long is compacted and met
- * again without end, so it is the end here.
+ * After an error opencode exits with 1. Most errors end the run by themselves. If the context is too long, opencode
+ * compacts it and fails again without end, so the run is ended here.
  */
 function onError(line: Line<'error'>, run: OpencodeRun): RunEvent[] {
   run.error ??= line.error;
@@ -115,7 +115,7 @@ function onStderr(line: string, run: OpencodeRun): RunEvent[] {
   const log = readLogLine(line);
   if (log === null || log.isSmall) return [];
   const { message } = log;
-  // The model is asked again, and is waited for. What is logged of the asking before may be read after the step's start.
+  // The model is asked again, so the step is over. An older log line may be read after the step's start: it does not count.
   const isAsking = message.startsWith('stream') && log.sessionId === run.sessionId;
   if (isAsking && run.inStepSince !== null && log.atMs > run.inStepSince) run.inStepSince = null;
   if (message === 'stream') {
@@ -130,7 +130,7 @@ function onStderr(line: string, run: OpencodeRun): RunEvent[] {
   return isOver ? run.end() : [];
 }
 
-/** It spells names as JavaScript does. */
+/** opencode's inputs have camelCase names. */
 function aboutInput(input: unknown): ReturnType<typeof aboutCall> {
   if (typeof input !== 'object' || input === null) return {};
   const { filePath } = input as { filePath?: unknown };

@@ -1,4 +1,4 @@
-/** pi: `pi --mode json --print`. It speaks no MCP: its shell has `pulse tool`, and the brief says so. */
+/** pi: `pi --mode json --print`. It has no MCP: it runs `pulse tool` in its shell, as the brief explains. */
 import { join } from 'node:path';
 import { type Cli, createCliAdapter } from '../shared/cli.ts';
 import { guardModule } from '../shared/guard-hook.ts';
@@ -26,7 +26,7 @@ const EXTENSION = `export default function (pi) {
 
 export const piAdapter = createCliAdapter(CLI, {
   environment: ['PI_*'],
-  cost: 'told',
+  cost: 'reported',
   sandboxPaths({ home, environment }) {
     const own = environment.PI_CODING_AGENT_DIR || join(home, '.pi/agent');
     return {

@@ -11,7 +11,7 @@ const usage = z.object({
 });
 export type PiUsage = z.infer<typeof usage>;
 
-/** Of an assistant's parts only what it says: calls have lines of their own. */
+/** Only the texts of a message: tool calls have lines of their own. */
 const texts = z
   .array(z.unknown())
   .catch([])
@@ -57,6 +57,6 @@ export const piLine = z.discriminatedUnion('type', [
 ]);
 export type PiLine = z.infer<typeof piLine>;
 
-/** Others that it prints: repetitions of the above. */
+/** Other lines, which repeat the ones above. */
 export const IGNORED_LINES =
   /^(?:agent_start|turn_start|turn_end|message_start|tool_execution_update|auto_retry_end|compaction_end|queue_update)$/;

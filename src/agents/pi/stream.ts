@@ -1,5 +1,5 @@
 /**
- * Reads `pi --mode json`. It exits with 0 however it went: the last message of the assistant tells, by its stop reason.
+ * Reads `pi --mode json`. pi always exits with 0. How it went stands in the stop reason of the assistant's last message.
  */
 import type { ParserOptions, RunEvent } from '../contract.ts';
 import { createJsonlParser, type StreamFormat, type StreamRun } from '../shared/jsonl-parser.ts';
@@ -12,11 +12,11 @@ import { piFailure, piReset, piStatus } from './failure.ts';
 import { IGNORED_LINES, type PiLine, type PiMessage, type PiUsage, piLine } from './lines.ts';
 
 const MAX_ERROR_LENGTH = 2000;
-/** It holds the whole conversation, so that the host may have cut it: its beginning is enough. */
+/** This line holds the whole conversation, so the host may have cut it. Its beginning is enough. */
 const AGENT_END = '{"type":"agent_end"';
 
 const begin = () => ({
-  isModelTold: false,
+  isModelReported: false,
   isOverflow: false,
   resetAt: null as string | null,
   lastMessage: null as Pick<PiMessage, 'stopReason' | 'errorMessage'> | null,
@@ -67,8 +67,12 @@ function onMessage(message: PiMessage, run: PiRun): RunEvent[] {
   const { stopReason, usage } = message;
   const errorMessage = message.errorMessage && keepStart(message.errorMessage, MAX_ERROR_LENGTH);
   run.lastMessage = { stopReason, errorMessage };
-  // A new message means that the calls of the one before were answered, though perhaps in a line too long to read.
-  const events = [...run.calls.closeAll(), ...readModel(message, run), ...(usage ? usageOf(usage, run) : [])];
+  // A new message means that the calls before it were answered, perhaps in a line too long to read.
+  const events = [
+    ...run.calls.closeAll(),
+    ...readModel(message, run),
+    ...(usage ? reportUsage(usage, run) : []),
+  ];
   run.resetAt = isRefused(run) ? piReset(message.errorMessage ?? '', run.options.nowMs()) : null;
   if (run.resetAt !== null) {
     return [...events, { type: 'limit', message: errorMessage ?? '', resetAt: run.resetAt }];
@@ -80,21 +84,21 @@ function onMessage(message: PiMessage, run: PiRun): RunEvent[] {
 
 function readModel({ model }: PiMessage, run: PiRun): RunEvent[] {
   run.model = model ?? run.model;
-  if (!model || run.isModelTold) return [];
-  run.isModelTold = true;
+  if (!model || run.isModelReported) return [];
+  run.isModelReported = true;
   return [{ type: 'started', model }];
 }
 
-function usageOf({ input, output, cacheRead, cacheWrite, cost }: PiUsage, run: PiRun): RunEvent[] {
+function reportUsage({ input, output, cacheRead, cacheWrite, cost }: PiUsage, run: PiRun): RunEvent[] {
   const spent = { inputTokens: input, outputTokens: output, cacheTokens: cacheRead + cacheWrite };
   const contextTokens = input + output + cacheRead + cacheWrite;
-  if (contextTokens === 0) return []; // of a call that was refused
-  // It says 0 of a model whose price it does not know.
+  if (contextTokens === 0) return []; // the call was refused
+  // pi reports 0 if it does not know the model's price.
   const costUsd = cost?.total || costOf(run.model, spent, run.options.prices);
   return [usageEvent('call', { ...spent, contextTokens, costUsd })];
 }
 
-/** Each try ends with one: only after a message that came to its own end is it the last. */
+/** Each try ends with this line. The run has ended only if the last message is whole. */
 function onAgentEnd(run: PiRun): RunEvent[] {
   return [...run.calls.closeAll(), ...(isWhole(run) ? run.end() : [])];
 }

@@ -1,4 +1,4 @@
-/** Qwen Code: it prints what claude prints, except that a refused call is a success whose text says otherwise. */
+/** Qwen Code. It prints the same lines as claude, but reports a refused call as a success. */
 import { join } from 'node:path';
 import { createClaudeParser, type Dialect } from '../claude/stream.ts';
 import { type Cli, createCliAdapter } from '../shared/cli.ts';
@@ -19,8 +19,8 @@ const DEFAULTS_FILE = 'defaults.json';
 const GUARD_FILE = 'guard.sh';
 const MCP_FILE = 'mcp.json';
 /**
- * Of too many requests it would try again for ten minutes and say nothing, which is where silence ends a run. It tries
- * for about one minute as it is; after that Pulse has its own patience.
+ * By default qwen retries a rate limit for ten minutes in silence, and by then the idle limit ends the run. With this it
+ * retries for about one minute; after that Pulse waits.
  */
 const IMPATIENT = { generationConfig: { maxRetries: 0 } };
 
@@ -52,7 +52,7 @@ export const qwenAdapter = createCliAdapter(CLI, {
         ...(model === null ? [] : ['--model', model]),
         ...(resume === null ? [] : ['--resume', resume]),
       ],
-      // Defaults, so that nothing of the user's own is set aside.
+      // Defaults only: the user's own settings still win.
       env: { QWEN_CODE_SYSTEM_DEFAULTS_PATH: join(directory, DEFAULTS_FILE) },
       stdin: brief,
       stopSignals: ['SIGINT', 'SIGTERM'],

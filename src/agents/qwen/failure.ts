@@ -4,17 +4,17 @@ import type { ClaudeMessage } from '../claude/lines.ts';
 import { failureOfStatus } from '../shared/http-failure.ts';
 import { readLimit } from '../shared/limit-words.ts';
 
-/** Behind a refusal for too many requests it puts a line of advice. */
+/** A refusal for too many requests is followed by a line of advice. */
 const REFUSED = /\[API Error: ([\s\S]*)\](?:\n[^\]]*)?$/;
-/** In its own words, without brackets: a login that opens nothing any more. */
+/** A login that no longer works: qwen says so without brackets. */
 const NO_LOGIN = /^Qwen OAuth free tier has been discontinued/;
 const OVERFLOW = /context (?:window|length)|maximum context|input token count|too long/i;
 const NETWORK =
   /^(?:Connection error|terminated|fetch failed|Request timed out)|\bE(?:CONN|NOTFOUND|TIMEDOUT)/;
 
 /**
- * qwen ends a refused call as a success with exit 0, and writes the refusal where the answer would stand. It is told
- * from a model that writes the same by its usage: no model answers without tokens.
+ * qwen reports a refused call as a success with exit 0, and puts the refusal in place of the answer. A model could write
+ * the same text, but not without using tokens: so a message without usage is a refusal.
  */
 export function qwenRefusal({ message }: ClaudeMessage): Refusal | null {
   const { usage, content } = message;
@@ -22,12 +22,12 @@ export function qwenRefusal({ message }: ClaudeMessage): Refusal | null {
   const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
   if (NO_LOGIN.test(text)) return { failure: 'auth', isUnanswered: false };
   const said = REFUSED.exec(text)?.[1];
-  return said === undefined ? null : { failure: failureOf(said), isUnanswered: false };
+  return said === undefined ? null : { failure: classifyRefusal(said), isUnanswered: false };
 }
 
-function failureOf(said: string): FailureClass {
+function classifyRefusal(said: string): FailureClass {
   const status = /^(\d{3})\b/.exec(said)?.[1];
-  // It names no time at which a limit ends.
+  // qwen does not say when a limit ends, so the time of reading does not matter.
   if (readLimit(said, 0)) return 'usage_limit';
   if (status === '400' && OVERFLOW.test(said)) return 'context_overflow';
   const known = status === undefined ? null : failureOfStatus(Number(status));

@@ -15,7 +15,7 @@ export const replayAdapter: AgentAdapter = {
   environment: ['PULSE_REPLAY_*'],
   idleByDefault: true,
   isScripted: true,
-  cost: 'told',
+  cost: 'reported',
   isPlayed: true,
   async detect() {
     return { available: true, path: SCRIPT, version: null, hint: null };

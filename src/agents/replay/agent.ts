@@ -28,7 +28,7 @@ async function play(lines: readonly string[]): Promise<void> {
   for (const line of lines) {
     const recorded = readRecorded(line);
     if (!recorded) {
-      process.stdout.write(`${line}\n`); // not ours to judge: the reader makes it `raw`
+      process.stdout.write(`${line}\n`); // the reader makes it `raw`
       continue;
     }
     const pauseMs = pauseBetween(recorded.atMs - lastMs, speed);
@@ -46,7 +46,7 @@ function pauseBetween(gapMs: number, speed: number | null): number {
   return speed === 0 ? 0 : gap / speed;
 }
 
-/** The event lines of the recording at this path. Throws where there is none that can be played. */
+/** The event lines of the recording at this path. Throws if there is none that can be played. */
 function readRecording(path: string): string[] {
   const file = findFile(path);
   const [header, ...lines] = readFileSync(file, 'utf8')

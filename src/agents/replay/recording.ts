@@ -24,10 +24,10 @@ export interface Recorder {
   finish(end: AgentEnd): void;
 }
 
-/** So that a line, escaped and in UTF-8, stays below the megabyte that is read of one. */
+/** Keeps a line, escaped and in UTF-8, below the megabyte that the host reads of a line. */
 const MAX_RECORDED_LENGTH = 128 * 1024;
 
-/** Protocol words, not text. */
+/** Words of the protocol, which need no redaction. */
 const FIXED_FIELDS = new Set(['type', 'scope', 'failure', 'resetAt']);
 
 /** Writes the header at once. `writeLine` gets lines without their line break. */
@@ -49,7 +49,7 @@ export function createRecorder(writeLine: (line: string) => void, options: Recor
   writeLine(JSON.stringify({ type: 'recording', version: 1, agent, at: new Date(began).toISOString() }));
   return {
     record(event) {
-      if (isFinished || event.type === 'done') return; // `finish` knows the end better: it has seen the exit code
+      if (isFinished || event.type === 'done') return; // `finish` writes the end: it knows the exit code
       if (event.type === 'text' && event.text.trim() !== '') lastText = event.text;
       if (event.type === 'limit') lastReset = event.resetAt ?? lastReset;
       write(event);

@@ -1,4 +1,4 @@
-/** What adapters of agents with a program of their own share: finding it, and asking for its version. */
+/** Adapters of agents that are a program: how Pulse finds it and reads its version. */
 import { existsSync, realpathSync } from 'node:fs';
 import { findExecutable, type SpawnError } from '../../process/executable.ts';
 import { runProcess } from '../../process/run.ts';
@@ -13,7 +13,7 @@ export interface Cli {
   install: string;
   /** The versions that Pulse's tests run against, oldest and newest. */
   tested: { from: string; to: string };
-  /** What may not hold with another version, as a sentence. */
+  /** A sentence on what may fail with another version. */
   doubt?: string;
 }
 
@@ -46,11 +46,11 @@ function programBehind(path: string, findProgram: (script: string) => string[]):
   try {
     return findProgram(realpathSync(path)).find((program) => existsSync(program)) ?? path;
   } catch {
-    return path; // what is not as expected starts as the user starts it
+    return path; // an unexpected layout: started as the user starts it
   }
 }
 
-/** `PULSE_AGENT_<NAME>_BIN` names it, else the PATH is searched. */
+/** `PULSE_AGENT_<NAME>_BIN` wins over the PATH. */
 function locateCli({ name }: Pick<Cli, 'name'>, env: NodeJS.ProcessEnv): string | SpawnError {
   const file = env[binVariable(name)] || name;
   return findExecutable({ file, cwd: process.cwd(), path: env.PATH });

@@ -1,4 +1,4 @@
-/** Times of a clock that hangs somewhere: in a time zone that is named, or where this process runs. */
+/** Wall clock times in a named time zone, or in the zone of this machine. */
 
 export interface ClockTime {
   hour: number;
@@ -18,8 +18,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /**
- * When that clock next shows the time. The minute that it shows now is not over: then it is the end of it. `null` for a
- * zone that nobody knows.
+ * When that clock next shows the time. If it shows it now, the end of this minute. `null` for an unknown zone.
  */
 export function nextClockTime({ hour, minute, zone }: ClockTime, nowMs: number): number | null {
   const days = [-1, 0, 1, 2].map((days) => nowMs + days * DAY_MS);
@@ -32,12 +31,12 @@ export function nextClockTime({ hour, minute, zone }: ClockTime, nowMs: number):
   return next > nowMs ? next : next + MINUTE_MS;
 }
 
-/** `null` for a zone that nobody knows, or a date that is none. */
+/** `null` for an unknown zone or an impossible date. */
 export function zonedTime({ year, month, day, hour, minute, zone }: ZonedTime): number | null {
   const asUtc = Date.UTC(year, month, day, hour, minute);
   if (new Date(asUtc).getUTCDate() !== day) return null;
   let ms = asUtc;
-  // The offset is that of the time itself, not of the guess: where clocks change in between, the second look has it.
+  // The offset can differ between the guess and the result, when clocks change in between: a second pass corrects it.
   for (const _ of [1, 2]) {
     const wall = wallClock(ms, zone);
     if (wall === null) return null;

@@ -13,8 +13,8 @@ import { costOf } from './prices.ts';
 const count = z.int().nonnegative().optional();
 
 /**
- * Unknown fields are dropped, so that a newer agent can say more. A reset time or a failure class that is none is
- * left out, because the event it stands in still matters.
+ * Unknown fields are dropped, so that a newer agent can say more. An invalid reset time or failure class is left out,
+ * because the rest of the event still matters.
  */
 const runEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('started'), sessionId: z.string().optional(), model: z.string().optional() }),
@@ -61,7 +61,7 @@ const runEventSchema = z.discriminatedUnion('type', [
 
 const MAX_MESSAGE_LENGTH = 2000;
 
-/** Never throws: a line that is no event is a `raw` one. Texts and lines keep their last 1 MB. */
+/** Never throws: a line that is not an event becomes `raw`. Texts and lines keep their last 1 MB. */
 export function parseRunEvent(line: string): RunEvent {
   const parsed = runEventSchema.safeParse(readJson(line));
   if (!parsed.success) return { type: 'raw', line: keepEnd(line) };
@@ -95,7 +95,7 @@ export function createEventStreamParser(): AgentParser {
         const message = keepStart(done?.message ?? '', MAX_MESSAGE_LENGTH);
         return { ok: true, failure: null, message, resetAt: null, finalMessage };
       }
-      // A class the agent names itself is better known than one we conclude from a limit it met on the way.
+      // A class that the agent names wins over one concluded from a limit that it met.
       const failure: FailureClass = done?.failure ?? (resetAt === null ? 'crashed' : 'usage_limit');
       return {
         ok: false,
@@ -108,7 +108,7 @@ export function createEventStreamParser(): AgentParser {
   };
 }
 
-/** For a stream that tells tokens and, perhaps, the model: what they cost is known here. */
+/** For agents that report tokens but no cost: adds the cost, if the model is known and has a price. */
 export function createPricedStreamParser({ model: wanted, prices }: ParserOptions): AgentParser {
   const stream = createEventStreamParser();
   let model = wanted;

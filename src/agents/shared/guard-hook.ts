@@ -1,11 +1,11 @@
 /**
- * How an agent's hook reaches Pulse's guard (tools/guard) before a tool call. The run's address and token stand in files
- * of the run's folder: some agents keep variables with such names from their hooks. A guard that cannot be reached lets
- * the call pass: it deters, and what it deters from is rare.
+ * How an agent's hook asks Pulse's guard (tools/guard) before a tool call. The run's address and token are in files of
+ * the run's folder, because some agents hide variables with such names from their hooks. If the guard cannot be
+ * reached, the call passes: the guard deters, it is no wall.
  */
 import type { RunTools } from '../contract.ts';
 
-/** For agents that start a program for each call: bash speaks to the endpoint itself, where Node would take ten times as long. */
+/** For agents that start a program for each call. Bash speaks to the endpoint itself: Node would take ten times as long. */
 export function guardScript({ url, token }: RunTools, format: string): string {
   const { hostname, port } = new URL(url);
   return `LC_ALL=C
@@ -17,7 +17,7 @@ cat <&3
 `;
 }
 
-/** For agents that load a module: `reasonAgainst` answers with the refusal, or with nothing. */
+/** For agents that load a module: `reasonAgainst` resolves to the refusal, or to nothing. */
 export function guardModule({ url, token }: RunTools, format: string): string {
   const headers = JSON.stringify({ authorization: `Bearer ${token}`, 'content-type': 'application/json' });
   return `async function reasonAgainst(call) {

@@ -1,4 +1,4 @@
-/** What a text says as JSON; `undefined` for a text that is none. Never throws. */
+/** Parses JSON; `undefined` if the text is not JSON. Never throws. */
 export function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -12,18 +12,18 @@ export function readJsonObject(line: string): Record<string, unknown> | null {
   return line.startsWith('{') ? asObject(readJson(line)) : null;
 }
 
-/** `null` for what is no object. */
+/** The value, if it is an object. */
 export function asObject(value: unknown): Record<string, unknown> | null {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
 }
 
-/** How far into a line that the host has cut its first fields are looked for. */
+/** How many characters of a cut line are searched for a field. */
 const BEGINNING = 1000;
 
 /**
- * A short text field at the beginning of a line that is no JSON any more. Within a text quotes are escaped, so that
- * nothing an agent or a tool wrote is taken for one.
+ * Reads a short text field at the beginning of a line that the host has cut, so that it is no longer JSON. Quotes inside
+ * a text are escaped, so words of an agent or a tool are never taken for a field.
  */
-export function fieldOfCutLine(line: string, name: string): string | null {
+export function readFieldOfCutLine(line: string, name: string): string | null {
   return new RegExp(`"${name}":"([^"\\\\]{1,200})"`).exec(line.slice(0, BEGINNING))?.[1] ?? null;
 }

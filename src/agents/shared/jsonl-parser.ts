@@ -7,7 +7,7 @@ import type * as z from 'zod';
 import type { FailureClass } from '../../domain/failures.ts';
 import type { AgentEnd, AgentExit, AgentParser, ParserOptions, RunEvent } from '../contract.ts';
 import { describeExit } from './exit.ts';
-import { fieldOfCutLine, readJsonObject } from './json-line.ts';
+import { readFieldOfCutLine, readJsonObject } from './json-line.ts';
 import { keepEnd, keepStart } from './kept-text.ts';
 import { createOpenCalls, type OpenCalls } from './open-calls.ts';
 import { limitEvent, rawEvent } from './run-events.ts';
@@ -22,12 +22,12 @@ export interface StreamRun {
   /** From a retry until the model answers again. */
   isRetrying: boolean;
   isDone: boolean;
-  /** A whole message of the assistant, unless it is blank. */
+  /** Takes a whole message of the assistant, unless it is blank. */
   say(text: string): RunEvent[];
-  /** The model answers again. After retries that is a sign of life, though the line itself is no event. */
+  /** The model answers again: after retries that is a sign of life, even if the line itself makes no event. */
   endRetries(line?: string): RunEvent[];
-  /** `done`, once; with `tellsLimit` a usage limit before it. */
-  end(how?: { tellsLimit?: boolean; isEndless?: boolean }): RunEvent[];
+  /** Makes `done`, the first time only. `reportsLimit`: a usage limit gets its own event before it. */
+  end(how?: { reportsLimit?: boolean; isEndless?: boolean }): RunEvent[];
 }
 
 /** Why a run failed, as far as the agent says. */
@@ -46,25 +46,25 @@ type Handler<L, S> = (said: L, run: StreamRun & S, line: string) => RunEvent[];
 
 export interface StreamFormat<L extends Line, S> {
   schema: z.ZodType<L>;
-  /** Types of lines that are not in the schema, and tell nothing. */
+  /** Types of lines that are not in the schema and that nobody needs. */
   ignored?: RegExp;
   /** The agent's own state at the start of a run; it may also set what the run has. */
   begin(options: ParserOptions): S & Partial<Pick<StreamRun, 'model'>>;
   on: { [T in L['type']]: Handler<Extract<L, { type: T }>, S> };
-  /** What holds for lines of every type: adds to the events that the handler made. */
+  /** Runs after the handler of every line, and may change its events. */
   onEach?(events: RunEvent[], said: L, run: StreamRun & S): RunEvent[];
-  /** An object that is no line of the schema. `null`: it is not known here either. */
+  /** Takes an object that does not fit the schema. `null`: it is unknown, so it becomes `raw`. */
   onOther?(read: Record<string, unknown>, run: StreamRun & S): RunEvent[] | null;
-  /** The line that ends a call: its type, if the id's field does not tell, and that field. The host may have cut it. */
+  /** Which line ends a call, and the field with the call's id. Needed to close the call if the host has cut the line. */
   answer?: { type?: string; id: string };
-  /** Another line that the host may have cut. `null`: it is not that one. */
+  /** Takes another line that the host may have cut. `null`: it is not that line. */
   onCut?(line: string, run: StreamRun & S): RunEvent[] | null;
   onStderr?(line: string, run: StreamRun & S): RunEvent[];
   onLog?(line: string, run: StreamRun & S): RunEvent[];
   isAtWork?(run: StreamRun & S): boolean;
   /** Whether the agent itself says that it went well. */
   isClean(run: StreamRun & S): boolean;
-  /** Asked if it did not go well; `exit` is `null` while the process still runs. */
+  /** Called if the run did not go well. `exit` is `null` while the process still runs. */
   failureOf(run: StreamRun & S, exit: AgentExit | null): StreamFailure;
   /** Default: the last message. */
   finalMessageOf?(run: StreamRun & S, isOk: boolean): string;
@@ -113,13 +113,13 @@ function beginRun<L extends Line, S>(format: StreamFormat<L, S>, options: Parser
       run.isRetrying = false;
       return [rawEvent(line)];
     },
-    end({ tellsLimit = false, isEndless = false } = {}) {
+    end({ reportsLimit = false, isEndless = false } = {}) {
       if (run.isDone) return [];
       run.isDone = true;
       if (format.isClean(run)) return [{ type: 'done', ok: true }];
       const { failure, message: said, resetAt } = format.failureOf(run, null);
       const message = keepStart(said ?? NO_REASON, MAX_MESSAGE_LENGTH);
-      const limit = tellsLimit && failure === 'usage_limit' ? [limitEvent(message, resetAt)] : [];
+      const limit = reportsLimit && failure === 'usage_limit' ? [limitEvent(message, resetAt)] : [];
       return [...limit, { type: 'done', ok: false, failure, message, ...(isEndless ? { isEndless } : {}) }];
     },
   };
@@ -140,13 +140,13 @@ function readLine<L extends Line, S>(line: string, { format, run }: Reading<L, S
   return format.onOther?.(read, run) ?? [rawEvent(line)];
 }
 
-/** The host reads a part of a very long line. What a tool answered can be such a line: its call is over all the same. */
+/** The host cuts very long lines. A tool's answer can be one: its call has ended, though the line cannot be read. */
 function readCutLine<L extends Line, S>(line: string, { format, run }: Reading<L, S>): RunEvent[] {
   const known = format.onCut?.(line, run);
   if (known) return known;
   const { answer } = format;
-  const isAnswer = answer?.type === undefined || fieldOfCutLine(line, 'type') === answer.type;
-  const id = answer && isAnswer ? fieldOfCutLine(line, answer.id) : null;
+  const isAnswer = answer?.type === undefined || readFieldOfCutLine(line, 'type') === answer.type;
+  const id = answer && isAnswer ? readFieldOfCutLine(line, answer.id) : null;
   return [...run.calls.closeUnread(id), rawEvent(line)];
 }
 

@@ -1,12 +1,12 @@
-/** How much of what an agent says is held in memory: its end, where the signal stands. */
+/** How much of an agent's text is kept in memory: the end, because the signal stands there. */
 export const MAX_TEXT_LENGTH = 1024 * 1024;
 
 /** Longer than any secret, but for a private key. */
 const MAX_WORD = 4096;
 
 /**
- * At most the last `max` UTF-16 units of a text. A word that the cut goes through is left out: it may be half of a
- * secret, which nobody would know as one. A character becomes U+FFFD.
+ * At most the last `max` UTF-16 units of a text. A word that is cut in two is left out: it may be half of a secret, which
+ * redaction would not recognise. A character that is cut in two becomes U+FFFD.
  */
 export function keepEnd(text: string, max = MAX_TEXT_LENGTH): string {
   if (text.length <= max) return text;
@@ -15,7 +15,7 @@ export function keepEnd(text: string, max = MAX_TEXT_LENGTH): string {
   return word === -1 ? kept : kept.slice(word);
 }
 
-/** The first `max` units of a message that a person reads in one glance, without a word that the cut goes through. */
+/** The first `max` units of a message for a person. A word that is cut in two is left out. */
 export function keepStart(text: string, max: number): string {
   if (text.length <= max) return text;
   const kept = text.slice(0, max - 1);

@@ -1,18 +1,18 @@
 /**
- * Usage limits that a CLI tells in words, with the time at which they end. Only for the text of its own error result:
- * the same words of a model, a file or a tool mean nothing.
+ * Reads usage limits, and when they end, from the words of a CLI. Only for the text of its own error result: the same
+ * words from a model, a file or a tool mean nothing.
  */
 import { nextClockTime, zonedTime } from './clock-words.ts';
 
-export interface ToldLimit {
-  /** `null`: it does not say when it ends. */
+export interface UsageLimit {
+  /** `null`: the text does not say when the limit ends. */
   resetAt: string | null;
 }
 
-/** Some hand a refusal on in brackets, some with the status before it. */
+/** Some CLIs put a refusal in brackets, some put the status before it. */
 const WRAPPED = /^\s*(?:✗ |✕ )?(?:\[?API Error: )?(?:Error: )?(?:\d{3} )?/;
 
-/** The beginning of what each of them says, and nothing that a person would write about limits in passing. */
+/** How these texts begin. Narrow enough that ordinary talk about limits does not match. */
 const KNOWN: readonly RegExp[] = [
   // claude
   /^Claude AI usage limit reached/i,
@@ -28,16 +28,16 @@ const KNOWN: readonly RegExp[] = [
   /^(?:Qwen OAuth quota exceeded\b|(?:Free|Hour|Week|Month) allocated quota exceeded)/i,
 ];
 
-/** `null` where the text is none of a usage limit. */
-export function readLimit(text: string, nowMs: number): ToldLimit | null {
+/** `null` if the text is not about a usage limit. */
+export function readLimit(text: string, nowMs: number): UsageLimit | null {
   const said = text.slice(0, 2_000).replace(WRAPPED, '');
   if (!KNOWN.some((known) => known.test(said))) return null;
   const atMs = resetMs(said, nowMs);
   return { resetAt: atMs === null ? null : dateText(atMs) };
 }
 
-/** A pause of seconds or a few minutes is a refusal for too many requests, whatever it is called. */
-export function isShort({ resetAt }: ToldLimit, nowMs: number): boolean {
+/** A pause of seconds or a few minutes is a rate limit, even if the CLI calls it a usage limit. */
+export function isShort({ resetAt }: UsageLimit, nowMs: number): boolean {
   return resetAt !== null && Date.parse(resetAt) - nowMs < 5 * 60_000;
 }
 
@@ -45,7 +45,7 @@ function resetMs(said: string, nowMs: number): number | null {
   return epochMs(said) ?? durationMs(said, nowMs) ?? clockMs(said, nowMs);
 }
 
-/** `…|1762952400`, in seconds; some later ones in milliseconds. */
+/** `…|1762952400`, in seconds; newer versions use milliseconds. */
 function epochMs(said: string): number | null {
   const digits = /^[^|\n]{0,80}\|(\d{9,13})\b/.exec(said)?.[1];
   if (digits === undefined) return null;
@@ -59,7 +59,7 @@ const AFTER = new RegExp(
   'i',
 );
 
-/** `try again in 2 days 3 hours`, `reset after 8h44m7s`. Rounded by whoever says it: nobody shall be early. */
+/** `try again in 2 days 3 hours`, `reset after 8h44m7s`. One unit is added, because the CLI rounds. */
 function durationMs(said: string, nowMs: number): number | null {
   const amounts = AFTER.exec(said)?.[1];
   if (amounts === undefined) return null;
@@ -76,7 +76,7 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 const CLOCK =
   /\b(?:resets?|try again)(?: (?:on|at))? (?:([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?,? (?:at )?)?(\d{1,2})(?::(\d{2}))? ?([ap]m)?(?: \(([\w+/-]{1,40})\))?/i;
 
-/** `resets 3am (UTC)`, `resets Jan 30, 11:30am (Asia/Calcutta)`. Without a zone it is this machine's. */
+/** `resets 3am (UTC)`, `resets Jan 30, 11:30am (Asia/Calcutta)`. Without a zone, this machine's zone. */
 function clockMs(said: string, nowMs: number): number | null {
   const [, month, day, year, hour, minute, half, zone] = CLOCK.exec(said) ?? [];
   if (hour === undefined || (half === undefined && minute === undefined)) return null;
@@ -88,7 +88,7 @@ function clockMs(said: string, nowMs: number): number | null {
   const on = (inYear: number) => zonedTime({ ...time, zone, year: inYear, month: index, day: Number(day) });
   if (year !== undefined) return on(Number(year));
   const thisYear = new Date(nowMs).getUTCFullYear();
-  // What is half a year ago is meant for the next: a limit lasts a month at most.
+  // A date half a year ago means next year: a limit lasts a month at most.
   const near = [thisYear - 1, thisYear, thisYear + 1].map(on).filter((ms) => ms !== null);
   return near.find((ms) => ms > nowMs - 180 * UNITS_MS.d!) ?? null;
 }

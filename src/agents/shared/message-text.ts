@@ -1,7 +1,7 @@
 import type { RunEvent } from '../contract.ts';
 import { keepEnd, MAX_TEXT_LENGTH } from './kept-text.ts';
 
-/** Puts together the messages of a stream that tells them in pieces, in bounded memory. */
+/** Joins the pieces of a streamed message, in bounded memory. */
 export interface MessageText {
   add(piece: string): void;
   /** Ends the message: its `text`, if it says anything. */
@@ -15,7 +15,7 @@ export function createMessageText(): MessageText {
   let length = 0;
   let last = '';
 
-  /** Joined only at twice the cap, so that many pieces are not joined again and again. */
+  /** Joins only at twice the cap, so that many small pieces are not joined each time. */
   function add(piece: string): void {
     pieces.push(keepEnd(piece));
     length += piece.length;

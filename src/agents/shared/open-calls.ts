@@ -5,19 +5,19 @@ import { deniedEvent, MAX_NAME_LENGTH } from './run-events.ts';
 /** Calls beyond this number are not remembered: a stream may open calls for ever. */
 const MAX_OPEN = 1_000;
 
-/** How a command ended that failed. */
+/** How a failed command ended. */
 export interface FailedCommand {
   exit: number;
   output: string;
 }
 
-/** Which tool calls of a stream wait for their answer, and what they are called. */
+/** The tool calls of a stream that wait for their answer, and their names. */
 export interface OpenCalls {
   open(call: { id: string; name: string; summary?: string; target?: string }): RunEvent[];
   /** `undefined`: no such call is open. */
   nameOf(id: string): string | undefined;
   close(id: string, ok: boolean, how?: { failed?: FailedCommand; isDenied?: boolean }): RunEvent[];
-  /** Ends a call whose answer was too long to be read: nobody knows how it went. Nothing, if no such call is open. */
+  /** Ends a call, if it is open, whose answer was too long to read. How it went is unknown, so it counts as ok. */
   closeUnread(id: string | null): RunEvent[];
   /** Ends every call that is still open. */
   closeAll(): RunEvent[];

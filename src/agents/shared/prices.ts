@@ -10,10 +10,10 @@ import list from './prices.json' with { type: 'json' };
 
 const LIST_PRICES: Prices = list.models;
 
-/** Tokens of one kind each: `input` is without what came from a cache. */
+/** `inputTokens` leaves out what came from a cache. */
 export type Tokens = Pick<Usage, 'inputTokens' | 'outputTokens' | 'cacheTokens'>;
 
-/** `null` when nobody knows what the model costs. The user's own prices win; of two patterns the longer one. */
+/** `null` if the model's price is unknown. The user's own prices win, and of two patterns the longer one. */
 export function costOf(model: string | null, tokens: Tokens, own: Prices): number | null {
   const price = model === null ? null : (findPrice(own, model) ?? findPrice(LIST_PRICES, model));
   if (!price) return null;
@@ -22,7 +22,7 @@ export function costOf(model: string | null, tokens: Tokens, own: Prices): numbe
   return (inputTokens * input + outputTokens * output + cacheTokens * cache) / 1_000_000;
 }
 
-/** Whether what the model's tokens cost is known before any were used. */
+/** Whether the model has a price. */
 export function hasPrice(model: string | null, own: Prices): boolean {
   return costOf(model, { inputTokens: 0, outputTokens: 0, cacheTokens: 0 }, own) !== null;
 }

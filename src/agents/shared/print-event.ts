@@ -1,4 +1,4 @@
-/** The writing side of the event stream, for agents that are scripts of this package. Imports nothing: it starts fast. */
+/** Prints the event stream, for agents that are scripts of this package. Imports nothing, so that they start fast. */
 import type { RunEvent } from '../contract.ts';
 
 export function printEvent(event: RunEvent): void {

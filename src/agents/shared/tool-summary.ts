@@ -4,13 +4,13 @@ import { keepStart } from './kept-text.ts';
 const TELLING = ['file_path', 'path', 'command', 'cmd', 'pattern', 'query', 'url', 'description', 'signal'];
 const MAX_LENGTH = 120;
 
-/** One line on what a tool was called for; `undefined` where its input tells nothing. */
+/** One line on what a tool was called for; `undefined` if its input does not say. */
 export function toolSummary(input: unknown): string | undefined {
   const told = toldBy(input);
   return told === undefined ? undefined : oneLine(told);
 }
 
-/** The same for people and, where one line is not all of it, for whoever must tell two calls apart. */
+/** The summary for people and, if it is shortened, the whole text: two calls with one summary may differ. */
 export function aboutCall(input: unknown): { summary?: string; target?: string } {
   const told = toldBy(input);
   if (told === undefined) return {};

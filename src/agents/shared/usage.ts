@@ -1,10 +1,10 @@
-/** What a run has used, added up and told. */
+/** Adds up and reports what a run has spent. */
 import type { Usage } from '../../domain/attempt.ts';
 import type { RunEvent, UsageScope } from '../contract.ts';
 import type { Tokens } from './prices.ts';
 
 export interface Spent extends Tokens {
-  /** `null`: nobody knows. */
+  /** `null`: unknown. */
   costUsd: number | null;
   contextTokens?: number;
   contextWindow?: number;
@@ -23,13 +23,13 @@ export function addTokens(all: readonly Tokens[]): Tokens {
   };
 }
 
-/** `null` if one of them is unknown, or there is none. */
+/** `null` if the list is empty or one cost is unknown. */
 export function addCosts(all: readonly (number | null)[]): number | null {
   if (all.length === 0 || all.includes(null)) return null;
   return all.reduce<number>((sum, cost) => sum + (cost ?? 0), 0);
 }
 
-/** Of what is counted from a session's beginning, what this run has added. */
+/** What this run has added to a total that counts from the session's beginning. */
 export function tokensSince(total: Tokens, earlier: Usage | null): Tokens {
   return {
     inputTokens: amountSince(total.inputTokens, earlier?.inputTokens),

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { type PermissionOptionKind, RequestError } from '@agentclientprotocol/sdk';
 import { describe, expect, test } from 'vitest';
 import { acpAdapter } from '../../../src/agents/acp/adapter.ts';
-import { failureOf } from '../../../src/agents/acp/failure.ts';
+import { classifyFailure } from '../../../src/agents/acp/failure.ts';
 import { answerPermission } from '../../../src/agents/acp/permission.ts';
 import { createUpdateReader } from '../../../src/agents/acp/updates.ts';
-import { usageOf } from '../../../src/agents/acp/usage.ts';
+import { readUsage } from '../../../src/agents/acp/usage.ts';
 import { createToolEndpoint } from '../../../src/tools/endpoint.ts';
 import { createCallGuard } from '../../../src/tools/guard/call-guard.ts';
 import { until } from '../../engine/scene.ts';
@@ -218,27 +218,27 @@ test('permission: what is refused for good is refused too, and nothing to choose
 
 test('failures: a status wherever the agent puts it, else the words of the vendor’s server', () => {
   const classOf = (code: number, message = 'no', data?: unknown) =>
-    failureOf(new RequestError(code, message, data)).class;
+    classifyFailure(new RequestError(code, message, data)).class;
   expect(classOf(401)).toBe('auth');
   expect(classOf(-32_603, 'no', { statusCode: 503 })).toBe('overloaded');
   expect(classOf(-32_603, 'The input token count (20) exceeds the maximum')).toBe('context_overflow');
   expect(classOf(-32_603, 'no', { details: 'rate limit 429' })).toBe('crashed');
   expect(classOf(-32_603, 'no', null)).toBe('crashed');
   const limit = new RequestError(-32_603, 'Internal error: You’ve hit your limit · resets 3am (UTC)');
-  expect(failureOf(limit, Date.UTC(2026, 0, 1, 1))).toMatchObject({
+  expect(classifyFailure(limit, Date.UTC(2026, 0, 1, 1))).toMatchObject({
     class: 'usage_limit',
     resetAt: '2026-01-01T03:00:00.000Z',
   });
-  expect(failureOf('a text')).toEqual({ class: 'crashed', message: 'a text' });
+  expect(classifyFailure('a text')).toEqual({ class: 'crashed', message: 'a text' });
 });
 
 test('usage: the protocol’s own field; nothing of an agent that tells of its last call alone', () => {
   const usage = { inputTokens: 10, outputTokens: 2, thoughtTokens: 3, cachedReadTokens: 4 };
-  expect(usageOf({ stopReason: 'end_turn', usage }, 'claude')).toEqual([
+  expect(readUsage({ stopReason: 'end_turn', usage }, 'claude')).toEqual([
     { type: 'usage', scope: 'cumulative', inputTokens: 10, outputTokens: 5, cacheTokens: 4 },
   ]);
-  expect(usageOf({ stopReason: 'end_turn', usage }, 'OpenCode')).toEqual([]);
-  expect(usageOf({ stopReason: 'end_turn' }, 'codex')).toEqual([]);
+  expect(readUsage({ stopReason: 'end_turn', usage }, 'OpenCode')).toEqual([]);
+  expect(readUsage({ stopReason: 'end_turn' }, 'codex')).toEqual([]);
 });
 
 test('what is not told of a cost is worked out from the model’s price', () => {
