@@ -1,5 +1,6 @@
 /** The words of the command table: what a command is, before anything of it is loaded. */
 
+import type { PulseOptions } from '../pulse.ts';
 import type { Output } from './output.ts';
 import type { Input } from './parser.ts';
 
@@ -54,4 +55,8 @@ export interface CommandContext {
   cwd: string;
   /** The path of bin/pulse.js, to start more of Pulse's own processes. */
   program: string;
+  /** What every Pulse is opened with: loops and operations beside those of Pulse. */
+  pulse?: MorePulse;
 }
+
+export type MorePulse = Pick<PulseOptions, 'loops' | 'operations'>;

@@ -1,6 +1,7 @@
 /** The command line's one entrance: parse, load the command's module, run it, turn its end into an exit code. */
 import { asPulseError, type PulseError } from '../domain/errors.ts';
 import { redact, redactJson } from '../domain/redact.ts';
+import type { CommandSpec, MorePulse } from './command-spec.ts';
 import { COMMANDS } from './commands.ts';
 import { createOutput, type Output } from './output.ts';
 import { asksForJson, findCommand, parseCommand } from './parser.ts';
@@ -10,13 +11,17 @@ export interface Invocation {
   argv: string[];
   /** The path of bin/pulse.js. */
   program: string;
+  /** For a program that has more loops than Pulse: their commands, and what its sessions need. */
+  commands?: readonly CommandSpec[];
+  pulse?: MorePulse;
 }
 
-export async function main({ argv, program }: Invocation): Promise<void> {
+export async function main(invocation: Invocation): Promise<void> {
+  const { argv } = invocation;
   const environment = process.env;
   const output = createOutput({ isJson: asksForJson(argv), environment });
   leaveQuietlyWithoutReader();
-  const exitCode = await execute({ argv, program, output, environment }).catch((error: unknown) =>
+  const exitCode = await execute({ ...invocation, output, environment }).catch((error: unknown) =>
     report(output, asPulseError(error)),
   );
   await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
@@ -26,10 +31,11 @@ export async function main({ argv, program }: Invocation): Promise<void> {
 async function execute(
   call: Invocation & { output: Output; environment: NodeJS.ProcessEnv },
 ): Promise<number> {
-  const { argv, program, output, environment } = call;
-  if (isHelp(argv)) return help(argv, output);
-  const { command, input, isHelp: wantsHelp } = parseCommand(argv, COMMANDS);
-  if (wantsHelp) return help(['help', command.name], output);
+  const { argv, program, output, environment, pulse, commands = [] } = call;
+  const all = [...COMMANDS, ...commands];
+  if (isHelp(argv)) return help(argv, { output, all });
+  const { command, input, isHelp: wantsHelp } = parseCommand(argv, all);
+  if (wantsHelp) return help(['help', command.name], { output, all });
   if (command.isPersonOnly) refuseInsideRun(command.name, environment);
   const { run } = await command.load();
   const cwd = process.cwd();
@@ -37,18 +43,21 @@ async function execute(
   const named = argv.includes('last')
     ? await (await import('./last-session.ts')).withLastSession(command, { input, environment, cwd })
     : input;
-  return run({ input: named, output, environment, cwd, program });
+  return run({ input: named, output, environment, cwd, program, pulse });
 }
 
 function isHelp([first]: readonly string[]): boolean {
   return first === undefined || first === 'help' || first === '--help' || first === '-h';
 }
 
-async function help([, name]: readonly string[], output: Output): Promise<number> {
+async function help(
+  [, name]: readonly string[],
+  { output, all }: { output: Output; all: readonly CommandSpec[] },
+): Promise<number> {
   const { commandHelp, overview } = await import('./help.ts');
   const { style } = output.stdout;
   const isNamed = name !== undefined && !name.startsWith('-');
-  output.data(isNamed ? commandHelp(findCommand(name, COMMANDS), style) : overview(COMMANDS, style));
+  output.data(isNamed ? commandHelp(findCommand(name, all), style) : overview(all, style));
   return 0;
 }
 

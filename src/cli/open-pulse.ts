@@ -6,6 +6,8 @@ import type { CommandContext } from './command-spec.ts';
 export function openPulse({
   environment,
   output,
-}: Pick<CommandContext, 'environment' | 'output'>): Promise<Pulse> {
-  return createPulse({ environment, onWait: output.talk, caller: { actor: actor(), createdBy: 'cli' } });
+  pulse,
+}: Pick<CommandContext, 'environment' | 'output' | 'pulse'>): Promise<Pulse> {
+  const caller = { actor: actor(), createdBy: 'cli' } as const;
+  return createPulse({ ...pulse, environment, onWait: output.talk, caller });
 }

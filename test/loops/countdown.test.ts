@@ -1,4 +1,7 @@
 /** The loop that only tests have, on real git, real processes and a real store. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { createApi } from '../../src/api/api.ts';
 import { LOOPS } from '../../src/loops/all.ts';
@@ -6,16 +9,10 @@ import { operationTools } from '../../src/mcp/operation-tools.ts';
 import { createPulse } from '../../src/pulse.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import type { Session } from '../../src/store/sessions.ts';
-import { countdown } from '../fakes/countdown/index.ts';
+import { COUNT_COMMAND, countdown } from '../fakes/countdown/index.ts';
 import { startCountdown } from '../fakes/countdown/operations.ts';
 import { findCountdown } from '../fakes/countdown/rows.ts';
 import { createScratch } from '../fakes/scratch.ts';
-
-const COMMAND = `cat > /dev/null
-n=\${PULSE_UNIT#count-}
-pulse tool count_down "{\\"number\\": $((n + 1))}" && exit 1
-echo "$n" > count.txt
-pulse tool count_down "{\\"number\\": $n}" > /dev/null`;
 
 it('runs a session of a loop that Pulse does not have, with its tool, its step, its child and its rows', async () => {
   using scratch = createScratch();
@@ -23,7 +20,7 @@ it('runs a session of a loop that Pulse does not have, with its tool, its step, 
   await using pulse = await createPulse({ environment: scratch.environment, loops });
   const { session } = await pulse.call(startCountdown, {
     path: scratch.repository,
-    command: COMMAND,
+    command: COUNT_COMMAND,
     from: 3,
     hasHelper: true,
   });
@@ -60,7 +57,7 @@ it('is started over HTTP and by an assistant, by what it contributes to the tabl
   const headers = { authorization: 'Bearer token', 'content-type': 'application/json' };
   const ask = (body: object) =>
     app.request('/api/countdown', { method: 'POST', headers, body: JSON.stringify(body) });
-  const asked = { projectPath: scratch.repository, command: COMMAND };
+  const asked = { projectPath: scratch.repository, command: COUNT_COMMAND };
   expect((await ask({ ...asked, from: 11 })).status).toBe(422);
   const started = await ask({ ...asked, from: 2 });
   expect(started.status).toBe(201);
@@ -82,4 +79,26 @@ it('is started over HTTP and by an assistant, by what it contributes to the tabl
 
   await pulse.run(session.id, new AbortController().signal);
   expect((await pulse.session(session.id)).status).toBe('complete');
+});
+
+it('is run and shown by a command line that has its command', async () => {
+  using scratch = createScratch();
+  const program = join(import.meta.dirname, '../fakes/countdown/pulse.ts');
+  const pulse = async (...args: string[]) =>
+    (
+      await promisify(execFile)(
+        process.execPath,
+        ['--disable-warning=ExperimentalWarning', program, ...args],
+        {
+          cwd: scratch.repository,
+          env: scratch.environment,
+        },
+      )
+    ).stdout;
+  expect(await pulse('help')).toContain('Count down.');
+  const told = await pulse('countdown', '--from', '2', '--has-helper', '--command', COUNT_COMMAND, '--json');
+  const last = told.trim().split('\n').at(-1)!;
+  expect(JSON.parse(last)).toMatchObject({ type: 'session.ended', data: { status: 'complete' } });
+  expect(scratch.git('log', '--format=%s', '--all', '--grep=^count')).toBe('count: 1\ncount: 1\ncount: 2');
+  expect(await pulse('list')).toContain('complete');
 });

@@ -4,7 +4,7 @@ import { createPulse } from '../../pulse.ts';
 import type { CommandContext } from '../command-spec.ts';
 
 /** Runs until it is told to stop; a second signal does not wait. */
-export async function run({ input, output, environment }: CommandContext): Promise<number> {
+export async function run({ input, output, environment, pulse: more }: CommandContext): Promise<number> {
   const labels = (input.text('labels') ?? '').split(',').map((label) => label.trim());
   const named = labels.filter((label) => label !== '');
   if (named.length === 0) {
@@ -19,7 +19,7 @@ export async function run({ input, output, environment }: CommandContext): Promi
       stop.abort();
     });
   }
-  await using pulse = await createPulse({ environment, onWait: output.talk });
+  await using pulse = await createPulse({ ...more, environment, onWait: output.talk });
   const say = (text: string): void => output.talk(`${new Date().toISOString()} ${text}`);
   say(`Takes attempts for ${named.join(', ')}`);
   await pulse.daemon({ labels: named, concurrency: input.number('concurrency') ?? 1, say }, stop.signal);

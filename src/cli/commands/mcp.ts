@@ -18,7 +18,7 @@ export async function run(context: CommandContext): Promise<number> {
   }
   let opened: Promise<Pulse> | null = null;
   const open = (): Promise<Pulse> => {
-    opened ??= createPulse({ environment, onWait: output.talk }).catch((error: unknown) => {
+    opened ??= createPulse({ ...context.pulse, environment, onWait: output.talk }).catch((error: unknown) => {
       opened = null;
       throw error;
     });

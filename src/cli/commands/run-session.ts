@@ -9,7 +9,7 @@ import type { CommandContext } from '../command-spec.ts';
  * stays running: a supervisor that was not asked as well starts it again. Exit 75: the store is away or a disk is full,
  * and the supervisor tries again for as long as it takes.
  */
-export async function run({ input, output, environment }: CommandContext): Promise<number> {
+export async function run({ input, output, environment, pulse: more }: CommandContext): Promise<number> {
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort('shutdown'));
   process.on('SIGHUP', () => undefined);
@@ -17,7 +17,7 @@ export async function run({ input, output, environment }: CommandContext): Promi
   const say = (text: string): void =>
     output.talk(redact(`${new Date().toISOString()} runner ${process.pid}: ${text}`));
   try {
-    await using pulse = await createPulse({ environment, onWait: output.talk, onAbsence: say });
+    await using pulse = await createPulse({ ...more, environment, onWait: output.talk, onAbsence: say });
     say(`takes ${sessionId}`);
     const end = await pulse.run(sessionId, stop.signal);
     say(`${sessionId}: ${end}`);

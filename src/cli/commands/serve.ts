@@ -19,7 +19,7 @@ const STOP_WITHIN_MS = 12_000;
 type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
 /** Runs until it is told to stop; the sessions it has in hand stay running and are gone on with at the next start. */
-export async function run({ input, output, environment }: CommandContext): Promise<number> {
+export async function run({ input, output, environment, pulse: more }: CommandContext): Promise<number> {
   const host = input.text('host') ?? HOST;
   const port = input.number('port') ?? PORT;
   if (port > 65_535) throw new PulseError('usage', `--port must be below 65536, not ${port}.`);
@@ -30,7 +30,7 @@ export async function run({ input, output, environment }: CommandContext): Promi
   const home = resolveHome(environment);
   using lock = await takeServeLock(home.serveLock);
   await readToken(home);
-  await using pulse = await createPulse({ environment, onWait: output.talk });
+  await using pulse = await createPulse({ ...more, environment, onWait: output.talk });
   const { values } = await loadConfig(null, environment);
   const orphans = input.has('adopt') ? await findOrphans(pulse) : [];
   await using server = await serve({

@@ -30,6 +30,13 @@ declare module '../../../src/domain/events.ts' {
   }
 }
 
+/** An agent that first counts wrongly, and is refused. */
+export const COUNT_COMMAND = `cat > /dev/null
+n=\${PULSE_UNIT#count-}
+pulse tool count_down "{\\"number\\": $((n + 1))}" && exit 1
+echo "$n" > count.txt
+pulse tool count_down "{\\"number\\": $n}" > /dev/null`;
+
 export const countdown: LoopModule = {
   kind: 'countdown',
   migrations: [countdownMigration],

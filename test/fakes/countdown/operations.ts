@@ -15,8 +15,8 @@ export const startCountdown = answeringOperation(
     fields: {
       path: projectPath,
       ...startFields,
-      from: required(integer({ min: 1, max: 10 }, { help: 'The first number.' })),
-      hasHelper: flag({ help: 'Whether somebody else is to count as well.' }),
+      from: required(integer({ min: 1, max: 10 }, { help: 'The first number.', option: 'from N' })),
+      hasHelper: flag({ help: 'Somebody else is to count as well.', option: 'has-helper' }),
     },
     runsSession: () => true,
     http: post('/api/countdown', 'It is admitted.', { status: 201 }),
