@@ -98,7 +98,7 @@ it('is run and shown by a command line that has its command', async () => {
   expect(await pulse('help')).toContain('Count down.');
   const told = await pulse('countdown', '--from', '2', '--has-helper', '--command', COUNT_COMMAND, '--json');
   const last = told.trim().split('\n').at(-1)!;
-  expect(JSON.parse(last)).toMatchObject({ type: 'session.ended', data: { status: 'complete' } });
+  expect(JSON.parse(last)).toMatchObject({ type: 'session.ended', session: { status: 'complete' } });
   expect(scratch.git('log', '--format=%s', '--all', '--grep=^count')).toBe('count: 1\ncount: 1\ncount: 2');
   expect(await pulse('list')).toContain('complete');
 });
