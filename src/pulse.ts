@@ -27,7 +27,7 @@ import { createPostgresDoorbell } from './engine/wake/postgres-doorbell.ts';
 import { createStorePatience } from './engine/wake/store-patience.ts';
 import { createWorkspace } from './engine/workspace/workspace.ts';
 import { createGit } from './git/exec.ts';
-import { createKeptGit } from './git/kept.ts';
+import { createPersistentGit } from './git/persistent-git.ts';
 import { listProjectFiles } from './git/project-files.ts';
 import { type Home, resolveHome } from './home.ts';
 import { LOOPS } from './loops/all.ts';
@@ -48,7 +48,7 @@ import {
   viewSessionAlone,
 } from './operations/view.ts';
 import { openDialogue } from './process/dialogue.ts';
-import { killExactly } from './process/ending.ts';
+import { killExactly } from './process/kill.ts';
 import { waitingFor } from './process/lock-holders.ts';
 import { currentOwner, formatOwner, parseOwner } from './process/owner.ts';
 import { createShellCapture } from './process/shell-capture.ts';
@@ -120,7 +120,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     onWait: onWait && (() => onWait(waitingFor(home.database))),
   });
   const programs = createShellCapture();
-  const kept = createKeptGit((call, events) => openDialogue({ file: 'git', ...call }, events));
+  const kept = createPersistentGit((call, events) => openDialogue({ file: 'git', ...call }, events));
   const git = createGit({
     exec: (call) => programs.capture({ file: 'git', ...call }),
     kept,

@@ -13,7 +13,7 @@ const READS_PROCESS_ENV = [
   'src/agents/native/agent.ts',
   'src/agents/replay/agent.ts',
   'src/git/exec.ts',
-  'src/process/lifeline.ts',
+  'src/process/parent-death-watch.ts',
 ];
 
 const sources = filesBelow('src').filter((path) => path.endsWith('.ts'));

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import type { Identity } from '../domain/attempt.ts';
 import { type Git, gitFailure } from './exec.ts';
-import { readCommonDir, readGitDir, readHeadFile, rememberTree, treeOf, worktreeHead } from './layout.ts';
+import { readCommonDir, readGitDir, readHeadFile, rememberTree, treeOf, worktreeHead } from './git-dir.ts';
 import { writeLooseCommit } from './loose-object.ts';
 import { formatMessage } from './message.ts';
 import { forgetOperation, healGitDir, readOperation } from './operation.ts';

@@ -1,7 +1,7 @@
 /** Keeps Pulse's scratch out of `git status`: lines in `info/exclude`, which belongs to the clone and is never committed. */
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { readCommonDir, readGitDir, readOrNull, realPathOf, statOrNull } from './layout.ts';
+import { readCommonDir, readGitDir, readOrNull, realPathOf, statOrNull } from './git-dir.ts';
 
 /** Adds what is missing, for every worktree of the checkout's repository at once. True if it wrote. 0 git processes. */
 export async function ensureExcluded(root: string): Promise<boolean> {

@@ -5,7 +5,7 @@ import { formatDuration } from '../domain/durations.ts';
 import { PulseError } from '../domain/errors.ts';
 import { redact } from '../domain/redact.ts';
 import { withoutPasswords } from './credentials.ts';
-import type { KeptGit, Question } from './kept.ts';
+import type { PersistentGit, Question } from './persistent-git.ts';
 
 export interface GitCall {
   /** The program, `git` by default. */
@@ -93,7 +93,7 @@ export const GIT_LIMITS = { localMs: 10 * 60_000, networkMs: 2 * 60_000, cloneMs
 export interface GitSetup {
   exec: GitExec;
   /** Keeps the processes that can answer more than once; without it each question is a process of its own. */
-  kept?: KeptGit;
+  kept?: PersistentGit;
   /** Called before every process and before every question to a kept one, with the arguments that vary. */
   onCall?: (args: string[], what: 'process' | 'question') => void;
   /** What the children inherit from; `process.env` by default. */
@@ -141,7 +141,7 @@ function boundGit(setup: GitSetup, binding: GitBinding): Git {
   }
 
   function ask(
-    keeping: KeptGit,
+    keeping: PersistentGit,
     { args, cwd }: Pick<GitCall, 'args' | 'cwd'>,
     question: Question,
   ): Promise<GitResult> {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Git, gitFailure } from './exec.ts';
-import { readCommonDir, readGitDir } from './layout.ts';
+import { readCommonDir, readGitDir } from './git-dir.ts';
 
 export interface LfsPush {
   root: string;

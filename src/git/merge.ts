@@ -1,10 +1,15 @@
 /** Merges a finished branch into its base. It never moves a checked-out branch (docs/protocol/workflow.md, Review). */
 import type { Identity } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
-import { bringForward, filesInTheWay, isHalfForward, takeBackForward } from './bring-forward.ts';
 import { writeCommit } from './commit.ts';
 import type { Git } from './exec.ts';
-import { findGitDir } from './layout.ts';
+import {
+  fastForwardCheckout,
+  filesInTheWay,
+  isHalfForwarded,
+  undoFastForward,
+} from './fast-forward-checkout.ts';
+import { findGitDir } from './git-dir.ts';
 import { formatMessage } from './message.ts';
 import { findCheckout, isAncestor, listRefs } from './refs.ts';
 import { checkoutState } from './worktree.ts';
@@ -139,13 +144,13 @@ async function mendCheckout(
       command: `git worktree prune, if it is gone for good, then ${request.again(mode)}`,
     });
   }
-  if (!(await isHalfForward(checkout))) return;
+  if (!(await isHalfForwarded(checkout))) return;
   if (request.isAtWork(checkout)) {
     throw refused(request, `git is at work in ${checkout}: it may be bringing ${base} forward still.`, {
       command: `${request.again(mode)}, once it has ended`,
     });
   }
-  const changed = await takeBackForward(git, { checkout, head: from });
+  const changed = await undoFastForward(git, { checkout, head: from });
   if (changed.length === 0) return;
   const what = `${base} was half brought forward in ${checkout} when git ended, and since then these were changed: ${named(changed)}.`;
   throw refused(request, what, { command: `git -C ${checkout} stash -u, then ${request.again(mode)}` });
@@ -163,7 +168,7 @@ async function bringIn(
       command: `git -C ${checkout} status --ignored, move them away, then ${request.again(mode)}`,
     });
   }
-  const merged = await bringForward(git, { checkout, from, to });
+  const merged = await fastForwardCheckout(git, { checkout, from, to });
   if (merged.code === 0) return;
   const said = merged.stderr.trim().split('\n').slice(0, 5).join(' ');
   throw refused(request, `${base} in ${checkout} could not be brought forward: ${said}`, {

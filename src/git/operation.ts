@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeBelow } from '../files/folder.ts';
-import { isObjectId, readOrNull } from './layout.ts';
+import { isObjectId, readOrNull } from './git-dir.ts';
 
 /**
  * Makes the private folder usable again: stale locks go, and a HEAD that a power loss left empty, or that is no file,

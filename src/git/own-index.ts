@@ -6,7 +6,7 @@
 import { closeSync, futimesSync, lstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { isNothing, readRegularFileSync } from '../files/regular-file.ts';
-import { readCommonDir, readOrNull } from './layout.ts';
+import { readCommonDir, readOrNull } from './git-dir.ts';
 
 /** In the worktree's git directory, read-only in a sandbox. Empty: there is none yet. */
 export const OWN_INDEX = 'pulse-index';

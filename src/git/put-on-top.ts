@@ -1,7 +1,7 @@
 /** A commit made again on top of another, without a checkout. */
 import { writeCommit } from './commit.ts';
 import type { Git } from './exec.ts';
-import { treeOf } from './layout.ts';
+import { treeOf } from './git-dir.ts';
 import { sortedPaths, splitNul } from './path-bytes.ts';
 import { parseRaw } from './stage.ts';
 

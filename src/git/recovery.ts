@@ -6,7 +6,7 @@ import { isPulseError } from '../domain/errors.ts';
 import { identityEnvironment } from './commit.ts';
 import type { Git } from './exec.ts';
 import { gitFailure } from './exec.ts';
-import { readGitDir, worktreeHead } from './layout.ts';
+import { readGitDir, worktreeHead } from './git-dir.ts';
 import { forgetOperation, healGitDir, readOperation } from './operation.ts';
 import { keepOwnIndex, restoreOwnIndex } from './own-index.ts';
 import { splitNul } from './path-bytes.ts';

@@ -2,7 +2,7 @@
 import { basename, join } from 'node:path';
 import { PulseError } from '../domain/errors.ts';
 import { type Git, gitFailure } from './exec.ts';
-import { listGitDirs, readCommonDir, readGitDir, readHeadFile, readOrNull } from './layout.ts';
+import { listGitDirs, readCommonDir, readGitDir, readHeadFile, readOrNull } from './git-dir.ts';
 
 export function attemptRef(taskId: string): string {
   return `refs/pulse/attempts/${refPart(taskId)}`;

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { PulseError } from '../domain/errors.ts';
 import { redact } from '../domain/redact.ts';
 import { type Git, gitFailure } from './exec.ts';
-import { statOrNull } from './layout.ts';
+import { statOrNull } from './git-dir.ts';
 import { type LfsPush, pushLfs } from './lfs.ts';
 import { attemptRef } from './refs.ts';
 import { headRef, type SessionRefs } from './session-head.ts';

@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Identity } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
 import { type Git, type GitResult, gitFailure } from './exec.ts';
-import { isObjectId, statOrNull } from './layout.ts';
+import { isObjectId, statOrNull } from './git-dir.ts';
 import { pathText, splitNul } from './path-bytes.ts';
 
 export interface Repository {

@@ -24,7 +24,7 @@ import { PulseError } from '../domain/errors.ts';
 import { type Folder, openFolder, writeBelow } from '../files/folder.ts';
 import { isNothing, openRegularFile, readHandle } from '../files/regular-file.ts';
 import type { GitPlace } from './exec.ts';
-import { readOrNull } from './layout.ts';
+import { readOrNull } from './git-dir.ts';
 import { algorithmOf, placesOf, storeLoose } from './loose-object.ts';
 
 type Place = Pick<GitPlace, 'gitDir' | 'commonDir'>;

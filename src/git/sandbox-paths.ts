@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PulseError } from '../domain/errors.ts';
 import { writeBelow } from '../files/folder.ts';
 import type { GitPlace } from './exec.ts';
-import { findRegistration, missingIsNull, readCommonDir, readGitDir, realPathOf } from './layout.ts';
+import { findRegistration, missingIsNull, readCommonDir, readGitDir, realPathOf } from './git-dir.ts';
 import { OWN_INDEX } from './own-index.ts';
 import { openRunObjects } from './run-objects.ts';
 

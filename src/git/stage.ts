@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PulseError } from '../domain/errors.ts';
 import { type Git, type GitResult, gitFailure } from './exec.ts';
-import { readGitDir, statOrNull } from './layout.ts';
+import { readGitDir, statOrNull } from './git-dir.ts';
 import { type IndexEntry, indexedPaths, readTheirIndex, restoreOwnIndex } from './own-index.ts';
 import { pathRaw, splitNul } from './path-bytes.ts';
 import { findUnaddable, isIndexBroken, type Unaddable, unopenedFolders } from './unaddable.ts';

@@ -8,7 +8,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import type { Identity } from '../domain/attempt.ts';
 import { identityEnvironment } from './commit.ts';
 import type { Git } from './exec.ts';
-import { findGitDir, readCommonDir, readGitDir, realPathOf } from './layout.ts';
+import { findGitDir, readCommonDir, readGitDir, realPathOf } from './git-dir.ts';
 import { pathText, splitNul } from './path-bytes.ts';
 import { GITLINK } from './stage.ts';
 

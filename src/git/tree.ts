@@ -1,6 +1,6 @@
 /** The tree that evidence is bound to: everything but the evidence itself and Pulse's scratch files. */
 import type { Git } from './exec.ts';
-import { readGitDir, worktreeHead } from './layout.ts';
+import { readGitDir, worktreeHead } from './git-dir.ts';
 import { splitNul } from './path-bytes.ts';
 import { openPrivateIndex } from './private-index.ts';
 import { PROTECTED_PATHS, stageAll } from './stage.ts';

@@ -1,7 +1,7 @@
 /** What `git add` cannot take, read from what it says: one such file is no reason to lose all the others. */
 import { join } from 'node:path';
 import type { GitResult } from './exec.ts';
-import { findGitDir, statOrNull } from './layout.ts';
+import { findGitDir, statOrNull } from './git-dir.ts';
 import { pathText, splitNul } from './path-bytes.ts';
 
 export interface Unaddable {

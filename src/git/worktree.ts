@@ -14,7 +14,7 @@ import {
   readOrNull,
   realPathOf,
   statOrNull,
-} from './layout.ts';
+} from './git-dir.ts';
 import { keepOwnIndex } from './own-index.ts';
 import { pathText, splitNul } from './path-bytes.ts';
 import { dropRunObjects } from './run-objects.ts';

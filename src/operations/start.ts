@@ -21,7 +21,7 @@ import {
 import { chooseIdentity } from '../git/signing.ts';
 import { rulesFor } from '../loops/rules.ts';
 import { appendEvents } from '../store/events.ts';
-import { requireFreeBranch, tellBranchTaken } from '../store/session-branches.ts';
+import { explainTakenBranch, requireFreeBranch } from '../store/session-branches.ts';
 import {
   getSession,
   insertSession,
@@ -149,7 +149,7 @@ export async function startSession(
     async (db) => {
       await requireFreeBranch(db, session);
       await insertSession(db, { session, projectId: repository.projectKey, settings }).catch(
-        tellBranchTaken(branch),
+        explainTakenBranch(branch),
       );
       const { goal, base_sha } = session;
       await appendEvents(db, id, [

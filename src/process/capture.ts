@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { sendSignal } from './ending.ts';
+import { sendSignal } from './kill.ts';
 
 export interface CaptureCall {
   file: string;

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { type EndedProcess, killExactly, ownLine } from './ending.ts';
+import { type EndedProcess, killExactly, ownLine } from './kill.ts';
 import { openProcessTable } from './process-table.ts';
 
 /** Makes the run's cgroup and returns its directory; `null` where cgroups cannot be used. */

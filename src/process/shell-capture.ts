@@ -6,7 +6,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { type CaptureCall, type Captured, capture, ProgramStopped, watchStop } from './capture.ts';
-import { noteLeisure } from './starter.ts';
+import { noteLeisure } from './prewarmed-shell.ts';
 
 export interface ShellCapture extends Disposable {
   /** As `capture`. Calls that come while the shell is busy, or that it cannot take, are started directly. */

@@ -5,16 +5,16 @@ import type { Writable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { PulseError } from '../domain/errors.ts';
 import { createCgroup, emptyCgroup, endCgroup, entryOf } from './cgroup.ts';
-import { followDescent } from './descent.ts';
-import { removeEmptied } from './emptied.ts';
-import { endAll, sendSignal } from './ending.ts';
+import { removeCgroupLater } from './cgroup-removal.ts';
+import { followDescendants } from './descendants.ts';
 import { findExecutable, type SpawnError } from './executable.ts';
-import { holdLifeline } from './lifeline.ts';
+import { endAll, sendSignal } from './kill.ts';
+import { findLeftovers } from './leftovers.ts';
 import { type OutputOptions, readOutput } from './output.ts';
+import { holdLifeline } from './parent-death-watch.ts';
+import { type Program, prepareSpare, prewarmShell, takePrewarmedShell } from './prewarmed-shell.ts';
 import { openProcessTable } from './process-table.ts';
-import { remainsOf } from './remains.ts';
 import { enclose, findBwrap, insideOf, type Sandbox } from './sandbox.ts';
-import { type Program, prepareSpare, prepareStarter, takeStarter } from './starter.ts';
 import { markedWith, RUN_VARIABLE } from './sweep.ts';
 
 export interface ProcessOptions extends OutputOptions {
@@ -82,11 +82,11 @@ export function startProcess(given: ProcessOptions): RunningProcess {
   if (typeof found !== 'string') return neverStarted({ code: null, signal: null, spawnError: found });
 
   const containedId = options.containment === 'none' ? null : runId;
-  const starter = containedId === null ? null : takeStarter(programOf(options, containedId, found));
+  const starter = containedId === null ? null : takePrewarmedShell(programOf(options, containedId, found));
   const cgroup = starter?.cgroup ?? (containedId === null ? null : createCgroup(containedId));
   const lifeline = holdLifeline({ runId, cgroup, pid: starter?.pid });
   const { child, stdin } = starter?.become() ?? launch(options, { path: found, cgroup });
-  if (cgroup !== null) prepareStarter();
+  if (cgroup !== null) prewarmShell();
   if (!isStarted(child)) {
     const exited = failure(child).then(async (spawnError) => {
       if (cgroup !== null) await endCgroup(cgroup);
@@ -102,7 +102,7 @@ export function startProcess(given: ProcessOptions): RunningProcess {
   const descent =
     runId === null || cgroup !== null
       ? null
-      : followDescent({ pid, startTime }, (seen) => lifeline.saw(seen));
+      : followDescendants({ pid, startTime }, (seen) => lifeline.saw(seen));
   const finishOutput = readOutput(child, options);
   stdin?.on('error', () => undefined); // an agent need not read its stdin
   stdin?.end(options.stdin);
@@ -117,7 +117,7 @@ export function startProcess(given: ProcessOptions): RunningProcess {
     if (runId !== null) {
       const since = startTime;
       await endAll(
-        descent === null ? markedWith(runId) : remainsOf({ runId, directory: cwd, since, descent }),
+        descent === null ? markedWith(runId) : findLeftovers({ runId, directory: cwd, since, descent }),
       );
     }
     descent?.[Symbol.dispose]();
@@ -126,7 +126,7 @@ export function startProcess(given: ProcessOptions): RunningProcess {
     } finally {
       if (cgroup === null) lifeline.release();
       else {
-        removeEmptied(cgroup, lifeline);
+        removeCgroupLater(cgroup, lifeline);
         prepareSpare();
       }
       await finishOutput();

@@ -1,7 +1,7 @@
 /** Finding and ending what a run, or a directory, has left behind. */
 import { realpathSync } from 'node:fs';
 import { endCgroup, findCgroups } from './cgroup.ts';
-import { type EndedProcess, endAll, type Finder } from './ending.ts';
+import { type EndedProcess, endAll, type Finder } from './kill.ts';
 import type { ProcessStat, ProcessTable } from './process-table.ts';
 
 /** The marker that every process of a run inherits. */

@@ -50,7 +50,7 @@ export async function passBreaker(
 }
 
 /** Says what came of an attempt. Only the first of several that say the same moves the breaker. */
-export async function tellBreaker(
+export async function recordServiceFailure(
   db: Db,
   key: string,
   event: Extract<BreakerEvent, 'failed' | 'given_up'>,

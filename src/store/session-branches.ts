@@ -4,7 +4,7 @@ import type { NewSession } from './sessions.ts';
 import type { Db } from './store.ts';
 
 /** Two that were admitted in the same moment: the index has let only one in. Rethrows anything else. */
-export function tellBranchTaken(branch: string): (error: unknown) => never {
+export function explainTakenBranch(branch: string): (error: unknown) => never {
   return (error) => {
     // PostgreSQL names the index, SQLite its columns.
     const said = (error as { constraint?: string }).constraint ?? String(error);

@@ -343,12 +343,12 @@ export async function releaseSpending(db: Db, id: string, usd: number): Promise<
 }
 
 /** Whose budget a session draws on: children draw on their parent's. */
-export function purseOf({ id, parent_session_id }: Pick<Session, 'id' | 'parent_session_id'>): string {
+export function budgetOwner({ id, parent_session_id }: Pick<Session, 'id' | 'parent_session_id'>): string {
   return parent_session_id ?? id;
 }
 
 /** The session with the budget that binds it. */
-export async function withPurse(db: Db, session: Session): Promise<Session> {
+export async function withSharedBudget(db: Db, session: Session): Promise<Session> {
   if (session.parent_session_id === null) return session;
   const { budget_usd, budget_tokens, spent_usd, reserved_usd, total_tokens_used } = (await findSession(
     db,

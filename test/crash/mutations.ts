@@ -146,7 +146,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     guard: 'the run’s name on the cgroup that a shell waited in',
-    file: 'src/process/starter.ts',
+    file: 'src/process/prewarmed-shell.ts',
     from: `  if (!labelCgroup(cgroup, program.runId)) return null;\n`,
     to: '  void labelCgroup;\n',
     suite: 'test/process/starter.test.ts',
@@ -154,7 +154,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     guard: 'the look whether the waiting shell is alive',
-    file: 'src/process/starter.ts',
+    file: 'src/process/prewarmed-shell.ts',
     from: ` || !isAlive(waiting.shell)`,
     to: '',
     suite: 'test/process/starter.test.ts',
@@ -162,7 +162,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     guard: 'the lifeline of a cgroup in which a shell waits',
-    file: 'src/process/starter.ts',
+    file: 'src/process/prewarmed-shell.ts',
     from: `  const lifeline = holdLifeline({ runId: null, cgroup });`,
     to: '  const lifeline = holdLifeline({ runId: null, cgroup: null });',
     suite: 'test/process/starter.test.ts',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nextCommand, type Standing } from '../../src/domain/next-command.ts';
 import { STOP_REASONS, type StoppedStatus, type StopReason } from '../../src/domain/status.ts';
-import { demandRaisedLimits } from '../../src/engine/runner/raised-limits.ts';
+import { requireRaisedLimits } from '../../src/engine/runner/raised-limits.ts';
 import type { Session } from '../../src/store/sessions.ts';
 
 const standing: Standing = {
@@ -46,7 +46,7 @@ describe('the command that goes on', () => {
         const value = Number(pattern.exec(hint({ ...change, stop_reason })!.command)![1]);
         const limit = { [option]: option === 'time_limit_ms' ? value * 3_600_000 : value };
         const session = { ...standing, ...change, stop_reason } as Session;
-        expect(() => demandRaisedLimits(session, { ...session, ...limit }), stop_reason).not.toThrow();
+        expect(() => requireRaisedLimits(session, { ...session, ...limit }), stop_reason).not.toThrow();
       }
     }
   });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { budgetTokens, createUsageMeter } from '../../src/engine/run/usage-meter.ts';
 import { reservationUsd, runLimits } from '../../src/engine/runner/budget.ts';
-import { demandRaisedLimits } from '../../src/engine/runner/raised-limits.ts';
+import { requireRaisedLimits } from '../../src/engine/runner/raised-limits.ts';
 import { outcomesInARow, stagnantInARow } from '../../src/loops/shared/stagnation.ts';
 import type { Session } from '../../src/store/sessions.ts';
 import { stateOf } from '../loops/states.ts';
@@ -160,17 +160,17 @@ describe('the limits of a resumed session', () => {
   it.each(STOPS)('must be higher after %s', (stop_reason, row, same, higher, option) => {
     const stopped = session({ stop_reason, status: 'blocked', ...row });
     for (const change of [{}, same]) {
-      expect(() => demandRaisedLimits(stopped, { ...stopped, ...change })).toThrow(
+      expect(() => requireRaisedLimits(stopped, { ...stopped, ...change })).toThrow(
         expect.objectContaining({ code: 'limit_not_raised', hint: expect.stringContaining(option) }),
       );
     }
-    expect(() => demandRaisedLimits(stopped, { ...stopped, ...higher })).not.toThrow();
+    expect(() => requireRaisedLimits(stopped, { ...stopped, ...higher })).not.toThrow();
   });
 
   it('may be anything after another stop, and none at all after a cost stop', () => {
     const asked = session({ stop_reason: 'blocked_by_agent', spent_usd: 12 });
-    expect(() => demandRaisedLimits(asked, { ...asked, max_iterations: 1 })).not.toThrow();
+    expect(() => requireRaisedLimits(asked, { ...asked, max_iterations: 1 })).not.toThrow();
     const stopped = session({ stop_reason: 'budget_cost', spent_usd: 12 });
-    expect(() => demandRaisedLimits(stopped, { ...stopped, budget_usd: null })).not.toThrow();
+    expect(() => requireRaisedLimits(stopped, { ...stopped, budget_usd: null })).not.toThrow();
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { breakerKey } from '../../src/domain/breaker.ts';
 import { createPulse, type Pulse } from '../../src/pulse.ts';
-import { findBreaker, tellBreaker } from '../../src/store/breakers.ts';
+import { findBreaker, recordServiceFailure } from '../../src/store/breakers.ts';
 import { openStore } from '../../src/store/open.ts';
 import { NO_RETRIES, type RetryCounters, updateControl } from '../../src/store/sessions.ts';
 import { type Store, storeNow } from '../../src/store/store.ts';
@@ -137,7 +137,7 @@ describe.each(['SQLite', 'PostgreSQL'])(
     it('does not keep a person waiting: what is started or resumed tries at once, and waits on its own account', async () => {
       const place = await openPlace();
       const { pulse, store, key, plays, start, drive, types } = place;
-      await store.tx('test', (db) => tellBreaker(db, key, 'given_up', 'overloaded'));
+      await store.tx('test', (db) => recordServiceFailure(db, key, 'given_up', 'overloaded'));
       plays(FAILS);
       const first = await start();
       const failing = drive(first);
@@ -158,7 +158,7 @@ describe.each(['SQLite', 'PostgreSQL'])(
     it('lets a session through that has waited as long as it may: its own try decides', async () => {
       const place = await openPlace();
       const { pulse, store, key, plays, start, drive } = place;
-      await store.tx('test', (db) => tellBreaker(db, key, 'given_up', 'overloaded'));
+      await store.tx('test', (db) => recordServiceFailure(db, key, 'given_up', 'overloaded'));
       plays(FAILS);
       const id = await start();
       await counted(place, id, { service: 9, serviceWaitMs: 6 * 3_600_000 });
@@ -172,7 +172,7 @@ describe.each(['SQLite', 'PostgreSQL'])(
     it('lets one of several sessions through when it is due, also after a restart; its answer frees the rest', async () => {
       const place = await openPlace();
       const { pulse, environment, store, key, plays, start, drive, types } = place;
-      await store.tx('test', (db) => tellBreaker(db, key, 'given_up', 'network'));
+      await store.tx('test', (db) => recordServiceFailure(db, key, 'given_up', 'network'));
       plays(...ANSWERS);
       const ids = [await start(), await start(), await start()];
       for (const id of ids) await counted(place, id, {});

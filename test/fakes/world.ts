@@ -236,7 +236,7 @@ function standOf(world: World, { id, branch_name }: Session): string | null {
 }
 
 /** The head by compare-and-swap; the branch with it, unless a person has committed on top. */
-export function moveHead(
+function moveHead(
   world: World,
   { id, branch_name: branch }: Session,
   { from, to, left }: { from: string; to: string; left: string | null },

@@ -13,10 +13,10 @@ import {
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { takeBackForward } from '../../src/git/bring-forward.ts';
 import { createGit } from '../../src/git/exec.ts';
+import { undoFastForward } from '../../src/git/fast-forward-checkout.ts';
 import { mergeBranch } from '../../src/git/merge.ts';
-import { isGitAtWork } from '../../src/process/at-work.ts';
+import { isGitRunning } from '../../src/process/is-git-running.ts';
 import { openProcessTable } from '../../src/process/process-table.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 import { spawnGit } from './fixture.ts';
@@ -72,7 +72,7 @@ const merge = (scratch: Scratch) =>
     trailers: {},
     identity: null,
     again: (mode) => `review --merge ${mode}`,
-    isAtWork: isGitAtWork,
+    isAtWork: isGitRunning,
   });
 
 function expectMerged(scratch: Scratch, to: string): void {
@@ -178,7 +178,7 @@ describe('a checkout whose git died while it was brought forward', () => {
           if (how === 'part' && name !== 'link') truncateSync(join(repository, name), 2);
         }
         writeFileSync(join(repository, MARK), `${from} ${to}\n`);
-        expect(await takeBackForward(git, { checkout: repository, head: from })).toEqual([]);
+        expect(await undoFastForward(git, { checkout: repository, head: from })).toEqual([]);
         expect(scratch.git('status', '--porcelain')).toBe('?? mine.txt');
         expect(scratch.git('diff', 'HEAD')).toBe('');
       }),

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { commitUnit, findUnitCommit } from '../../src/git/commit.ts';
-import { worktreeHead } from '../../src/git/layout.ts';
+import { worktreeHead } from '../../src/git/git-dir.ts';
 import { subjectLine } from '../../src/git/message.ts';
 import { resetWorktree } from '../../src/git/recovery.ts';
 import {

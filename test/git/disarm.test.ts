@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { disarmWorktree } from '../../src/git/disarm.ts';
-import { readGitDir } from '../../src/git/layout.ts';
+import { readGitDir } from '../../src/git/git-dir.ts';
+import { removePlantedHooks } from '../../src/git/remove-planted-hooks.ts';
 import { ensureWorktree } from '../../src/git/worktree.ts';
 import { makeRepo } from './fixture.ts';
 
@@ -29,7 +29,7 @@ test('symlinks in the worktree’s git directory go, its files stay', async () =
   mkdirSync(join(gitDir, 'logs'), { recursive: true });
   for (const name of ['pulse-prepared', 'FETCH_HEAD', 'logs/planted'])
     symlinkSync(join(folder, 'target'), join(gitDir, name));
-  await disarmWorktree(git, worktree);
+  await removePlantedHooks(git, worktree);
   for (const name of ['pulse-prepared', 'FETCH_HEAD', 'logs/planted'])
     expect(existsSync(join(gitDir, name))).toBe(false);
   expect(existsSync(join(folder, 'target'))).toBe(true);
@@ -51,7 +51,7 @@ test('a nested repository keeps what it is and loses what git would run', async 
     sh(nested, 'config', name, value);
   writeFileSync(join(nested, '.git/config.worktree'), '[filter "y"]\n\tclean = touch planted\n');
   writeFileSync(join(nested, '.git/commondir'), '/elsewhere\n');
-  await disarmWorktree(git, worktree);
+  await removePlantedHooks(git, worktree);
   const config = readFileSync(join(nested, '.git/config'), 'utf8');
   expect(config).toContain('url = https://example.org/x.git');
   expect(config).not.toMatch(/planted|elsewhere/);
@@ -72,7 +72,7 @@ test.each([
   mkdirSync(join(worktree, 'nested'));
   const config = readFileSync(join(root, '.git/config'), 'utf8');
   plant(join(worktree, 'nested/.git'), join(root, '.git'));
-  await disarmWorktree(git, worktree);
+  await removePlantedHooks(git, worktree);
   expect(existsSync(join(worktree, 'nested/.git'))).toBe(false);
   expect(readFileSync(join(root, '.git/config'), 'utf8')).toBe(config);
 });
@@ -85,7 +85,7 @@ test('an unreadable configuration is emptied, an ordinary repository is left as 
   }
   const plain = readFileSync(join(worktree, 'plain/.git/config'), 'utf8');
   writeFileSync(join(worktree, 'broken/.git/config'), '[filter "x"\nclean = touch planted\n');
-  await disarmWorktree(git, worktree);
+  await removePlantedHooks(git, worktree);
   expect(readFileSync(join(worktree, 'broken/.git/config'), 'utf8')).toBe('');
   expect(readFileSync(join(worktree, 'plain/.git/config'), 'utf8')).toBe(plain);
 });
@@ -156,7 +156,7 @@ describe('modes that forbid it', () => {
   ] as const)('are changed: %s', async (_, modes) => {
     const { git, worktree, nested } = await makeNested();
     for (const [name, mode] of modes) chmodSync(join(nested, name), mode);
-    await disarmWorktree(git, worktree);
+    await removePlantedHooks(git, worktree);
     expect(readFileSync(join(nested, '.git/config'), 'utf8')).not.toContain('planted');
     expect(existsSync(join(nested, '.git/commondir'))).toBe(false);
     expect(existsSync(join(nested, '.git/HEAD'))).toBe(true);
@@ -169,7 +169,7 @@ describe('modes that forbid it', () => {
     chmodSync(join(gitDir, 'logs'), 0o111);
     chmodSync(gitDir, 0o000);
     chmodSync(worktree, 0o000);
-    await disarmWorktree(git, worktree);
+    await removePlantedHooks(git, worktree);
     expect(readdirSync(join(gitDir, 'logs'))).not.toContain('planted');
   });
 
@@ -193,7 +193,7 @@ describe('modes that forbid it', () => {
         throw new Error('git config cannot write there');
       },
     };
-    await disarmWorktree(broken, worktree);
+    await removePlantedHooks(broken, worktree);
     for (const name of ['nul', 'loop', 'long', 'deep/er'])
       expect(existsSync(join(worktree, name, '.git'))).toBe(false);
     expect(readFileSync(join(nested, 'work.txt'), 'utf8')).toBe('work\n');
@@ -203,7 +203,7 @@ describe('modes that forbid it', () => {
     const { git, worktree, nested } = await makeNested();
     const cause = Object.assign(new Error('no descriptor'), { code: 'EMFILE' });
     const broken = { ...git, attempt: () => Promise.reject(new Error('git', { cause })) };
-    await expect(disarmWorktree(broken, worktree)).rejects.toThrow('git');
+    await expect(removePlantedHooks(broken, worktree)).rejects.toThrow('git');
     expect(existsSync(join(nested, '.git/config'))).toBe(true);
   });
 });

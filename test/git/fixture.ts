@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { onTestFinished } from 'vitest';
 import { createGit, type Git, type GitExec } from '../../src/git/exec.ts';
-import { createKeptGit } from '../../src/git/kept.ts';
+import { createPersistentGit } from '../../src/git/persistent-git.ts';
 import { ensureWorktree } from '../../src/git/worktree.ts';
 import { openDialogue } from '../../src/process/dialogue.ts';
 
@@ -92,7 +92,7 @@ export function makeRepo({ files = { 'a.txt': 'a\n' }, commit = true, ...options
     sh(root, 'commit', '-q', '--allow-empty', '-m', 'start');
   }
   const calls: string[][] = [];
-  const kept = createKeptGit((call, events) => openDialogue({ file: 'git', ...call }, events));
+  const kept = createPersistentGit((call, events) => openDialogue({ file: 'git', ...call }, events));
   onTestFinished(() => kept[Symbol.asyncDispose]());
   const git = createGit({
     exec: spawnGit,

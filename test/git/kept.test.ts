@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createGit } from '../../src/git/exec.ts';
-import { createKeptGit, type OpenTalk } from '../../src/git/kept.ts';
+import { createPersistentGit, type OpenTalk } from '../../src/git/persistent-git.ts';
 import { advanceBranch, attemptRef, deleteRefs, publishAttempt } from '../../src/git/refs.ts';
 import { capture } from '../../src/process/capture.ts';
 import { openDialogue } from '../../src/process/dialogue.ts';
@@ -26,7 +26,7 @@ describe('git processes that stay', () => {
     };
     const git = createGit({
       exec: (call) => capture({ file: 'git', ...call }),
-      kept: createKeptGit(openTalk),
+      kept: createPersistentGit(openTalk),
       onCall: (args, what) => what === 'process' && calls.push(args),
     });
     const root = scratch.repository;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createGit } from '../../src/git/exec.ts';
 import { type MergeMode, mergeBranch } from '../../src/git/merge.ts';
-import { isGitAtWork } from '../../src/process/at-work.ts';
+import { isGitRunning } from '../../src/process/is-git-running.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 import { spawnGit } from './fixture.ts';
 
@@ -38,7 +38,7 @@ function merge(scratch: Scratch, mode: MergeMode, meanwhile: { at: string; act()
     trailers: { 'Pulse-Session': 'ses_1' },
     identity: null,
     again: (way) => `review --merge ${way}`,
-    isAtWork: isGitAtWork,
+    isAtWork: isGitRunning,
   });
 }
 

@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createGit } from '../../src/git/exec.ts';
-import { worktreeHead } from '../../src/git/layout.ts';
+import { worktreeHead } from '../../src/git/git-dir.ts';
 import { ensureWorktree, removeWorktree, worktreeFault } from '../../src/git/worktree.ts';
 import { makeRepo, makeSession, spawnGit, write } from './fixture.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Family } from '../../src/process/descent.ts';
+import { Family } from '../../src/process/descendants.ts';
 import { type ProcessStat, parseStat } from '../../src/process/process-table.ts';
 import { openPsTable, parseLsof } from '../../src/process/process-table-ps.ts';
 

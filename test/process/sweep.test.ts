@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runsUntil } from '../../src/engine/attempt/held-attempt.ts';
 import { canUseCgroups, createCgroup, endCgroup, entryOf, findCgroups } from '../../src/process/cgroup.ts';
-import { endAll, killExactly, ownLine } from '../../src/process/ending.ts';
+import { endAll, killExactly, ownLine } from '../../src/process/kill.ts';
 import { openProcessTable } from '../../src/process/process-table.ts';
 import { sweepDirectory, sweepRuns } from '../../src/process/sweep.ts';
 import { sleepers, until, useScene } from './scene.ts';

@@ -7,7 +7,7 @@ import {
   scopeMatcher,
 } from '../../src/loops/research/measure/scope.ts';
 import { shellWords } from '../../src/loops/research/measure/shell-words.ts';
-import { type Findings, firstCaught } from '../../src/loops/research/measure/violations.ts';
+import { type Findings, firstViolation } from '../../src/loops/research/measure/violations.ts';
 
 const words = (command: string): string[] => shellWords(command).map(({ text }) => text);
 const scope = (given: Partial<Scope>): Scope => ({
@@ -136,15 +136,15 @@ describe('what is caught', () => {
     ['guard_failed', { isGuardPassed: false }, 'guard'],
     ['confirm_disagrees', { doesConfirmAgree: false }, 'confirm'],
   ])('is named %s', (reason, found, told) => {
-    const caught = firstCaught({ ...clean, ...found });
+    const caught = firstViolation({ ...clean, ...found });
     expect(caught?.reason).toBe(reason);
     expect(caught?.text).toContain(told);
   });
 
   it('is nothing for an honest change, and nothing while guard and confirm were not asked', () => {
-    expect(firstCaught(clean)).toBeNull();
+    expect(firstViolation(clean)).toBeNull();
     expect(
-      firstCaught({ ...clean, patternMatches: null, isGuardPassed: null, doesConfirmAgree: null }),
+      firstViolation({ ...clean, patternMatches: null, isGuardPassed: null, doesConfirmAgree: null }),
     ).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 /** The part of the store's contract that gives a branch to one session. */
 import { describe, expect, it } from 'vitest';
-import { requireFreeBranch, tellBranchTaken } from '../../src/store/session-branches.ts';
+import { explainTakenBranch, requireFreeBranch } from '../../src/store/session-branches.ts';
 import { getSession, moveSession } from '../../src/store/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
 import { admit } from '../fakes/admit.ts';
@@ -14,7 +14,7 @@ export function branchesContract(open: () => Promise<Store>): void {
       const store = await open();
       const first = await admit(store, { ...branch, id: sessionId(1) });
       const second = { ...branch, id: sessionId(2) };
-      await expect(admit(store, second).catch(tellBranchTaken('shared'))).rejects.toMatchObject({
+      await expect(admit(store, second).catch(explainTakenBranch('shared'))).rejects.toMatchObject({
         code: 'branch_exists',
       });
       await expect(store.read((db) => requireFreeBranch(db, branch))).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 /** The part of the store's contract that keeps sessions from hammering a service that fails. */
 import { describe, expect, it } from 'vitest';
-import { closeBreaker, findBreaker, passBreaker, tellBreaker } from '../../src/store/breakers.ts';
+import { closeBreaker, findBreaker, passBreaker, recordServiceFailure } from '../../src/store/breakers.ts';
 import { type Store, storeNow } from '../../src/store/store.ts';
 import { sessionId } from './rows.ts';
 
@@ -9,7 +9,7 @@ export function breakersContract(open: () => Promise<Store>): void {
   const pass = (store: Store, session = sessionId(1)) =>
     store.tx('test', (db) => passBreaker(db, KEY, { isUrgent: false }), { session });
   const tell = (store: Store, event: 'failed' | 'given_up') =>
-    store.tx('test', (db) => tellBreaker(db, KEY, event, 'overloaded'));
+    store.tx('test', (db) => recordServiceFailure(db, KEY, event, 'overloaded'));
   const due = (store: Store) =>
     store.tx('test', (db) =>
       db.updateTable('agent_breakers').set({ retry_at: storeNow() }).where('key', '=', KEY).execute(),

@@ -14,8 +14,8 @@ import {
   insertWorkflow,
   listPulses,
   movePulse,
+  recordProgress,
   removeProposedPulses,
-  tellProgress,
 } from '../../src/loops/workflow/rows.ts';
 import type { PulseWork } from '../../src/loops/workflow/work-data.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -77,7 +77,7 @@ export function workflowsContract(open: () => Promise<Store>): void {
       store.tx('begin', (db) => insertPreflight(db, { id: 'pre_1', workflowId: WORKFLOW, channelId: ID }));
     const told = async () => (await store.read((db) => findPreflight(db, WORKFLOW)))!.progress_message;
     await begin();
-    await store.tx('tell', (db) => tellProgress(db, ID, 'setup: npm ci'));
+    await store.tx('tell', (db) => recordProgress(db, ID, 'setup: npm ci'));
     expect(await told()).toBe('setup: npm ci');
     await begin();
     expect(await told()).toBe(null);

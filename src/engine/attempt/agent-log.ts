@@ -3,7 +3,7 @@ import type { NewEvent } from '../../domain/events.ts';
 import { appendEvents } from '../../store/events.ts';
 import { fencedTask, holdsTask, keepsTask, type Task } from '../../store/inbox.ts';
 import { markTold, untoldNotes } from '../../store/notes.ts';
-import { addSpending, findSession, withPurse } from '../../store/sessions.ts';
+import { addSpending, findSession, withSharedBudget } from '../../store/sessions.ts';
 import { CommitUnknownError, type Db, type Store } from '../../store/store.ts';
 import type { RunListener } from '../ports.ts';
 import { overspent } from '../runner/budget.ts';
@@ -164,7 +164,7 @@ async function readBudget(db: Db, sessionId: string) {
   const session = await findSession(db, sessionId);
   if (!session) return null;
   const isShared = session.parent_session_id !== null;
-  return { isShared, overspent: overspent(await withPurse(db, session)) } as const;
+  return { isShared, overspent: overspent(await withSharedBudget(db, session)) } as const;
 }
 
 /** Only while the attempt is still this daemon's. */

@@ -11,7 +11,7 @@ import type { Engine } from '../engine.ts';
 import type { HeldAttempt, UnitCommit } from '../ports.ts';
 import type { AttemptCourse, AttemptEnd } from '../work.ts';
 import { createAgentLog } from './agent-log.ts';
-import { filesOmitted, tellNotices } from './notices.ts';
+import { filesOmitted, recordNotices } from './notices.ts';
 import { nudgeIfSilent, unitOfNudged } from './nudge.ts';
 import { unitMessage } from './unit-message.ts';
 
@@ -29,7 +29,7 @@ export async function executeAttempt(
   const notices = await act(trace, 'prepare_worktree', {
     perform: () => workspace.prepare(attempt, { keepWork: isRun }),
   });
-  await tellNotices(engine, attempt, notices);
+  await recordNotices(engine, attempt, notices);
   const { kind } = loops.works.of(attempt.spec);
   const course = openCourse(engine, attempt, control);
   return (await kind.execute?.(course)) ?? executeOrdinary(course, control);
@@ -67,7 +67,7 @@ async function executeOrdinary(course: AttemptCourse, control: AbortController):
     const setupFailure = await course.setUp();
     const run = setupFailure ? null : await course.runAgent();
     if (signal.aborted) {
-      await tellNotices(engine, attempt, await engine.workspace.saveLeftovers(attempt));
+      await recordNotices(engine, attempt, await engine.workspace.saveLeftovers(attempt));
       return 'interrupted';
     }
     result = run ?? course.emptyResult(setupFailure);
@@ -206,7 +206,7 @@ async function keepWork(
     recognise: async () => (attempt.task.result ? workspace.findCommit(attempt) : null),
     perform: () => workspace.commit(attempt, { ...message, accepted: result.run?.accepted ?? null }),
   });
-  await tellNotices(engine, attempt, unit.notices ?? []);
+  await recordNotices(engine, attempt, unit.notices ?? []);
   const { commit } = unit;
   if (commit) await act(trace, 'publish', { perform: () => workspace.publish(attempt, commit) });
   return unit;

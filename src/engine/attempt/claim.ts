@@ -6,15 +6,15 @@ import { appendEvents } from '../../store/events.ts';
 import { claimTask, postponeTask, setTaskReservation, type Task, unclaimTask } from '../../store/inbox.ts';
 import { recentCosts, startIteration } from '../../store/iterations.ts';
 import {
+  budgetOwner,
   findSession,
   getControl,
-  purseOf,
   reserveSpending,
   type Session,
   type SessionControl,
   updateControl,
   updateSession,
-  withPurse,
+  withSharedBudget,
 } from '../../store/sessions.ts';
 import type { Db } from '../../store/store.ts';
 import { reservationUsd } from '../runner/budget.ts';
@@ -34,7 +34,7 @@ export async function claimAttempt(
 ): Promise<Task | null> {
   const found = await findSession(db, sessionId);
   if (found?.status !== 'running') return null;
-  const session = await withPurse(db, found);
+  const session = await withSharedBudget(db, found);
   const task = await claimTask(db, { owner, leaseMs, sessionId });
   if (!task) return null;
   const { kind, work } = works.of(task.spec);
@@ -50,7 +50,7 @@ export async function claimAttempt(
     return null;
   }
   const reserved = usesService && session.budget_usd !== null ? await reservation(db, session) : 0;
-  if (reserved > 0 && !(await reserveSpending(db, purseOf(session), reserved))) {
+  if (reserved > 0 && !(await reserveSpending(db, budgetOwner(session), reserved))) {
     await unclaimTask(db, task);
     return null;
   }

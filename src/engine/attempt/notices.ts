@@ -28,7 +28,7 @@ export function submodulesKept(kept: readonly KeptSubmodule[]): NewEvent[] {
 }
 
 /** Whoever was replaced says nothing. */
-export async function tellNotices(
+export async function recordNotices(
   { store }: Pick<Engine, 'store'>,
   { sessionId, iteration, task }: HeldAttempt,
   events: readonly NewEvent[],

@@ -4,8 +4,8 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { AgentAdapter } from '../../agents/contract.ts';
 import type { AttemptSpec } from '../../domain/attempt.ts';
-import { disarmWorktree } from '../../git/disarm.ts';
 import type { Git, GitPlace } from '../../git/exec.ts';
+import { removePlantedHooks } from '../../git/remove-planted-hooks.ts';
 import { bringObjects } from '../../git/run-objects.ts';
 import { gitSandboxPaths, placeOf } from '../../git/sandbox-paths.ts';
 import { agentEnvironment } from '../../process/environment.ts';
@@ -81,7 +81,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
         meanwhile: () => keepBringing(checkout),
         async afterwards() {
           await bringObjects(checkout);
-          await disarmWorktree(git, cwd);
+          await removePlantedHooks(git, cwd);
         },
       };
     },

@@ -1,4 +1,4 @@
-import { worktreeHead } from '../../git/layout.ts';
+import { worktreeHead } from '../../git/git-dir.ts';
 import { dirtyPaths } from '../../git/repository.ts';
 import type { HeldAttempt } from '../ports.ts';
 import type { Sandboxes } from './run-sandbox.ts';

@@ -12,7 +12,7 @@ import {
   NO_RETRIES,
   type SessionSettings,
   updateControl,
-  withPurse,
+  withSharedBudget,
 } from '../../store/sessions.ts';
 import type { Db } from '../../store/store.ts';
 import type { SessionState } from '../loop.ts';
@@ -126,7 +126,7 @@ export async function resumeChildren(
       ...(answer && child.status === 'blocked' ? { answer } : {}),
     });
     const { settings } = await getControl(db, child.id);
-    const now = await withPurse(db, await getSession(db, child.id));
+    const now = await withSharedBudget(db, await getSession(db, child.id));
     await restartAttempt(db, { session: now, settings, loops }, { branchHead: null, brief: null });
     await appendEvents(db, child.id, [{ type: 'session.resumed', data: { actor, from: child.status } }]);
   }

@@ -7,11 +7,11 @@ import { closeTask, findTask } from '../../store/inbox.ts';
 import { isLive, moveIteration, recentIterations } from '../../store/iterations.ts';
 import {
   ASKED_BY_A_PERSON,
+  budgetOwner,
   getControl,
   getSession,
   listChildren,
   moveSession,
-  purseOf,
   releaseSpending,
   type Session,
   type SessionRequest,
@@ -21,7 +21,7 @@ import { type Db, storeNow } from '../../store/store.ts';
 import { insertTurn, type NewTurn } from '../../store/turns.ts';
 import type { Loops } from '../loops.ts';
 import { resumeChildren } from './children.ts';
-import { demandRaisedLimits } from './raised-limits.ts';
+import { requireRaisedLimits } from './raised-limits.ts';
 import { type AmendedBrief, changeSession, restartAttempt, type SessionChange } from './session-change.ts';
 import { PAUSED, stopEvent, stopSession } from './settle.ts';
 
@@ -75,7 +75,7 @@ export async function abortSession(
   if (newest && isLive(newest)) {
     const task = newest.inbox_task_id ? await findTask(db, newest.inbox_task_id) : null;
     if (task) {
-      await releaseSpending(db, purseOf(session), task.reserved_usd);
+      await releaseSpending(db, budgetOwner(session), task.reserved_usd);
       await closeTask(db, task.id, 'cancelled');
     }
     await moveIteration(db, newest, 'failed', { failure_class: 'cancelled', ended_at: storeNow() });
@@ -134,7 +134,7 @@ export async function resumeSession(db: Db, id: string, resume: Resume): Promise
   }
   const { answer, actor, branchHead, answerTurn, brief, change, loops } = resume;
   const after: Session = { ...session, ...change?.columns };
-  demandRaisedLimits(session, after);
+  requireRaisedLimits(session, after);
   const control = await getControl(db, session.id);
   const settings = change?.settings ?? control.settings;
   await moveSession(db, session, 'running');

@@ -3,7 +3,7 @@ import { higherLimit } from '../../domain/next-command.ts';
 import type { Session } from '../../store/sessions.ts';
 
 /** After a limit was reached a resume needs a higher one: else `limit_not_raised` says which. */
-export function demandRaisedLimits(session: Session, after: Session): void {
+export function requireRaisedLimits(session: Session, after: Session): void {
   const { stop_reason: reason, current_iteration, spent_usd, total_tokens_used, running_ms } = session;
   const isAbove = (limit: number | null, spent: number): boolean => limit === null || limit > spent;
   if (reason === 'iteration_limit' && !isAbove(after.max_iterations, current_iteration))

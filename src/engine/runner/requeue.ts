@@ -6,14 +6,14 @@ import { breakerKey } from '../../domain/breaker.ts';
 import type { NewEvent } from '../../domain/events.ts';
 import { type FailureClass, isAway, isServiceFailure } from '../../domain/failures.ts';
 import { recoveryRef } from '../../git/refs.ts';
-import { tellBreaker } from '../../store/breakers.ts';
+import { recordServiceFailure } from '../../store/breakers.ts';
 import { appendEvents } from '../../store/events.ts';
 import { closeTask, requeueTask } from '../../store/inbox.ts';
 import { moveIteration } from '../../store/iterations.ts';
 import { quoteNotes } from '../../store/notes.ts';
 import {
   assertStatus,
-  purseOf,
+  budgetOwner,
   releaseSpending,
   updateControl,
   updateSession,
@@ -126,7 +126,7 @@ export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void>
     delayMs,
     result: brief ? null : task.result,
   });
-  await releaseSpending(db, purseOf(session), task.reserved_usd);
+  await releaseSpending(db, budgetOwner(session), task.reserved_usd);
   await updateSession(db, session.id, {
     running_ms: session.running_ms + Math.round(run?.durationMs ?? 0),
     resume_at: retry && delayMs > 0 ? storeNow(delayMs) : null,
@@ -136,7 +136,7 @@ export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void>
     ...(isPause ? { request: null, request_actor: null } : {}),
   });
   if (isServiceFailure(retry?.failureClass))
-    await tellBreaker(
+    await recordServiceFailure(
       db,
       breakerKey(task.spec),
       isAway(retry.counters.service - 1) ? 'given_up' : 'failed',
@@ -164,7 +164,7 @@ export async function cancelAttempt(
   await appendEvents(db, session.id, [...told, stopEvent(stop, false)], { token });
   await closeTask(db, task.id, 'cancelled');
   await moveIteration(db, iteration, 'failed', { failure_class: 'cancelled', ended_at: storeNow() });
-  await releaseSpending(db, purseOf(session), task.reserved_usd);
+  await releaseSpending(db, budgetOwner(session), task.reserved_usd);
   await updateSession(db, session.id, { resume_at: null });
   await updateControl(db, session.id, { request: null, request_actor: null });
   await stopSession(db, session, stop);

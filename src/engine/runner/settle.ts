@@ -6,17 +6,17 @@ import { isServiceFailure } from '../../domain/failures.ts';
 import type { IdSource } from '../../domain/ids.ts';
 import { redact } from '../../domain/redact.ts';
 import { outputSummary } from '../../domain/summary.ts';
-import { closeBreaker, tellBreaker } from '../../store/breakers.ts';
+import { closeBreaker, recordServiceFailure } from '../../store/breakers.ts';
 import { appendEvents, referToOutput } from '../../store/events.ts';
 import { closeTask } from '../../store/inbox.ts';
 import { moveIteration } from '../../store/iterations.ts';
 import { reopenNotes } from '../../store/notes.ts';
 import {
   assertStatus,
+  budgetOwner,
   moveSession,
   NO_RETRIES,
   type ProgressEntry,
-  purseOf,
   releaseSpending,
   type Session,
   updateControl,
@@ -84,7 +84,7 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     outcome: verdict.outcome,
     ended_at: storeNow(),
   });
-  await releaseSpending(db, purseOf(session), live.task.reserved_usd);
+  await releaseSpending(db, budgetOwner(session), live.task.reserved_usd);
   const { kind } = loops.works.of(live.task.spec);
   await closeTask(db, live.task.id, verdict.status === 'complete' ? 'complete' : 'failed', {
     result,
@@ -157,7 +157,8 @@ async function settleBreaker(db: Db, { task }: LiveIteration, { run }: AttemptRe
   if (!run) return;
   const key = breakerKey(task.spec);
   if (!run.failure) await closeBreaker(db, key);
-  else if (isServiceFailure(run.failure.class)) await tellBreaker(db, key, 'given_up', run.failure.class);
+  else if (isServiceFailure(run.failure.class))
+    await recordServiceFailure(db, key, 'given_up', run.failure.class);
 }
 
 /** Ends a session that has no iteration in hand: a pause between two, a limit reached. */

@@ -1,7 +1,7 @@
 import { ownerState, parseOwner } from '../../process/owner.ts';
 import { findTask, glanceAtAttempt, readTaskLease, type Task } from '../../store/inbox.ts';
 import { isLive, recentIterations, treeSeen } from '../../store/iterations.ts';
-import { findSession, getControl, withPurse } from '../../store/sessions.ts';
+import { findSession, getControl, withSharedBudget } from '../../store/sessions.ts';
 import type { Db } from '../../store/store.ts';
 import { countHoldChanges, isHeldHere } from '../attempt/held-here.ts';
 import type { LeaseJudge } from '../attempt/lease-judge.ts';
@@ -32,7 +32,7 @@ export async function loadState(
   { owner, owners, host, leases, loops }: Self,
 ): Promise<SessionState> {
   const holdChanges = countHoldChanges();
-  const session = await withPurse(db, (await findSession(db, sessionId))!);
+  const session = await withSharedBudget(db, (await findSession(db, sessionId))!);
   const control = await getControl(db, sessionId);
   const iterations = await recentIterations(db, sessionId, RECENT + 1);
   const newest = iterations[0];

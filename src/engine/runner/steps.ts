@@ -79,7 +79,7 @@ export async function performStep(engine: Engine, context: StepContext): Promise
 }
 
 /** Whose head and branch the session's commits move. */
-export function headOwner(loop: Loop, { session, own }: SessionState): Session {
+function headOwner(loop: Loop, { session, own }: SessionState): Session {
   return loop.headOwner?.(own) ?? session;
 }
 

@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import type { AttemptSpec } from '../../domain/attempt.ts';
 import type { NewEvent } from '../../domain/events.ts';
-import { disarmWorktree } from '../../git/disarm.ts';
 import type { Git } from '../../git/exec.ts';
 import { saveLeftovers } from '../../git/recovery.ts';
 import { recoveryRef } from '../../git/refs.ts';
+import { removePlantedHooks } from '../../git/remove-planted-hooks.ts';
 import { keepSubmodules } from '../../git/submodules.ts';
 import { ensureWorktree, worktreeFault } from '../../git/worktree.ts';
 import type { Session } from '../../store/sessions.ts';
@@ -47,7 +47,7 @@ export async function saveIfThere(
       ? ensureCheckout({ git, sandboxes, spec, path: worktree, sha, isOurs: true })
       : ensureWorktree(git, { root, path: worktree, sha, isOurs: true }));
   // A run whose Pulse was killed could not be cleared up after.
-  if (spec?.sandbox) await disarmWorktree(git, worktree);
+  if (spec?.sandbox) await removePlantedHooks(git, worktree);
   const own = spec ? await sandboxes.gitIn({ spec, cwd: worktree }) : git;
   const message = `pulse: what ${ref} left behind`;
   const identity = spec?.identity ?? null;

@@ -1,10 +1,10 @@
 /** Makes the worktree ready for an attempt. What an earlier one left in it is kept first. */
 import { isPulseError } from '../../domain/errors.ts';
 import type { NewEvent } from '../../domain/events.ts';
-import { disarmWorktree } from '../../git/disarm.ts';
 import { resetWorktree } from '../../git/recovery.ts';
 import { recoveryRef } from '../../git/refs.ts';
 import { ensureClone, fetchAttempt, fetchCommit } from '../../git/remote.ts';
+import { removePlantedHooks } from '../../git/remove-planted-hooks.ts';
 import { seedSubmodules } from '../../git/submodules.ts';
 import { setWorktreeAside } from '../../git/worktree.ts';
 import { sweepDirectory, sweepRuns } from '../../process/sweep.ts';
@@ -28,7 +28,7 @@ export async function prepareWorktree(
   const isInterrupted = task.token > 1 || recoverTo !== null;
   if (isInterrupted) await endEarlierRuns(attempt);
   // Before any git in it: the attempt that was interrupted could not clear up after itself.
-  if (isInterrupted && spec.sandbox) await disarmWorktree(git, path);
+  if (isInterrupted && spec.sandbox) await removePlantedHooks(git, path);
   if (keepWork && !spec.onTop) return [];
   await fetchStart(means, attempt);
   if (spec.onTop && keepWork) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { VerificationRecord } from '../../domain/attempt.ts';
 import { writeBelow } from '../../files/folder.ts';
 import { readTextOrNull } from '../../files/regular-file.ts';
-import { readGitDir } from '../../git/layout.ts';
+import { readGitDir } from '../../git/git-dir.ts';
 import { readWorktree } from '../../project/detect/worktree.ts';
 import { detectInstalls } from '../../project/detect.ts';
 import { type CheckRun, runChecks } from '../../project/run-checks.ts';

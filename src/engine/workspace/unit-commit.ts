@@ -1,7 +1,7 @@
 /** The commit that an attempt's work becomes, and the ref that it is found by until it is settled. */
-import { applyCommit } from '../../git/apply.ts';
+import { cherryPickCommit } from '../../git/cherry-pick.ts';
 import { commitUnit, findUnitCommit } from '../../git/commit.ts';
-import { readGitDir } from '../../git/layout.ts';
+import { readGitDir } from '../../git/git-dir.ts';
 import { openPrivateIndex } from '../../git/private-index.ts';
 import { agentRef, attemptRef, deleteRefs, publishAttempt, readRef } from '../../git/refs.ts';
 import { dropRemoteAttempt, pushAttempt } from '../../git/remote.ts';
@@ -64,7 +64,7 @@ export async function commitAgain(
 ): Promise<UnitCommit | null> {
   const { worktreePath: worktree } = attempt.spec;
   const own = await sandboxes.gitIn(attempt);
-  const { subject, isApplied } = await applyCommit(own, { worktree, change });
+  const { subject, isApplied } = await cherryPickCommit(own, { worktree, change });
   return isApplied ? commitUnit(own, { ...unitOf(works, attempt), subject }) : null;
 }
 

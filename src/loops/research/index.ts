@@ -7,7 +7,7 @@ import type { Companion, Loop } from '../../engine/loop.ts';
 import { getControl, type Session, type SessionControl } from '../../store/sessions.ts';
 import type { Db, Store } from '../../store/store.ts';
 import { type Commanders, startCourier } from './commander/deliver.ts';
-import { tellEnd } from './commander/report.ts';
+import { reportEnd } from './commander/report.ts';
 import { decideResearch } from './decide.ts';
 import { createBaselineWork } from './experiment/baseline-work.ts';
 import { dropExperiments } from './experiment/dropped-experiments.ts';
@@ -63,7 +63,7 @@ export function createResearchLoop(options: ResearchLoopOptions): Loop<ResearchS
         const teller = { control, research: own };
         if (TERMINAL_STATUSES.includes(stop.status))
           await dropExperiments(db, teller, 'The research ended before it was decided.');
-        await tellEnd(db, teller, stop);
+        await reportEnd(db, teller, stop);
       },
       abort: dropAborted,
       resume: adoptPersonsCommits,

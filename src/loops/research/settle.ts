@@ -5,7 +5,7 @@ import type { LiveIteration, SessionState, Settling } from '../../engine/loop.ts
 import { appendEvents } from '../../store/events.ts';
 import { addCommit } from '../../store/sessions.ts';
 import { type Db, storeNow, toJson } from '../../store/store.ts';
-import { tellOutcome } from './commander/report.ts';
+import { reportOutcome } from './commander/report.ts';
 import { BASELINE_UNIT } from './measure/measure.ts';
 import { findResearch, updateExperiment, updateResearch } from './rows.ts';
 import type { ExperimentChange, ResearchState } from './state.ts';
@@ -51,7 +51,7 @@ async function settleExperiment(
   await updateResearch(db, lead.id, { ...(isOfNow ? change.research : {}), phase: 'researching' });
   const events = [
     ...change.events,
-    ...(await tellOutcome(db, { control: state.control, research: state.own }, change)),
+    ...(await reportOutcome(db, { control: state.control, research: state.own }, change)),
   ];
   if (lead.id === session.id) return events;
   if (status === 'keep') await addCommit(db, lead.id);

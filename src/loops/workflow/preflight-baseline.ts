@@ -2,7 +2,7 @@
 
 import type { HeldAttempt, OnCommand } from '../../engine/ports.ts';
 import type { Git } from '../../git/exec.ts';
-import { readGitDir, readHeadFile, worktreeHead } from '../../git/layout.ts';
+import { readGitDir, readHeadFile, worktreeHead } from '../../git/git-dir.ts';
 import { resetWorktree } from '../../git/recovery.ts';
 import { worktreeFault } from '../../git/worktree.ts';
 import { readArtifacts } from './artifacts.ts';

@@ -4,7 +4,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { HeldAttempt } from '../../engine/ports.ts';
 import { appendEvents } from '../../store/events.ts';
 import { fencedTask, holdsTask } from '../../store/inbox.ts';
-import { tellProgress } from './rows.ts';
+import { recordProgress } from './rows.ts';
 
 const MESSAGE_LENGTH = 500;
 
@@ -19,7 +19,7 @@ export function preflightProgress({ store, bell }: Engine, { task, sessionId, it
         'progress',
         async (db) => {
           if (!(await holdsTask(db, task))) throw fencedTask(task.id);
-          await tellProgress(db, sessionId, message);
+          await recordProgress(db, sessionId, message);
           await appendEvents(db, sessionId, [{ type: 'preflight.progress', iteration, data: { message } }]);
         },
         { session: sessionId },

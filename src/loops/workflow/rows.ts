@@ -239,7 +239,7 @@ export async function insertPreflight(
 }
 
 /** What it does in this moment. */
-export async function tellProgress(db: Db, sessionId: string, message: string): Promise<void> {
+export async function recordProgress(db: Db, sessionId: string, message: string): Promise<void> {
   await withWorkflowTables(db)
     .updateTable('preflight_setups')
     .set({ progress_message: message })

@@ -7,11 +7,11 @@ import type { HeldAttempt } from '../../engine/ports.ts';
 import type { Sandboxes } from '../../engine/run/run-sandbox.ts';
 import { submodulesOf } from '../../engine/workspace/leftovers.ts';
 import { isNothing, readRegularFile } from '../../files/regular-file.ts';
-import { disarmWorktree } from '../../git/disarm.ts';
 import type { Git } from '../../git/exec.ts';
-import { readGitDir } from '../../git/layout.ts';
+import { readGitDir } from '../../git/git-dir.ts';
 import { sortedPaths, splitNul } from '../../git/path-bytes.ts';
 import { openPrivateIndex } from '../../git/private-index.ts';
+import { removePlantedHooks } from '../../git/remove-planted-hooks.ts';
 import { stageAll } from '../../git/stage.ts';
 import { keepSubmodules } from '../../git/submodules.ts';
 import { agentEnvironment } from '../../process/environment.ts';
@@ -50,7 +50,7 @@ async function stageInto(
   const { spec, signal } = attempt;
   const { worktreePath: worktree } = spec;
   // The agent may be at work still: what it has planted is cleared before git looks at its files.
-  if (spec.sandbox) await disarmWorktree(git, worktree);
+  if (spec.sandbox) await removePlantedHooks(git, worktree);
   const own = await sandboxes.gitIn({ spec, signal });
   // What lies uncommitted in a submodule would be in no tree. The commit tells what could not be kept.
   await keepSubmodules(own, { ...submodulesOf(attempt), keeper: git }).catch(() => undefined);

@@ -53,7 +53,7 @@ type CountWork = z.infer<typeof workSchema>;
 
 const runSchema = z.object({ counted: z.number().nullable() });
 
-export const countdownLoop: Loop<CountdownState> = {
+const countdownLoop: Loop<CountdownState> = {
   kind: 'countdown',
   actions: ['light_fuse'],
   works: [countWork()],

@@ -1,8 +1,8 @@
 /** A commander elsewhere: any MCP server with the commander's two tools, started beside Pulse or reached over HTTP. */
 import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { CommanderTarget } from '../../../domain/commander.ts';
-import { type Companion, startCompanion } from '../../../process/companion.ts';
 import { agentEnvironment } from '../../../process/environment.ts';
+import { type LineProcess, startLineProcess } from '../../../process/line-process.ts';
 import type { CommanderLink, CommanderReply, Commanders } from './deliver.ts';
 import { readReply } from './parse-reply.ts';
 
@@ -109,10 +109,10 @@ function companionTransport(program: {
   cwd: string;
   env: Record<string, string>;
 }): Transport {
-  let companion: Companion | null = null;
+  let companion: LineProcess | null = null;
   const transport: Transport = {
     async start() {
-      companion = startCompanion({
+      companion = startLineProcess({
         ...program,
         onLine: (line) => {
           if (line.trim() === '') return;

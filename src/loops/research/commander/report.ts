@@ -45,7 +45,7 @@ export interface ResearchTeller {
 }
 
 /** Create and claim, once the idea is known. Told again with other words, the task is described anew. */
-export async function tellIdea(
+export async function reportIdea(
   db: Db,
   teller: Teller,
   { number, description }: { number: number; description: string },
@@ -72,7 +72,7 @@ export async function tellIdea(
 }
 
 /** Complete, whatever came of it, and the comment; every five experiments the status. Returns what events tell of it. */
-export async function tellOutcome(
+export async function reportOutcome(
   db: Db,
   state: ResearchTeller,
   change: Pick<ExperimentChange, 'experiment' | 'status' | 'patch'>,
@@ -83,7 +83,7 @@ export async function tellOutcome(
   const head = { ...change.experiment, ...change.patch, status: change.status } as ExperimentHead;
   // It has had no idea yet: its run stopped to ask.
   if (head.description === '') return [];
-  await tellIdea(db, teller, { number, description: head.description });
+  await reportIdea(db, teller, { number, description: head.description });
   if (change.status === 'running') return [];
   const row = rowOf(session, head);
   const result = redact(taskResult(row, research.best ?? Number.NaN));
@@ -103,7 +103,7 @@ export async function tellOutcome(
 }
 
 /** The result, when the loop has come to its end; a session that may go on has none yet. */
-export async function tellEnd(db: Db, teller: ResearchTeller, stop: Stop): Promise<void> {
+export async function reportEnd(db: Db, teller: ResearchTeller, stop: Stop): Promise<void> {
   if (stop.status !== 'complete') return;
   const progress = await progressNow(db, teller, { isGoalReached: stop.reason === 'completed' });
   await send(

@@ -2,7 +2,7 @@
 import { experimentTaskId } from '../../../domain/commander.ts';
 import { appendEvents } from '../../../store/events.ts';
 import { type Db, storeNow } from '../../../store/store.ts';
-import { type ResearchTeller, tellOutcome } from '../commander/report.ts';
+import { type ResearchTeller, reportOutcome } from '../commander/report.ts';
 import { findCommanderTask } from '../commander/rows.ts';
 import { taskDescription } from '../commander/texts.ts';
 import { type Experiment, runningExperiments, updateExperiment } from '../rows.ts';
@@ -15,7 +15,7 @@ export async function dropExperiments(db: Db, teller: ResearchTeller, reason: st
     const description = await describedSoFar(db, experiment);
     const patch = { description, reason, commit_hash: commit };
     await updateExperiment(db, experiment, { ...patch, status: 'discard', ended_at: storeNow() });
-    const told = await tellOutcome(db, teller, { experiment, status: 'discard', patch });
+    const told = await reportOutcome(db, teller, { experiment, status: 'discard', patch });
     const data = { number, description, metric: null, delta: null, reason, commit };
     await appendEvents(db, lead.id, [{ type: 'experiment.discarded', data }, ...told]);
   }

@@ -4,7 +4,7 @@ import type { ProtocolRun, RunProtocol } from '../../../engine/work.ts';
 import { appendEvents } from '../../../store/events.ts';
 import { getControl, getSession } from '../../../store/sessions.ts';
 import type { Store } from '../../../store/store.ts';
-import { tellIdea } from '../commander/report.ts';
+import { reportIdea } from '../commander/report.ts';
 import { isTried } from '../ideas/tried-idea.ts';
 import type { ExperimentRun, ExperimentWork } from '../work-data.ts';
 import { experimentTools } from './experiment-tools.ts';
@@ -33,7 +33,7 @@ export function createExperimentProtocol({
     await listener.write('describe', async (db) => {
       const control = await getControl(db, attempt.sessionId);
       const teller = { session: await getSession(db, leadId), control };
-      await tellIdea(db, teller, { number: work.number, description });
+      await reportIdea(db, teller, { number: work.number, description });
     });
     onAnnounced(leadId);
   }

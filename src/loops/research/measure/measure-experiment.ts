@@ -7,7 +7,7 @@ import { askCommand, type Measurement, openCheckout, readMetricOnce } from './me
 import type { MeasuringCheckout } from './measuring-checkout.ts';
 import { levelOf, nextBaselineStep } from './reference.ts';
 import { pinnedFiles, scopeBreaches, scopeMatcher } from './scope.ts';
-import { type Findings, firstCaught } from './violations.ts';
+import { type Findings, firstViolation } from './violations.ts';
 
 export async function measureBaseline(measurement: Measurement): Promise<MeasureReport> {
   const checkout = await openCheckout(measurement, { sha: measurement.request.bestSha, name: 'best' });
@@ -45,7 +45,7 @@ export async function measureExperiment(measurement: Measurement, commit: string
     isGuardPassed: null,
     doesConfirmAgree: null,
   };
-  const caughtBefore = firstCaught(before);
+  const caughtBefore = firstViolation(before);
   if (caughtBefore)
     return { ...NOTHING_MEASURED, caught: caughtBefore, reference, goodRunsMs: request.goodRunsMs };
 
@@ -66,7 +66,7 @@ export async function measureExperiment(measurement: Measurement, commit: string
       const caught =
         step.decision.verdict === 'keep'
           ? await lastWord(measurement, candidate, findings)
-          : firstCaught(findings);
+          : firstViolation(findings);
       // The best stays what it was when the candidate is void.
       const next = caught ? reference : step.reference;
       return { ...NOTHING_MEASURED, decision: step.decision, caught, reference: next, goodRunsMs };
@@ -82,7 +82,7 @@ export async function measureExperiment(measurement: Measurement, commit: string
       findings.stateLeft = [...findings.stateLeft, ...seen.stateLeft];
       if (seen.patternMatches !== null && seen.patternMatches !== 1)
         findings.patternMatches = seen.patternMatches;
-      const caught = firstCaught(findings);
+      const caught = firstViolation(findings);
       if (caught) return { ...NOTHING_MEASURED, caught, reference, goodRunsMs: measurement.goodRunsMs };
     }
     readings.push({ of: step.what, value: seen.value });
@@ -101,7 +101,7 @@ async function lastWord(measurement: Measurement, candidate: MeasuringCheckout, 
     : null;
   // What the held-out command prints is not told: the next change must not be made for it.
   const doesConfirmAgree = confirmed?.isPassed ?? null;
-  return firstCaught({ ...findings, isGuardPassed, guardOutput: guarded?.output, doesConfirmAgree });
+  return firstViolation({ ...findings, isGuardPassed, guardOutput: guarded?.output, doesConfirmAgree });
 }
 
 async function changeOf(

@@ -8,7 +8,7 @@ import { type ResearchFile, readResearchFile } from '../research-file.ts';
 import { CRASH_KINDS } from './crash.ts';
 import { decisionSchema } from './decision.ts';
 import { referenceSchema } from './reference.ts';
-import { CAUGHT_REASONS } from './violations.ts';
+import { VIOLATION_REASONS } from './violations.ts';
 
 export const measureRequestSchema = z.object({
   /** What research.yaml gave. */
@@ -26,7 +26,7 @@ export const measureReportSchema = z.object({
   /** The measurement broke, and how. */
   crash: z.object({ kind: z.enum(CRASH_KINDS), tail: z.string() }).nullable(),
   /** Void whatever it measured. */
-  caught: z.object({ reason: z.enum(CAUGHT_REASONS), text: z.string() }).nullable(),
+  caught: z.object({ reason: z.enum(VIOLATION_REASONS), text: z.string() }).nullable(),
   decision: decisionSchema.nullable(),
   /** For the next experiment. */
   reference: referenceSchema.nullable(),

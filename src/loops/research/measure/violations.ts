@@ -2,7 +2,7 @@
 import { tellingLines } from '../../../domain/telling-lines.ts';
 import type { ScopeBreach } from './scope.ts';
 
-export const CAUGHT_REASONS = [
+export const VIOLATION_REASONS = [
   'tried_before',
   'pinned_file_changed',
   'changed_outside_scope',
@@ -11,7 +11,7 @@ export const CAUGHT_REASONS = [
   'guard_failed',
   'confirm_disagrees',
 ] as const;
-export type CaughtReason = (typeof CAUGHT_REASONS)[number];
+export type CaughtReason = (typeof VIOLATION_REASONS)[number];
 
 export interface Findings {
   breaches: readonly ScopeBreach[];
@@ -32,7 +32,7 @@ export interface Caught {
   text: string;
 }
 
-export function firstCaught(findings: Findings): Caught | null {
+export function firstViolation(findings: Findings): Caught | null {
   const { breaches, stateLeft, patternMatches } = findings;
   const pathsOf = (kind: ScopeBreach['kind']): string[] =>
     breaches.filter((breach) => breach.kind === kind).map(({ path }) => path);

@@ -8,7 +8,7 @@ import { headRef } from '../../../git/session-head.ts';
 import type { Operations } from '../../../operations/context.ts';
 import type { Resumed } from '../../../operations/control.ts';
 import { configOfSession } from '../../../operations/project.ts';
-import { isGitAtWork } from '../../../process/at-work.ts';
+import { isGitRunning } from '../../../process/is-git-running.ts';
 import { getControl, type Session } from '../../../store/sessions.ts';
 import { storeNow } from '../../../store/store.ts';
 import { insertPulse, type PulseRow, updateWorkflow, type Workflow } from '../rows.ts';
@@ -139,7 +139,7 @@ async function bringIn(
     trailers: { 'Pulse-Session': session.id },
     identity: settings.identity,
     again: (way) => `pulse workflow review ${session.id} --approve --merge ${way}`,
-    isAtWork: isGitAtWork,
+    isAtWork: isGitRunning,
   });
   return { base, ...merged, said: `${base} is at ${merged.sha.slice(0, 10)} now.` };
 }

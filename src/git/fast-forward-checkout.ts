@@ -9,7 +9,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readRegularFile } from '../files/regular-file.ts';
 import type { Git, GitResult } from './exec.ts';
-import { isObjectId, missingIsNull, readGitDir, readOrNull } from './layout.ts';
+import { isObjectId, missingIsNull, readGitDir, readOrNull } from './git-dir.ts';
 import { pathText, splitNul } from './path-bytes.ts';
 import { GITLINK, NO_FILE, parseRaw, type StagedChange } from './stage.ts';
 
@@ -39,18 +39,18 @@ export async function filesInTheWay(git: Git, forward: Forward): Promise<string[
  * Only where no file is in the way. The exit code is left to the caller; whatever it is, git has done all of it or
  * nothing. git by itself would overwrite ignored files without a word.
  */
-export async function bringForward(git: Git, { checkout, from, to }: Forward): Promise<GitResult> {
+export async function fastForwardCheckout(git: Git, { checkout, from, to }: Forward): Promise<GitResult> {
   const mark = await markOf(checkout);
   await writeFile(mark, `${from} ${to}\n`, { flush: true });
   const args = ['merge', '-q', '--ff-only', '--no-overwrite-ignore', to];
   const merged = await git.attempt(args, { cwd: checkout });
   if (merged.code === 0) await rm(mark, { force: true });
-  else await takeBackForward(git, { checkout, head: from });
+  else await undoFastForward(git, { checkout, head: from });
   return merged;
 }
 
 /** Whether one was begun here and has not been seen to end. 0 git processes. */
-export async function isHalfForward(checkout: string): Promise<boolean> {
+export async function isHalfForwarded(checkout: string): Promise<boolean> {
   return (await readOrNull(await markOf(checkout))) !== null;
 }
 
@@ -59,7 +59,7 @@ export async function isHalfForward(checkout: string): Promise<boolean> {
  * that somebody has changed since: then nothing is touched. May be repeated. The caller guarantees that no git works
  * in the checkout. 0 git processes where nothing was begun.
  */
-export async function takeBackForward(
+export async function undoFastForward(
   git: Git,
   { checkout, head }: { checkout: string; head: string },
 ): Promise<string[]> {

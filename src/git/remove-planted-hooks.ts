@@ -9,10 +9,10 @@ import { chmod, lstat, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { PulseError } from '../domain/errors.ts';
 import type { Git } from './exec.ts';
-import { findGitDir, missingIsNull, readGitLink, realPathOf } from './layout.ts';
+import { findGitDir, missingIsNull, readGitLink, realPathOf } from './git-dir.ts';
 
 /** May be repeated. One git process for each nested repository that has a configuration. */
-export async function disarmWorktree(git: Git, worktree: string): Promise<void> {
+export async function removePlantedHooks(git: Git, worktree: string): Promise<void> {
   await open(worktree);
   const linked = await targetOf(join(worktree, '.git')).catch(missingIsNull);
   if (linked !== null) await open(linked);

@@ -2,7 +2,7 @@
 import type { GitCall, GitResult } from './exec.ts';
 
 /** Disposing of it waits until its processes have ended. */
-export interface KeptGit extends AsyncDisposable {
+export interface PersistentGit extends AsyncDisposable {
   /** One after the other for each process. `onStart` is told when one had to be started for it. */
   ask(call: GitCall, question: Question, onStart: () => void): Promise<GitResult>;
   /** Starts the process ahead of its first question. */
@@ -42,7 +42,7 @@ interface Keeper {
 const ANSWER_LIMIT_MS = 10 * 60_000;
 
 /** One process for each folder and command. One that ends (git's way to refuse) is replaced at the next question. */
-export function createKeptGit(open: OpenTalk): KeptGit {
+export function createPersistentGit(open: OpenTalk): PersistentGit {
   const keepers = new Map<string, Keeper>();
   const turns = new Map<string, Promise<unknown>>();
 

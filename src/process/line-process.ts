@@ -2,16 +2,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
-import { endAll, sendSignal } from './ending.ts';
-import { holdLifeline } from './lifeline.ts';
+import { endAll, sendSignal } from './kill.ts';
 import { createLineSplitter } from './lines.ts';
+import { holdLifeline } from './parent-death-watch.ts';
 import type { ProcessIdentity, ProcessTable } from './process-table.ts';
 
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 const STDERR_KEPT = 2_000;
 const GRACE_MS = 1_000;
 
-export interface CompanionOptions {
+export interface LineProcessOptions {
   /** For /bin/sh. */
   command: string;
   cwd: string;
@@ -22,12 +22,12 @@ export interface CompanionOptions {
   onEnd(end: { code: number | null; stderr: string }): void;
 }
 
-export interface Companion extends AsyncDisposable {
+export interface LineProcess extends AsyncDisposable {
   write(text: string): void;
 }
 
 /** Disposing ends its input, then it and what it started: by request, and after a moment by force. */
-export function startCompanion({ command, cwd, env, onLine, onEnd }: CompanionOptions): Companion {
+export function startLineProcess({ command, cwd, env, onLine, onEnd }: LineProcessOptions): LineProcess {
   const lifeline = holdLifeline({ runId: null, cgroup: null });
   const child = spawn('/bin/sh', ['-c', command], { cwd, env, detached: true, stdio: 'pipe' });
   const { pid } = child;

@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { openProcessTable } from './process-table.ts';
 
 /** A git that works in this very folder, whoever started it. Those that only wait for questions (`--stdin`) do not count. */
-export function isGitAtWork(folder: string): boolean {
+export function isGitRunning(folder: string): boolean {
   const real = realpathSync(folder);
   const table = openProcessTable();
   return table.pids().some((pid) => {

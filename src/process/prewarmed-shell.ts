@@ -6,7 +6,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { createReadyCgroup, endCgroup, entryOf, isPopulated, labelCgroup } from './cgroup.ts';
-import { holdLifeline, type Lifeline } from './lifeline.ts';
+import { holdLifeline, type Lifeline } from './parent-death-watch.ts';
 import { openProcessTable } from './process-table.ts';
 
 export interface Program {
@@ -19,7 +19,7 @@ export interface Program {
   hasStdin: boolean;
 }
 
-export interface TakenStarter {
+export interface TakenShell {
   /** Bears the run's name, so that whoever comes after a crash finds it. */
   cgroup: string;
   pid: number;
@@ -43,7 +43,7 @@ let isDue = false;
 let spareTimer: NodeJS.Timeout | undefined;
 
 /** `null` when none waits, or when the program cannot be told to a shell: then it is started in the usual way. */
-export function takeStarter(program: Program): TakenStarter | null {
+export function takePrewarmedShell(program: Program): TakenShell | null {
   if (waiting === null || !canBeTold(program) || !isAlive(waiting.shell)) return null;
   const { shell, cgroup, lifeline } = waiting;
   if (!labelCgroup(cgroup, program.runId)) return null;
@@ -64,7 +64,7 @@ export function takeStarter(program: Program): TakenStarter | null {
  * Makes the next one as soon as there is time: one waits, however many runs there are. It never keeps Pulse alive, and
  * ends with it: its input is a pipe that only Pulse holds, and the lifeline knows its cgroup.
  */
-export function prepareStarter(): void {
+export function prewarmShell(): void {
   if (waiting !== null || isDue) return;
   isDue = true;
   setImmediate(() => {
@@ -93,7 +93,7 @@ function startSpare(): void {
 }
 
 /** Whether one is on its way into its cgroup: then the kernel makes whoever makes or removes a cgroup wait. */
-export function isStarterEntering(): boolean {
+export function isShellEntering(): boolean {
   return waiting !== null && !isPopulated(waiting.cgroup);
 }
 

@@ -5,7 +5,7 @@ import { type Git, gitFailure } from './exec.ts';
  * Into index and files, uncommitted; where it does not fit, nothing of it stays. The worktree must be clean. 2 git
  * processes, 4 where it does not fit.
  */
-export async function applyCommit(
+export async function cherryPickCommit(
   git: Git,
   { worktree: cwd, change }: { worktree: string; change: string },
 ): Promise<{ isApplied: boolean; subject: string }> {

@@ -4,8 +4,8 @@
  * them.
  */
 import { forgetEmptied, noteEmptied, removeCgroup } from './cgroup.ts';
-import type { Lifeline } from './lifeline.ts';
-import { isStarterEntering } from './starter.ts';
+import type { Lifeline } from './parent-death-watch.ts';
+import { isShellEntering } from './prewarmed-shell.ts';
 
 const LOOK_AGAIN_MS = 5;
 
@@ -13,16 +13,16 @@ const left = new Map<string, Lifeline>();
 let timer: NodeJS.Timeout | undefined;
 
 /** Takes over the run's lifeline. */
-export function removeEmptied(cgroup: string, lifeline: Lifeline): void {
+export function removeCgroupLater(cgroup: string, lifeline: Lifeline): void {
   left.set(cgroup, lifeline);
   noteEmptied(cgroup);
-  if (isStarterEntering()) lifeline.emptied();
+  if (isShellEntering()) lifeline.emptied();
   removeAll();
 }
 
 function removeAll(): void {
   clearTimeout(timer);
-  if (isStarterEntering()) {
+  if (isShellEntering()) {
     timer = setTimeout(removeAll, LOOK_AGAIN_MS).unref();
     return;
   }

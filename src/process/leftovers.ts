@@ -1,6 +1,6 @@
 /** What a run without a cgroup has left behind, by every mark a process can bear. */
-import type { Descent } from './descent.ts';
-import { type Finder, ownLine } from './ending.ts';
+import type { ProcessTree } from './descendants.ts';
+import { type Finder, ownLine } from './kill.ts';
 import type { ProcessStat, ProcessTable } from './process-table.ts';
 import { isInside, RUN_VARIABLE, realpathIfThere } from './sweep.ts';
 
@@ -9,10 +9,10 @@ export interface EndedRun {
   directory: string;
   /** When its first process started: nothing older can be its. */
   since: number;
-  descent: Descent;
+  descent: ProcessTree;
 }
 
-export function remainsOf(run: EndedRun): Finder {
+export function findLeftovers(run: EndedRun): Finder {
   const variable = `${RUN_VARIABLE}=${run.runId}`;
   const directory = realpathIfThere(run.directory);
   return (table) => {

@@ -4,7 +4,7 @@
  */
 import { openProcessTable, type ProcessIdentity, type ProcessStat } from './process-table.ts';
 
-export interface Descent extends Disposable {
+export interface ProcessTree extends Disposable {
   /** Those of `stats` that are the run's: seen before, or born since of one that was. */
   membersAmong(stats: ProcessStat[]): ProcessStat[];
 }
@@ -12,7 +12,10 @@ export interface Descent extends Disposable {
 /** Where a pass is a `ps` (not Linux) it is too dear to be made so often. */
 const SAMPLE_EVERY_MS = process.platform === 'linux' ? 200 : 2000;
 
-export function followDescent(root: ProcessIdentity, onSeen: (found: ProcessIdentity) => void): Descent {
+export function followDescendants(
+  root: ProcessIdentity,
+  onSeen: (found: ProcessIdentity) => void,
+): ProcessTree {
   const family = new Family(root, onSeen);
   followed.add(family);
   timer ??= setInterval(sampleAll, SAMPLE_EVERY_MS).unref();
