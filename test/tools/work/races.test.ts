@@ -106,7 +106,8 @@ describe('a folder that is exchanged with a link, over and over', () => {
     try {
       await once(worker, 'online');
       const until = Date.now() + 1_500;
-      for (let n = 0; Date.now() < until; n++) {
+      // On a busy machine a turn of this thread may find the link each time for longer than that.
+      for (let n = 0; Date.now() < until || told.length === 0; n++) {
         const path = join(scene.root, 'd', 'id');
         const read = await readWhole(path, MAX).catch(() => null);
         if (read) told.push(read.content.toString());
