@@ -7,17 +7,17 @@ import { Worker } from 'node:worker_threads';
 import type { FromIndexer, ToIndexer } from './messages.ts';
 import type { CodeHit, IndexState } from './worktree-index.ts';
 
-/** To see what has changed in the worktree, and again to read it, before an answer is given without. */
+/** How long an answer waits for the list of changed files, and then for reading them. */
 const LIST_MS = 150;
 const READ_MS = 150;
-/** The thread is busy, or dying: words answer instead. */
+/** After this the thread is busy or dying, and a search by words answers instead. */
 const ANSWER_MS = 2_000;
 const MEMORY_MB = 768;
-/** A thread that dies this often in one process is not started again: something in the code to be read does it. */
+/** After this many deaths the thread is not started again: some file of the worktree kills it. */
 const MAX_DEATHS = 3;
-/** After this long without a run the thread ends, and all memory with it. */
+/** After this long without a run the thread ends and frees its memory. */
 const IDLE_MS = 5 * 60_000;
-/** Worktrees that nobody works in now: the next run of the same unit finds its index as it left it. */
+/** How many indexes of idle worktrees are kept: the next run of the same unit finds its index ready. */
 const MAX_IDLE = 4;
 
 export interface FoundByMeaning {
@@ -38,14 +38,14 @@ export interface IndexedWorktree {
 }
 
 export interface CodeIndexes extends AsyncDisposable {
-  /** Begins to index at once, and returns at once. The index of a worktree is kept for whoever opens it next. */
+  /** Begins to index at once, and returns at once. The index of a worktree is kept for the next run that opens it. */
   open(indexed: IndexedWorktree): CodeIndex;
 }
 
 export interface CodeIndexesOptions {
   /** The project's files, each followed by a NUL: what git tracks, and what is new and not ignored. */
   list(indexed: IndexedWorktree): Promise<Uint8Array>;
-  /** Told why there is no index, or none any more. */
+  /** Called with the reason if the index fails or stops. */
   debug?(text: string): void;
   idleMs?: number;
 }
@@ -60,12 +60,22 @@ interface Entry {
   root: string;
   indexed: IndexedWorktree;
   users: number;
-  /** The one that has been told of it. */
+  /** The thread that knows this worktree. */
   thread: Thread | null;
   /** The listing under way, or the last. True if the thread has heard of it. */
   listing: Promise<boolean>;
-  /** The one after it, which has not begun: whoever asks meanwhile waits for the same. */
+  /** The listing after it, which has not begun: all questions that come meanwhile wait for it. */
   next: Promise<boolean> | null;
+}
+
+/** What all worktrees share: the thread, and who uses it. */
+interface Indexes extends Required<CodeIndexesOptions> {
+  entries: Map<string, Entry>;
+  thread: Thread | null;
+  deaths: number;
+  /** Numbers worktrees and questions. */
+  counted: number;
+  resting: NodeJS.Timeout | undefined;
 }
 
 /** Starts its thread with the first worktree. It keeps no process alive. */
@@ -74,142 +84,149 @@ export function createCodeIndexes({
   debug = () => undefined,
   idleMs = IDLE_MS,
 }: CodeIndexesOptions): CodeIndexes {
-  const entries = new Map<string, Entry>();
-  let thread: Thread | null = null;
-  let deaths = 0;
-  let counted = 0;
-  let resting: NodeJS.Timeout | undefined;
-
-  function start(): Thread | null {
-    if (thread || deaths === MAX_DEATHS) return thread;
-    const script = new URL(`thread${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
-    const worker = new Worker(script, {
-      // This process's own flags may be none that a thread takes.
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, maxYoungGenerationSizeMb: 8 },
-    });
-    const started: Thread = { worker, questions: new Map() };
-    worker.on('message', (answer: FromIndexer) => started.questions.get(answer.question)?.(answer));
-    // No matter of the run: searching by words goes on.
-    worker.on('error', (error) => debug(`The code index has failed: ${error.message}`));
-    worker.on('exit', () => {
-      for (const settle of started.questions.values()) settle(null);
-      if (thread !== started) return;
-      thread = null;
-      deaths++;
-    });
-    // Last: whoever listens for messages keeps the process alive otherwise.
-    worker.unref();
-    thread = started;
-    return started;
-  }
-
-  /** The thread, once it knows of this worktree. */
-  function connect(entry: Entry): Thread | null {
-    const current = start();
-    if (current && entry.thread !== current) {
-      entry.thread = current;
-      post(current, { kind: 'open', index: entry.number, root: entry.root });
-    }
-    return current;
-  }
-
-  /** One listing after the other, and however many ask, no more than one that waits. */
-  function refresh(entry: Entry): Promise<boolean> {
-    entry.next ??= entry.listing.then(() => {
-      entry.next = null;
-      entry.listing = tell(entry);
-      return entry.listing;
-    });
-    return entry.next;
-  }
-
-  async function tell(entry: Entry): Promise<boolean> {
-    try {
-      const names = await list(entry.indexed);
-      const current = connect(entry);
-      if (current) post(current, { kind: 'files', index: entry.number, names });
-      return current !== null;
-    } catch (error) {
-      debug(`The worktree's files could not be listed: ${error instanceof Error ? error.message : error}`);
-      return false;
-    }
-  }
-
-  async function search(
-    entry: Entry,
-    { query, limit }: { query: string; limit: number },
-  ): Promise<FoundByMeaning> {
-    const isCurrent = await within(refresh(entry), { ms: LIST_MS, otherwise: false });
-    const current = connect(entry);
-    const answer = current && (await ask(current, { index: entry.number, query, limit }));
-    if (!answer) return NOTHING;
-    const isOld = answer.state === 'ready' && !isCurrent;
-    return { index: isOld ? 'stale' : answer.state, hits: answer.hits };
-  }
-
-  async function ask(
-    asked: Thread,
-    question: { index: number; query: string; limit: number },
-  ): Promise<FromIndexer | null> {
-    const number = counted++;
-    const answered = new Promise<FromIndexer | null>((resolve) => asked.questions.set(number, resolve));
-    post(asked, { kind: 'ask', question: number, waitMs: READ_MS, ...question });
-    const answer = await within(answered, { ms: ANSWER_MS, otherwise: null });
-    asked.questions.delete(number);
-    return answer;
-  }
-
-  async function stop(): Promise<void> {
-    const last = thread;
-    thread = null;
-    await last?.worker.terminate();
-  }
-
-  function rest(): void {
-    debug('The code index rests: nobody works.');
-    void stop();
-  }
-
-  function release(entry: Entry): void {
-    entry.users--;
-    const idle = [...entries.values()].filter(({ users }) => users === 0);
-    if (idle.length === entries.size) resting = setTimeout(rest, idleMs).unref();
-    // Those that were opened longest ago come first.
-    for (const { root, number } of idle.slice(0, -MAX_IDLE)) {
-      entries.delete(root);
-      if (thread) post(thread, { kind: 'close', index: number });
-    }
-  }
-
+  const indexes: Indexes = {
+    ...{ list, debug, idleMs, entries: new Map() },
+    ...{ thread: null, deaths: 0, counted: 0, resting: undefined },
+  };
   return {
     open(indexed) {
-      const root = realpathSync(indexed.worktree);
-      const known = entries.get(root);
-      const entry: Entry = known ?? {
-        ...{ number: counted++, root, indexed, users: 0, thread: null, listing: Promise.resolve(false) },
-        next: null,
-      };
-      Object.assign(entry, { indexed, users: entry.users + 1 });
-      entries.delete(root);
-      entries.set(root, entry);
-      clearTimeout(resting);
-      void refresh(entry);
+      const entry = openEntry(indexes, indexed);
+      void refresh(indexes, entry);
       let isOpen = true;
       return {
-        search: async (query, limit) => (isOpen ? search(entry, { query, limit }) : NOTHING),
+        search: async (query, limit) => (isOpen ? search(indexes, entry, { query, limit }) : NOTHING),
         [Symbol.dispose]() {
-          if (isOpen) release(entry);
+          if (isOpen) release(indexes, entry);
           isOpen = false;
         },
       };
     },
     async [Symbol.asyncDispose]() {
-      clearTimeout(resting);
-      deaths = MAX_DEATHS;
-      await stop();
+      clearTimeout(indexes.resting);
+      indexes.deaths = MAX_DEATHS;
+      await stopThread(indexes);
     },
   };
+}
+
+function openEntry(indexes: Indexes, indexed: IndexedWorktree): Entry {
+  const { entries } = indexes;
+  const root = realpathSync(indexed.worktree);
+  const entry: Entry = entries.get(root) ?? {
+    ...{ number: indexes.counted++, root, indexed, users: 0, thread: null },
+    ...{ listing: Promise.resolve(false), next: null },
+  };
+  Object.assign(entry, { indexed, users: entry.users + 1 });
+  // Last in the order of the map: the one that was opened longest ago goes first.
+  entries.delete(root);
+  entries.set(root, entry);
+  clearTimeout(indexes.resting);
+  return entry;
+}
+
+function startThread(indexes: Indexes): Thread | null {
+  if (indexes.thread || indexes.deaths === MAX_DEATHS) return indexes.thread;
+  const script = new URL(`thread${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
+  const worker = new Worker(script, {
+    // This process's own flags may be none that a thread takes.
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, maxYoungGenerationSizeMb: 8 },
+  });
+  const started: Thread = { worker, questions: new Map() };
+  worker.on('message', (answer: FromIndexer) => started.questions.get(answer.question)?.(answer));
+  // The run does not fail with it: searching by words still works.
+  worker.on('error', (error) => indexes.debug(`The code index has failed: ${error.message}`));
+  worker.on('exit', () => {
+    for (const settle of started.questions.values()) settle(null);
+    if (indexes.thread !== started) return;
+    indexes.thread = null;
+    indexes.deaths++;
+  });
+  // Last: a listener for messages would keep the process alive.
+  worker.unref();
+  indexes.thread = started;
+  return started;
+}
+
+async function stopThread(indexes: Indexes): Promise<void> {
+  const last = indexes.thread;
+  indexes.thread = null;
+  await last?.worker.terminate();
+}
+
+/** The thread, once it knows of this worktree. */
+function connect(indexes: Indexes, entry: Entry): Thread | null {
+  const current = startThread(indexes);
+  if (current && entry.thread !== current) {
+    entry.thread = current;
+    post(current, { kind: 'open', index: entry.number, root: entry.root });
+  }
+  return current;
+}
+
+/** One listing after the other, and however many ask, no more than one that waits. */
+function refresh(indexes: Indexes, entry: Entry): Promise<boolean> {
+  entry.next ??= entry.listing.then(() => {
+    entry.next = null;
+    entry.listing = sendFiles(indexes, entry);
+    return entry.listing;
+  });
+  return entry.next;
+}
+
+async function sendFiles(indexes: Indexes, entry: Entry): Promise<boolean> {
+  try {
+    const names = await indexes.list(entry.indexed);
+    const current = connect(indexes, entry);
+    if (current) post(current, { kind: 'files', index: entry.number, names });
+    return current !== null;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error;
+    indexes.debug(`The worktree's files could not be listed: ${reason}`);
+    return false;
+  }
+}
+
+async function search(
+  indexes: Indexes,
+  entry: Entry,
+  { query, limit }: { query: string; limit: number },
+): Promise<FoundByMeaning> {
+  const isCurrent = await within(refresh(indexes, entry), { ms: LIST_MS, otherwise: false });
+  const current = connect(indexes, entry);
+  const question = { question: indexes.counted++, index: entry.number, query, limit };
+  const answer = current && (await ask(current, question));
+  if (!answer) return NOTHING;
+  const isOld = answer.state === 'ready' && !isCurrent;
+  return { index: isOld ? 'stale' : answer.state, hits: answer.hits };
+}
+
+async function ask(
+  thread: Thread,
+  asked: { question: number; index: number; query: string; limit: number },
+): Promise<FromIndexer | null> {
+  const { questions } = thread;
+  const answered = new Promise<FromIndexer | null>((resolve) => questions.set(asked.question, resolve));
+  post(thread, { kind: 'ask', waitMs: READ_MS, ...asked });
+  const answer = await within(answered, { ms: ANSWER_MS, otherwise: null });
+  questions.delete(asked.question);
+  return answer;
+}
+
+function release(indexes: Indexes, entry: Entry): void {
+  const { entries, thread, idleMs } = indexes;
+  entry.users--;
+  const idle = [...entries.values()].filter(({ users }) => users === 0);
+  if (idle.length === entries.size) indexes.resting = setTimeout(() => rest(indexes), idleMs).unref();
+  for (const { root, number } of idle.slice(0, -MAX_IDLE)) {
+    entries.delete(root);
+    if (thread) post(thread, { kind: 'close', index: number });
+  }
+}
+
+function rest(indexes: Indexes): void {
+  indexes.debug('The code index rests: nobody works.');
+  void stopThread(indexes);
 }
 
 const NOTHING: FoundByMeaning = { index: 'lexical', hits: [] };

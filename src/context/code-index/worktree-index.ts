@@ -53,6 +53,25 @@ interface Place extends Chunk {
   path: string;
 }
 
+/** What is known, and what is under way. */
+interface Knowledge {
+  root: string;
+  chunker: SyntaxChunker;
+  maxChunks: number;
+  maxWeight: number;
+  corpus: Corpus;
+  files: Map<string, IndexedFile>;
+  places: Map<number, Place>;
+  meaning: Meaning | null;
+  reading: AsyncGenerator<void, void> | null;
+  /** Listed while another list was being read: begun after it, or a first reading would never end under questions. */
+  listedNext: readonly string[] | null;
+  fitting: Generator<void, Meaning | null> | null;
+  isComplete: boolean;
+  isCut: boolean;
+  changedSinceFit: number;
+}
+
 export function createWorktreeIndex(
   root: string,
   {
@@ -61,146 +80,147 @@ export function createWorktreeIndex(
     maxWeight = MAX_WEIGHT,
   }: { chunker: SyntaxChunker; maxChunks?: number; maxWeight?: number },
 ): WorktreeIndex {
-  const corpus = createCorpus();
-  const files = new Map<string, IndexedFile>();
-  const places = new Map<number, Place>();
-  let meaning: Meaning | null = null;
-  let reading: AsyncGenerator<void, void> | null = null;
-  /** Listed while another list was being read: begun after it, or a first reading would never end under questions. */
-  let listedNext: readonly string[] | null = null;
-  let fitting: Generator<void, Meaning | null> | null = null;
-  let isComplete = false;
-  let isCut = false;
-  let changedSinceFit = 0;
-
-  async function* read(paths: readonly string[]): AsyncGenerator<void, void> {
-    const present = new Set(paths);
-    for (const path of files.keys()) if (!present.has(path)) drop(path);
-    const changed: { path: string; stamp: string }[] = [];
-    for (const [index, path] of paths.entries()) {
-      const stamp = stampOf(root, path);
-      if (stamp === null) drop(path);
-      else if (files.get(path)?.stamp !== stamp) changed.push({ path, stamp });
-      if (index % 200 === 199) yield;
-    }
-    // Code before data: it is what is asked for, and there may be no room for both.
-    changed.sort((a, b) => Number(chunker.knows(b.path)) - Number(chunker.knows(a.path)));
-    isCut = false;
-    for (const { path, stamp } of changed) {
-      drop(path);
-      isCut = corpus.size >= maxChunks || corpus.weight >= maxWeight;
-      if (isCut) break;
-      const chunks = await add(path);
-      files.set(path, { stamp, chunks });
-      changedSinceFit += chunks.length;
-      yield;
-    }
-    isComplete = !isCut;
-  }
-
-  async function add(path: string): Promise<number[]> {
-    const text = textOf(root, path);
-    if (text === null) return [];
-    const lines = text.split('\n');
-    const found = (await chunker.chunks(path, text)) ?? lineWindows({ from: 1, to: lines.length });
-    return found.map((chunk) => {
-      const body = lines.slice(chunk.startLine - 1, chunk.endLine).join('\n');
-      const number = corpus.add([
-        ...weighted(termsOf(path)),
-        ...weighted(termsOf(chunk.name ?? ''), NAME_WEIGHT),
-        ...weighted(termsOf(body)),
-      ]);
-      places.set(number, { ...chunk, path });
-      meaning?.place(number, corpus.counts(number)!);
-      return number;
-    });
-  }
-
-  function drop(path: string): void {
-    const file = files.get(path);
-    if (!file) return;
-    files.delete(path);
-    changedSinceFit += file.chunks.length;
-    for (const chunk of file.chunks) {
-      corpus.remove(chunk);
-      places.delete(chunk);
-      meaning?.forget(chunk);
-    }
-  }
-
-  /** After the first reading, and when the code is no longer what the model was fitted on. */
-  function isFitDue(): boolean {
-    return (isComplete || isCut) && changedSinceFit > (meaning ? Math.max(50, corpus.size / 4) : 0);
-  }
-
-  function learn(): void {
-    if (!fitting) {
-      fitting = fitMeaning(corpus);
-      changedSinceFit = 0;
-    }
-    const { done, value } = fitting.next();
-    if (!done) return;
-    fitting = null;
-    meaning = value;
-    // Files have been read meanwhile.
-    for (const chunk of corpus.chunks())
-      if (meaning && !meaning.has(chunk)) meaning.place(chunk, corpus.counts(chunk)!);
-  }
-
-  function nextReading(): void {
-    reading = listedNext && read(listedNext);
-    listedNext = null;
-  }
-
-  async function work(): Promise<boolean> {
-    const until = performance.now() + SLICE_MS;
-    let hasWorked = false;
-    while (performance.now() < until) {
-      if (reading) {
-        if ((await reading.next()).done) nextReading();
-      } else if (fitting || isFitDue()) learn();
-      else return hasWorked;
-      hasWorked = true;
-    }
-    return hasWorked;
-  }
-
-  function state(): IndexState {
-    if (files.size === 0 && !isComplete) return 'lexical';
-    if (!isComplete || (!meaning && (fitting !== null || isFitDue()))) return 'partial';
-    return reading ? 'stale' : 'ready';
-  }
-
-  function search(query: string, limit: number): CodeHit[] {
-    const terms = [...new Set(termsOf(query))];
-    const scores = new Map<number, number>();
-    const rank = (found: { chunk: number }[], weight: number) => {
-      for (const [index, { chunk }] of found.entries()) {
-        scores.set(chunk, (scores.get(chunk) ?? 0) + weight / (RANK_OFFSET + index));
-      }
-    };
-    rank(corpus.search(terms, CANDIDATES), 1);
-    rank(meaning?.search(corpus.countsOf(terms), CANDIDATES) ?? [], MEANING_WEIGHT);
-    const ranked = best(scores, 2 * CANDIDATES).flatMap(({ chunk }) => places.get(chunk) ?? []);
-    return hitsOf(root, { ranked, terms, limit, corpus });
-  }
-
+  const known: Knowledge = {
+    ...{ root, chunker, maxChunks, maxWeight },
+    ...{ corpus: createCorpus(), files: new Map(), places: new Map(), meaning: null },
+    ...{ reading: null, listedNext: null, fitting: null },
+    ...{ isComplete: false, isCut: false, changedSinceFit: 0 },
+  };
   return {
     get chunks() {
-      return corpus.size;
+      return known.corpus.size;
     },
     get weight() {
-      return corpus.weight;
+      return known.corpus.weight;
     },
     refresh(paths) {
-      if (reading) listedNext = paths;
-      else reading = read(paths);
+      if (known.reading) known.listedNext = paths;
+      else known.reading = readFiles(known, paths);
     },
-    work,
-    isRead: () => reading === null,
-    state,
-    search,
+    work: () => work(known),
+    isRead: () => known.reading === null,
+    state: () => stateOf(known),
+    search: (query, limit) => search(known, { query, limit }),
   };
+}
+
+async function work(known: Knowledge): Promise<boolean> {
+  const until = performance.now() + SLICE_MS;
+  let hasWorked = false;
+  while (performance.now() < until) {
+    if (known.reading) {
+      if ((await known.reading.next()).done) beginNextReading(known);
+    } else if (known.fitting || isFitDue(known)) learn(known);
+    else return hasWorked;
+    hasWorked = true;
+  }
+  return hasWorked;
+}
+
+function beginNextReading(known: Knowledge): void {
+  known.reading = known.listedNext && readFiles(known, known.listedNext);
+  known.listedNext = null;
+}
+
+async function* readFiles(known: Knowledge, paths: readonly string[]): AsyncGenerator<void, void> {
+  const { root, files, chunker, corpus, maxChunks, maxWeight } = known;
+  const present = new Set(paths);
+  for (const path of files.keys()) if (!present.has(path)) dropFile(known, path);
+  const changed: { path: string; stamp: string }[] = [];
+  for (const [index, path] of paths.entries()) {
+    const stamp = stampOf(root, path);
+    if (stamp === null) dropFile(known, path);
+    else if (files.get(path)?.stamp !== stamp) changed.push({ path, stamp });
+    if (index % 200 === 199) yield;
+  }
+  // Code before data: it is what is asked for, and there may be no room for both.
+  changed.sort((a, b) => Number(chunker.knows(b.path)) - Number(chunker.knows(a.path)));
+  known.isCut = false;
+  for (const { path, stamp } of changed) {
+    dropFile(known, path);
+    known.isCut = corpus.size >= maxChunks || corpus.weight >= maxWeight;
+    if (known.isCut) break;
+    const chunks = await addFile(known, path);
+    files.set(path, { stamp, chunks });
+    known.changedSinceFit += chunks.length;
+    yield;
+  }
+  known.isComplete = !known.isCut;
+}
+
+async function addFile(known: Knowledge, path: string): Promise<number[]> {
+  const { corpus, places } = known;
+  const text = textOf(known.root, path);
+  if (text === null) return [];
+  const lines = text.split('\n');
+  const found = (await known.chunker.chunks(path, text)) ?? lineWindows({ from: 1, to: lines.length });
+  return found.map((chunk) => {
+    const body = lines.slice(chunk.startLine - 1, chunk.endLine).join('\n');
+    const number = corpus.add([
+      ...weighted(termsOf(path)),
+      ...weighted(termsOf(chunk.name ?? ''), NAME_WEIGHT),
+      ...weighted(termsOf(body)),
+    ]);
+    places.set(number, { ...chunk, path });
+    known.meaning?.place(number, corpus.counts(number)!);
+    return number;
+  });
+}
+
+function dropFile(known: Knowledge, path: string): void {
+  const file = known.files.get(path);
+  if (!file) return;
+  known.files.delete(path);
+  known.changedSinceFit += file.chunks.length;
+  for (const chunk of file.chunks) {
+    known.corpus.remove(chunk);
+    known.places.delete(chunk);
+    known.meaning?.forget(chunk);
+  }
+}
+
+/** After the first reading, and when the code is no longer what the model was fitted on. */
+function isFitDue({ isComplete, isCut, changedSinceFit, meaning, corpus }: Knowledge): boolean {
+  return (isComplete || isCut) && changedSinceFit > (meaning ? Math.max(50, corpus.size / 4) : 0);
+}
+
+function learn(known: Knowledge): void {
+  const { corpus } = known;
+  if (!known.fitting) {
+    known.fitting = fitMeaning(corpus);
+    known.changedSinceFit = 0;
+  }
+  const { done, value: meaning } = known.fitting.next();
+  if (!done) return;
+  known.fitting = null;
+  known.meaning = meaning;
+  // Files have been read meanwhile.
+  for (const chunk of corpus.chunks())
+    if (meaning && !meaning.has(chunk)) meaning.place(chunk, corpus.counts(chunk)!);
+}
+
+function stateOf(known: Knowledge): IndexState {
+  const { files, isComplete, meaning, fitting, reading } = known;
+  if (files.size === 0 && !isComplete) return 'lexical';
+  if (!isComplete || (!meaning && (fitting !== null || isFitDue(known)))) return 'partial';
+  return reading ? 'stale' : 'ready';
+}
+
+function search(
+  { root, corpus, meaning, places }: Knowledge,
+  { query, limit }: { query: string; limit: number },
+): CodeHit[] {
+  const terms = [...new Set(termsOf(query))];
+  const scores = new Map<number, number>();
+  const rank = (found: { chunk: number }[], weight: number) => {
+    for (const [index, { chunk }] of found.entries()) {
+      scores.set(chunk, (scores.get(chunk) ?? 0) + weight / (RANK_OFFSET + index));
+    }
+  };
+  rank(corpus.search(terms, CANDIDATES), 1);
+  rank(meaning?.search(corpus.countsOf(terms), CANDIDATES) ?? [], MEANING_WEIGHT);
+  const ranked = best(scores, 2 * CANDIDATES).flatMap(({ chunk }) => places.get(chunk) ?? []);
+  return hitsOf(root, { ranked, terms, limit, corpus });
 }
 
 /** In the files as they are now: what has gone is no answer. */
