@@ -28,8 +28,8 @@ export const COMMANDS: readonly CommandSpec[] = [
     group: 'Run',
     summary: 'Tell a session something without stopping it.',
     details:
-      'The next brief quotes it, once. An agent that runs is told at once if it uses the tools of Pulse: beside their ' +
-      'next answer. With --answer it is the reply to what a stopped session asked, and the session goes on.',
+      'The next brief quotes it, once. A running agent gets it with the next answer of one of the tools of Pulse, if it ' +
+      'uses them. With --answer it is the reply to what a stopped session asked, and the session continues.',
     examples: ['pulse note last "Leave the public API as it is."', 'pulse note 3f2c "Port 8080." --answer'],
     load: () => import('./commands/note.ts'),
   },
@@ -38,13 +38,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     group: 'Run',
     summary: 'Open the HTTP API and run the sessions that are started on it.',
     details:
-      'It goes on with the sessions that the last `pulse serve` of this state directory had in hand. Told to stop, it ' +
+      'It continues the sessions that the last `pulse serve` of this state directory ran. When it is asked to stop, it ' +
       'ends their agents and gives the sessions back; they stay running for the next start.\n' +
       'Every change, and beyond loopback every request, needs the token, which is in the file `token` of the state directory.',
     options: [
       { name: 'port', value: 'integer', placeholder: 'N', help: 'Listen on this port (3002).' },
       { name: 'host', value: 'text', placeholder: 'ADDRESS', help: 'Listen on this address (127.0.0.1).' },
-      { name: 'adopt', help: 'Go on with every session of this machine that nobody runs.' },
+      { name: 'adopt', help: 'Continue every session of this machine that nobody runs.' },
     ],
     examples: ['pulse serve', 'pulse serve --port 4000 --adopt'],
     load: () => import('./commands/serve.ts'),
@@ -55,8 +55,8 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: 'Run attempts of sessions that are driven elsewhere.',
     details:
       'For a fleet: all hosts share one PostgreSQL (PULSE_DATABASE_URL) and a git remote. A session whose config has ' +
-      '`labels` is worked on by daemons that have all of them, in clones of their own; results come back by the remote.\n' +
-      'Told to stop, it ends its agents and gives their attempts back.',
+      '`labels` is worked on by daemons that have all of them, in their own clones; results come back by the remote.\n' +
+      'When it is asked to stop, it ends its agents and gives their attempts back.',
     options: [
       {
         name: 'labels',
@@ -87,7 +87,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'watch',
     group: 'Look',
     summary: 'Follow a session without touching it (default: the newest that runs).',
-    details: 'Ctrl-C stops watching; the session goes on.',
+    details: 'Ctrl-C stops watching; the session continues.',
     arguments: [{ ...SESSION, isOptional: true }],
     load: () => import('./commands/watch.ts'),
   },
@@ -186,8 +186,8 @@ export const COMMANDS: readonly CommandSpec[] = [
     group: 'Set up',
     summary: 'Serve the session tools to an assistant, over stdin and stdout (MCP).',
     details:
-      'For the configuration of an MCP client, not for a terminal: docs/mcp.md shows how. Sessions started here get a ' +
-      'runner of their own and go on when the assistant is closed.',
+      'For the configuration of an MCP client, not for a terminal: docs/mcp.md shows how. Sessions started here get their ' +
+      'own runner and continue when the assistant is closed.',
     examples: ['claude mcp add pulse -- pulse mcp'],
     load: () => import('./commands/mcp.ts'),
   },
@@ -201,7 +201,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'tool',
     group: 'For agents',
-    summary: 'Call a tool of the run this command stands in.',
+    summary: 'Call a tool of the run in which this command is.',
     details: 'Prints {"ok": …, "output": …, "reasons": […]}; exit 0 when ok, 1 when not, 2 outside a run.',
     arguments: [
       { name: 'NAME', help: 'The tool.' },
@@ -213,7 +213,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'demo',
     group: 'Set up',
-    summary: 'Show a whole session with a built-in agent, in a folder of its own.',
+    summary: 'Show a whole session with a built-in agent, in a temporary folder.',
     isHidden: true,
     load: () => import('./commands/demo.ts'),
   },

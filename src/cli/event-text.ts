@@ -35,7 +35,7 @@ function describe(event: PulseEvent, style: Style): string {
     case 'note.added':
       return `note from ${word('actor')}: ${word('text')}`;
     case 'note.delivered':
-      return style.dim('the agent is told of the note');
+      return style.dim('the agent gets the note');
     case 'iteration.planned':
       return style.dim(
         `planned${data.unit ? ` ${word('unit')}` : ''}, context ${word('anchorStrategy') || 'none'}`,
@@ -67,7 +67,7 @@ function describe(event: PulseEvent, style: Style): string {
     case 'branch.followed':
       return `${word('branch')} has followed to ${word('head').slice(0, 7)}`;
     case 'branch.adopted':
-      return `${word('branch')} was moved to ${word('at').slice(0, 7)}: the work goes on top of it`;
+      return `${word('branch')} was moved to ${word('at').slice(0, 7)}: the work is put on top of it`;
     case 'worktree.kept':
       return style.yellow(`kept ${word('path')}: ${word('reason')}`);
     case 'iteration.settled':

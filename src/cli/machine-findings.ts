@@ -144,7 +144,7 @@ async function* store({ environment }: Examination, { database }: Home): AsyncGe
         level: 'warn',
         subject,
         text: `${id} is running (no runner)`,
-        hint: `pulse resume ${id} goes on, pulse abort ${id} ends it.`,
+        hint: `pulse resume ${id} continues it, pulse abort ${id} ends it.`,
       };
     }
   } catch (error) {

@@ -62,7 +62,7 @@ export function findCommand(name: string, commands: readonly CommandSpec[]): Com
   );
 }
 
-/** Commands of the contract that a later version brings. */
+/** Commands that a later version brings. */
 function isPlanned(name: string): boolean {
   const words = 'bead swarm mail reserve release context notify';
   return words.split(' ').includes(name);

@@ -40,7 +40,7 @@ export function canAsk({ isJson, stderr }: Output): boolean {
 
 /** Shows the settings that would be trusted and waits for a word. Anything but yes is no. */
 export async function isAgreed(output: Output, file: ProjectSettings): Promise<boolean> {
-  output.talk(`${sanitizeForTerminal(file.path)} was written by whoever wrote the repository. It would`);
+  output.talk(`${sanitizeForTerminal(file.path)} was written by the author of the repository. It would`);
   for (const line of trustLines(file)) output.talk(`  ${line}`);
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));

@@ -40,14 +40,14 @@ export function nextCommand(
     case 'running':
       return isDriven
         ? { label: 'follow', command: `pulse watch ${name}` }
-        : { label: 'go on', command: resume };
+        : { label: 'continue', command: resume };
   }
   const other = decisionCommand(standing, name);
   if (other) return other;
   const limit = higherLimit(standing);
-  if (limit) return { label: 'go on', command: `${resume} ${limit}` };
+  if (limit) return { label: 'continue', command: `${resume} ${limit}` };
   if (ASKING.has(standing.stop_reason)) return { label: 'answer', command: `${resume} --answer "…"` };
-  return { label: standing.stop_reason === 'unresolved_issues' ? 'accept' : 'go on', command: resume };
+  return { label: standing.stop_reason === 'unresolved_issues' ? 'accept' : 'continue', command: resume };
 }
 
 const ASKING: ReadonlySet<StopReason | null> = new Set<StopReason>([

@@ -22,7 +22,7 @@ export function listOperations(table: OperationGroup = OPERATIONS): AnyOperation
 
 /** What an assistant is told before it sees the tools. */
 export const INSTRUCTIONS = [
-  'Pulse runs coding agents in loops, each session in a worktree of its own, until the goal is done and verified.',
+  'Pulse runs coding agents in loops, each session in its own worktree, until the goal is done and verified.',
   GOAL_INSTRUCTIONS,
   WORKFLOW_INSTRUCTIONS,
   RESEARCH_INSTRUCTIONS,

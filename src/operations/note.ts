@@ -79,7 +79,9 @@ function refuseEnded({ id, status }: Session): void {
 
 function checkText(text: string): void {
   if (text.trim() === '')
-    throw new PulseError('usage', 'The note is empty.', { hint: 'pulse note ID "what to heed"' });
+    throw new PulseError('usage', 'The note is empty.', {
+      hint: 'pulse note ID "what the agent should know"',
+    });
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_NOTE_BYTES) {
     throw new PulseError('too_large', `The note has ${bytes} bytes; at most ${MAX_NOTE_BYTES} fit.`, {

@@ -72,7 +72,7 @@ export async function verifySession(
   const root = session.project_path;
   const commit = await engine.workspace.branchHead(session);
   if (!commit) {
-    throw new PulseError('not_found', `The branch ${session.branch_name} does not exist any more.`, {
+    throw new PulseError('not_found', `The branch ${session.branch_name} no longer exists.`, {
       hint: `Its last commit was ${evidence[0]?.commit ?? session.base_sha}; git branch can bring it back.`,
     });
   }

@@ -114,7 +114,7 @@ describe('pulse serve', () => {
     await first.ended;
     agent.release();
     const second = await startServer();
-    expect(second.output()).toContain(`${id}: goes on`);
+    expect(second.output()).toContain(`${id}: continues`);
     await until('it is complete', async () => (await status(second, id)) === 'complete');
     await stop(second);
   });
@@ -150,7 +150,7 @@ describe('pulse serve', () => {
     agent.release();
 
     const modest = await startServer();
-    expect(modest.output()).not.toContain('goes on');
+    expect(modest.output()).not.toContain('continues');
     expect(await status(modest, id)).toBe('running');
     await stop(modest);
     const adopting = await startServer('--adopt');

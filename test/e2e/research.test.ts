@@ -83,7 +83,7 @@ describe('the example', () => {
       "The metric's pattern matched 2 times, not once.",
       'The held-out confirm command does not agree.',
       'runtime: RangeError: Invalid typed array length',
-      '6 broke, to be mended: syntax: SyntaxError',
+      '6 broke, to be fixed: syntax: SyntaxError',
       '! 6 surprising: Better by',
     ]) {
       expect(output).toContain(reason);

@@ -55,7 +55,7 @@ describe.skipIf(!existsSync(SCRIPT))('on a terminal', () => {
     await until('it asks', () => screen().includes('[d]etach'));
     type('\x03');
     expect(await exit).toBe(0);
-    expect(screen()).toContain('Detached; the session goes on.');
+    expect(screen()).toContain('Detached; the session continues.');
     await until('the session completes', async () => {
       const { json } = await scene.pulse(['list', '--json']);
       return (json[0] as unknown as { sessions: { status: string }[] }).sessions[0]?.status === 'complete';

@@ -61,7 +61,7 @@ describe('an experiment in a followed session', () => {
       '! 3 surprising: It is all made up.',
     ]);
     expect(line('iteration.settled', { outcome: 'continued', reason: 'syntax: SyntaxError: oh' })).toEqual([
-      '↻ 3 broke, to be mended: syntax: SyntaxError: oh',
+      '↻ 3 broke, to be fixed: syntax: SyntaxError: oh',
     ]);
     expect(line('iteration.settled', { outcome: 'kept' })).toEqual([]);
   });

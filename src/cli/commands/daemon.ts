@@ -23,6 +23,6 @@ export async function run({ input, output, environment, pulse: more }: CommandCo
   const say = (text: string): void => output.talk(`${new Date().toISOString()} ${text}`);
   say(`Takes attempts for ${named.join(', ')}`);
   await pulse.daemon({ labels: named, concurrency: input.number('concurrency') ?? 1, say }, stop.signal);
-  say(`${stoppedBy}: stopped; what was under way goes on elsewhere`);
+  say(`${stoppedBy}: stopped; its attempts continue elsewhere`);
   return 128 + constants.signals[stoppedBy];
 }

@@ -16,8 +16,8 @@ export async function run(context: CommandContext): Promise<number> {
   );
   if (next === 'run') await launchRunner(pulse, session, context);
   if (output.isJson) output.json({ session });
-  else if (next === 'run') output.data(`${session.id} goes on with the answer.`);
-  else if (session.status === 'running') output.data(`${session.id} is told with its next brief, or sooner.`);
-  else output.data(`${session.id} is told when it goes on: pulse resume ${session.id}`);
+  else if (next === 'run') output.data(`${session.id} continues with the answer.`);
+  else if (session.status === 'running') output.data(`${session.id} gets it with its next brief, or sooner.`);
+  else output.data(`${session.id} gets it when it continues: pulse resume ${session.id}`);
   return 0;
 }

@@ -10,6 +10,6 @@ export async function run(context: CommandContext): Promise<number> {
   const { session } = await pulse.pause(sessionId, { now });
   if (output.isJson) output.json({ session });
   else if (session.status === 'paused') output.data(`${session.id} is paused.`);
-  else output.data(`${session.id} pauses ${now ? 'now' : 'after the iteration in hand'}.`);
+  else output.data(`${session.id} pauses ${now ? 'now' : 'after the current iteration'}.`);
   return 0;
 }

@@ -47,7 +47,7 @@ export async function run({ input, output, environment, pulse: more }: CommandCo
   output.talk(`The token is in ${pulse.home.token}`);
   output.talk(`  curl -H "Authorization: Bearer $(cat ${pulse.home.token})" ${server.url}/api/pulse`);
   if (!isLoopback(host)) output.talk('It can be reached from other machines: every request needs the token.');
-  for (const id of server.adopted) say(`${id}: goes on`);
+  for (const id of server.adopted) say(`${id}: continues`);
 
   const signal = await told;
   say(`${signal}: stopping; sessions stay running and go on at the next start`);

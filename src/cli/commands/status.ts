@@ -57,7 +57,7 @@ async function showAll(pulse: Reader, output: Output): Promise<number> {
       lines.length > 0 ? '\nNothing is running.' : 'Nothing is running. pulse list shows what was.',
     );
   if (counts.no_runner > 1)
-    output.talk('\nhint: pulse serve --adopt goes on with all that nobody runs, for as long as it runs.');
+    output.talk('\nhint: pulse serve --adopt continues all that nobody runs, for as long as it runs.');
   return 0;
 }
 

@@ -51,7 +51,7 @@ export async function followSession(follow: Follow): Promise<number> {
     };
     let isAway = false;
     const onAway = ({ message }: PulseError): void => {
-      if (!isAway) view.say(`The store is away: ${message} The session goes on, and so does this view.`);
+      if (!isAway) view.say(`The store is away: ${message} The session continues, and so does this view.`);
       isAway = true;
     };
     const options = { after, signal: leaving.signal, onQuiet, onAway };
@@ -87,15 +87,15 @@ export function detached(
     output.json({ type: 'session.detached', session });
     return 0;
   }
-  output.talk(isWatching ? 'Stopped watching; the session goes on.' : 'Detached; the session goes on.');
+  output.talk(isWatching ? 'Stopped watching; the session continues.' : 'Detached; the session continues.');
   output.talk(`  pulse watch ${session.id}`);
   return 0;
 }
 
 function tellGone({ pulse, session, output }: Follow): void {
   const { style } = output.stderr;
-  output.talk(`${style.red('error:')} Nobody runs session ${session.id} any more.`);
-  output.talk(`${style.cyan('hint:')} pulse resume ${session.id} goes on.`);
+  output.talk(`${style.red('error:')} Nobody runs session ${session.id} now.`);
+  output.talk(`${style.cyan('hint:')} pulse resume ${session.id} continues it.`);
   output.talk(`      What happened is in ${runnerLog(pulse, session.id)}`);
 }
 

@@ -14,7 +14,8 @@ export const show = define({
   tool: {
     name: 'pulse_status',
     title: 'Show a session',
-    description: 'How a session stands: status, why it stopped, its newest iterations, and what to do next.',
+    description:
+      'The state of a session: status, why it stopped, its newest iterations, and what to do next.',
   },
 });
 
@@ -63,7 +64,7 @@ export const showEvidence = define({
 
 export const showContext = define({
   name: 'show context',
-  summary: 'Show what the agent was told.',
+  summary: 'Show the brief that the agent got.',
   access: 'read',
   fields: {
     sessionId,
@@ -71,14 +72,14 @@ export const showContext = define({
   },
   tool: {
     name: 'pulse_context',
-    title: 'Show what the agent was told',
+    title: 'Show the brief that the agent got',
     description: 'The newest iteration’s brief and anchor, and the newest turns of the session.',
   },
 });
 
 export const pause = define({
   name: 'pause',
-  summary: 'Pause a session after the iteration in hand.',
+  summary: 'Pause a session after the current iteration.',
   access: 'change',
   fields: {
     sessionId,
@@ -92,7 +93,7 @@ export const pause = define({
   tool: {
     name: 'pulse_pause',
     title: 'Pause a session',
-    description: 'Pause a session after the iteration in hand; pulse_resume goes on.',
+    description: 'Pause a session after the current iteration; pulse_resume continues it.',
     isIdempotent: true,
   },
 });
@@ -123,9 +124,9 @@ export const note = define({
   access: 'person',
   fields: {
     sessionId,
-    text: required(text(LONG_TEXT, { help: 'What to heed.', argument: 'TEXT' })),
+    text: required(text(LONG_TEXT, { help: 'What the agent should know.', argument: 'TEXT' })),
     isAnswer: flag({
-      help: 'It answers what a stopped session asked: the session goes on.',
+      help: 'It answers what a stopped session asked: the session continues.',
       option: 'answer',
     }),
   },
@@ -136,7 +137,7 @@ export const note = define({
     title: 'Tell a session something',
     description:
       'Steer a session without stopping it: the next brief quotes the note, and a running agent that uses the tools of ' +
-      'Pulse is told at once. With isAnswer it is the reply to what a stopped session asked. Only on a person’s word.',
+      'Pulse gets it at once. With isAnswer it is the reply to what a stopped session asked. Only on a person’s word.',
   },
 });
 

@@ -55,7 +55,7 @@ export const verify = texts(COMMAND_LENGTH, {
   option: 'verify CMD',
 });
 export const setup = texts(COMMAND_LENGTH, {
-  help: 'Shell commands that make a fresh worktree usable (told by the lockfile).',
+  help: 'Shell commands that make a fresh worktree usable (default: by the lockfile).',
   option: 'setup CMD',
 });
 
@@ -116,7 +116,7 @@ export const startFields = {
     option: 'record',
     on: ['cli'],
   }),
-  chatId: reference({ help: 'A chat that is told.', on: ['http'] }),
-  phoneNumber: text(50, { help: 'A phone that is told.', on: ['http'] }),
-  discordThreadId: reference({ help: 'A thread that is told.', on: ['http'] }),
+  chatId: reference({ help: 'A chat to notify.', on: ['http'] }),
+  phoneNumber: text(50, { help: 'A phone to notify.', on: ['http'] }),
+  discordThreadId: reference({ help: 'A thread to notify.', on: ['http'] }),
 };

@@ -59,7 +59,7 @@ export const sessionOperations = {
     run: async (operations, { sessionId, ...how }) => ({ session: await pause(operations, sessionId, how) }),
     view: SessionAnswer,
     tell({ session }, { input: { now } }) {
-      const when = now ? 'now' : 'after the iteration in hand';
+      const when = now ? 'now' : 'after the current iteration';
       const text = session.status === 'paused' ? 'is paused' : `pauses ${when}`;
       return { text: `${session.id} ${text}.`, data: { session: boundedSession(session) } };
     },
@@ -73,7 +73,7 @@ export const sessionOperations = {
     run: (operations, { sessionId, ...input }) => note(operations, sessionId, input),
     view: SessionAnswer,
     tell({ session, next }) {
-      const told = next === 'run' ? 'goes on with the answer' : 'has the note';
+      const told = next === 'run' ? 'continues with the answer' : 'has the note';
       return { text: `${session.id} ${told}.`, data: { session: boundedSession(session) } };
     },
   }),

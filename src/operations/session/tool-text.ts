@@ -146,7 +146,7 @@ export function startedText({ session, notes }: Started, next: string): Told {
 /** `tool`: what shows how it goes on. */
 export function goesOnText(session: Session, tool: string): Told {
   return {
-    text: `${session.id} goes on.\nnext: ${tool}, with waitSeconds`,
+    text: `${session.id} continues.\nnext: ${tool}, with waitSeconds`,
     data: { session: boundedSession(session) },
   };
 }

@@ -138,7 +138,7 @@ export const SessionViewAnswer = z.object({
   doing: z
     .object({ text: z.string(), since: time, lastSign: time })
     .nullable()
-    .describe('What goes on at this moment: setup, the agent, a check, a measurement.'),
+    .describe('What happens at this moment: setup, the agent, a check, a measurement.'),
   unresolved: z
     .array(z.object({ pulse: z.string(), issue: z.string(), reason: z.string() }))
     .describe("What a workflow's pulses were accepted with although it was not resolved."),

@@ -38,7 +38,7 @@ export const start = define({
     name: 'pulse_start',
     title: 'Start a session',
     description:
-      'Start a session: an agent works towards the goal in the background, on a branch of its own, one iteration after ' +
+      'Start a session: an agent works towards the goal in the background, on its own branch, one iteration after ' +
       'the other, until it is done and the verify commands agree. Returns at once with the session id.',
   },
 });

@@ -19,7 +19,7 @@ export const researchCommand: CommandSpec = {
   summary: 'Push a metric: try changes one by one, measure them, keep what truly helps.',
   details:
     'start FILE: takes a research.yaml; reads the baseline, then runs one experiment after the other.\n' +
-    'show ID: the experiments, the plot and where it stands.\n' +
+    'show ID: the experiments, the plot and the best so far.\n' +
     'report ID: one HTML page with plot, table, kept diffs and what did not work.\n' +
     'finish ID --implement | --pause | --done: what becomes of the findings; the session itself does not change.',
   arguments: [

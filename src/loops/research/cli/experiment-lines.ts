@@ -64,7 +64,7 @@ function settled(data: Record<string, unknown>, unit: string | null, { style, co
   const reason = String(data.reason ?? '');
   if (data.outcome === 'continued') {
     return [
-      style.yellow(shorten(`↻ ${number} broke, to be mended: ${sanitizeLine(crashLine(reason))}`, columns)),
+      style.yellow(shorten(`↻ ${number} broke, to be fixed: ${sanitizeLine(crashLine(reason))}`, columns)),
     ];
   }
   if (data.outcome === 'blocked') {

@@ -48,7 +48,7 @@ export const show = define({
   tool: {
     name: 'pulse_research_show',
     title: 'Show research',
-    description: 'How research stands: baseline, experiments, the best so far, and what to do next.',
+    description: 'The state of research: baseline, experiments, the best so far, and what to do next.',
   },
 });
 

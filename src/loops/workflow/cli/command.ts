@@ -26,7 +26,7 @@ export const workflowCommand: CommandSpec = {
     'start PLAN: takes a plan (YAML or JSON) and waits for its approval; --yes approves it at once.\n' +
     'approve ID: the plan is good; with --plan FILE an edited one, for pulses that were not started.\n' +
     'extension ID --approve | --deny: a pulse asked for another run.\n' +
-    'stop ID: end the agent now and keep its work on the branch of the pulse; pulse resume begins it anew.\n' +
+    'stop ID: end the agent now and keep its work on the branch of the pulse; pulse resume starts it again.\n' +
     'review ID --approve [--merge ff|merge|squash|pr] | --reject TEXT: merge it, or say what is missing.\n' +
     'baseline ID [refresh]: what was wrong before the first pulse and is held against none.\n' +
     'show ID: the plan, its pulses and what they wait for.',

@@ -35,7 +35,7 @@ export async function run(context: CommandContext): Promise<number> {
   const word = input.argument('WHAT');
   if (word !== undefined && action !== 'baseline') {
     throw new PulseError('usage', `pulse workflow ${action} does not take "${word}".`, {
-      hint: 'A goal of several words stands in quotation marks.',
+      hint: 'Put a goal of several words in quotation marks.',
     });
   }
   return await actions[action]();
@@ -79,7 +79,7 @@ async function stop(pulse: Pulse, { output }: CommandContext, target: string): P
   if (output.isJson) output.json({ session });
   else
     output.data(
-      `${session.id} stops now; what the pulse has is kept on its branch. pulse resume ${session.id} goes on.`,
+      `${session.id} stops now; what the pulse has is kept on its branch. pulse resume ${session.id} continues it.`,
     );
   return 0;
 }

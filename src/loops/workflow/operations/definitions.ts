@@ -57,7 +57,7 @@ export const show = define({
   tool: {
     name: 'pulse_workflow_status',
     title: 'Show a workflow',
-    description: 'How a workflow stands: its pulses, why it stopped, and what to do next.',
+    description: 'The state of a workflow: its pulses, why it stopped, and what to do next.',
   },
 });
 
@@ -78,7 +78,7 @@ export const approve = define({
     plan: object({ help: 'An edited plan, for pulses that were not started.', option: 'plan FILE' }),
   },
   runsSession: () => true,
-  http: post('/api/workflows/{id}/approve', 'It goes on.'),
+  http: post('/api/workflows/{id}/approve', 'It continues.'),
   tool: {
     name: 'pulse_workflow_approve',
     title: 'Approve a plan',
@@ -104,7 +104,7 @@ export const decideExtension = define({
     ),
   },
   runsSession: () => true,
-  http: post('/api/workflows/{id}/extension', 'It goes on.'),
+  http: post('/api/workflows/{id}/extension', 'It continues.'),
   tool: {
     name: 'pulse_workflow_extension',
     title: 'Decide about an extension',
@@ -122,7 +122,7 @@ export const stop = define({
     name: 'pulse_workflow_stop',
     title: 'Stop a workflow',
     description:
-      'End the agent now; what the pulse has is kept on its branch, and the session is paused. pulse_resume begins the pulse anew.',
+      'End the agent now; what the pulse has is kept on its branch, and the session is paused. pulse_resume starts the pulse again.',
     isIdempotent: true,
   },
 });
@@ -139,12 +139,12 @@ export const review = define({
       option: 'merge HOW',
     }),
     reject: text(LONG_TEXT, {
-      help: 'What is missing; it becomes a pulse of its own.',
+      help: 'What is missing; it becomes a new pulse.',
       option: 'reject TEXT',
     }),
   },
   runsSession: () => true,
-  http: post('/api/workflows/{id}/review', 'It is merged, or goes on.'),
+  http: post('/api/workflows/{id}/review', 'It is merged, or continues.'),
   tool: {
     name: 'pulse_workflow_review',
     title: 'Review a workflow',

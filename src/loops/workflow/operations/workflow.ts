@@ -271,7 +271,7 @@ export async function refreshBaseline(
   if (session.status === 'running' || pulses.some(({ status }) => status === 'running')) {
     throw new PulseError(
       'invalid_transition',
-      'A pulse is in hand: its changes would become part of the baseline.',
+      'A pulse is running: its changes would become part of the baseline.',
       {
         hint: `pulse workflow stop ${session.id} first.`,
       },
