@@ -119,7 +119,7 @@ const USER_CONFIG_NAMES = ['config.yaml', 'config.yml', 'config.json'];
 export const PROJECT_CONFIG_NAMES = ['.pulse/config.yaml', '.pulse/config.yml', '.pulse/config.json'];
 
 /**
- * Reads the settings that hold in `directory` (a repository's root), trusted or not: whatever acts on them takes
+ * Reads the settings that hold in `directory` (a repository's root), trusted or not. Code that acts on them uses
  * `loadTrustedConfig` instead. Throws `invalid_config` naming file and key.
  */
 export async function loadConfig(directory: string | null, environment: NodeJS.ProcessEnv): Promise<Config> {

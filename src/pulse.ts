@@ -68,7 +68,7 @@ export interface PulseOptions {
   loops?: readonly LoopModule[];
   /** What other loops contribute to the table; each surface shows it, TypeScript has it by `call`. */
   operations?: OperationGroup;
-  /** Told of each durable transaction, each git process and each question to a kept one; for whoever counts. */
+  /** Called for each durable transaction, each git process and each question to a kept one, to count them. */
   onCommit?: (label: string) => void;
   onGit?: (args: string[], what: 'process' | 'question') => void;
   /** Told, once a store is open, when another process has kept it waiting for two seconds, and which. */
@@ -97,11 +97,11 @@ export interface PulseHost extends AsyncDisposable {
   figures(): Promise<Figures>;
   /** Deletes what has outlived its use in the repository and at the remotes of its sessions. */
   collect(root: string): Promise<Collected>;
-  /** What nobody needs any more goes: see docs/guide.md. It is also done by itself, every few hours. */
+  /** Removes what is no longer needed: see docs/day-to-day.md, Cleaning up. It also runs by itself, every few hours. */
   retire(): Promise<Retired>;
   /** Does the work of a request that has a key, or gives the answer it was given before. */
   runIdempotent(request: RequestKey, work: KeyedWork): Promise<StoredAnswer>;
-  /** The sessions that the `serve` of this name has in hand. */
+  /** The sessions that the `serve` of this name runs. */
   servedSessions(servedBy: string): ServedSessions;
 }
 
@@ -229,7 +229,7 @@ async function ownToken({ token }: Home): Promise<string[]> {
 const PROGRAM_DIRECTORY = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const PULSE_PROGRAM = join(PROGRAM_DIRECTORY, 'bin/pulse.js');
 
-/** A `pulse` for agents' shells that is this very Pulse, whatever is or is not on the PATH. */
+/** A `pulse` for agents' shells that is this very Pulse, even if another one is on the PATH. */
 async function writeShim(directory: string): Promise<void> {
   const path = join(directory, 'pulse');
   const content = `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(PULSE_PROGRAM)} "$@"\n`;

@@ -131,8 +131,8 @@ describe('what is written', () => {
     expect(pages.flatMap((path) => linesWith(read(path), hard, path))).toEqual([]);
   });
 
-  it('by a program for people and agents has them too', () => {
-    expect(sources.flatMap((path) => linesWith(codeOf(path), hard, path))).toEqual([]);
+  it('in the code has them too, in texts and in comments', () => {
+    expect(sources.flatMap((path) => linesWith(read(path), hard, path))).toEqual([]);
   });
 
   it('never tells anyone to fetch the stranger’s package that has our short name', () => {

@@ -14,7 +14,7 @@ export const readBody: MiddlewareHandler<ApiEnv> = async (c, next) => {
   if (bytes > DISCARDED_BYTES) c.header('Connection', 'close');
   if (bytes > MAX_BODY_BYTES) throw tooLarge();
   const headers = new Headers(raw.headers);
-  // Whoever sends nothing has sent no JSON either, whatever its client says about the type.
+  // An empty body is not JSON, even if the client names that type.
   if (bytes === 0) headers.delete('content-type');
   const body = bytes === 0 ? undefined : Buffer.concat(chunks);
   c.req.raw = new Request(raw.url, { method: raw.method, headers, body });

@@ -18,7 +18,7 @@ export interface OperationRoutes {
   take?: TransactionHook;
 }
 
-/** As events record whoever asks over HTTP. */
+/** The actor that events record for requests over HTTP. */
 const BY = { actor: 'api', createdBy: 'api' } as const;
 
 const KeyHeaders = z.object({

@@ -1,4 +1,4 @@
-/** Everything behind the port: the app, the runners of the sessions started on it, and those it had in hand before. */
+/** Everything behind the port: the app, the runners of the sessions started on it, and of those it ran before. */
 import { readFileSync } from 'node:fs';
 import { createMcpHandler } from '../mcp/handler.ts';
 import type { Pulse } from '../pulse.ts';
@@ -14,7 +14,7 @@ export interface ServeOptions {
   port: number;
   /** `token`: reading needs it on loopback too. */
   reads: 'open' | 'token';
-  /** Sessions to go on with, beside those that the last `serve` of this state directory had in hand. */
+  /** Sessions to continue, beside those that the last `serve` of this state directory ran. */
   adopt: readonly string[];
   say(text: string): void;
 }

@@ -5,7 +5,7 @@ import type { ServedSessions } from '../operations/served-sessions.ts';
 import type { Pulse } from '../pulse.ts';
 
 export interface SessionRunners extends AsyncDisposable {
-  /** Drives the session until it stops. For one that is being driven it only makes sure that it goes on. */
+  /** Drives the session until it stops. For one that is being driven it only makes sure that it continues. */
   run(sessionId: string): void;
   readonly count: number;
 }
@@ -24,7 +24,7 @@ const LOOK_MS = 500;
 const PATIENCE_MS = 10_000;
 const LONGEST_BACKOFF_MS = 60_000;
 
-/** Disposing gives back every lease: agents are ended, sessions stay running for whoever comes next. */
+/** Disposing gives back every lease: agents are ended, sessions stay running for the next `serve`. */
 export function createSessionRunners(options: SessionRunnersOptions): SessionRunners {
   const { say } = options;
   const stop = new AbortController();

@@ -9,7 +9,7 @@ export function readToken({ token }: Home): Promise<string> {
   return readOrMake(token, () => randomBytes(32).toString('base64url'));
 }
 
-/** Names the `serve` of this state directory in the store, whatever the host is called today. */
+/** Names the `serve` of this state directory in the store, independent of the host's present name. */
 export function readServeId({ serveId }: Home): Promise<string> {
   return readOrMake(serveId, randomUUID);
 }

@@ -71,7 +71,7 @@ function report(output: Output, error: PulseError): number {
   return error.exitCode;
 }
 
-/** `pulse list | head -1` ends without a word, and a terminal that is gone does not crash whoever writes to it. */
+/** `pulse list | head -1` ends without a word, and a closed terminal does not crash the program that writes to it. */
 function leaveQuietlyWithoutReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,4 +1,4 @@
-/** `pulse status`: every session that a person should know of, why it stands where it does, and what goes on with it. */
+/** `pulse status`: every session that a person should know of, why it stopped, and the command that continues it. */
 import { ATTENTION_GROUPS, type AttentionGroup } from '../domain/attention.ts';
 import { formatDuration } from '../domain/durations.ts';
 import { nextCommand } from '../domain/next-command.ts';

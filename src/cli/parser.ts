@@ -1,4 +1,4 @@
-/** Turns the command line into a command and its input. Throws `usage` for whatever the table does not know. */
+/** Turns the command line into a command and its input. Throws `usage` for what the table does not know. */
 import { parseDuration } from '../domain/durations.ts';
 import { isPulseError, PulseError } from '../domain/errors.ts';
 import type { ArgumentSpec, CommandSpec, OptionSpec } from './command-spec.ts';

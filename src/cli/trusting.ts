@@ -1,4 +1,4 @@
-/** The question whether a repository's own config may be believed, asked of whoever sits at the terminal. */
+/** The question whether a repository's own config may be believed, asked at the terminal. */
 import { createInterface } from 'node:readline/promises';
 import type { ProjectSettings } from '../config.ts';
 import { isPulseError } from '../domain/errors.ts';

@@ -30,7 +30,7 @@ export interface ProgressLine {
 export type LastOutcome =
   | { kind: 'continued'; summary: string | null; commit: string | null }
   | { kind: 'rejected'; failures: readonly { command: string; exit: number | null; outputTail: string }[] }
-  /** COMPLETE was only inferred: this run confirms it or goes on. */
+  /** COMPLETE was only inferred: this run confirms it or continues the work. */
   | { kind: 'unconfirmed' }
   | { kind: 'blocked'; reason: string | null }
   | { kind: 'timeout'; limit: 'idle' | 'hard'; recoveryRef: string | null }

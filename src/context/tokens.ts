@@ -46,7 +46,7 @@ function remembering(
 }
 
 /**
- * The tokenizer first cuts a text into pieces, and no piece goes on behind a line break unless white space or a slash
+ * The tokenizer first cuts a text into pieces, and no piece continues after a line break unless white space or a slash
  * follows it. So lines can be counted one by one, and those of the last brief are most of the next one's.
  */
 export function countByLines(count: TokenCounter): TokenCounter {

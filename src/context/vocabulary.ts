@@ -1,7 +1,7 @@
 /**
  * Byte-pair counts from a vocabulary in the published `.tiktoken` format, kept as bytes. As strings in a map it takes
- * seventy megabytes, and whatever Pulse holds is paid for with every process that it starts: a fork copies the page
- * tables.
+ * seventy megabytes, and all memory of Pulse is paid for with every process that it starts: a fork copies the
+ * page tables.
  */
 export interface Vocabulary {
   /** How many tokens these bytes of one piece are. */

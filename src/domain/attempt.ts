@@ -56,7 +56,7 @@ export const attemptSpecSchema = z.object({
   branch: z.string(),
   agent: z.string(),
   command: z.string().nullable(),
-  /** `null` or absent: whichever the agent takes by itself. */
+  /** `null` or absent: the agent's own choice. */
   model: z.string().nullish(),
   /** The agent's own session to go on with. */
   resume: z.string().nullish(),
@@ -137,10 +137,10 @@ export const runReportSchema = z.object({
   nudge: z.object({ finalMessage: z.string(), toolSignal: toolSignalSchema.nullable() }).nullish(),
   usage: usageSchema,
   model: z.string().nullable(),
-  /** What the agent calls its own session, for a run that goes on with it. */
+  /** The agent's name for its own session, for a run that continues it. */
   agentSessionId: z.string().nullish(),
   durationMs: z.number(),
-  /** What the loop judged and accepted during the run. What is committed is this tree, whatever happened afterwards. */
+  /** What the loop judged and accepted during the run. This tree is committed, even if files changed afterwards. */
   accepted: z.object({ tree: z.string(), leftOut: z.array(z.string()).optional() }).nullish(),
   /** The checks that were run to judge it. */
   checks: z.array(verificationRecordSchema).optional(),

@@ -5,7 +5,7 @@ import { PulseError } from './errors.ts';
 export const MOST_REPORTED_TOKENS = 1_000_000_000;
 export const MOST_REPORTED_USD = 1_000_000;
 
-/** Of a run as a whole, whatever its agent prints. */
+/** Of a run as a whole: its agent may print any number. */
 const MOST_TOKENS_OF_RUN = 1_000_000_000_000;
 const MOST_USD_OF_RUN = 1_000_000_000;
 

@@ -14,7 +14,7 @@ export type BreakerEvent = (typeof BREAKER_EVENTS)[number];
 
 export const BREAKER_TRANSITIONS: Record<BreakerState, Record<BreakerEvent, BreakerState>> = {
   closed: { failed: 'closed', given_up: 'open', probed: 'closed', answered: 'closed' },
-  // Whoever was already running may still fail: that is no news.
+  // An attempt that was already running may still fail; that changes nothing.
   open: { failed: 'open', given_up: 'open', probed: 'half_open', answered: 'closed' },
   half_open: { failed: 'open', given_up: 'open', probed: 'half_open', answered: 'closed' },
 };

@@ -20,7 +20,7 @@ export const commanderTargetSchema = z.union(
 );
 export type CommanderTarget = z.infer<typeof commanderTargetSchema>;
 
-/** The same for the same experiment, whoever computes it and how often: a crash makes no second task. */
+/** The same id for the same experiment, however often it is computed: a crash makes no second task. */
 export function experimentTaskId(sessionId: string, experiment: number): string {
   return `cmd_${digest(`${sessionId}/exp-${experiment}`)}`;
 }

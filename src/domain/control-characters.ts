@@ -1,6 +1,6 @@
 /**
- * What a terminal acts on instead of showing it. Everything here takes time in proportion to the text, whatever is
- * written: others wrote it.
+ * What a terminal acts on instead of showing it. Everything here takes time in proportion to the text, for any
+ * text: others wrote it.
  */
 
 const ESC = '\x1b';

@@ -81,7 +81,7 @@ export function isPulseError(error: unknown, code?: ErrorCode): error is PulseEr
   return error instanceof PulseError && (code === undefined || error.code === code);
 }
 
-/** Whatever was thrown, as a PulseError: an unexpected one keeps its message and becomes `internal_error`. */
+/** Turns anything that was thrown into a PulseError; an unexpected error keeps its message as `internal_error`. */
 export function asPulseError(error: unknown): PulseError {
   if (error instanceof PulseError) return error;
   const message = error instanceof Error ? error.message : String(error);

@@ -1,6 +1,6 @@
 /**
- * The command that goes on with a session from where it stands. Every surface that advises one takes it from here, so
- * that what is printed works as it is printed.
+ * The command that continues a session. Every surface that advises one takes it from here, so that it works as it is
+ * printed.
  */
 import type { SessionStatus, StopReason } from './status.ts';
 

@@ -1,4 +1,4 @@
-/** What is going on in an iteration at this moment, read from its newest events: the same for status and live views. */
+/** What happens in an iteration at this moment, from its newest events; the same for status and live views. */
 import type { EventType } from './events.ts';
 
 /** What an attempt tells of itself (`iteration.progress`). */
@@ -43,7 +43,7 @@ interface SeenEvent {
   data: Record<string, unknown>;
 }
 
-/** `newestFirst`: a few are enough. `null`: nothing is in hand. */
+/** `newestFirst`: a few are enough. `null`: nothing runs. */
 export function doingOf(newestFirst: readonly SeenEvent[]): Doing | null {
   const [newest] = newestFirst;
   if (!newest) return null;

@@ -68,7 +68,7 @@ export const SHAPE_RULES: readonly SecretRule[] = [
     name: 'Discord webhook',
     shape: /(?<=\bdiscord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/)\d{5,30}\/[\w-]{8,4096}/g,
   },
-  // The signature of an address that is open to whoever has it.
+  // The signature of an address that opens it for anyone.
   {
     name: 'signed address',
     shape: /(?<=[?&;](?:sig|signature|x-(?:amz|goog)-signature)=)[\w%+/=.~-]{8,4096}/gi,

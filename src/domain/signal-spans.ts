@@ -6,7 +6,7 @@ export type Kind = (typeof KIND)[keyof typeof KIND];
 export type Segment = [start: number, end: number];
 
 /**
- * Marks them in `kinds`; whatever starts first wins. A code span closes at the next run of equally many backticks in
+ * Marks them in `kinds`; the one that starts first wins. A code span closes at the next run of equally many backticks in
  * the same paragraph, else its backticks are text. True: a comment was opened and not closed.
  */
 export function markSpans(text: string, kinds: Uint8Array, segments: readonly Segment[]): boolean {

@@ -50,7 +50,7 @@ function visible(message: string, kinds: Uint8Array, start: number, end: number)
   return text;
 }
 
-/** Tags quoted in inline code go too, then backticks, emphasis and whatever a terminal would act on. */
+/** Tags quoted in inline code go too, then backticks, emphasis and what a terminal would act on. */
 function tidy(text: string): string {
   return text
     .replace(/<\/?(?:signal|anchor_hint|turn_id|reason)>/gi, ' ')

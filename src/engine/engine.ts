@@ -35,7 +35,7 @@ export interface EngineTiming {
   pollMs: number;
   /** The same where this process has it, and only a lost ring of a person's could be missed. */
   quietPollMs: number;
-  /** How long a daemon of a fleet goes on with an attempt while the store is away: others may have taken it over. */
+  /** How long a daemon of a fleet continues an attempt while the store is away: others may have taken it over. */
   absenceMs: number;
 }
 

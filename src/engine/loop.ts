@@ -53,7 +53,7 @@ export interface LoopHooks<Own = unknown> {
   /** Writes the verdict's change. Returns the events that are told with the settled iteration. */
   settle?(db: Db, settlement: Settling<Own> & { ids: IdSource }): Promise<readonly NewEvent[]>;
   afterSettle?(engine: Engine, state: SessionState<Own>): Promise<void>;
-  /** The session ends, or stops, without an iteration in hand. */
+  /** The session ends, or stops, without a live iteration. */
   end?(db: Db, state: SessionState<Own>, stop: Stop): Promise<void>;
   /** A person aborts it. */
   abort?(db: Db, session: Session): Promise<void>;
@@ -98,7 +98,7 @@ export interface Settling<Own = unknown> {
 export interface LiveIteration {
   iteration: IterationHead;
   task: Task;
-  /** `lost`: whoever ran the attempt is dead, gave it back, or its lease is over. */
+  /** `lost`: the owner of the attempt is dead or gave it back, or its lease is over. */
   lease: 'none' | 'held' | 'lost';
   /** The attempt waits for its time (a back-off, a usage limit). */
   isWaiting: boolean;

@@ -34,9 +34,9 @@ export interface HeldAttempt {
   iteration: number;
   /** Names the run in its processes' environment; new for every claim. */
   runId: string;
-  /** Tells whoever looks on what is done now. */
+  /** Shows followers what is done now. */
   enter?: (phase: Phase, command?: string) => void;
-  /** Ends what is done for it; whoever clears up after it goes without. */
+  /** Ends what is done for it. Clearing up afterwards must not depend on it. */
   signal?: AbortSignal;
 }
 
@@ -86,8 +86,8 @@ export interface Workspace {
   /** Throws away what was done to the worktree since the unit's commit. */
   restore(attempt: HeldAttempt, unit: UnitCommit): Promise<void>;
   /**
-   * Keeps what the worktree holds beyond `startSha` under the attempt's recovery ref, as far as that can be done: whoever
-   * comes next tries again. Returns what a person should know of it.
+   * Keeps what the worktree holds beyond `startSha` under the attempt's recovery ref, as far as that can be done; the next
+   * attempt tries again. Returns what a person should know of it.
    */
   saveLeftovers(attempt: HeldAttempt): Promise<NewEvent[]>;
   /**
@@ -118,7 +118,7 @@ export interface LastAttempt {
 }
 
 export interface AgentHost {
-  /** Runs the agent to its end, whatever the end. Nothing of the run is alive when it returns. */
+  /** Runs the agent to any kind of end. Nothing of the run is alive when it returns. */
   run(attempt: HeldAttempt, listener: RunListener, signal: AbortSignal): Promise<RunReport>;
   /** Whether the agent of this name understands a question; one that plays a part does not. */
   canBeAsked(agent: string): boolean;
@@ -153,7 +153,7 @@ export interface ComposedBrief {
   };
 }
 
-/** Wakes whoever waits for a session. A lost ring costs a slow poll, a doubled one nothing. */
+/** Wakes those that wait for a session. A lost ring costs a slow poll, a doubled one nothing. */
 export interface Doorbell {
   ring(sessionId: string): void;
   listen(sessionId: string): Listener;

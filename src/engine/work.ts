@@ -91,7 +91,7 @@ export interface WorkGit {
   parent: string;
   /** Untracked paths that are never committed, cleaned or counted. */
   keepOut: string[];
-  /** The worktree is made as the start is, whatever lies in it. */
+  /** The worktree is reset to the start, in every case. */
   beginsClean: boolean;
   /** Setup is done again where the worktree was cleaned. */
   forgetsSetup: boolean;

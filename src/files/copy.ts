@@ -32,7 +32,7 @@ async function copyFolder(from: string, to: string): Promise<void> {
   }
 }
 
-/** False where it is no ordinary file any more. */
+/** False if it is no longer an ordinary file. */
 async function copyContent(from: string, to: string): Promise<boolean> {
   await using file = await openRegularFile(from).catch((error: unknown) => {
     if (isNothing(error)) return null;

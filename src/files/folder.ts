@@ -1,6 +1,6 @@
 /**
  * Writing below a folder that somebody else can change. The folder is opened first and all else is done through the open
- * one: whoever puts a link in its place afterwards does not lead the write elsewhere.
+ * one: a link that is put in its place afterwards does not lead the write elsewhere.
  */
 import { randomBytes } from 'node:crypto';
 import { constants, readdirSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { assertAt, refused } from './regular-file.ts';
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 const IS_LINUX = process.platform === 'linux';
 
-/** Closed by whoever opened it (`await using`). */
+/** The opener closes it (`await using`). */
 export interface Folder extends AsyncDisposable {
   /** A path by which an entry is reached through the open folder; not to be shown to anybody. */
   at(name: string): string;
@@ -60,7 +60,7 @@ export interface NewContent {
   before?(): Promise<void>;
 }
 
-/** Never half-written: whoever reads sees the old content or the new. What stood there is replaced, a link too. */
+/** Never half-written: a reader sees the old content or the new. What stood there is replaced, a link too. */
 export async function replaceIn(folder: Folder, name: string, replacement: NewContent): Promise<void> {
   const draft = folder.at(`.pulse-${randomBytes(8).toString('hex')}.tmp`);
   let isThere = false;

@@ -1,7 +1,7 @@
 /**
  * Patterns over paths of a repository. Unlike `path.matchesGlob` it sees hidden files: a read-only `test/**` must hold
  * for `test/.fixture` too. `*` and `?` stay within a name, `**` crosses folders, `[…]` and `{a,b}` as in a shell; a
- * pattern that names a folder stands for all below it; a path matches itself, whatever characters it has.
+ * pattern that names a folder stands for all below it; a path matches itself, with any characters.
  */
 
 const MAX_ALTERNATIVES = 256;

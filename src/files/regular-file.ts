@@ -1,5 +1,5 @@
 /**
- * Files that somebody else can write: an agent in its worktree, whoever made a repository. Such a file is opened without
+ * Files that somebody else can write: an agent in its worktree, the author of a repository. Such a file is opened without
  * following a link and without waiting, and only an ordinary file of a known size is read. A named pipe would else hold
  * a thread for ever, a link would lead to another's secret, and a huge file would fill the memory.
  */

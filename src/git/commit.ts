@@ -28,7 +28,7 @@ export interface UnitRequest {
   allowEmpty?: boolean;
   /** Where the run began, if not at `startSha`: on earlier work of the same unit, which is not the agent's own. */
   beganAt?: string;
-  /** Commit this tree, whatever the files say by now. */
+  /** Commit this tree, not the files as they are now. */
   tree?: string;
 }
 
@@ -171,7 +171,7 @@ async function takeTree(
     tree,
   }: { root: string; worktree: string; againstTree: string; tree: string },
 ): Promise<Staged & { tree: string }> {
-  // `--reset` keeps what is known of the files: without it every one of them would be read anew.
+  // `--reset` keeps what is known of the files: without it every one of them would be read again.
   await git.run(['read-tree', '--reset', tree], { cwd: worktree });
   const changes = parseRaw(splitNul(await git.diffTrees(root, { from: againstTree, to: tree })));
   return { tree, changes, leftOut: [] };

@@ -1,5 +1,5 @@
 /**
- * Passwords in a remote's address. Whoever is on the machine can read the arguments of a process, and git hands the address
+ * Passwords in a remote's address. Every user of the machine can read the arguments of a process, and git hands the address
  * on to its own helpers in theirs: so the password is taken out of it and given by the environment.
  */
 

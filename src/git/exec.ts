@@ -30,7 +30,7 @@ export interface GitResult {
 }
 
 /**
- * Runs `git` with these arguments and resolves whatever its exit code. Rejects where it could not start, and where it was
+ * Runs `git` with these arguments and resolves with any exit code. Rejects where it could not start, and where it was
  * stopped: then with an error whose `reason` is `aborted` or `limit`.
  */
 export type GitExec = (call: GitCall) => Promise<GitResult>;

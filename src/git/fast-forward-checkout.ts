@@ -21,8 +21,8 @@ export interface Forward {
 }
 
 /**
- * Files of the checkout that git does not know, where the new commit has some: theirs, ignored or not. Where there are
- * none, whatever stands there later was written by git. 1 git process.
+ * Files of the checkout that git does not know, where the new commit has some: theirs, ignored or not. If there are
+ * none, git wrote what is there later. 1 git process.
  */
 export async function filesInTheWay(git: Git, forward: Forward): Promise<string[]> {
   const changes = await changesOf(git, forward);
@@ -36,7 +36,7 @@ export async function filesInTheWay(git: Git, forward: Forward): Promise<string[
 }
 
 /**
- * Only where no file is in the way. The exit code is left to the caller; whatever it is, git has done all of it or
+ * Only where no file is in the way. The exit code is left to the caller; in every case git has done all of it or
  * nothing. git by itself would overwrite ignored files without a word.
  */
 export async function fastForwardCheckout(git: Git, { checkout, from, to }: Forward): Promise<GitResult> {

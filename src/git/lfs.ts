@@ -14,7 +14,7 @@ export interface LfsPush {
 }
 
 /**
- * Brings what the new commits point to. Contents that are not here are taken to be there: whoever made the commit has
+ * Brings what the new commits point to. Contents that are not here are taken to be there: the author of the commit has
  * brought them. 0 git processes for a repository without LFS, else 1.
  */
 export async function pushLfs(git: Git, { root, remote, commit, since }: LfsPush): Promise<void> {

@@ -43,8 +43,8 @@ export interface Merged {
 
 /**
  * Doing it again is no error: a base that holds the branch already, or our commit of this very head, is recognised.
- * Whoever dies in the middle leaves the base where it was: a ref moves all at once. With a checkout that git has begun
- * to bring forward it goes on by itself; where it died too, what it had written is taken back first.
+ * If Pulse dies in the middle, the base is where it was: a ref moves all at once. git finishes a checkout that it has
+ * begun to fast-forward; if git died too, what it had written is undone first.
  */
 export async function mergeBranch(git: Git, request: MergeRequest): Promise<Merged> {
   const { root, base, branch, mode } = request;

@@ -17,7 +17,7 @@ export async function healGitDir(gitDir: string, sha: string): Promise<void> {
   const head = ((await readOrNull(join(gitDir, 'HEAD'))) ?? '').trim();
   if (isObjectId(head) || head.startsWith('ref:')) return;
   const path = join(gitDir, 'HEAD');
-  // Whatever an agent has put there, a folder too.
+  // An agent may have put anything there, also a folder.
   await rm(path, { recursive: true, force: true });
   await writeBelow(gitDir, path, `${sha}\n`);
 }

@@ -16,7 +16,7 @@ export function keepOwnIndex(gitDir: string): void {
   copyIndex(join(gitDir, 'index'), join(gitDir, OWN_INDEX));
 }
 
-/** Puts Pulse's own in the place of whatever stands there. Where there is none, only what is no file goes. */
+/** Replaces what is there by Pulse's own. Where there is none, only what is no file goes. */
 export function restoreOwnIndex(gitDir: string): void {
   const index = join(gitDir, 'index');
   const entry = lstatSync(index, { throwIfNoEntry: false });
@@ -49,7 +49,7 @@ export function copyIndex(source: string, target: string): void {
     for (let at = 0; at < content.length; ) at += writeSync(file, content, at);
     const seconds = Number(entry.mtimeNs / 1_000_000n) / 1_000;
     futimesSync(file, seconds, seconds);
-    // To replace a file, ext4 first writes the new one to the disk. Whoever dies here finds Pulse's own work at the other place.
+    // To replace a file, ext4 first writes the new one to the disk. After a crash here, Pulse's own work is at the other place.
     rmSync(target, { force: true });
     renameSync(draft, target);
   } catch (error) {

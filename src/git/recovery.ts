@@ -35,7 +35,7 @@ export interface SavedLeftovers {
 }
 
 /**
- * Keeps whatever differs from `startSha` as one commit under `ref`: its first parent is `startSha`, the agent's own
+ * Keeps what differs from `startSha` as one commit under `ref`: its first parent is `startSha`, the agent's own
  * commits are the others. Index, HEAD and files stay as they are (stale locks go). No commit where nothing differs. Ignored
  * files, `.pulse` and `.context` are left out. A filter that hangs keeps nothing from being saved: then the files are
  * kept as they are, unfiltered. 2 git processes where nothing differs, else 5.

@@ -49,7 +49,7 @@ export async function fetchCommit(
   });
 }
 
-/** The attempt's result, for whoever runs the session. May be repeated. 1 git process. */
+/** Pushes the attempt's result for the session's runner. May be repeated. 1 git process. */
 export async function pushAttempt(
   git: Git,
   { root, remote, taskId, commit, since }: LfsPush & { taskId: string },

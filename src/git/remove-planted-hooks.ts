@@ -25,7 +25,7 @@ export async function removePlantedHooks(git: Git, worktree: string): Promise<vo
       await disarmNested(git, link, own);
     } catch (error) {
       if (isOfMachine(error)) throw error;
-      // Whatever the run has done to it: one that cannot be made harmless is none.
+      // A repository that cannot be made harmless is removed.
       await remove(link);
     }
   }
@@ -100,7 +100,7 @@ async function keepHarmless(git: Git, config: string): Promise<void> {
   }
 }
 
-/** Whatever its kind and whatever the modes on the way: they are the run's, and so this user's to change. */
+/** Of any kind and with any modes on the way: the run made them, so this user may change them. */
 async function remove(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });

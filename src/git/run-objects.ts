@@ -159,7 +159,7 @@ async function smallObject(file: FileHandle, path: string): Promise<Buffer | 'la
   }
 }
 
-/** Written anew while it is read: what is stored is what was looked at. */
+/** Copied while it is read: what is stored is what was checked. */
 async function bringLarge(file: FileHandle, { id, target }: { id: string; target: string }): Promise<void> {
   const { path, draft } = placesOf(target, id);
   const hash = createHash(algorithmOf(id.length));

@@ -1,4 +1,4 @@
-/** Brings an index up to the whole working tree, whatever the agent left in it. */
+/** Brings an index, in any state, up to the whole working tree. */
 
 import { lstatSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -261,7 +261,7 @@ export function parseRaw(fields: string[]): StagedChange[] {
   return changes;
 }
 
-/** `git add` refuses a corrupt index and a nested repository without a commit. `true`: now it may not any more. */
+/** `git add` refuses a corrupt index and a nested repository without a commit. `true`: it may succeed now. */
 async function recover(stage: Stage, added: GitResult): Promise<boolean> {
   if (isIndexBroken(added)) {
     await rm(stage.indexPath, { force: true });

@@ -1,5 +1,5 @@
 /**
- * Work in submodules. In a linked worktree a submodule's repository lies with the worktree and goes with it: whatever is
+ * Work in submodules. In a linked worktree a submodule's repository lies with the worktree and goes with it: what is
  * committed there and nowhere else is kept beside the user's own copy of the submodule first.
  */
 import { existsSync } from 'node:fs';

@@ -12,7 +12,7 @@ export interface Unaddable {
   isSparse?: boolean;
 }
 
-/** Where git is asked about the index in hand. */
+/** Where git is asked about the current index. */
 interface Asked {
   worktree: string;
   call(args: string[]): Promise<GitResult>;

@@ -25,7 +25,7 @@ export interface WorktreeRequest {
   path: string;
   /** Where a new one begins; an existing one stays where it is (`resetWorktree` moves it). */
   sha: string;
-  /** An agent has worked there: whatever it has made of the folder's `.git`, the files are its work. */
+  /** An agent has worked there: even if the folder's `.git` is broken, the files are its work. */
   isOurs?: boolean;
   /** A new one is made without its files: the caller has them written (`resetWorktree`). */
   isEmpty?: boolean;
@@ -39,7 +39,7 @@ export interface EnsuredWorktree {
 }
 
 /**
- * Makes sure that the worktree is there, whatever a crash or an agent left. May be repeated. Throws `path_outside`
+ * Makes sure that the worktree is there, after a crash or an agent too. May be repeated. Throws `path_outside`
  * for a path inside the repository, `invalid_input` where a folder that is not ours stands there. 0 git processes
  * for an existing one, 1 to create it, 2 to replace one that was half made or whose registration is lost.
  */

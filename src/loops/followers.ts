@@ -15,7 +15,7 @@ export function followerFor(kind: string): LoopFollower {
   return FOLLOWERS[kind] ?? NONE;
 }
 
-/** Of an event that belongs to a loop, whichever it is. */
+/** Of an event that belongs to any loop. */
 export function loopEventText(event: PulseEvent, style: Style): string | null {
   for (const { eventText } of Object.values(FOLLOWERS)) {
     const text = eventText?.(event, style) ?? null;

@@ -12,7 +12,7 @@ import type { McpTool } from '../tools/mcp-server.ts';
 import { inToolWords } from './hints.ts';
 import { readInput, toolSchema } from './tool-schema.ts';
 
-/** Who calls, decided anew for each request. */
+/** Who calls, decided for each request. */
 export interface Caller {
   pulse(): Promise<Pulse>;
   /** The table, where it is not the usual one. */

@@ -64,7 +64,7 @@ async function pauseHere({ engine }: Operations, session: string, request: Sessi
   else await engine.store.tx('pause', (db) => pauseWithoutRunner(db, session), { session });
 }
 
-/** Returns when nothing of the run is left, whoever ended it. */
+/** Returns when nothing of the run is left. */
 export async function abort(
   operations: Operations,
   id: string,

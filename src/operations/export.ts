@@ -1,4 +1,4 @@
-/** Everything that is known of a session, for whoever keeps it elsewhere. */
+/** Everything that is known of a session, to be kept elsewhere. */
 import type { PulseEvent } from '../domain/events.ts';
 import { listRefs, recoveryPrefix } from '../git/refs.ts';
 import { type ExportedWorkflow, exportWorkflow } from '../loops/workflow/operations/export.ts';

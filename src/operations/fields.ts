@@ -31,7 +31,7 @@ export interface FieldText {
   argument?: string;
   /** On the command line: a switch for each value, with its text. Of a flag the first is yes, the second no. */
   switches?: Readonly<Record<string, string>>;
-  /** Over HTTP, what a text must be, and how that is said to whoever gives another. */
+  /** Over HTTP, what a text must be, and the error text for another one. */
   pattern?: { matches: RegExp; says: string };
   /** The surfaces that have it. Default: all. */
   on?: readonly Surface[];

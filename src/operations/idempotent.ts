@@ -6,7 +6,7 @@ import type { Operations, TransactionHook } from './context.ts';
 export interface KeyedWork {
   /** Has the effect; `claim` belongs into its transaction. What it throws is not remembered. */
   perform(claim: TransactionHook): Promise<StoredAnswer & { sessionId: string }>;
-  /** The answer when the effect is there and whoever had it did not live to tell. */
+  /** The answer when the effect is there, but its process died before it answered. */
   recover(sessionId: string): Promise<StoredAnswer>;
 }
 
@@ -37,7 +37,7 @@ export async function runIdempotent(
     await store.tx('answer', (db) => claimKey(db, request, sessionId));
     return await keep({ status, body });
   } catch (error) {
-    // Whoever comes second finds the key taken, or the state that the first has left.
+    // The second request finds the key taken, or the state that the first has left.
     const isSecond = error instanceof KeyTaken || isPulseError(error, 'invalid_transition');
     const meanwhile = isSecond ? await find() : null;
     if (!meanwhile) throw error;
@@ -45,7 +45,7 @@ export async function runIdempotent(
   }
 }
 
-/** Undoes the transaction of whoever came second. */
+/** Undoes the transaction of the second request. */
 class KeyTaken extends Error {
   override readonly name = 'KeyTaken';
 }

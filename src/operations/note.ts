@@ -15,7 +15,7 @@ const MAX_NOTE_BYTES = 64 * 1024;
 
 export interface NoteInput {
   text: string;
-  /** It answers what the session asked: the session goes on. */
+  /** It answers what the session asked: the session continues. */
   isAnswer?: boolean;
   actor: string;
   within?: TransactionHook;

@@ -6,8 +6,8 @@ import type { Fields, InputOf } from './fields.ts';
 import type { RunnerState } from './view.ts';
 
 /**
- * `read`: whoever may read. `change`: whoever has the token; the command line's user has it. `person`: nobody inside
- * an agent's run, token or not.
+ * `read`: all that may read. `change`: with the token, which the command line's user has. `person`: never inside an
+ * agent's run, even with the token.
  */
 export type Access = 'read' | 'change' | 'person';
 
@@ -47,7 +47,7 @@ export interface Definition<F extends Fields = Fields> {
   summary: string;
   access: Access;
   fields: F;
-  /** Whether the session has to be run afterwards, so that whoever runs it is written down with the change. */
+  /** Whether the session has to be run afterwards, so that its runner is recorded with the change. */
   runsSession?(input: InputOf<F>): boolean;
   http?: HttpAppearance;
   tool?: ToolAppearance;
@@ -102,7 +102,7 @@ export interface Operation<F extends Fields = Fields, R = unknown, V = unknown> 
   tell?(result: R, asked: Asked<F>): Told | Promise<Told>;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: stands for each operation, whatever it takes and gives
+// biome-ignore lint/suspicious/noExplicitAny: stands for each operation, with any input and output
 export type AnyOperation = Operation<any, any, any>;
 
 /** Operations by their names; those of a loop are a group in the table. */

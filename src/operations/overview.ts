@@ -18,11 +18,11 @@ export interface OverviewEntry extends SessionBrief {
   runner: RunnerState;
   /** The shortest ending of the id that is enough to name it. */
   short: string;
-  /** What goes on in it at this moment. */
+  /** What happens in it at this moment. */
   doing: Doing | null;
   /** How many issues its pulses were accepted with. */
   unresolved: number;
-  /** The command that goes on with it; `null`: it has ended. */
+  /** The command that continues it; `null`: it has ended. */
   next: { label: string; command: string } | null;
 }
 

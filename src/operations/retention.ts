@@ -1,4 +1,4 @@
-/** What nobody needs any more goes by itself: texts are packed; logs, recordings, agents' events and old refs removed. */
+/** Removes by itself what is no longer needed: packs texts; deletes logs, recordings, agents' events and old refs. */
 import { readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TERMINAL_STATUSES } from '../domain/status.ts';
@@ -18,7 +18,7 @@ const CLONE_KEPT_MS = 30 * DAY_MS;
 /** All recordings together. */
 const RECORDINGS_BYTES = 200 * 1024 * 1024;
 const EVERY_MS = 6 * 60 * 60 * 1000;
-/** Of sessions at a time: whoever does it has other work to do. */
+/** Sessions at a time: the process has other work to do. */
 const AT_ONCE = 200;
 
 export interface Retired {

@@ -1,4 +1,4 @@
-/** The sessions a `serve` has in hand; the one that comes after it on the same state directory goes on with them. */
+/** The sessions that a `serve` runs; the next one on the same state directory continues them. */
 import { listServed, setServedBy } from '../store/served.ts';
 import type { Operations, TransactionHook } from './context.ts';
 

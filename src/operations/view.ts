@@ -51,7 +51,7 @@ export interface SessionView {
   waiting: Waiting | null;
   /** What a workflow's pulses were accepted with although it was not resolved. */
   unresolved: Unresolved[];
-  /** What goes on in it at this moment; `null` where nothing does. */
+  /** What happens in it at this moment; `null`: nothing. */
   doing: Doing | null;
 }
 
@@ -174,7 +174,7 @@ export interface FollowOptions {
   signal?: AbortSignal;
   /** Asked whenever nothing new has come for a while; `true` ends the following. */
   onQuiet?: (session: Session) => Promise<boolean>;
-  /** Told when the store is away; following then goes on once it is back. Without it the absence is thrown. */
+  /** Called when the store is away; following continues when it is back. Without it the absence is thrown. */
   onAway?: (error: PulseError) => void;
 }
 

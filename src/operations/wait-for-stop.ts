@@ -4,7 +4,7 @@ import { followEvents, viewSessionAlone } from './view.ts';
 export interface Patience {
   /** None: no waiting. */
   waitSeconds?: number;
-  /** Nobody waits for the answer any more. */
+  /** Aborts when nobody waits for the answer. */
   signal?: AbortSignal;
 }
 

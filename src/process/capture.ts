@@ -67,7 +67,7 @@ function captureOne(call: CaptureCall): Promise<Captured> {
       stopping[Symbol.dispose]();
       reject(error);
     });
-    // Not at the end of its output: whoever has left the group may hold the pipes open for ever.
+    // Not at the end of its output: a process that has left the group may hold the pipes open for ever.
     void stopping.over.then(reject);
     child.once('close', (code) => {
       stopping[Symbol.dispose]();
@@ -84,7 +84,7 @@ function captureOne(call: CaptureCall): Promise<Captured> {
   });
 }
 
-/** Time to remove a lock file, and no more: whoever stops a program waits for its end. */
+/** Time to remove a lock file, and no more: the caller waits for the program's end. */
 const GRACE_MS = 300;
 
 export interface Stopping extends Disposable {

@@ -1,5 +1,5 @@
 /**
- * One cgroup (v2) per run, below our own: nothing a run starts can leave it, whatever it does to its
+ * One cgroup (v2) per run, below our own: nothing a run starts can leave it, even if it changes its
  * environment, session or parents. Where the machine does not allow it, `createCgroup` answers `null`.
  */
 import { execFileSync } from 'node:child_process';
@@ -51,7 +51,7 @@ export function findCgroups(isMeant: (runId: string) => boolean): string[] {
     .filter((found) => !emptied.has(found));
 }
 
-/** This process's own that are nobody's any more, and about to be removed (emptied.ts). */
+/** This process's own cgroups that are empty and about to be removed (emptied.ts). */
 const emptied = new Set<string>();
 
 export function noteEmptied(directory: string): void {

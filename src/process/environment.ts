@@ -7,7 +7,7 @@ const ALLOWED = [
   ...['CARGO_HOME', 'RUSTUP_HOME', 'PYENV_ROOT', 'NVM_DIR', 'VOLTA_HOME', 'PNPM_HOME', 'VIRTUAL_ENV'],
 ];
 
-/** Pulse's own: never passed on, whatever the patterns say. */
+/** Pulse's own: never passed on, even if a pattern matches. */
 const WITHHELD = ['PULSE_HOME', 'PULSE_DATABASE_URL'];
 
 export interface EnvironmentSources {

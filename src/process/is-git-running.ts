@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { openProcessTable } from './process-table.ts';
 
-/** A git that works in this very folder, whoever started it. Those that only wait for questions (`--stdin`) do not count. */
+/** A git that works in this very folder, started by anyone. Those that only wait for questions (`--stdin`) do not count. */
 export function isGitRunning(folder: string): boolean {
   const real = realpathSync(folder);
   const table = openProcessTable();

@@ -6,7 +6,7 @@ export interface EndedProcess extends ProcessIdentity {
   command: string;
 }
 
-/** Which processes to end, asked anew in every pass. */
+/** Which processes to end, asked again in every pass. */
 export type Finder = (table: ProcessTable) => ProcessIdentity[];
 
 /** A process that cannot die (uninterruptible sleep) must not hold its run for ever. */

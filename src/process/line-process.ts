@@ -76,7 +76,7 @@ export function startLineProcess({ command, cwd, env, onLine, onEnd }: LineProce
   };
 }
 
-/** It leads a session of its own: whoever belongs to it was started by it. */
+/** It leads its own process session: all members were started by it. */
 function ofSession(table: ProcessTable, leader: number): ProcessIdentity[] {
   return table
     .pids()

@@ -18,7 +18,7 @@ export function databaseHolders(database: string): LockHolder[] {
   return [...pids].map((pid) => ({ pid, command: table.command(pid) }));
 }
 
-/** For whoever is kept waiting. */
+/** For a process that is kept waiting. */
 export function waitingFor(database: string): string {
   const holders = databaseHolders(database).map(({ pid, command }) => `process ${pid} (${command})`);
   return `Waiting for the database: ${holders.join(', ') || 'another process'} has it.`;

@@ -20,7 +20,7 @@ export interface Program {
 }
 
 export interface TakenShell {
-  /** Bears the run's name, so that whoever comes after a crash finds it. */
+  /** Has the run's name, so that the next process finds it after a crash. */
   cgroup: string;
   pid: number;
   /** The program is this very process: same pid. Call once the run has its own lifeline. */
@@ -92,7 +92,7 @@ function startSpare(): void {
   spare ??= startShell();
 }
 
-/** Whether one is on its way into its cgroup: then the kernel makes whoever makes or removes a cgroup wait. */
+/** Whether one is on its way into its cgroup: then the kernel holds up every process that makes or removes a cgroup. */
 export function isShellEntering(): boolean {
   return waiting !== null && !isPopulated(waiting.cgroup);
 }

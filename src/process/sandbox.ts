@@ -96,7 +96,7 @@ const SYSTEM = [
   '/sys',
 ];
 
-/** Where the originals of copied files stand; outside of whatever the run may call its own. */
+/** Where the originals of copied files stand; outside of what the run may change. */
 const SHADOWS = '/run/pulse';
 
 /** `exec`, so that the program is the very process that signals are sent to. */

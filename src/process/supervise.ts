@@ -76,7 +76,7 @@ export async function superviseRunner({
     });
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  // Whoever started it may close the terminal: that is not a wish to stop.
+  // The person may close the terminal: that is not a wish to stop.
   process.on('SIGHUP', () => undefined);
 
   const crashes: number[] = [];

@@ -8,7 +8,7 @@ import type { ProcessStat, ProcessTable } from './process-table.ts';
 export const RUN_VARIABLE = 'PULSE_RUN_ID';
 
 /**
- * Ends everything that belongs to the runs whose id is meant, whoever started it: their cgroups, found by name, and
+ * Ends everything that belongs to the runs whose id is meant: their cgroups, found by name, and
  * all processes whose environment carries such an id. However many runs are meant, the process table is read for all
  * of them together. May be called at any time and any number of times.
  */

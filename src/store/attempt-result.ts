@@ -23,7 +23,7 @@ type Fields = Record<string, unknown>;
 
 const OF_RUNS = ['completion', 'extension', 'preflight', 'plan', 'description', 'calls'];
 
-/** Version 0.1 wrote what belongs to a loop beside the run's own fields; such attempts may still be in hand. */
+/** Version 0.1 wrote what belongs to a loop beside the run's own fields; such attempts may still be under way. */
 function upgradeResult({ measured, preflight, ...result }: Fields): Fields {
   const found = measured ?? preflight ?? null;
   const run = result.run as Fields | null;

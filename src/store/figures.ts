@@ -1,6 +1,6 @@
 /**
  * Sums over everything the store holds. A session that has ended for good is counted once, into `ended_figures`; only the
- * others are summed each time. The rows of that table are added up: whoever counts adds one and nobody waits for another.
+ * others are summed each time. The rows of that table are added up: each count adds a row, so that nobody waits for another.
  */
 import { sql } from 'kysely';
 import type { SessionStatus } from '../domain/status.ts';
@@ -91,7 +91,7 @@ export async function countEnded(db: Db): Promise<void> {
       ),
     )
     .limit(COUNTED_TOGETHER)
-    // Whoever spends at this moment comes before it or after it.
+    // Spending at this moment comes before it or after it.
     .$if(isPostgres(db), (found) => found.forUpdate(['control', 'session']))
     .execute();
   if (ended.length === 0) return;

@@ -17,7 +17,7 @@ export interface StoredAnswer {
 export interface KeyedRequest {
   digest: string;
   sessionId: string;
-  /** `null`: whoever had the effect has not answered yet, or died before it could. */
+  /** `null`: the process that had the effect has not answered yet, or died before it could. */
   answer: StoredAnswer | null;
 }
 

@@ -180,7 +180,7 @@ export async function setTaskReservation(db: Db, { id }: Pick<Task, 'id'>, usd: 
   await db.updateTable('inbox_tasks').set({ reserved_usd: usd }).where('id', '=', id).execute();
 }
 
-/** Only for an attempt whose agent has not run yet. Whatever it waited for, it is due now. */
+/** Only for an attempt whose agent has not run yet. It no longer waits: it is due now. */
 export async function amendTask(
   db: Db,
   id: string,
@@ -239,7 +239,7 @@ export async function holdsTask(db: Db, { id, token }: Pick<Task, 'id' | 'token'
 
 /**
  * As `holdsTask`, and nobody takes the attempt away before this transaction has ended. Asked after the events are
- * written: whoever takes one away writes its events first too, so that neither waits for the other.
+ * written: taking one away writes its events first too, so that neither waits for the other.
  */
 export async function keepsTask(db: Db, { id, token }: Pick<Task, 'id' | 'token'>): Promise<boolean> {
   const row = await db
@@ -253,7 +253,7 @@ export async function keepsTask(db: Db, { id, token }: Pick<Task, 'id' | 'token'
   return row !== undefined;
 }
 
-/** Gives the lease back before the attempt is done: whoever drives the session need not wait for it to run out. */
+/** Gives the lease back before the attempt is done: the session's runner need not wait for it to run out. */
 export async function giveBackTask(db: Db, { id, token }: Pick<Task, 'id' | 'token'>): Promise<void> {
   await db
     .updateTable('inbox_tasks')
@@ -265,8 +265,8 @@ export async function giveBackTask(db: Db, { id, token }: Pick<Task, 'id' | 'tok
 }
 
 /**
- * Ends the attempt for good. Whoever still works on it is fenced by the new token. Its brief stands in its iteration,
- * and so does what a settled one came to: only that is left of the `result` which nobody else keeps.
+ * Ends the attempt for good. A daemon that still works on it is fenced by the new token. The iteration has its brief and
+ * the outcome, so only that part of `result` stays which is stored nowhere else.
  */
 export async function closeTask(
   db: Db,

@@ -39,7 +39,7 @@ export interface TakenLease {
   owner: string;
   leaseMs: number;
   seen: SessionLease;
-  /** Whoever has it is dead, or is this very process and has forgotten it. */
+  /** Its owner is dead, or is this very process and has forgotten it. */
   isGone?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** `notes`: what a person says to a session while it runs, or before it goes on. */
+/** `notes`: what a person says to a session while it runs, or before it is resumed. */
 import type { Selectable } from 'kysely';
 import type { NotesTable } from './schema.ts';
 import { type Db, storeNow } from './store.ts';
@@ -43,7 +43,7 @@ export async function reopenNotes(db: Db, sessionId: string, iteration: number):
     .execute();
 }
 
-/** Those that came after the brief of the run in hand, and that its agent has not been told of. */
+/** Those that came after the brief of the current run, and that its agent has not got. */
 export async function untoldNotes(db: Db, sessionId: string): Promise<Note[]> {
   return db
     .selectFrom('notes')

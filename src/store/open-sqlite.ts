@@ -45,7 +45,7 @@ export async function openSqlite({
   modules = [],
 }: SqliteOptions): Promise<Store> {
   if (path !== ':memory:') prepareDirectory(path);
-  // Whatever step of it meets another process's lock, it is begun again.
+  // If any step meets another process's lock, all of it starts again.
   const retryBusy = createRetryBusy(onWait);
   const database = await retryBusy(() => openDatabase(path, { nowMs, modules }));
   const db = new Kysely<Schema>({ dialect: createSqliteDialect(database, retryBusy) });

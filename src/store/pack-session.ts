@@ -120,7 +120,7 @@ async function packTexts(store: Store, sessionId: string): Promise<boolean> {
   );
 }
 
-/** SQLite leaves the room that a row gives up empty, about a page for each: written anew they stand side by side. */
+/** SQLite leaves the room that a row gives up empty, about a page for each: rows that are written again lie side by side. */
 async function writeAnew(db: Db, { sessionId, first, last }: Range): Promise<void> {
   for (const name of ['pulse_iterations', 'inbox_tasks']) {
     const table = sql.table(name);

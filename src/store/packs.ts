@@ -1,6 +1,6 @@
 /**
- * What an ended session keeps of its long texts: compressed together, many iterations in one row. Whoever reads a text
- * by the functions of this folder does not notice where it is.
+ * What an ended session keeps of its long texts: compressed together, many iterations in one row. A reader that
+ * uses the functions of this folder does not notice where a text is.
  */
 import { brotliDecompressSync } from 'node:zlib';
 import type { PulseEvent } from '../domain/events.ts';

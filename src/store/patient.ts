@@ -7,7 +7,7 @@ export interface Patience {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Milliseconds of a clock that nobody sets. */
   elapsedMs(): number;
-  /** Once it has aborted, whoever waits is leaving: only a short absence is waited for. */
+  /** Once it has aborted, the caller is leaving: only a short absence is waited for. */
   stop(): AbortSignal;
   /** The database was away when it was asked; said once until it is back. */
   onAway?(error: PulseError): void;

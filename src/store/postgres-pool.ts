@@ -44,7 +44,7 @@ export async function createPool({ url, connections, schema }: PoolOptions): Pro
     },
     ...(schema ? { options: `-c search_path=${schema}` } : {}),
   });
-  // A connection that breaks is replaced by the pool, and whoever uses it is told by its query. Without a listener of
+  // A connection that breaks is replaced by the pool, and its user gets the error from its query. Without a listener of
   // its own a connection in use would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));

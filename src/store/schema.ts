@@ -59,7 +59,7 @@ export interface SessionControlsTable {
   session_id: string;
   project_id: string;
   settings: Json;
-  /** The runner's lease: who drives the session. `token` fences whoever drove it before. */
+  /** The runner's lease: who drives the session. `token` fences the runner before it. */
   lease_owner: string | null;
   lease_until: string | null;
   token: number;
@@ -75,7 +75,7 @@ export interface SessionControlsTable {
   head_sha: string | null;
   /** The host whose worktree is prepared for this session, where daemons run its attempts. */
   daemon_host: string | null;
-  /** The `serve` that has the session in hand: its state directory's id. */
+  /** The `serve` that runs the session: its state directory's id. */
   served_by: string | null;
   /** How many of its iterations have an outcome. */
   settled_iterations: Generated<number>;

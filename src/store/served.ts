@@ -1,4 +1,4 @@
-/** Which sessions a `serve` has in hand, so that the next one on its state directory goes on with them. */
+/** Which sessions a `serve` runs, so that the next one on its state directory continues them. */
 import type { Db } from './store.ts';
 
 export async function setServedBy(db: Db, sessionId: string, servedBy: string | null): Promise<void> {

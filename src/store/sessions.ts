@@ -30,7 +30,7 @@ export interface Session extends SessionColumns {
   verify: string[];
 }
 
-/** Retries and waits of the iteration in hand; settling it clears them. */
+/** Retries and waits of the current iteration; settling it clears them. */
 export interface RetryCounters {
   crash: number;
   service: number;
@@ -313,7 +313,7 @@ export async function addSpending(
 /** Fractions of a dollar do not add up exactly: what is left, put back, may be this much over the limit. */
 const ROUNDING_USD = 1e-9;
 
-/** Sets money aside for a run. `false` when it does not fit under the limit any more. */
+/** Sets money aside for a run. `false` when it no longer fits under the limit. */
 export async function reserveSpending(db: Db, id: string, usd: number): Promise<boolean> {
   const row = await db
     .updateTable('pulse_sessions')

@@ -21,10 +21,10 @@ export interface Store {
   read<T>(work: (db: Db) => Promise<T>): Promise<T>;
   /**
    * One durable transaction, alone on its session: nothing it reads of that session changes before it ends. `label`
-   * names it for whoever counts or traces. `work` may be run again from its beginning, so it only calls the store.
+   * names it for counting and tracing. `work` may be run again from its beginning, so it only calls the store.
    */
   tx<T>(label: string, work: (db: Db) => Promise<T>, scope?: TxScope): Promise<T>;
-  /** Gives room that nothing needs any more back to the disk, where the database would keep it; some of it at once. */
+  /** Gives unused room back to the disk, where the database would keep it; some of it at once. */
   shrink?(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The one way to a terminal: whatever others wrote, it shows as text. */
+/** The one way to a terminal: what others wrote is shown as text. */
 import { escapeControls } from '../domain/control-characters.ts';
 
 /** What `createStyle` makes, and no other sequence: bold, dim, the colours, and their ends. */

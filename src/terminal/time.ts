@@ -9,7 +9,7 @@ export function localTime(at: string, nowMs: number = Date.now()): string {
   return isToday ? localClock(at) : `${localDay(time)} ${localClock(at)}`;
 }
 
-/** `14:05:09`, whatever the day. */
+/** `14:05:09`, without the day. */
 export function localClock(at: string): string {
   const time = new Date(at);
   if (Number.isNaN(time.getTime())) return at;

@@ -1,4 +1,4 @@
-/** MCP for a fixed set of tools. Loading this loads the SDK, so whoever may never need it imports it late. */
+/** MCP for a fixed set of tools. Loading this loads the SDK, so code that may not need it imports it late. */
 import { readFileSync } from 'node:fs';
 import {
   type CallToolResult,
@@ -51,7 +51,7 @@ export function createMcpServer({ tools, instructions, onUnknown }: McpOffer): S
 }
 
 /**
- * One HTTP request, one server, no MCP session: nothing is kept between requests, so who may do what is decided anew for
+ * One HTTP request, one server, no MCP session: nothing is kept between requests, so who may do what is decided for
  * each, and a restart loses nobody. There is nothing to push, hence no GET stream. Answers clients that shake hands
  * first (until 2025-11-25) and those that do not (2026-07-28).
  */

@@ -61,7 +61,7 @@ const ASKING = [
   'pulse note 3f2c "Port 8080." --answer',
   'pulse note {} "…"',
   'pulse note last "Leave the public API as it is."',
-  'pulse note ID "what to heed"',
+  'pulse note ID "what the agent should know"',
 ] as const;
 const RUNNING = ['pulse watch {}', 'pulse pause {}', 'pulse abort {}'] as const;
 const SERVING = [
@@ -121,7 +121,7 @@ const ELSEWHERE = {
 /** Sentences about a command, or about a pulse of a workflow. */
 const SENTENCES = [
   'pulse tool works only inside a run',
-  'pulse resume begins it anew',
+  'pulse resume starts it again',
   'pulse workflow {} does not take',
   'pulse {} needs one of',
   'pulse {} is for people',

@@ -118,7 +118,7 @@ function wordsOf(command: CommandSpec): string[] {
   return [...allOptions(command).map(({ name }) => `--${name}`), ...allowed];
 }
 
-/** Options with a closed list of values, the same in whichever command they stand. */
+/** Options with a closed list of values, the same in every command. */
 function choices(commands: readonly CommandSpec[]): [string, readonly string[]][] {
   return commands.flatMap((command) =>
     allOptions(command).flatMap(({ name, choices: words }) =>

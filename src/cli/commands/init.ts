@@ -73,7 +73,7 @@ async function existingConfig(root: string): Promise<string | null> {
   return null;
 }
 
-/** Whatever is there, a symlink as itself. */
+/** What is there; a symlink is not followed. */
 function entryAt(path: string): Promise<Stats | null> {
   return lstat(path).catch(() => null);
 }

@@ -6,7 +6,7 @@ import { openPulse } from '../open-pulse.ts';
 import { readInput } from '../operation-command.ts';
 import { askingForTrust } from '../trusting.ts';
 
-/** Goes on with a stopped session, adopts one that nobody runs, or just follows one that is being run. */
+/** Continues a stopped session, adopts one that nobody runs, or just follows one that is being run. */
 export async function run(context: CommandContext): Promise<number> {
   await using pulse = await openPulse(context);
   const { sessionId, ...asked } = await readInput(resume, context, {});

@@ -13,12 +13,12 @@ import { findOrphans } from '../session-runner.ts';
 
 const HOST = '127.0.0.1';
 const PORT = 3002;
-/** Agents are ended within 10 s; whatever still hangs after this is left to the next start. */
+/** Agents are ended within 10 s; what still hangs after this is left to the next start. */
 const STOP_WITHIN_MS = 12_000;
 
 type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
-/** Runs until it is told to stop; the sessions it has in hand stay running and are gone on with at the next start. */
+/** Runs until it is asked to stop; its sessions stay running, and the next start continues them. */
 export async function run({ input, output, environment, pulse: more }: CommandContext): Promise<number> {
   const host = input.text('host') ?? HOST;
   const port = input.number('port') ?? PORT;

@@ -1,4 +1,4 @@
-/** The lines a follower leaves behind: one for each iteration that ended, one for whatever interrupted it. */
+/** The lines a follower leaves behind: one for each iteration that ended, one for what interrupted it. */
 import { formatDuration } from '../../domain/durations.ts';
 import type { PulseEvent } from '../../domain/events.ts';
 import { followerFor } from '../../loops/followers.ts';

@@ -23,7 +23,7 @@ export function createLiveRegion({ stream, columns }: Pick<Side, 'stream' | 'col
     if (isOpen) stream.write(SHOW_CURSOR);
   }
 
-  /** Ctrl-Z: the shell gets its cursor back. It goes on here after `fg`, below whatever the shell has written. */
+  /** Ctrl-Z: the shell gets its cursor back. After `fg` it continues below what the shell has written. */
   function suspend(): void {
     showCursor();
     process.kill(process.pid, 'SIGSTOP');

@@ -12,7 +12,7 @@ import { formatCount, formatUsd } from './result.ts';
 import type { View, ViewOptions } from './view.ts';
 
 const FRAME_MS = 120;
-/** Saving is quick; whatever takes longer after the agent is the verification. */
+/** Saving is quick; what takes longer after the agent is the verification. */
 const SAVING_MS = 600;
 
 /** Redrawn in place; settled iterations scroll above it, one line each. */

@@ -9,7 +9,7 @@ export interface Room {
   columns: number;
 }
 
-/** What a loop tells whoever follows its sessions; what it leaves out is told as of any session. */
+/** What a loop shows to followers of its sessions; the rest is shown as for any session. */
 export interface LoopFollower {
   /** What is to come, as far as that is known now. */
   plan?(pulse: Pulse, sessionId: string): Promise<WorkPlan>;

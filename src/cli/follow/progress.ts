@@ -26,7 +26,7 @@ export interface FailedCheck {
 
 export interface Progress {
   kind: Session['kind'];
-  /** What the iteration in hand stands for; `null`: itself. */
+  /** What the current iteration stands for; `null`: itself. */
   unit: string | null;
   iteration: number;
   maxIterations: number;
@@ -51,7 +51,7 @@ export interface Progress {
   /** The agent's latest sentence. */
   said: string | null;
   lastSignal: string | null;
-  /** Of the iteration in hand, once verified. */
+  /** Of the current iteration, once verified. */
   failedChecks: FailedCheck[];
   spentUsd: number;
   tokens: number;

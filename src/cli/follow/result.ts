@@ -31,7 +31,7 @@ export interface ResultOptions {
   isOrphan?: boolean;
   /** What its pulses were accepted with. */
   unresolved?: readonly Unresolved[];
-  /** How long the iteration in hand has been running. */
+  /** How long the current iteration has been running. */
   liveMs?: number;
   /** Refs with work that was not taken over. */
   kept?: readonly string[];

@@ -51,7 +51,7 @@ interface Word {
 }
 
 export function createCorpus(): Corpus {
-  /** A word that no chunk has any more is forgotten: what programs write has new ones each time. */
+  /** A word that no chunk has is forgotten: generated files have new words each time. */
   const byText = new Map<string, Word>();
   const byNumber = new Map<number, Word>();
   const kept = new Map<number, TermCounts & { length: number }>();

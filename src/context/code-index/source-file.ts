@@ -24,7 +24,7 @@ export function stampOf(root: string, path: string): string | null {
   }
 }
 
-/** `root` is without symlinks. `null` for what is no text, and for whatever lies outside: a folder may have become a link. */
+/** `root` is without symlinks. `null` for what is no text or lies outside: a folder may have become a link. */
 export function textOf(root: string, path: string): string | null {
   const full = join(root, path);
   if (!full.startsWith(`${root}${sep}`)) return null;

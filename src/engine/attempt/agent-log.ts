@@ -29,7 +29,7 @@ export interface AgentLogOptions {
   store: Store;
   clock: Clock;
   task: Task;
-  /** After a batch: whoever follows the session may look. */
+  /** After a batch: followers of the session may look. */
   onWritten(): void;
   /** The attempt is no longer ours, or the store refuses what the run says: the run has to end. */
   onFenced(error: unknown): void;

@@ -100,7 +100,7 @@ async function executeOrdinary(course: AttemptCourse, control: AbortController):
   });
 }
 
-/** `null` when it was told to stop meanwhile: then whatever it threw was that. */
+/** `null` when it was asked to stop meanwhile: then that is what it threw. */
 export async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | null> {
   try {
     const result = await work();
@@ -136,7 +136,7 @@ async function runAgent(
         'record_run',
         async (db) => {
           if (isInterrupted) await addRunningTime(db, attempt.sessionId, run.durationMs);
-          // An interrupted run is done again: its spending counts, whoever owns the attempt by now; its result does not.
+          // An interrupted run is done again: its spending counts, its result does not.
           if (isInterrupted && !(await holdsTask(db, attempt.task)))
             return log.finish(db, { onlySpending: true });
           if (!isInterrupted) await saveResult(db, attempt.task, result);

@@ -7,9 +7,9 @@ import { claimHere } from './held-here.ts';
 
 /** Claims a session's attempts and executes them, one after the other, until it is closed. */
 export interface Daemon {
-  /** In this process: whatever becomes of an attempt is told at once. */
+  /** In this process: the runner learns at once what becomes of an attempt. */
   readonly isHere: boolean;
-  /** Ends the attempt in hand, if there is one, and returns when nothing of it is left. The daemon goes on. */
+  /** Ends the current attempt, if there is one, and returns when nothing of it is left. The daemon keeps running. */
   interrupt(reason: string): Promise<void>;
   /** Resolves once it has looked for an attempt, and taken it if there was one: nothing else is worth knowing before. */
   looked(): Promise<void>;

@@ -234,13 +234,13 @@ async function claimNext(
   return null;
 }
 
-/** Whoever is at work on the session in this moment claims it, or rings when it is done. */
+/** If another process works on the session at this moment, that one claims it, or rings when it is done. */
 function nullIfBusy(error: unknown): null {
   if (isPulseError(error, 'store_busy')) return null;
   throw error;
 }
 
-/** An abort or a pause takes the attempt away: whoever rings for the session makes this daemon look. */
+/** An abort or a pause takes the attempt away: a ring for the session makes this daemon look. */
 async function watchToken(
   { bell, store }: Engine,
   { task, control, over }: { task: Task; control: AbortController; over: AbortSignal },

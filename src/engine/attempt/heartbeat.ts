@@ -10,7 +10,7 @@ export interface Heartbeat {
   over: AbortSignal;
   onLost(): void;
   /**
-   * How long the holder goes on without an answer of the store. Given where another host may take the work over
+   * How long the holder continues without an answer of the store. Given where another host may take the work over
    * meanwhile; elsewhere a lease is lost only by the store's word.
    */
   absenceMs?: number;

@@ -42,7 +42,7 @@ export async function holdAttempt(engine: Engine, { task, spec, control }: Holdi
   try {
     isReported = (await executeAttempt(engine, attempt, control)) === 'reported';
   } catch (error) {
-    // Fenced: the attempt is somebody else's now, and whatever this one held was given up.
+    // Fenced: the attempt belongs to another process now, and this one has given up what it held.
     // Told to stop: so was the git that it waited for.
     const isStopped = control.signal.aborted && isPulseError(error, 'git_stopped');
     if (!isStopped && !isPulseError(error, 'fenced')) throw asPulseError(error);

@@ -1,5 +1,5 @@
 /**
- * The attempts that this process holds, whichever of its engines claimed them. An attempt in this process's name that is
+ * The attempts that this process holds, over all its engines. An attempt in this process's name that is
  * not among them is held by nobody: its end could not be stored, or its claim was stored and never heard of.
  */
 import type { Task } from '../../store/inbox.ts';

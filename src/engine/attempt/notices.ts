@@ -16,7 +16,7 @@ export function filesOmitted(paths: readonly string[], ref: string | null): NewE
   ];
 }
 
-/** A folder that should have gone, or begun anew, and stays: it holds what could not be kept otherwise. */
+/** A folder that should have been removed or reset, and stays: it holds what could not be kept otherwise. */
 export function worktreeKept(path: string, error: unknown): NewEvent {
   const reason = error instanceof Error ? error.message : String(error);
   return { type: 'worktree.kept', data: { path, reason } };
@@ -27,7 +27,7 @@ export function submodulesKept(kept: readonly KeptSubmodule[]): NewEvent[] {
   return kept.map((data) => ({ type: 'submodule.kept', data: { ...data } }));
 }
 
-/** Whoever was replaced says nothing. */
+/** A process that was replaced says nothing. */
 export async function recordNotices(
   { store }: Pick<Engine, 'store'>,
   { sessionId, iteration, task }: HeldAttempt,

@@ -1,6 +1,6 @@
 /**
- * A run that ended without a signal is asked for it, once, in the same iteration: one forgotten tag shall not stop a
- * night. It is asked after its work was committed; whatever it does to the files then is thrown away.
+ * A run that ended without a signal is asked for it, once, in the same iteration: one forgotten tag must not stop a
+ * night's work. It is asked after its work was committed; its later changes to files are thrown away.
  */
 import { fenced } from '../../context/fence.ts';
 import type { AttemptResult, AttemptSpec, RunReport } from '../../domain/attempt.ts';
@@ -24,7 +24,7 @@ export interface Nudge {
   control: AbortController;
 }
 
-/** The commit of an attempt that had been asked when its process died: the worktree does not tell it any more. */
+/** The commit of an attempt that had been asked when its process died: the worktree no longer shows it. */
 export function unitOfNudged({ run, commit, tree, files, leftOut }: AttemptResult): UnitCommit | null {
   if (run?.nudge === undefined || tree === null) return null;
   return { commit, tree, files, ...(leftOut ? { leftOut } : {}) };

@@ -7,7 +7,7 @@ import type { Engine } from '../engine.ts';
 const TOLD_AFTER_MS = 1_000;
 const COMMAND_LENGTH = 500;
 
-/** Tells whoever looks on what an attempt does, once it has done it for a moment. */
+/** Shows followers what an attempt does, when it has done it for a moment. */
 export interface PhaseTeller extends AsyncDisposable {
   /** Does not wait and does not throw: what cannot be told is no reason to end an attempt. */
   enter(phase: Phase, command?: string): void;

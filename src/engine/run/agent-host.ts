@@ -27,7 +27,7 @@ export interface AgentHostOptions {
   binDirectory: string;
   /** Pulse's own folder, which no agent writes to but for its worktree. */
   stateDirectory?: string;
-  /** Applied to whatever the agent prints before it is kept anywhere. */
+  /** Applied to what the agent prints before it is stored (docs/protocol/sessions.md, Stored texts). */
   redactor: Redactor;
   /** Makes the sandbox of a run that asks for one. */
   sandboxes: Sandboxes;

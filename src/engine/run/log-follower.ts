@@ -7,7 +7,7 @@ import { createLineSplitter } from '../../process/lines.ts';
 const LOOK_MS = 300;
 const CHUNK_BYTES = 64 * 1024;
 const MAX_LINE_BYTES = 256 * 1024;
-/** Whatever an agent lets its log grow to, the end of its run does not wait for more. */
+/** An agent's log may grow without end; the end of its run does not wait for more than this. */
 const MAX_LOOK_BYTES = 16 * 1024 * 1024;
 
 export interface LogFollower extends AsyncDisposable {

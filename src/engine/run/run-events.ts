@@ -10,7 +10,7 @@ const MAX_CHARACTERS = 32 * 1024 * 1024;
 
 /**
  * Hands on what of a run's stream is kept, and says once when it is too much. `hide` takes the secrets out before
- * anything is cut: half of one is not known any more.
+ * anything is cut: half of a secret is not recognised.
  */
 export function createEventTeller(
   tell: (event: NewEvent) => void,

@@ -38,7 +38,7 @@ export function openRunFolder(): RunFolder {
 /** A process of another container may share this folder and not our numbers of processes. */
 const LEFT_FOR_MS = 60 * 60_000;
 
-/** Of processes that were killed; the tokens in them open nothing any more. */
+/** Of processes that were killed; the tokens in them are void. */
 export async function clearRunFolders(nowMs: number = Date.now()): Promise<void> {
   const names = await readdir(tmpdir());
   await Promise.allSettled(

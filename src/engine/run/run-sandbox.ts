@@ -39,7 +39,7 @@ export interface Sandboxes {
 export interface SandboxesOptions {
   git: Git;
   environment: NodeJS.ProcessEnv;
-  /** Pulse's state: hidden, whatever else is shown. */
+  /** Pulse's state: always hidden. */
   stateDirectory: string;
   /** Where agents find `pulse`, and what that needs to run. */
   binDirectory: string;

@@ -15,7 +15,7 @@ export interface ChildSessionsOptions {
   onEnd(): void;
 }
 
-/** Disposing waits until none is driven any more; whoever does so has told them to stop. */
+/** Disposing waits until none is driven. The caller has asked them to stop before. */
 export function createChildSessions({ run, onEnd }: ChildSessionsOptions): ChildSessions {
   const driven = new Map<string, Promise<void>>();
   const failure = Promise.withResolvers<never>();

@@ -25,7 +25,7 @@ import { requireRaisedLimits } from './raised-limits.ts';
 import { type AmendedBrief, changeSession, restartAttempt, type SessionChange } from './session-change.ts';
 import { PAUSED, stopEvent, stopSession } from './settle.ts';
 
-/** `pause` takes effect after the iteration in hand, `stop` at once. The runner applies it. */
+/** `pause` takes effect after the current iteration, `stop` at once. The runner applies it. */
 export async function requestPause(
   db: Db,
   id: string,
@@ -58,7 +58,7 @@ export async function pauseWithoutRunner(db: Db, id: string): Promise<void> {
   await stopSession(db, session, PAUSED);
 }
 
-/** Force stop: from this transaction on every late result is refused. Whoever runs it ends its agent. */
+/** Force stop: from this transaction on every late result is refused, and its runner ends the agent. */
 export async function abortSession(
   db: Db,
   id: string,
@@ -84,7 +84,7 @@ export async function abortSession(
   return session;
 }
 
-/** Their parent has ended, or is aborted: what they have in hand is not needed any more. */
+/** Their parent has ended or is aborted: their work is no longer needed. */
 export async function abortChildren(
   db: Db,
   parentId: string,

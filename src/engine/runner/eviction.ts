@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts';
 
 /**
- * Ends whoever is about to be replaced, if it lives on this host although its lease is over: it may be about to
+ * Ends an owner that is about to be replaced, if it lives on this host although its lease is over: it may be about to
  * start an agent, and two must never work in one worktree. Elsewhere its token alone stops it.
  */
 export async function evictHolder(

@@ -38,7 +38,7 @@ export interface TakeBack {
   works: WorkKinds;
 }
 
-/** The ref that holds what the attempt in hand leaves behind, once it is done again. */
+/** The ref for what the current attempt leaves behind when it is done again. */
 export function leftoversOf({ session }: SessionState, { iteration }: LiveIteration): string {
   return recoveryRef(session.id, iteration.iteration_number, iteration.attempt);
 }
@@ -56,8 +56,8 @@ function carriedPart(works: WorkKinds, state: SessionState, spec: AttemptSpec): 
 const STARTS_NEW_SESSION: readonly (FailureClass | undefined)[] = ['context_overflow', 'crashed'];
 
 /**
- * Which session of its own the agent goes on with. None after an interruption: what it did since is not in the tree any
- * more, and nobody knows what it spent. One that counts from its session's beginning counts this run too, which has been
+ * Which of its own sessions the agent continues. None after an interruption: what it did since is no longer in the
+ * tree, and nobody knows what it spent. One that counts from its session's beginning counts this run too, which has been
  * charged.
  */
 function carriedSession(
@@ -152,7 +152,7 @@ function waitOf({ spec: { agent } }: LiveIteration['task'], retry: Retry | null)
   return { agent, since: counters.waiting?.since ?? null, ...(patienceMs ? { patienceMs } : {}) };
 }
 
-/** The attempt in hand is given up, and the session stops. `events` are told with it. */
+/** Gives up the current attempt and stops the session. `events` are written with it. */
 export async function cancelAttempt(
   db: Db,
   { state, live, token, stop, events }: CancelledAttempt,

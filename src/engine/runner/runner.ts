@@ -68,7 +68,7 @@ export async function runSession(
 
 /**
  * Nothing is retried for ever: what went wrong inside Pulse stops the session and says so; a person may resume it.
- * What may pass by itself (a full disk, a busy database) goes to whoever restarts the runner.
+ * What may pass by itself (a full disk, a busy database) is left to the supervisor, which restarts the runner.
  */
 async function fail(
   { store }: Engine,
@@ -155,7 +155,7 @@ async function wasSuperseded(
   });
 }
 
-/** Whoever had the branch checked out may have left it by now. */
+/** The checkout that had the branch may have left it by now. */
 async function bringBranch({ store, workspace }: Engine, session: Session): Promise<void> {
   const lag = await workspace.follow(session);
   const { head_sha: head } = await store.read((db) => getControl(db, session.id));

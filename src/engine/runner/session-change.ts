@@ -1,4 +1,4 @@
-/** What a resume changes of a session, and of the attempt that it had in hand. */
+/** What a resume changes in a session, and in the attempt that was under way. */
 import { amendTask, findTask } from '../../store/inbox.ts';
 import { amendIteration, isLive, recentIterations } from '../../store/iterations.ts';
 import { quoteNotes } from '../../store/notes.ts';
@@ -8,7 +8,7 @@ import type { Loops } from '../loops.ts';
 import type { ComposedBrief } from '../ports.ts';
 import { specNow } from './dispatch.ts';
 
-/** What an attempt in hand is told instead of its first brief. */
+/** The new brief of an attempt that was under way. */
 export type AmendedBrief = Pick<ComposedBrief, 'text' | 'tokens' | 'notes'>;
 
 export interface SessionChange {

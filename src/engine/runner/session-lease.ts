@@ -1,4 +1,4 @@
-/** Holding a session: whoever drives it, or decides for it what changes more than a row, does so under its lease. */
+/** Holding a session: driving it, and any decision that changes more than a row, needs its lease. */
 import { isStoreAway } from '../../domain/errors.ts';
 import {
   readSessionLease,
@@ -13,12 +13,12 @@ import { evictHolder } from './eviction.ts';
 
 export interface HeldSession extends AsyncDisposable {
   token: number;
-  /** Aborts when somebody else has taken the session over: nothing may be done for it any more. */
+  /** Aborts when somebody else has taken the session over: nothing more may be done for it. */
   lost: AbortSignal;
 }
 
 /**
- * What this process holds, whichever of its engines took it. A lease in its name that is not here is left over from a
+ * What this process holds, over all its engines. A lease in its name that is not here is left over from a
  * hold whose end could not be stored, and is free.
  */
 const heldHere = new Set<string>();

@@ -109,7 +109,7 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     settled_iterations: state.control.settled_iterations + 1,
     ...(landed ? { head_sha: landed } : {}),
     ...(verdict.stop ? { request: null, request_actor: null } : {}),
-    // Whoever did not get to read what a person said leaves it to the next.
+    // A run that did not read the notes leaves them to the next one.
     ...(isUnread ? {} : { answer: null }),
   });
   if (isUnread) await reopenNotes(db, session.id, iteration.iteration_number);
@@ -161,7 +161,7 @@ async function settleBreaker(db: Db, { task }: LiveIteration, { run }: AttemptRe
     await recordServiceFailure(db, key, 'given_up', run.failure.class);
 }
 
-/** Ends a session that has no iteration in hand: a pause between two, a limit reached. */
+/** Ends a session that has no live iteration: a pause between two, a limit reached. */
 export async function endSession(
   db: Db,
   { session, stop, token }: { session: Session; stop: Stop; token: number },

@@ -66,7 +66,7 @@ export async function loadState(
 }
 
 /**
- * Whether the attempt that `seen` waits for is still executed by whoever had it then, and nobody has asked for anything
+ * Whether the attempt that `seen` waits for is still executed by the same owner, and nobody has asked for anything
  * since. Every batch of an agent's events wakes the runner: this answers with one small row, and only where it says no
  * is there anything to decide.
  */

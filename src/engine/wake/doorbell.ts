@@ -92,7 +92,7 @@ function isOwnFolder(directory: string): boolean {
   }
 }
 
-/** One that takes the ring and never lets go does not hold up whoever rang. */
+/** A listener that never answers does not hold up the caller. */
 const RING_WITHIN_MS = 1_000;
 
 function ringAt(path: string): Promise<void> {
@@ -101,7 +101,7 @@ function ringAt(path: string): Promise<void> {
     socket.setTimeout(RING_WITHIN_MS, () => socket.destroy());
     socket.on('connect', () => socket.end());
     socket.on('close', () => resolve());
-    // Nobody listens there any more: its process died without clearing up.
+    // Nobody listens there: its process died without clearing up.
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNREFUSED') void rm(path, { force: true });
     });

@@ -34,7 +34,7 @@ export function createPostgresDoorbell({ pool }: { pool: Pool }): ClosableDoorbe
       await connected.query(`LISTEN ${CHANNEL}`);
       if (isClosed) throw new Error('closed meanwhile');
       client = connected;
-      // Whatever was rung before is found by looking.
+      // Rings from before are found by looking.
       bells.ringAll();
     } catch {
       // No LISTEN here: the poll does without, and a later try may have more luck.

@@ -1,4 +1,4 @@
-/** What a worktree holds beside its commit, kept before it goes or begins anew. */
+/** Keeps what a worktree holds beside its commit, before it is removed or reset. */
 import { existsSync } from 'node:fs';
 import type { AttemptSpec } from '../../domain/attempt.ts';
 import type { NewEvent } from '../../domain/events.ts';

@@ -1,4 +1,4 @@
-/** Puts a worktree back on a commit, whatever was done to it. */
+/** Puts a worktree back on a commit, from any state. */
 import type { Git } from '../../git/exec.ts';
 import { resetWorktree } from '../../git/recovery.ts';
 import { dirtyPaths } from '../../git/repository.ts';
@@ -12,7 +12,7 @@ interface Means {
   sandboxes: Sandboxes;
 }
 
-/** Whatever has become of the worktree's link: the files stay. */
+/** The worktree's link may be broken; the files stay. */
 export async function mendWorktree({ git, sandboxes }: Means, { spec }: HeldAttempt): Promise<void> {
   const { projectPath: root, worktreePath: path, startSha: sha } = spec;
   if ((await worktreeFault({ root, path })) !== null)

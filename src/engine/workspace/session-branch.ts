@@ -88,7 +88,7 @@ async function close(
   }
   const remote = last?.task?.spec.remote;
   await dropHead(git, refsOf(session)).catch(bear);
-  // Those that stay are found by whoever collects next.
+  // The next clean-up finds those that stay.
   await collectAttempts(git, { root, remotes: remote ? [remote] : [], ended: endedOf }).catch(bear);
   return notices;
 }

@@ -44,7 +44,7 @@ export async function setupMark({
   return setupFingerprint(cwd, given);
 }
 
-/** The next setup runs, whatever ran before. */
+/** The next setup runs again. */
 export async function forgetSetup(worktree: string): Promise<void> {
   await rm(join(await readGitDir(worktree), PREPARED), { recursive: true, force: true });
 }

@@ -31,7 +31,7 @@ export interface GoalRequest {
   asksConfirmation: boolean;
 }
 
-/** Nothing is in hand: the next iteration, unless a limit says otherwise. */
+/** Nothing runs: start the next iteration, unless a limit is reached. */
 function next({ session, control, recent }: SessionState): Step {
   const stop = budgetStop(session) ?? iterationStop(session.current_iteration, session.max_iterations);
   if (stop) return { do: 'end', stop };
@@ -43,7 +43,7 @@ function next({ session, control, recent }: SessionState): Step {
   return { do: 'run', work: 'run', data };
 }
 
-/** The attempt in hand has been reported: what does it mean? */
+/** The attempt has been reported: what does it mean? */
 function judge(state: SessionState, live: LiveIteration): Step {
   const result = live.task.result!;
   const failure = judgeFailure(state, live, result);
@@ -101,7 +101,7 @@ const BLOCKED_DETAILS = {
   blocked_by_agent: 'The agent gave no reason.',
 } as const;
 
-/** Of each failing check's output, for whoever reads why it stopped. */
+/** Of each failing check's output, in the reason for the stop. */
 const LINES_TOLD = 3;
 
 /** COMPLETE is a request. Verification decides it; without any, only an explicit one, or an inferred one repeated. */

@@ -33,9 +33,9 @@ export interface ResearchBriefInput {
   advice: string | null;
   /** Newest first: experiments that broke the guard, and what it printed. */
   guarded: readonly { number: number; description: string; output: string }[];
-  /** The experiment goes on: it broke, and this is what was printed. */
+  /** The experiment broke and is continued; this is what was printed. */
   crash: { description: string; output: string } | null;
-  /** It goes on for another reason: this idea was begun, and what was made of it is in the tree. */
+  /** It is continued for another reason: this idea was begun, and its changes are in the tree. */
   begun: string | null;
   /** The attempt before this one broke off; what became of what it left. */
   interruption: string | null;

@@ -22,14 +22,14 @@ type SessionState = State<ResearchState>;
 
 export function decideResearch(state: SessionState): Step {
   const { own: flow } = state;
-  // A pause is the workers' first: each ends what it has in hand.
+  // A pause goes to the workers first: each finishes its current experiment.
   if (state.session.status === 'running' && state.control.request && isAtWork(flow)) return { do: 'wait' };
   const common = baseStep(state);
   if (common) return common;
   return state.live ? judge(state, flow, state.live) : next(state, flow);
 }
 
-/** `null`: a new one; else the next run of the one in hand, on what its last run left. */
+/** `null`: a new one; else the next run of the current one, on the work of its last run. */
 export interface ExperimentRequest {
   experiment: Experiment | null;
 }
@@ -268,7 +268,7 @@ function ended(
   };
 }
 
-/** It goes on in the next run: a crash to be mended, or a question that a person answers. */
+/** The next run continues it: a crash to be mended, or a question that a person answers. */
 function wip(
   experiment: Experiment,
   result: AttemptResult,

@@ -349,7 +349,7 @@ export async function isTriedIdea(
   );
 }
 
-/** The unit whose commit had this very tree and was discarded, whoever made it; `null`: there is none. */
+/** The unit whose commit had this very tree and was discarded, in any session of the research; `null`: there is none. */
 export async function findTriedChange(db: Db, sessionId: string, tree: string): Promise<string | null> {
   const row = await withResearchTables(db)
     .selectFrom('pulse_iterations')

@@ -47,7 +47,7 @@ async function settleExperiment(
     ...(status === 'running' ? {} : { ended_at: storeNow() }),
   });
   const isOfNow = lead.id === session.id || status === 'keep' || (await isStillKnown(db, state, live));
-  // Whoever goes on with it has not finished it after all.
+  // Resuming it takes the person's `finish` back.
   await updateResearch(db, lead.id, { ...(isOfNow ? change.research : {}), phase: 'researching' });
   const events = [
     ...change.events,
@@ -63,7 +63,7 @@ async function settleExperiment(
   return [];
 }
 
-/** What was read of a best that is none any more, or beside another worker's readings, says nothing of the next. */
+/** Readings of a best that was replaced, or taken beside another worker's, say nothing about the next one. */
 async function isStillKnown(
   db: Db,
   { own: { lead } }: SessionState<ResearchState>,

@@ -14,7 +14,7 @@ export function countTokens(): Promise<TokenCounter> {
   return counter;
 }
 
-/** Those for the iteration in hand, or for the one that is about to begin. */
+/** Those for the current iteration, or for the one that is about to begin. */
 export function openNotes(store: Store, { session, live }: SessionState): Promise<Note[]> {
   const iteration = live?.iteration.iteration_number ?? session.current_iteration + 1;
   return store.read((db) => notesFor(db, session.id, iteration));

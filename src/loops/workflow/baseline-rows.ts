@@ -4,7 +4,7 @@ import { type Db, inPortions, storeNow } from '../../store/store.ts';
 import type { BaselineIssue } from './model.ts';
 import { type PreflightBaselinesTable, withWorkflowTables } from './tables.ts';
 
-/** All of them anew: a refresh replaces what was. */
+/** A refresh replaces all of them. */
 export async function replaceBaseline(
   db: Db,
   workflowId: string,

@@ -44,7 +44,7 @@ function pulseStep(pulse: PulseRow): Step {
   return { do: 'run', work: 'pulse', data: { pulse } satisfies PulseRequest };
 }
 
-/** Nothing is in hand: whoever's turn it is, a person's or the next run's. */
+/** Nothing runs: the next step is a person's or the next run. */
 function next(state: SessionState, flow: WorkflowState): Step {
   const { session } = state;
   const { workflow, preflight } = flow;

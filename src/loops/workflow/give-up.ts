@@ -1,4 +1,4 @@
-/** A pulse that nobody goes on with: what it has is put onto its own branch, as a recovery checkpoint. */
+/** Gives up a pulse: its work is put onto its own branch, as a recovery checkpoint. */
 import { act } from '../../engine/actions.ts';
 import { runIdOf } from '../../engine/attempt/held-attempt.ts';
 import type { Engine } from '../../engine/engine.ts';

@@ -56,7 +56,7 @@ export function createWorkflowLoop(options: WorkflowLoopOptions): Loop<WorkflowS
   };
 }
 
-/** The pulse in hand ends with its workflow; whoever runs it keeps what it had and clears its refs up. */
+/** The running pulse ends with its workflow; the runner keeps its work and deletes its refs. */
 async function stopRunningPulse(db: Db, { id: sessionId }: Session): Promise<void> {
   const workflow = (await findWorkflow(db, sessionId))!;
   const pulse = runningPulse({ pulses: await listPulses(db, workflow.id) });

@@ -37,7 +37,7 @@ function judgeUnfinished(state: SessionState, { live, result, pulse }: PulseResu
   return judgeRun(state, { live, result, pulse });
 }
 
-/** A run that failed or hit a limit has not finished its pulse: its work is kept and the next run goes on with it. */
+/** A run that failed or hit a limit has not finished its pulse: its work is kept and the next run continues it. */
 function keptForLater(state: SessionState, step: Extract<Step, { do: 'settle' }>, pulse: PulseRow): Step {
   const { verdict } = step;
   if (verdict.status !== 'timeout' || verdict.stop) {

@@ -69,7 +69,7 @@ export const unresolvedIssueSchema = z.object({
 });
 export type UnresolvedIssue = z.infer<typeof unresolvedIssueSchema>;
 
-/** An accepted completion. What is committed is this tree, whatever happened afterwards. */
+/** An accepted completion. This tree is committed, even if files changed afterwards. */
 export const completionSchema = z.object({
   summary: z.string(),
   filesChanged: z.array(z.string()),
@@ -77,7 +77,7 @@ export const completionSchema = z.object({
   tree: z.string(),
   /** What git could not add: it was judged as not being there. */
   leftOut: z.array(z.string()).optional(),
-  /** What its checks showed beyond the baseline: once a person goes on, the pulses after it are not blamed for that. */
+  /** What its checks showed beyond the baseline. After a person has accepted it, later pulses are not blamed for it. */
   leftOver: z.array(baselineIssueSchema).optional(),
 });
 export type Completion = z.infer<typeof completionSchema>;

@@ -1,4 +1,4 @@
-/** What preflight does in this moment, for whoever looks on. */
+/** Shows followers what preflight does at this moment. */
 
 import type { Engine } from '../../engine/engine.ts';
 import type { HeldAttempt } from '../../engine/ports.ts';

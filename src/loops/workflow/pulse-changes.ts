@@ -76,7 +76,7 @@ function sessionLeft(
   return { agent_session_id: id, agent_usage: id === null ? null : JSON.stringify(usage) };
 }
 
-/** What it has goes onto its own branch, marked; a resume begins it anew. */
+/** Its work goes onto its own branch, marked; a resume starts the pulse again. */
 export function giveUp(
   pulse: PulseRow,
   { to, reason }: { to: 'failed' | 'stopped'; reason: string },

@@ -60,7 +60,7 @@ export function createPulseProtocol(options: PulseProtocolOptions): RunProtocol 
       extension = null;
       return { ok: true, output: 'The pulse is accepted. Do not change anything more; end your run now.' };
     }
-    // A refusal that nobody hears any more is not held against the pulse.
+    // A rejection that the agent never hears is not held against the pulse.
     if (isAlone) return { ok: false, output: 'The run is over.', reasons: judged.reasons };
     rejections = await recordRejection(options, judged.reasons);
     log.forgive(judged.forgiven);
@@ -158,8 +158,8 @@ function targetOf(input: unknown): string {
 }
 
 /**
- * A failed command that shows only what was there before is no failure. What can be read is known whichever command
- * shows it; a bare `exit N` says nothing of another command's.
+ * A failed command that shows only what was there before is no failure. An issue that can be read is known from any command
+ * that shows it; a bare `exit N` says nothing of another command's.
  */
 function isKnown(
   { attempt, work: { baseline } }: PulseProtocolOptions,

@@ -28,8 +28,8 @@ function attemptRefs({ taskId }: PulseRefs): string[] {
 /**
  * The recovery checkpoint: `work`'s tree as one marked commit on the pulse's own branch, which stays. `null` where
  * there is no work. Doing it again is no error: the commit is known by its mark. Where a person has moved the branch,
- * or works on it, it stays theirs and the checkpoint gets a recovery ref. `isOver`: nobody goes on with the pulse, so a
- * branch without work goes too.
+ * or works on it, it stays theirs and the checkpoint gets a recovery ref. `isOver`: nobody continues the pulse, so a
+ * branch without work is deleted too.
  */
 export async function giveUpPulse(
   git: Git,

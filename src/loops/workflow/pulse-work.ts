@@ -141,7 +141,7 @@ async function planPulse(
       await insertTurn(db, { ...turn, content_from: 'task' });
     },
     async undo(error) {
-      // An edited plan may not have the pulse any more.
+      // An edited plan may no longer have the pulse.
       if (isFirst && isPulseError(error, 'invalid_transition')) await worktree.drop(session, row);
     },
   };

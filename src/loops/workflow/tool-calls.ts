@@ -8,7 +8,7 @@ const SHELLS = new Set(['shell', 'bash', 'run_shell_command', 'command_execution
 /** A protocol call is no work. */
 const PROTOCOL =
   /^(?:pulse_.*|report_usage|request_extension|record_baseline|preflight_done|propose_plan|todo.*)$/;
-/** Whoever only looks has changed nothing and run nothing: that a file is not there is no failure. */
+/** Tools that only look change nothing and run nothing: a missing file is no failure. */
 const LOOKS =
   /^(?:read|view|search|list|find|get|fetch|glob|grep)(?:[_-].*|_?files?|_?many_?files|_?dir.*|_?text)?$|^(?:ls|rg|cat|head|notebookread|toolsearch|(?:semantic|web|code|file|codebase)_?(?:search|fetch)|webfetch|listmcpresources.*|readmcpresource.*|bashoutput|lsp|task_?output)$/;
 

@@ -1,4 +1,4 @@
-/** What pulses were accepted with although it was not resolved. Whoever reviews must see it, wherever they look. */
+/** Issues that pulses were accepted with. Every view must show them to the person who reviews. */
 import type { UnresolvedIssue } from './model.ts';
 
 export interface Unresolved extends UnresolvedIssue {

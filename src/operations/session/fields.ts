@@ -94,7 +94,7 @@ export const projectPath = required(
   path({ help: 'The git repository.', wire: 'projectPath', option: 'path DIR' }),
 );
 
-/** Of every start, whatever the loop. */
+/** Of every start, in every loop. */
 export const startFields = {
   ...agentFields,
   ...budgetFields,

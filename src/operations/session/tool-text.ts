@@ -1,4 +1,4 @@
-/** Sessions as an assistant gets them: bounded, whatever they have grown to, and with what to do next. */
+/** Sessions as an assistant gets them: bounded, and with what to do next. */
 import { formatDuration } from '../../domain/durations.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Told } from '../operation.ts';
@@ -143,7 +143,7 @@ export function startedText({ session, notes }: Started, next: string): Told {
   return { text, data: { sessionId: session.id, session: boundedSession(session), notes: { ...notes } } };
 }
 
-/** `tool`: what shows how it goes on. */
+/** `tool`: the one that shows its progress. */
 export function goesOnText(session: Session, tool: string): Told {
   return {
     text: `${session.id} continues.\nnext: ${tool}, with waitSeconds`,

@@ -1,6 +1,6 @@
 import type { ColumnTypes } from './types.ts';
 
-/** What `serve` must not forget when it dies: the requests it has answered, and the sessions it has in hand. */
+/** What `serve` must not forget when it dies: the requests it has answered, and the sessions it runs. */
 export function idempotencyMigration(_: ColumnTypes): string[] {
   return [
     // The answer is text, not json: a repeated request gets the same bytes.

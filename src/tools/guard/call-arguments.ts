@@ -1,4 +1,4 @@
-/** What a tool call is to the guard, and what its arguments say, whichever agent spells them. */
+/** What a tool call is to the guard, and what its arguments say, in the spelling of each agent. */
 import * as z from 'zod';
 
 export interface HookCall {

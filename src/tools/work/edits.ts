@@ -1,5 +1,5 @@
 /**
- * Exact replacement, on bytes: whatever is not named stays as it is, in any encoding, with its line ends and its byte
+ * Exact replacement, on bytes: the rest stays as it is, in any encoding, with its line ends and its byte
  * order mark. Nothing fuzzy: text that is not there, or is there twice, is a failed edit.
  */
 import { ToolRefusal } from './refusal.ts';

@@ -62,7 +62,7 @@ export interface Replacement {
   maxBytes: number;
 }
 
-/** Writes beside the file and renames: whoever reads sees the old content or the new, and a failure leaves the old. */
+/** Writes beside the file and renames: a reader sees the old content or the new, and a failure leaves the old. */
 export async function replaceFile(root: string, path: string, replacement: Replacement): Promise<void> {
   const { content, mode } = replacement;
   const parent = dirname(path);

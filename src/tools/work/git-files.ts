@@ -4,7 +4,7 @@ import { startProcess } from '../../process/spawn.ts';
 import type { Work } from './context.ts';
 import { ToolRefusal } from './refusal.ts';
 
-/** Reads only, whatever the repository's own configuration would have it run. */
+/** Reads only: nothing that the repository's own configuration names is run. */
 const BASE = [
   '--no-optional-locks',
   '-c',

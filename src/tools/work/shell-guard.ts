@@ -121,7 +121,7 @@ function readGit(args: ShellWord[], reading: Reading): void {
   if (script !== null) readScript(script, reading);
 }
 
-/** In whole words: what is told of a refusal is searched for secrets, and half of one is not known any more. */
+/** In whole words: what is told of a refusal is searched for secrets, and half of a secret is not recognised. */
 function beginningOf(words: readonly string[]): string {
   const shown: string[] = [];
   let length = 0;

@@ -26,7 +26,7 @@ export interface WorkTools extends AsyncDisposable {
 }
 
 /**
- * The tools of one run, with one memory of what its agent has read. Whoever made them disposes of them when the run
+ * The tools of one run, with one memory of what its agent has read. Their maker disposes of them when the run
  * is over: that ends a command under way and resolves when nothing of it is left.
  */
 export function createWorkTools(context: WorkContext): WorkTools {

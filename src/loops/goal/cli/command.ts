@@ -10,7 +10,7 @@ export const startCommand: CommandSpec = {
   group: 'Run',
   summary: 'Start a session and follow it to its end.',
   details:
-    'An agent works towards the goal in a worktree of its own, one iteration after the other, until it is done and ' +
+    'An agent works towards the goal in a separate worktree, one iteration after the other, until it is done and ' +
     "Pulse's own verification agrees. Your checkout is not touched; the work is on a branch.\n" +
     'Ctrl-C asks: pause, detach or abort. Closing the terminal only detaches.\n' +
     'Exit codes: 0 complete, 1 failed, 3 blocked, 4 paused, 5 aborted, 2 wrong use, 130/143 interrupted.',

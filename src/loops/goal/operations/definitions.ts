@@ -10,7 +10,7 @@ import {
   verify,
 } from '../../../operations/session/fields.ts';
 
-/** Longer than a goal may be, so that whoever exceeds that is told by how much. */
+/** Longer than a goal may be, so that the error can say by how much it is too long. */
 const READ_LENGTH = 1024 * 1024;
 
 export const start = define({

@@ -6,7 +6,7 @@ import { displayWidth, sanitizeLine, shorten } from '../../../terminal/text.ts';
 import { crashLine } from '../measure/crash.ts';
 import { formatDelta, formatFigure } from '../report/figures.ts';
 
-/** Of an event of research. `unit`: what is in hand. */
+/** Of an event of research. `unit`: the current one. */
 export function experimentLines(event: PulseEvent, unit: string | null, room: Room): string[] {
   const { type, data } = event;
   switch (type) {

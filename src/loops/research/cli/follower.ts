@@ -1,4 +1,4 @@
-/** What whoever follows research is told: its experiments, the baseline, how it stands. */
+/** What followers of research see: its experiments, the baseline, the best so far. */
 
 import type { LoopFollower } from '../../../cli/follow/loop-follower.ts';
 import type { PulseEvent } from '../../../domain/events.ts';

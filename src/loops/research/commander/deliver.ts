@@ -1,6 +1,6 @@
 /**
- * Brings what research has told the built-in commander to one elsewhere, beside the loop: nothing waits for it, and
- * nothing that goes wrong there is more than a line for whoever looks. Each call is tried under one key until it was
+ * Brings the calls to the built-in commander to one elsewhere, beside the loop: nothing waits for it, and an error there
+ * is only a line for debugging. Each call is tried under one key until it was
  * answered (at least once; a crash between the answer and its record sends it again), a few times at most.
  */
 import type { CommanderTarget } from '../../../domain/commander.ts';
@@ -40,7 +40,7 @@ export interface CommanderLink extends AsyncDisposable {
 
 export interface Commanders {
   open(target: CommanderTarget, where: { cwd: string; environmentPass: readonly string[] }): CommanderLink;
-  /** For whoever looks for why nothing arrives. */
+  /** Says why nothing arrives, for debugging. */
   debug(text: string): void;
 }
 
@@ -107,7 +107,7 @@ export function startCourier(
   }
 
   const working = work().catch((error: unknown) => {
-    // Whoever replaced this runner tells the rest; whatever else went wrong is the store's, and the loop meets it too.
+    // The runner that replaced this one brings the rest. Any other error is the store's, and the loop meets it too.
     commanders.debug(
       `commander: ${isPulseError(error) ? error.code : 'failed'}: ${(error as Error).message}`,
     );

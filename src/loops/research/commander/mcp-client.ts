@@ -77,7 +77,7 @@ function createLink({ transportOf, mode, callMs }: LinkOptions): CommanderLink {
   };
 }
 
-/** Whatever the other side does with the request, nobody waits longer. */
+/** Nobody waits longer than this, even if the other side never answers. */
 function refusedBy(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const refuse = (): void => reject(new Error('no answer in time'));

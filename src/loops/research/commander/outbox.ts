@@ -42,7 +42,7 @@ export async function enqueueCall(db: Db, { arguments: given, ...call }: NewOutb
     .execute();
 }
 
-/** Several sessions may work for one research: whoever numbers the next call is alone. */
+/** Several sessions may work for one research: only one at a time numbers the next call. */
 async function lockResearch(db: Db, sessionId: string): Promise<void> {
   await withResearchTables(db)
     .updateTable('researches')

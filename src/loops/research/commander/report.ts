@@ -44,7 +44,7 @@ export interface ResearchTeller {
   research: { lead: Session; research: Research };
 }
 
-/** Create and claim, once the idea is known. Told again with other words, the task is described anew. */
+/** Create and claim, when the idea is known. A new description of the same experiment changes the task's. */
 export async function reportIdea(
   db: Db,
   teller: Teller,
@@ -71,7 +71,7 @@ export async function reportIdea(
   await tell('claim', TASK, { operation: 'claim', agent_name: COMMANDER_AGENT });
 }
 
-/** Complete, whatever came of it, and the comment; every five experiments the status. Returns what events tell of it. */
+/** Complete, with every result, and the comment; every five experiments the status. Returns the events for it. */
 export async function reportOutcome(
   db: Db,
   state: ResearchTeller,

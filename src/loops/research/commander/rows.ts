@@ -98,7 +98,7 @@ export async function addCommanderComment(
   db: Db,
   { taskId, agentName, body }: { taskId: string; agentName: string; body: string },
 ): Promise<CommanderComment> {
-  // Others may comment at the same time: whoever numbers the next one is alone on its task.
+  // Others may comment at the same time: only one at a time numbers the next comment of a task.
   await withResearchTables(db)
     .updateTable('commander_tasks')
     .set({ id: taskId })

@@ -40,7 +40,7 @@ export interface CommanderMessagesTable {
 export interface CommanderOutboxTable {
   session_id: string;
   seq: number;
-  /** The same for every try: whoever is told twice can know. */
+  /** The same for every try, so that a receiver can recognise a repeated call. */
   key: string;
   tool: string;
   arguments: ColumnType<unknown, string, string>;

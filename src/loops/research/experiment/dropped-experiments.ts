@@ -1,4 +1,4 @@
-/** Experiments that nobody goes on with, because their research has ended: told as discarded, at the commander too. */
+/** Experiments that nobody continues, because their research has ended: recorded as discarded, at the commander too. */
 import { experimentTaskId } from '../../../domain/commander.ts';
 import { appendEvents } from '../../../store/events.ts';
 import { type Db, storeNow } from '../../../store/store.ts';

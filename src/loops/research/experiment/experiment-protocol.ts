@@ -11,7 +11,7 @@ import { experimentTools } from './experiment-tools.ts';
 
 export interface ExperimentProtocolOptions extends ProtocolRun<ExperimentWork> {
   store: Store;
-  /** Whoever tells a commander elsewhere may look. */
+  /** The courier to a commander elsewhere may look. */
   onAnnounced(leadId: string): void;
   /** Returns where it is. */
   writeReport(sessionId: string, words: { title?: string; summary?: string }): Promise<string>;

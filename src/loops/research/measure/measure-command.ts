@@ -100,7 +100,7 @@ export async function openCheckout(
   });
 }
 
-/** In folders of its own; whatever it leaves in the checkout is told and goes. */
+/** In fresh folders. What it leaves in the checkout is reported and removed. */
 async function runCommand(
   measurement: Measurement,
   checkout: MeasuringCheckout,

@@ -25,7 +25,7 @@ export type MeasureRequest = z.infer<typeof measureRequestSchema>;
 export const measureReportSchema = z.object({
   /** The measurement broke, and how. */
   crash: z.object({ kind: z.enum(CRASH_KINDS), tail: z.string() }).nullable(),
-  /** Void whatever it measured. */
+  /** Void, regardless of its readings. */
   caught: z.object({ reason: z.enum(VIOLATION_REASONS), text: z.string() }).nullable(),
   decision: decisionSchema.nullable(),
   /** For the next experiment. */
@@ -50,7 +50,7 @@ export const BASELINE_UNIT = 'baseline';
 export interface Measurer {
   /** Waits for the host's measuring slot; may be done again after a crash. */
   baseline(attempt: HeldAttempt, request: MeasureRequest, signal: AbortSignal): Promise<MeasureReport>;
-  /** `isOutdated` is asked once the slot is held: whoever had it before may have kept something. */
+  /** `isOutdated` is asked when the slot is held: its holder before may have kept something. */
   experiment(
     attempt: HeldAttempt,
     candidate: { request: MeasureRequest; commit: string; isOutdated(): Promise<boolean> },

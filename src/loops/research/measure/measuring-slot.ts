@@ -15,9 +15,9 @@ export interface MeasuringSlot {
 }
 
 /**
- * One for the host, whoever asks and whatever TMPDIR says: a folder that all users share, with a file for each of them. It
- * is sticky, as `/tmp` is: nobody touches another's file, and a dead user's holder is known for dead by its content.
- * Where that folder is not to be had, because somebody made it for himself, each user has a slot of his own.
+ * One for the host, for all users and independent of TMPDIR: a shared folder with a file for each user. It is sticky, as
+ * `/tmp` is: nobody touches another's file, and the content of a file shows whether its holder is dead. If one user has
+ * made that folder for himself, each user has a separate slot.
  */
 export function measuringSlotPath(place = '/tmp'): string {
   const folder = join(place, SHARED);
@@ -62,7 +62,7 @@ export function createMeasuringSlot(where: () => string): MeasuringSlot {
     async hold(work, signal) {
       const before = turn;
       const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
-      // Whoever gives up waiting does not let the next one pass those before it.
+      // A waiter that gives up does not let the next one pass those before it.
       turn = before.then(() => isOver);
       try {
         await orAborted(before, signal);
@@ -148,7 +148,7 @@ async function take(path: string, signal: AbortSignal): Promise<void> {
   {
     await using file = await open(draft, 'wx');
     await file.writeFile(owner);
-    // Whatever the umask: another user must be able to see whether its holder lives.
+    // Regardless of the umask: another user must be able to see whether its holder lives.
     await file.chmod(0o644);
   }
   try {
@@ -198,7 +198,7 @@ function isGone(holder: string): boolean {
 
 /**
  * One at a time: of two who find the same dead holder, the second would else remove the lock that the first has made
- * of it. Whoever dies while burying is buried in the same way.
+ * of it. A process that dies while it removes a lock is replaced in the same way.
  */
 async function bury(path: string, holder: string, signal: AbortSignal): Promise<void> {
   const burial = `${path}.burial`;

@@ -1,6 +1,6 @@
 /**
- * What is known of the best so far when an experiment begins: its newest readings and the noise. Small and of fixed
- * size whatever the session's length, and plain data, so that it can be stored with each decision.
+ * What is known of the best so far when an experiment begins: its newest readings and the noise. Small, of fixed
+ * size in a session of any length, and plain data, so that it can be stored with each decision.
  */
 import * as z from 'zod';
 import { mean, medianDistance, squaresAround, withoutStrays } from './statistics.ts';

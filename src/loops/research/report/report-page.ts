@@ -20,7 +20,7 @@ export interface ReportRow extends ResultRow, Omit<PlotRow, keyof ResultRow> {
 export interface ReportData {
   /** Instead of the usual title. */
   title?: string;
-  /** What whoever shows the report has to say; plain text. */
+  /** What the caller of `show_report` adds; plain text. */
   summary?: string;
   goal: string;
   sessionId: string;
@@ -83,7 +83,7 @@ function shareOf(delta: number, baseline: number): string {
     : ` <span class="note">${formatShare(delta / Math.abs(baseline))}</span>`;
 }
 
-/** What was void is not surprising, whatever it measured. */
+/** A void experiment is never surprising. */
 function isSurprise({ status, isSurprising }: ReportRow): boolean {
   return status === 'keep' && isSurprising;
 }

@@ -62,7 +62,7 @@ async function writeFiles({ store, git }: { store: Store; git: Git }, sessionId:
 
   if (newest === null) await writePlan(session, research);
   const own = sessionPath(session, 'tsv');
-  // The session's own log is written last: whatever a crash kept from being written, it lacks its row too.
+  // The session's own log is written last: if a crash kept another file from being written, this one lacks its row too.
   if (!(await isNext(own)) || isSessionFileDue(last) || session.ended_at !== null) {
     const found = await findingsInput(store, { session, research, rows: await allRows() });
     const file = fileOf(session, research, found);

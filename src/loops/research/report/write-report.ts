@@ -19,7 +19,7 @@ export interface ReportSources {
   git: Git;
 }
 
-/** What whoever shows the report says beside what is known. */
+/** What the caller adds to the report. */
 export interface ReportWords {
   title?: string;
   summary?: string;

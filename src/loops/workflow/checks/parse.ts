@@ -25,7 +25,7 @@ export interface ParsedOutput {
   exit: number | null;
   issues: ParsedIssue[];
   tests: TestCounts | null;
-  /** A test runner spoke, and no test ran: never a pass, whatever the exit code. */
+  /** A test runner spoke, and no test ran: never a pass, even with exit 0. */
   ranNoTest: boolean;
   /** Who read it. */
   parsers: string[];
@@ -137,7 +137,7 @@ function sum(results: readonly ParserResult[]): TestCounts | null {
 }
 
 /**
- * Exit 0 has no errors, whatever is printed. Any other exit has at least one: warnings alone do not explain it, and a
+ * Exit 0 has no errors, even if some are printed. Any other exit has at least one: warnings alone do not explain it, and a
  * failure that nobody could read must not hide behind warnings that were there before.
  */
 function judgeByExit(issues: ParsedIssue[], run: CommandOutput, lines: readonly string[]): ParsedIssue[] {

@@ -1,4 +1,4 @@
-/** What whoever follows a workflow is told: preflight, pulses, what was not accepted. */
+/** What followers of a workflow see: preflight, pulses, what was not accepted. */
 
 import type { LoopFollower, Room } from '../../../cli/follow/loop-follower.ts';
 import type { Progress } from '../../../cli/follow/progress.ts';

@@ -46,7 +46,7 @@ export async function preparation(
   return { checks: named ?? found.verify.map(checkOf), steps: steps ?? certain };
 }
 
-/** The base as its worktree will be, whatever lies in the user's checkout. */
+/** The base as its worktree will be, not the user's checkout. */
 async function viewOfCommit(
   { git }: Operations,
   { root, sha }: { root: string; sha: string },

@@ -1,4 +1,4 @@
-/** Review: a person looks at the whole, and it is merged or goes on. */
+/** Review: a person looks at the whole; it is merged, or continues with what is missing. */
 import { PulseError } from '../../../domain/errors.ts';
 import { uuidv7 } from '../../../domain/ids.ts';
 import { act } from '../../../engine/actions.ts';
@@ -68,7 +68,7 @@ export async function approveReview(
   return { ...resumed, merged };
 }
 
-/** Whoever reads the merge, or its pull request, learns it too. */
+/** A reader of the merge, or of its pull request, learns it too. */
 function unresolvedPart(pulses: readonly PulseRow[]): string[] {
   const lines = unresolvedLines(unresolvedOf(pulses)).map((line) => `- ${line}`);
   return lines.length === 0 ? [] : ['', 'Not resolved:', ...lines];

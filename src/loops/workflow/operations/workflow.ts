@@ -202,7 +202,7 @@ export async function approveWorkflow(
   });
 }
 
-/** The person's decision and the session's going on are one transaction. A running session just goes on. */
+/** The person's decision and the session's resume are one transaction. A running session just continues. */
 export async function decide(
   operations: Operations,
   session: Session,

@@ -83,7 +83,7 @@ function issueOf(
   };
 }
 
-/** The names stand in the list right before the result, whatever the tests printed between. */
+/** The names stand in the list right before the result; output of the tests may be in between. */
 function readTests(input: ParserInput): ParsedIssue[] {
   const issues: ParsedIssue[] = [];
   const details = new Map<string, string>();

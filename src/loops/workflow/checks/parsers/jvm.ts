@@ -10,7 +10,7 @@ const SYMBOL = /^(?:\[ERROR\])? +symbol: +(?<symbol>\S.*)$/;
 const KOTLIN = /^(?<type>[ew]): (?<file>\S.*?\.kts?):(?<line>\d+):(?<column>\d+):? (?<message>\S.*)$/;
 const SUREFIRE =
   /^\[ERROR\] +(?!Tests run:)(?<name>\S.*?) +(?:-- )?Time elapsed: [\d.,]+ s +<<< (?:FAILURE|ERROR)!/;
-/** The sum of a module; the line of one class goes on with its time. */
+/** The sum of a module; the line of one class continues with its time. */
 const SUREFIRE_SUM =
   /^\[\w+\] Tests run: (?<run>\d+), Failures: (?<failed>\d+), Errors: (?<errors>\d+), Skipped: (?<skipped>\d+)$/;
 const MAVEN_NO_TESTS =
