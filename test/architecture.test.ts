@@ -125,7 +125,7 @@ describe('what is written', () => {
 
   it('for people has ordinary words', () => {
     const pages = filesBelow('.').filter((path) =>
-      /^(?:README|CONTRIBUTING|AGENTS|docs\/(?:protocol\/)?[^/]+|examples\/.+)\.md$/.test(path),
+      /^(?:README|ARCHITECTURE|CONTRIBUTING|AGENTS|docs\/(?:protocol\/)?[^/]+|examples\/.+)\.md$/.test(path),
     );
     expect(pages.length).toBeGreaterThan(20);
     expect(pages.flatMap((path) => linesWith(read(path), hard, path))).toEqual([]);
