@@ -109,6 +109,46 @@ export interface PulseHost extends AsyncDisposable {
 export type Pulse = PulseHost & Methods<typeof OPERATIONS>;
 
 export async function createPulse(options: PulseOptions): Promise<Pulse> {
+  const parts = await openParts(options);
+  const { engine, store, patience, git, home, environment, redactor, sandboxes, debug } = parts;
+  async function prepareRuns(): Promise<void> {
+    clearRunFolders().catch((error: Error) => debug(error.message));
+    await writeShim(home.bin);
+  }
+  // A person who asks is told at once that the store is away.
+  const asked: Engine = { ...engine, store };
+  const operations: Operations = { engine: asked, git, home, environment, redactor, sandboxes };
+  const call = createCall(operations, options.caller ?? { actor: 'typescript', createdBy: 'api' });
+  return {
+    ...createMethods(OPERATIONS, call),
+    operations: listOperations({ ...OPERATIONS, ...options.operations }),
+    call,
+    home,
+    async run(sessionId, signal) {
+      await prepareRuns();
+      const running = patience.during(signal, () => runSession(engine, sessionId, signal));
+      return running.finally(() => retireWhenDue(operations, debug));
+    },
+    async daemon(daemonOptions, signal) {
+      await prepareRuns();
+      const here = { host: `${hostname()}:${home.path}`, clones: home.clones, worktrees: home.fleet };
+      await retireWhenDue(operations, debug);
+      return patience.during(signal, () => runFleetDaemon(engine, { ...daemonOptions, ...here }, signal));
+    },
+    session: (id) => viewSessionAlone(operations, id),
+    runner: (sessionId) => runnerState(operations, sessionId),
+    follow: (sessionId, follow) => followEvents(operations, sessionId, follow),
+    figures: () => viewFigures(operations),
+    collect: (root) => collectGarbage(operations, root),
+    retire: () => retireOld(operations),
+    runIdempotent: (request, work) => runIdempotent(operations, request, work),
+    servedSessions: (servedBy) => openServedSessions(operations, servedBy),
+    [Symbol.asyncDispose]: parts.close,
+  };
+}
+
+/** Everything that a Pulse is made of. The caller closes it. */
+async function openParts(options: PulseOptions) {
   const { environment, trace = noTrace, timing, loops: modules = LOOPS } = options;
   const { onCommit, onGit, onWait, onAbsence } = options;
   const home = resolveHome(environment);
@@ -176,39 +216,9 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     evict: async (owner) => void killExactly(parseOwner(owner)),
     timing: engineTiming,
   };
-  async function prepareRuns(): Promise<void> {
-    clearRunFolders().catch((error: Error) => debug(error.message));
-    await writeShim(home.bin);
-  }
-  // A person who asks is told at once that the store is away.
-  const asked: Engine = { ...engine, store };
-  const operations: Operations = { engine: asked, git, home, environment, redactor, sandboxes };
-  const call = createCall(operations, options.caller ?? { actor: 'typescript', createdBy: 'api' });
   return {
-    ...createMethods(OPERATIONS, call),
-    operations: listOperations({ ...OPERATIONS, ...options.operations }),
-    call,
-    home,
-    async run(sessionId, signal) {
-      await prepareRuns();
-      const running = patience.during(signal, () => runSession(engine, sessionId, signal));
-      return running.finally(() => retireWhenDue(operations, debug));
-    },
-    async daemon(daemonOptions, signal) {
-      await prepareRuns();
-      const here = { host: `${hostname()}:${home.path}`, clones: home.clones, worktrees: home.fleet };
-      await retireWhenDue(operations, debug);
-      return patience.during(signal, () => runFleetDaemon(engine, { ...daemonOptions, ...here }, signal));
-    },
-    session: (id) => viewSessionAlone(operations, id),
-    runner: (sessionId) => runnerState(operations, sessionId),
-    follow: (sessionId, follow) => followEvents(operations, sessionId, follow),
-    figures: () => viewFigures(operations),
-    collect: (root) => collectGarbage(operations, root),
-    retire: () => retireOld(operations),
-    runIdempotent: (request, work) => runIdempotent(operations, request, work),
-    servedSessions: (servedBy) => openServedSessions(operations, servedBy),
-    async [Symbol.asyncDispose]() {
+    ...{ engine, store, patience, git, home, environment, redactor, sandboxes, debug },
+    async close(): Promise<void> {
       await indexes[Symbol.asyncDispose]();
       programs[Symbol.dispose]();
       await kept[Symbol.asyncDispose]();

@@ -106,6 +106,10 @@ export function createGit(setup: GitSetup): Git {
   return boundGit(setup, {});
 }
 
+function withConfig(config: readonly string[], args: readonly string[]): string[] {
+  return [...BASE_CONFIG, ...config.flatMap((setting) => ['-c', setting]), ...args];
+}
+
 function boundGit(setup: GitSetup, binding: GitBinding): Git {
   const { exec, kept, onCall, env = process.env, limits = GIT_LIMITS } = setup;
   const base = baseEnvironment(env);
@@ -174,18 +178,13 @@ function boundGit(setup: GitSetup, binding: GitBinding): Git {
   function callOf(args: string[], options: GitOptions): GitCall {
     const { cwd, stdin, next } = options;
     const { place, enclosure, config = [], signal } = binding;
-    const words = (given: string[]): string[] => [
-      ...BASE_CONFIG,
-      ...config.flatMap((setting) => ['-c', setting]),
-      ...given,
-    ];
     const isInPlace = place !== undefined && cwd === place.worktree;
     const call = {
-      args: words(args),
+      args: withConfig(config, args),
       cwd,
       env: { ...base, ...(isInPlace ? placeEnvironment(place) : {}), ...options.env },
       stdin,
-      next: next && words(next),
+      next: next && withConfig(config, next),
       signal,
       limitMs: binding.limitMs ?? limitOf(args, limits),
     };
