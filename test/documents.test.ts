@@ -16,8 +16,11 @@ import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.ts';
-import { EXIT_CODES, SESSION_STATUSES, SESSION_TRANSITIONS } from '../src/domain/status.ts';
+import { FAILURE_CLASSES } from '../src/domain/failures.ts';
+import { EXIT_CODES, SESSION_STATUSES, SESSION_TRANSITIONS, STOP_REASONS } from '../src/domain/status.ts';
 import { ENGINE_ACTIONS } from '../src/engine/actions.ts';
+import { CRASH_KINDS } from '../src/loops/research/measure/crash.ts';
+import { VIOLATION_REASONS } from '../src/loops/research/measure/violations.ts';
 import { fakeLoopList } from './fakes/loops.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -84,6 +87,38 @@ describe('what is listed is what there is', () => {
     expect(found).toEqual(
       SESSION_STATUSES.map((status) => [status, [...SESSION_TRANSITIONS[status]].sort()]),
     );
+  });
+
+  it('docs/protocol has the transitions, stop reasons and failure classes', () => {
+    const page = read('docs/protocol/sessions.md');
+    const transitions = rowsUnder(page, 'Status').flatMap(([from = '', to = '']) =>
+      codeWords(from).map((status) => [status, codeWords(to).sort()] as const),
+    );
+    expect(Object.fromEntries(transitions)).toEqual(
+      Object.fromEntries(SESSION_STATUSES.map((status) => [status, [...SESSION_TRANSITIONS[status]].sort()])),
+    );
+    const reasons = rowsUnder(page, 'Stop reasons').map(([status = '', names = '', code]) => [
+      codeWords(status)[0],
+      { names: codeWords(names).sort(), code: Number(code) },
+    ]);
+    expect(Object.fromEntries(reasons)).toEqual(
+      Object.fromEntries(
+        Object.entries(STOP_REASONS).map(([status, names]) => [
+          status,
+          { names: [...names].sort(), code: EXIT_CODES[status as keyof typeof STOP_REASONS] },
+        ]),
+      ),
+    );
+    const classes = rowsUnder(page, 'Failures').flatMap(([names = '']) => codeWords(names));
+    expect(classes.sort()).toEqual([...FAILURE_CLASSES].sort());
+  });
+
+  it('docs/protocol has what voids an experiment, and the kinds of crashes', () => {
+    const page = read('docs/protocol/research.md');
+    const namesUnder = (heading: string) =>
+      rowsUnder(page, heading).flatMap(([names = '']) => codeWords(names));
+    expect(namesUnder('Violations').sort()).toEqual([...VIOLATION_REASONS].sort());
+    expect(namesUnder('Crashes')).toEqual([...CRASH_KINDS]);
   });
 
   it('the list of actions stands in its decision', () => {
@@ -262,6 +297,11 @@ function tableRows(text: string): string[][] {
       .slice(1, -1)
       .map((cell) => cell.trim()),
   );
+}
+
+/** The rows of the table in the section of this heading, without its head. */
+function rowsUnder(page: string, heading: string): string[][] {
+  return tableRows(page.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!).slice(1);
 }
 
 function codeWords(cell: string): string[] {

@@ -1,4 +1,4 @@
-/** Each cheat is discarded and named (docs/protocol/research.md, Caught); the next reading sees nothing it left. */
+/** Each cheat is discarded and named (docs/protocol/research.md, Violations); the next reading sees nothing it left. */
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createPulse } from '../../src/pulse.ts';

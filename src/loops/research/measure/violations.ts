@@ -1,4 +1,4 @@
-/** What makes an experiment void; the first that is found is its reason (docs/protocol/research.md, Caught). */
+/** What makes an experiment void; the first that is found is its reason (docs/protocol/research.md, Violations). */
 import { tellingLines } from '../../../domain/telling-lines.ts';
 import type { ScopeBreach } from './scope.ts';
 
