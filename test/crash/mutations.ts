@@ -130,15 +130,15 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     guard: 'the sweep before an interrupted attempt is done again',
-    file: 'src/engine/workspace/workspace.ts',
-    from: `      if (isInterrupted) await endEarlierRuns(attempt);\n`,
+    file: 'src/engine/workspace/prepare.ts',
+    from: `  if (isInterrupted) await endEarlierRuns(attempt);\n`,
     to: '',
     suite: 'test/crash/sweep.test.ts',
     tests: '',
   },
   {
     guard: 'the reset of an interrupted worktree',
-    file: 'src/engine/workspace/workspace.ts',
+    file: 'src/engine/workspace/prepare.ts',
     from: `if (isBegun || isInterrupted || head !== startSha)`,
     to: `if (isBegun || head !== startSha)`,
     suite: 'test/crash/sweep.test.ts',
