@@ -65,16 +65,46 @@ export async function bringObjects(place: Place): Promise<void> {
   if (!existsSync(folder)) return;
   openUp(folder);
   const target = join(place.commonDir, 'objects');
-  for (const name of readdirSync(folder)) {
-    if (!/^[0-9a-f]{2}$/.test(name)) continue;
-    const path = join(folder, name);
+  // git writes a commit after all that it names. So a commit that was there before the others are listed comes last, and
+  // one that was not is left to the next time: whoever finds it here finds the rest, too.
+  const early = new Set(await listObjects(folder));
+  const later = await bringAll(folder, { target, comesLater: () => true });
+  if (later.some((id) => early.has(id)))
+    await bringAll(folder, { target, comesLater: (id) => !early.has(id) });
+}
+
+interface Bringing {
+  target: string;
+  /** Asked of commits and tags. */
+  comesLater(id: string): boolean;
+}
+
+/** Returns those that are left for later. */
+async function bringAll(folder: string, bringing: Bringing): Promise<string[]> {
+  const later: string[] = [];
+  for (const prefix of prefixesIn(folder)) {
+    const path = join(folder, prefix);
     await using from = await openFolder(path).catch(deniedIsNull);
-    if (from !== null) await bringFolder(from, { prefix: name, target });
+    if (from !== null) later.push(...(await bringFolder(from, { ...bringing, prefix })));
     // Else a link, for instance, that leads to others' files.
     else tryTo(() => unlinkSync(path));
     // Each that stays would be looked into after every call of git.
     tryTo(() => rmdirSync(path));
   }
+  return later;
+}
+
+async function listObjects(folder: string): Promise<string[]> {
+  const ids: string[] = [];
+  for (const prefix of prefixesIn(folder)) {
+    await using from = await openFolder(join(folder, prefix)).catch(deniedIsNull);
+    ids.push(...(from?.names() ?? []).map((rest) => prefix + rest));
+  }
+  return ids;
+}
+
+function prefixesIn(folder: string): string[] {
+  return readdirSync(folder).filter((name) => /^[0-9a-f]{2}$/.test(name));
 }
 
 /** With the worktree. What it still holds is lost: `bringObjects` first. */
@@ -119,34 +149,50 @@ async function alternates(objects: string): Promise<string[]> {
 
 async function bringFolder(
   from: Folder,
-  { prefix, target }: { prefix: string; target: string },
-): Promise<void> {
+  { prefix, target, comesLater }: Bringing & { prefix: string },
+): Promise<string[]> {
+  const later: string[] = [];
   for (const rest of from.names()) {
     if (!/^(?:[0-9a-f]{38}|[0-9a-f]{62})$/.test(rest)) continue;
     const id = prefix + rest;
-    if (!existsSync(join(target, prefix, rest))) await bringObject(from.at(rest), { id, target });
+    const isHere = existsSync(join(target, prefix, rest));
+    if (!isHere && (await bringObject(from.at(rest), { id, target, comesLater })) === 'later') {
+      later.push(id);
+      continue;
+    }
     // Brought, there before, or not what its name says: inside it would stand before the repository's own.
     tryTo(() => unlinkSync(from.at(rest)));
   }
+  return later;
 }
 
 /** Small ones are read at once; of a larger one no more than a piece is in memory. */
 const SMALL_BYTES = 1024 * 1024;
 const SMALL_CONTENT_BYTES = 32 * 1024 * 1024;
 
-async function bringObject(path: string, wanted: { id: string; target: string }): Promise<void> {
+async function bringObject(path: string, wanted: Bringing & { id: string }): Promise<'done' | 'later'> {
   await using file = await openRegularFile(path).catch(deniedIsNull);
-  if (file === null) return;
+  if (file === null) return 'done';
   const object = await smallObject(file, path);
-  if (object === 'broken') return;
-  if (object === 'large') return await bringLarge(file, wanted);
-  const { id, target } = wanted;
-  if (!isProper(object, object.length) || hashOf(object, id) !== id) return;
+  if (object === 'broken') return 'done';
+  if (object === 'large') {
+    await bringLarge(file, wanted);
+    return 'done';
+  }
+  const { id, target, comesLater } = wanted;
+  if (namesOthers(object) && comesLater(id)) return 'later';
+  if (!isProper(object, object.length) || hashOf(object, id) !== id) return 'done';
   if (!storeLoose(target, { id, object }))
     throw new PulseError('git_failed', `The object ${id} could not be stored in ${target}.`, {
       hint: 'Look whether the disk is full, and whether the folder can be written. It is kept until then.',
       retryable: true,
     });
+  return 'done';
+}
+
+/** A commit or a tag: what is found by it must be there. */
+function namesOthers(object: Buffer): boolean {
+  return /^(?:commit|tag) /.test(object.toString('latin1', 0, LONGEST_HEADER));
 }
 
 async function smallObject(file: FileHandle, path: string): Promise<Buffer | 'large' | 'broken'> {
