@@ -9,6 +9,7 @@ import { createCodeIndexes } from './context/code-index/code-indexes.ts';
 import { formatDuration } from './domain/durations.ts';
 import { environmentSecrets } from './domain/environment-secrets.ts';
 import type { PulseEvent } from './domain/events.ts';
+import { isSessionId } from './domain/ids.ts';
 import { createRedactor } from './domain/redact.ts';
 import { noTrace, type Trace } from './engine/actions.ts';
 import { type FleetOptions, runFleetDaemon } from './engine/attempt/fleet.ts';
@@ -124,7 +125,8 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     operations: listOperations({ ...OPERATIONS, ...options.operations }),
     call,
     home,
-    async run(sessionId, signal) {
+    async run(id, signal) {
+      const sessionId = await wholeId(operations, id);
       await prepareRuns();
       const running = patience.during(signal, () => runSession(engine, sessionId, signal));
       return running.finally(() => retireWhenDue(operations, debug));
@@ -136,8 +138,10 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
       return patience.during(signal, () => runFleetDaemon(engine, { ...daemonOptions, ...here }, signal));
     },
     session: (id) => viewSessionAlone(operations, id),
-    runner: (sessionId) => runnerState(operations, sessionId),
-    follow: (sessionId, follow) => followEvents(operations, sessionId, follow),
+    runner: async (id) => runnerState(operations, await wholeId(operations, id)),
+    async *follow(id, follow) {
+      yield* followEvents(operations, await wholeId(operations, id), follow);
+    },
     figures: () => viewFigures(operations),
     collect: (root) => collectGarbage(operations, root),
     retire: () => retireOld(operations),
@@ -227,6 +231,11 @@ async function openParts(options: PulseOptions) {
       await store.close();
     },
   };
+}
+
+/** A part of an id is looked up. A whole one is not: whoever follows it may begin while the store is away. */
+async function wholeId(operations: Operations, id: string): Promise<string> {
+  return isSessionId(id) ? id : (await viewSessionAlone(operations, id)).id;
 }
 
 /** What opens `serve` must not stand in what is stored and shown; `serve` makes it before it opens a Pulse. */

@@ -19,6 +19,11 @@ export function uuidv7({ nowMs, randomBytes }: IdSource): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
+/** A whole id, not the part of one that a person types. */
+export function isSessionId(text: string): text is SessionId {
+  return /^ses_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+}
+
 export const newSessionId = (source: IdSource): SessionId => `ses_${uuidv7(source)}`;
 export const newIterationId = (source: IdSource): IterationId => `itr_${uuidv7(source)}`;
 export const newTaskId = (source: IdSource): TaskId => `tsk_${uuidv7(source)}`;

@@ -3,6 +3,7 @@
  * purely, over what the store says; the engine does what it decided.
  */
 import type { AttemptResult } from '../domain/attempt.ts';
+import type { PulseError } from '../domain/errors.ts';
 import type { NewEvent } from '../domain/events.ts';
 import type { FailureClass } from '../domain/failures.ts';
 import type { IdSource } from '../domain/ids.ts';
@@ -46,8 +47,8 @@ export interface Loop<Own = unknown> {
 
 /** Called by the engine at fixed places. Those that take a `db` are part of the engine's own transaction. */
 export interface LoopHooks<Own = unknown> {
-  /** The rows that the last decision was about have changed since. */
-  isStale?(db: Db, state: SessionState<Own>): Promise<boolean>;
+  /** Whether a step failed in this way because the rows that it was decided by have changed since. */
+  isStale?(db: Db, state: SessionState<Own>, error: PulseError): Promise<boolean>;
   /** What must be in git, beyond the landing, before the verdict is written. */
   beforeSettle?(engine: Engine, settling: Settling<Own>): Promise<Verdict>;
   /** Writes the verdict's change. Returns the events that are told with the settled iteration. */

@@ -12,6 +12,8 @@ import { createWorkKinds, type WorkKinds } from './work.ts';
 
 export interface Loops {
   of(session: { kind: string }): Loop;
+  /** `null` where this process does not have the session's loop. */
+  find(session: { kind: string }): Loop | null;
   readonly works: WorkKinds;
 }
 
@@ -39,6 +41,7 @@ export function createLoops(loops: readonly Loop[]): Loops {
   const byKind = new Map(loops.map((loop) => [loop.kind, loop]));
   return {
     works: createWorkKinds(loops.flatMap((loop) => loop.works)),
+    find: ({ kind }) => byKind.get(kind) ?? null,
     of({ kind }) {
       const loop = byKind.get(kind);
       if (!loop) throw new PulseError('internal_error', `No loop drives sessions of kind ${kind}.`);

@@ -26,6 +26,7 @@ export async function landCommit(git: Git, landing: CommitLanding): Promise<Head
   const named = Object.entries(name).map(([ref, sha]) => `update ${ref} ${sha}\n`);
   if (!head) {
     await changeRefs(git, root, [...named, ...drop.map((ref) => `delete ${ref}\n`)].join(''));
+    if (dropBranch) await dropUnmovedBranch(git, { root, ...dropBranch });
     return null;
   }
   if (named.length > 0) await changeRefs(git, root, named.join(''));

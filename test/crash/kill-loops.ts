@@ -79,10 +79,10 @@ const PARALLEL_POINTS: [CrashPoint, number][] = [
   ['end:after', 1],
 ];
 
-/** What a worker does alone it does as the one session does, above: its own are to be hired and to land beside another. */
+/** What a worker does alone it does as the one session does, above: its own are to be spawned and to land beside another. */
 function stageOf([where]: [CrashPoint, number]): string {
-  if (where.startsWith('hire')) return 'hiring';
-  return /^(keep_wip|advance_ref):/.test(where) ? 'landing' : 'work';
+  if (where.startsWith('spawn')) return 'spawning';
+  return where.startsWith('land') ? 'landing' : 'work';
 }
 
 export function killLoops(place: StoreOfSuite): void {

@@ -1,5 +1,6 @@
 /** The loop that only tests have, on real git, real processes and a real store. */
 import { execFile } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
@@ -9,6 +10,7 @@ import { operationTools } from '../../src/mcp/operation-tools.ts';
 import { createPulse } from '../../src/pulse.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import type { Session } from '../../src/store/sessions.ts';
+import { until } from '../e2e/scene.ts';
 import { COUNT_COMMAND, countdown } from '../fakes/countdown/index.ts';
 import { startCountdown } from '../fakes/countdown/operations.ts';
 import { findCountdown } from '../fakes/countdown/rows.ts';
@@ -101,4 +103,35 @@ it('is run and shown by a command line that has its command', async () => {
   expect(JSON.parse(last)).toMatchObject({ type: 'session.ended', session: { status: 'complete' } });
   expect(scratch.git('log', '--format=%s', '--all', '--grep=^count')).toBe('count: 1\ncount: 1\ncount: 2');
   expect(await pulse('list')).toContain('complete');
+});
+
+it('pauses when its child has come to the end of its iteration, and continues with it', async () => {
+  using scratch = createScratch();
+  await using pulse = await createPulse({
+    environment: scratch.environment,
+    loops: [...LOOPS, countdown],
+  });
+  const [begun, go] = [join(scratch.path, 'begun'), join(scratch.path, 'go')];
+  // The child's number is 1, and its file is not there yet.
+  const command = `if [ "$PULSE_UNIT" = count-1 ] && [ ! -e count.txt ]; then touch '${begun}'; while [ ! -e '${go}' ]; do sleep 0.05; done; fi
+${COUNT_COMMAND}`;
+  const input = { path: scratch.repository, command, from: 2, hasHelper: true };
+  const { session } = await pulse.call(startCountdown, input);
+  const part = session.id.slice(-8);
+  const running = pulse.run(part, new AbortController().signal);
+  const types: string[] = [];
+  for await (const { type } of pulse.follow(part)) {
+    types.push(type);
+    // It has counted all that it has to count, and waits for its child.
+    if (type !== 'countdown.counted' || !types.includes('countdown.lit')) continue;
+    await until('the child has begun', () => existsSync(begun));
+    await pulse.pause(session.id, { actor: 'test' });
+    writeFileSync(go, '');
+  }
+  expect(await running).toBe('left');
+  expect((await pulse.show(session.id)).session.status).toBe('paused');
+  expect(scratch.git('log', '--format=%s', `main..${session.branch_name}-helper`)).toBe('count: 1');
+  await pulse.resume(session.id, { actor: 'test' });
+  expect(await pulse.run(session.id, new AbortController().signal)).toBe('left');
+  expect((await pulse.show(session.id)).session.status).toBe('complete');
 });

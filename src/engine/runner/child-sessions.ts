@@ -1,5 +1,6 @@
 /** The sessions that work for another are driven by the process that drives that one. */
 import type { Session } from '../../store/sessions.ts';
+import { isAtWork } from './children.ts';
 import type { RunnerEnd } from './runner.ts';
 
 export interface ChildSessions extends AsyncDisposable {
@@ -23,8 +24,8 @@ export function createChildSessions({ run, onEnd }: ChildSessionsOptions): Child
   return {
     failed: failure.promise,
     drive(children) {
-      for (const { id, status } of children) {
-        if ((status === 'running' || status === 'pending') && !driven.has(id)) driven.set(id, follow(id));
+      for (const child of children) {
+        if (isAtWork(child) && !driven.has(child.id)) driven.set(child.id, follow(child.id));
       }
     },
     async [Symbol.asyncDispose]() {

@@ -1,5 +1,6 @@
 /** Sessions that work for another one: made, aborted and resumed with it. Their budget is its budget. */
 import { dirname, join } from 'node:path';
+import { PulseError } from '../../domain/errors.ts';
 import { type IdSource, newSessionId } from '../../domain/ids.ts';
 import { RESUMABLE_STATUSES } from '../../domain/status.ts';
 import { appendEvents } from '../../store/events.ts';
@@ -10,6 +11,7 @@ import {
   listChildren,
   moveSession,
   NO_RETRIES,
+  type Session,
   type SessionSettings,
   updateControl,
   withSharedBudget,
@@ -48,6 +50,12 @@ export async function spawnChildren(
   { state, children, token, ids, loops }: SpawnRequest,
 ): Promise<void> {
   const { session: parent, control } = state;
+  // Budgets, locks and pauses are those of the parent, and reach no further.
+  if (parent.parent_session_id !== null)
+    throw new PulseError(
+      'internal_error',
+      `Session ${parent.id} works for another, and cannot have any work for it.`,
+    );
   // Asked to pause meanwhile: those that are made now would not know.
   if ((await getControl(db, parent.id)).request) return;
   const spawned: string[] = [];
@@ -103,6 +111,11 @@ function childOf(state: SessionState, id: string, plan: ChildPlan) {
   } as const;
 }
 
+/** It runs, or is about to. */
+export function isAtWork({ status }: Pick<Session, 'status'>): boolean {
+  return status === 'running' || status === 'pending';
+}
+
 /** They continue with their parent, and have from it what a resume may change. */
 export async function resumeChildren(
   db: Db,
@@ -115,6 +128,8 @@ export async function resumeChildren(
   }: { actor: string; answer?: string; change: SessionChange | null; loops: Loops },
 ): Promise<void> {
   for (const child of await listChildren(db, parentId)) {
+    // Asked to pause, and not there yet: it need not any more.
+    if (isAtWork(child)) await updateControl(db, child.id, { request: null, request_actor: null });
     if (!RESUMABLE_STATUSES.includes(child.status)) continue;
     await moveSession(db, child, 'running');
     if (change) await changeSession(db, child.id, changeOfChild(change));

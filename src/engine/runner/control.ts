@@ -20,7 +20,7 @@ import {
 import { type Db, storeNow } from '../../store/store.ts';
 import { insertTurn, type NewTurn } from '../../store/turns.ts';
 import type { Loops } from '../loops.ts';
-import { resumeChildren } from './children.ts';
+import { isAtWork, resumeChildren } from './children.ts';
 import { requireRaisedLimits } from './raised-limits.ts';
 import { type AmendedBrief, changeSession, restartAttempt, type SessionChange } from './session-change.ts';
 import { PAUSED, stopEvent, stopSession } from './settle.ts';
@@ -43,7 +43,7 @@ export async function requestPause(
   }
   await updateControl(db, session.id, { request, request_actor: actor });
   for (const child of await listChildren(db, session.id)) {
-    if (child.status === 'running') await updateControl(db, child.id, { request, request_actor: actor });
+    if (isAtWork(child)) await updateControl(db, child.id, { request, request_actor: actor });
   }
   return session;
 }
@@ -68,7 +68,8 @@ export async function abortSession(
   const [newest] = await recentIterations(db, session.id, 1);
   const stop = { status: 'aborted', reason: 'aborted_by_user', detail: null } as const;
   await moveSession(db, session, 'aborted', { reason: stop.reason, detail: null });
-  await loops.of(session).hooks?.abort?.(db, session);
+  // An abort is possible wherever the session is known, also where its loop is not.
+  await loops.find(session)?.hooks?.abort?.(db, session);
   const event = stopEvent(stop, false);
   await appendEvents(db, session.id, [{ ...event, data: { ...event.data, actor } }]);
   await updateControl(db, session.id, { request: null, request_actor: null });

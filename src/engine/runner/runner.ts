@@ -11,6 +11,7 @@ import { INBOX } from '../attempt/fleet.ts';
 import type { Engine } from '../engine.ts';
 import type { Companion, SessionState } from '../loop.ts';
 import { type ChildSessions, createChildSessions } from './child-sessions.ts';
+import { isAtWork } from './children.ts';
 import { noteBranch } from './meet-branch.ts';
 import { holdSession } from './session-lease.ts';
 import { endSession } from './settle.ts';
@@ -105,6 +106,9 @@ async function drive(engine: Engine, driven: Drive): Promise<void> {
   const waitMs = daemon.isHere ? quietPollMs : pollMs;
   const failed = Promise.race([daemon.ended.then(() => undefined), children.failed]);
   failed.catch(() => undefined);
+  const stopped = new Promise<void>((resolve) =>
+    stop.addEventListener('abort', () => resolve(), { once: true }),
+  );
   let waitingFor: SessionState | null = null;
   while (!stop.aborted) {
     const seen = waitingFor;
@@ -116,13 +120,15 @@ async function drive(engine: Engine, driven: Drive): Promise<void> {
     const loop = engine.loops.of(state.session);
     const own = loop.children?.(state.own) ?? [];
     children.drive(own);
-    const step = loop.decide(state);
+    const step = waitsForChildren(state, own) ? ({ do: 'wait' } as const) : loop.decide(state);
     if (step.do === 'leave') return leave(engine, state, driven);
     waitingFor = step.do === 'wait' ? state : null;
     if (step.do === 'wait') {
       await Promise.race([listener.wait(waitMs, stop), failed]);
       continue;
     }
+    // Taken before the dispatch: the daemon may look, and take the attempt, before this returns.
+    const looked = step.do === 'run' ? daemon.looked() : null;
     try {
       await performStep(engine, { state, step, token, daemon });
     } catch (error) {
@@ -132,9 +138,14 @@ async function drive(engine: Engine, driven: Drive): Promise<void> {
     const { parent_session_id: parentId } = state.session;
     if (parentId !== null) engine.bell.ring(parentId);
     if (step.do === 'end') for (const { id } of own) engine.bell.ring(id);
-    if (step.do === 'run') await Promise.race([daemon.looked(), failed]);
+    if (looked) await Promise.race([looked, failed, stopped]);
     if (state.control.settings.labels.length > 0) engine.bell.ring(INBOX);
   }
+}
+
+/** A pause is the children's first: each comes to the end of its iteration. What the session itself has in hand is stopped as ever. */
+function waitsForChildren({ session, control, live }: SessionState, children: readonly Session[]): boolean {
+  return session.status === 'running' && control.request !== null && !live && children.some(isAtWork);
 }
 
 /**
@@ -151,7 +162,7 @@ async function wasSuperseded(
   return store.read(async (db) => {
     const now = await findSession(db, session.id);
     if (now?.status !== session.status) return true;
-    return (await loops.of(session).hooks?.isStale?.(db, state)) ?? false;
+    return (await loops.of(session).hooks?.isStale?.(db, state, error)) ?? false;
   });
 }
 

@@ -118,17 +118,19 @@ async function dispatchRun(engine: Engine, { state, step, token }: RunStep): Pro
       store.tx(
         'dispatch',
         async (db) => {
-          if (run.isStillDue && !(await run.isStillDue(db))) return;
+          if (run.isStillDue && !(await run.isStillDue(db))) return false;
           await dispatchIteration(db, { state, run, token, ids });
           await run.write?.(db);
+          return true;
         },
         { session: state.session.id },
       ),
   });
-  await dispatched.catch(async (error: unknown) => {
+  const isDispatched = await dispatched.catch(async (error: unknown) => {
     await run.undo?.(error);
     throw error;
   });
+  if (!isDispatched) await run.undo?.(null);
 }
 
 interface SettleStep {
@@ -189,8 +191,8 @@ async function land(
   });
 }
 
-function isEmpty({ head, name = {}, drop = [] }: Landing): boolean {
-  return head === null && Object.keys(name).length === 0 && drop.length === 0;
+function isEmpty({ head, name = {}, drop = [], dropBranch }: Landing): boolean {
+  return head === null && Object.keys(name).length === 0 && drop.length === 0 && !dropBranch;
 }
 
 /** Where Pulse left the branch: behind, where it could not follow, or at a person's commit that was built on. */

@@ -54,8 +54,8 @@ export function createResearchLoop(options: ResearchLoopOptions): Loop<ResearchS
     accompany: (engine, driven) => accompany(engine, commanders, driven),
     hooks: {
       // Another worker's change was kept in this very moment.
-      isStale: async (db, { own: { running, lead } }) =>
-        running !== null && isOvertaken(db, lead.id, running.start_sha),
+      isStale: async (db, { own: { running, lead } }, { code }) =>
+        code === 'ref_moved' && running !== null && isOvertaken(db, lead.id, running.start_sha),
       settle: settleResearch,
       afterSettle: (engine, { own: { lead } }) => writeFiles(engine, lead),
       async end(db, { session, control, own }, stop) {

@@ -44,7 +44,8 @@ export function createWorkflowLoop(options: WorkflowLoopOptions): Loop<WorkflowS
     whenBranchMoved: 'begin_again',
     givesUpWorktree: ({ stop_reason: reason }) => reason === 'preflight_failed',
     hooks: {
-      async isStale(db, { session, own }) {
+      async isStale(db, { session, own }, { code }) {
+        if (code !== 'invalid_transition') return false;
         return (await findWorkflow(db, session.id))?.plan_version !== own.workflow.plan_version;
       },
       beforeSettle: (engine, settling) => giveUpBeforeSettle(engine, worktree, settling),
