@@ -1,12 +1,20 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { CROWDED, listDrawn, REAL_AGENTS, SLOW } from './test/lanes/files.ts';
+import { CROWDED, listDrawn, REAL_AGENTS, SLOW, STORIES } from './test/lanes/files.ts';
 import { LANE } from './test/lanes/lane.ts';
 
-const shared = { testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' } as const;
-/** One more than cores: tests wait for processes and for the disk. */
-const workers = Math.min(availableParallelism(), 4) + 1;
+/** Who names files wants all of their stories. */
+const isNamed = process.argv.slice(2).some((word) => word.startsWith('test/'));
+const isHalf = LANE === 'rest' || (LANE === 'sample' && !isNamed);
+
 const slow = LANE === 'fast' ? SLOW : [];
+const shared = { testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' } as const;
+/** One worker more than cores: tests wait for processes and for the disk. */
+const together = {
+  ...shared,
+  maxWorkers: Math.min(availableParallelism(), 4) + 1,
+  sequence: { groupOrder: 0 },
+};
 
 export default defineConfig({
   test: {
@@ -15,12 +23,19 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...shared,
+          ...together,
           name: 'beside',
           include: LANE === 'rest' ? listDrawn() : ['test/**/*.test.ts'],
-          exclude: [...CROWDED, REAL_AGENTS, ...slow],
-          maxWorkers: workers,
-          sequence: { groupOrder: 0 },
+          exclude: [...CROWDED, ...STORIES, REAL_AGENTS, ...slow],
+        },
+      },
+      {
+        test: {
+          ...together,
+          name: 'stories',
+          include: STORIES,
+          exclude: slow,
+          ...(isHalf ? { runner: 'test/lanes/story-runner.ts' } : {}),
         },
       },
       {

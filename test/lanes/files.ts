@@ -29,6 +29,14 @@ export const SLOW = [
   'test/{documents,packaging}.test.ts',
 ];
 
+/** Whole stories with real programs, of which `npm test` tells a half. What they tell is tested below them, too. */
+export const STORIES = [
+  'test/e2e/!(many-processes|secrets).test.ts',
+  'test/mcp/{eras,official,stdio}.test.ts',
+  'test/research-loop/{cheats,commander-elsewhere,crashes,finish,guidance,noise,parallel,resumed,slot}.test.ts',
+  'test/workflow/{completion,endings,native,plan-edits,resume,session}.test.ts',
+];
+
 /** Draws cases itself, or by a suite that does. */
 const DRAWS =
   /import \{[^}]*\b(IS_MORE|draw|drawFor|runsOf|seedsOf|surviveSuite|kill(Suite|Loops|Review))\b[^}]*\} from '\.{1,2}\//;
