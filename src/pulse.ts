@@ -233,7 +233,7 @@ async function openParts(options: PulseOptions) {
   };
 }
 
-/** A part of an id is looked up. A whole one is not: whoever follows it may begin while the store is away. */
+/** A part of an id is looked up. A whole one is not: following may begin while the store is away. */
 async function wholeId(operations: Operations, id: string): Promise<string> {
   return isSessionId(id) ? id : (await viewSessionAlone(operations, id)).id;
 }

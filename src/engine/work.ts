@@ -82,7 +82,7 @@ export interface PlannedRun {
   isStillDue?(db: Db): Promise<boolean>;
   /** The loop's own rows, in the same transaction. */
   write?(db: Db): Promise<void>;
-  /** The transaction was refused, or (`null`) nothing was due any more: takes back what `plan` has done. */
+  /** The transaction was refused, or (`null`) nothing was due by then: takes back what `plan` has done. */
   undo?(error: unknown): Promise<void>;
 }
 

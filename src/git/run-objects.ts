@@ -66,7 +66,7 @@ export async function bringObjects(place: Place): Promise<void> {
   openUp(folder);
   const target = join(place.commonDir, 'objects');
   // git writes a commit after all that it names. So a commit that was there before the others are listed comes last, and
-  // one that was not is left to the next time: whoever finds it here finds the rest, too.
+  // one that was not is left to the next time: a git that finds it here finds the rest, too.
   const early = new Set(await listObjects(folder));
   const later = await bringAll(folder, { target, comesLater: () => true });
   if (later.some((id) => early.has(id)))

@@ -128,7 +128,7 @@ export async function resumeChildren(
   }: { actor: string; answer?: string; change: SessionChange | null; loops: Loops },
 ): Promise<void> {
   for (const child of await listChildren(db, parentId)) {
-    // Asked to pause, and not there yet: it need not any more.
+    // It was asked to pause and has not stopped yet: it may continue.
     if (isAtWork(child)) await updateControl(db, child.id, { request: null, request_actor: null });
     if (!RESUMABLE_STATUSES.includes(child.status)) continue;
     await moveSession(db, child, 'running');

@@ -143,7 +143,7 @@ async function drive(engine: Engine, driven: Drive): Promise<void> {
   }
 }
 
-/** A pause is the children's first: each comes to the end of its iteration. What the session itself has in hand is stopped as ever. */
+/** A pause is the children's first: each comes to the end of its iteration. An attempt of the session itself stops as in any session. */
 function waitsForChildren({ session, control, live }: SessionState, children: readonly Session[]): boolean {
   return session.status === 'running' && control.request !== null && !live && children.some(isAtWork);
 }
