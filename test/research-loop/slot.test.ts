@@ -80,12 +80,13 @@ describe('the measuring slot', () => {
     const killed = room.holder(1, 600_000);
     await until('the first has it', () => room.lines().length === 1);
     const waiting = room.holder(1, 0);
+    const over = ended(waiting);
     await sleep(300);
     expect(room.lines()).toHaveLength(1);
     const gone = ended(killed);
     killed.kill('SIGKILL');
     await gone;
-    expect(await ended(waiting)).toBe(0);
+    expect(await over).toBe(0);
     expect(room.lines()).toEqual([`begin ${killed.pid}`, `begin ${waiting.pid}`, `end ${waiting.pid}`]);
   }, 60_000);
 
