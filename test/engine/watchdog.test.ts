@@ -33,7 +33,7 @@ describe('the watchdog of a run', () => {
     vi.advanceTimersByTime(999);
     expect(causes).toEqual([]);
     vi.advanceTimersByTime(1);
-    expect(causes).toMatchObject([{ kind: 'failure', class: 'timeout_idle' }]);
+    expect(causes).toMatchObject([{ by: 'failure', class: 'timeout_idle' }]);
   });
 
   it('starts the idle clock again with every sign of life', () => {
@@ -70,13 +70,13 @@ describe('the watchdog of a run', () => {
     const watchdog = start({ hardMs: 5000, idleMs: 1000 });
     watchdog.active(1);
     vi.advanceTimersByTime(5000);
-    expect(causes).toMatchObject([{ kind: 'failure', class: 'timeout_hard' }]);
+    expect(causes).toMatchObject([{ by: 'failure', class: 'timeout_hard' }]);
   });
 
   it('stops a run when the session’s running time is used up', () => {
     start({ timeMs: 2000 });
     vi.advanceTimersByTime(2000);
-    expect(causes).toEqual([{ kind: 'budget', reason: 'budget_time' }]);
+    expect(causes).toEqual([{ by: 'budget', reason: 'budget_time' }]);
   });
 
   it.each([
@@ -87,7 +87,7 @@ describe('the watchdog of a run', () => {
     watchdog.spent(allowed);
     expect(causes).toEqual([]);
     watchdog.spent(beyond);
-    expect(causes).toEqual([{ kind: 'budget', reason }]);
+    expect(causes).toEqual([{ by: 'budget', reason }]);
   });
 
   it('bears any spending without a budget', () => {
@@ -100,7 +100,7 @@ describe('the watchdog of a run', () => {
     watchdog.spent(used(5, 5));
     vi.advanceTimersByTime(10_000);
     watchdog.spent(used(6, 6));
-    expect(causes).toEqual([{ kind: 'budget', reason: 'budget_cost' }]);
+    expect(causes).toEqual([{ by: 'budget', reason: 'budget_cost' }]);
   });
 
   it('is silent, and holds no timer, once it is let go', () => {

@@ -211,8 +211,8 @@ interface RunEndFacts {
 }
 
 function failureOf({ end, exit, cause, stderr }: RunEndFacts): RunReport['failure'] {
-  if (cause?.kind === 'failure') return { class: cause.class, message: cause.message, resetAt: null };
-  if (cause?.kind === 'budget') return null;
+  if (cause?.by === 'failure') return { class: cause.class, message: cause.message, resetAt: null };
+  if (cause?.by === 'budget') return null;
   if (exit.spawnError) return { class: 'spawn_failed', message: exit.spawnError.message, resetAt: null };
   if (end.ok) return null;
   const said = stderr.slice(-STDERR_TOLD).trim().split('\n').slice(-5).join('\n');
@@ -227,5 +227,5 @@ function denial(tools: ReadonlySet<string>): NonNullable<RunReport['failure']> {
 }
 
 function stoppedBy(cause: RunStop | null): RunReport['stopped'] {
-  return cause?.kind === 'budget' ? cause.reason : null;
+  return cause?.by === 'budget' ? cause.reason : null;
 }

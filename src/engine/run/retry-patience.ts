@@ -12,7 +12,7 @@ const PATIENCE_MS = 2 * 60 * 1000;
 const RECENT = 0.75;
 
 export interface RetryStop {
-  kind: 'failure';
+  by: 'failure';
   class: FailureClass;
   message: string;
 }
@@ -38,7 +38,7 @@ export function watchRetries(
   let isTrying = false;
 
   function causeNow(text: string): RetryStop {
-    return { kind: 'failure', class: failureOfStatus(status) ?? 'network', message: text };
+    return { by: 'failure', class: failureOfStatus(status) ?? 'network', message: text };
   }
 
   function end(): void {

@@ -148,10 +148,10 @@ function watchStops(limits: AttemptSpec['limits'], listener: RunListener) {
     cause ??= stopCause;
     ending.abort();
   }
-  listener.whenOverspent?.((reason) => stop({ kind: 'budget', reason }));
+  listener.whenOverspent?.((reason) => stop({ by: 'budget', reason }));
   const retries = watchRetries(limits, stop);
   const watchdog = watch(limits, (stopCause) => {
-    const isIdle = stopCause.kind === 'failure' && stopCause.class === 'timeout_idle';
+    const isIdle = stopCause.by === 'failure' && stopCause.class === 'timeout_idle';
     stop((isIdle && retries.cause()) || stopCause);
   });
   return {

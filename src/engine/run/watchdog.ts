@@ -5,8 +5,8 @@ import { budgetTokens } from './usage-meter.ts';
 
 /** Why Pulse itself ended a run. The first cause stands. */
 export type StopCause =
-  | { kind: 'failure'; class: Extract<FailureClass, 'timeout_idle' | 'timeout_hard'>; message: string }
-  | { kind: 'budget'; reason: NonNullable<RunReport['stopped']> };
+  | { by: 'failure'; class: Extract<FailureClass, 'timeout_idle' | 'timeout_hard'>; message: string }
+  | { by: 'budget'; reason: NonNullable<RunReport['stopped']> };
 
 export interface Watchdog extends Disposable {
   /** Anything the agent did. The idle clock starts again; it stands still while a tool call is open. */
@@ -35,19 +35,19 @@ export function watch(limits: AttemptSpec['limits'], stop: (cause: StopCause) =>
   const { hardMs, idleMs, usd, tokens, timeMs } = limits;
   const hard = setTimeout(() => {
     const message = `The run took longer than ${formatDuration(hardMs)}.`;
-    end({ kind: 'failure', class: 'timeout_hard', message });
+    end({ by: 'failure', class: 'timeout_hard', message });
   }, timerMs(hardMs));
   const budget =
     timeMs === null
       ? undefined
-      : setTimeout(() => end({ kind: 'budget', reason: 'budget_time' }), timerMs(timeMs));
+      : setTimeout(() => end({ by: 'budget', reason: 'budget_time' }), timerMs(timeMs));
 
   function active(openCalls: number): void {
     clearTimeout(idle);
     if (isOver || idleMs === null || openCalls > 0) return;
     idle = setTimeout(() => {
       const message = `The agent gave no sign of life for ${formatDuration(idleMs)}.`;
-      end({ kind: 'failure', class: 'timeout_idle', message });
+      end({ by: 'failure', class: 'timeout_idle', message });
     }, timerMs(idleMs));
   }
 
@@ -55,8 +55,8 @@ export function watch(limits: AttemptSpec['limits'], stop: (cause: StopCause) =>
   return {
     active,
     spent(usage) {
-      if (usd !== null && (usage.costUsd ?? 0) > usd) end({ kind: 'budget', reason: 'budget_cost' });
-      if (tokens !== null && budgetTokens(usage) > tokens) end({ kind: 'budget', reason: 'budget_tokens' });
+      if (usd !== null && (usage.costUsd ?? 0) > usd) end({ by: 'budget', reason: 'budget_cost' });
+      if (tokens !== null && budgetTokens(usage) > tokens) end({ by: 'budget', reason: 'budget_tokens' });
     },
     [Symbol.dispose]() {
       isOver = true;
