@@ -22,7 +22,7 @@ export function surviveSuite({ name, run, near, randomRuns, stride = 1 }: LoopSu
   describe(`${name} in trouble`, () => {
     it.each(['die', 'stall', 'nap'] as const)(
       'survives at every point: %s',
-      { timeout: 120_000 },
+      { timeout: 600_000 },
       async (fate) => {
         const { points } = await run(() => null);
         const cases = pointsOf(points).filter(({ at }) => fate === 'die' || at % stride === 0);
@@ -34,7 +34,7 @@ export function surviveSuite({ name, run, near, randomRuns, stride = 1 }: LoopSu
       },
     );
 
-    it('survives every pair of deaths that are close to each other', { timeout: 240_000 }, async () => {
+    it('survives every pair of deaths that are close to each other', { timeout: 600_000 }, async () => {
       const { points } = await run(() => null);
       const pairs = pointsOf(points)
         .filter(({ at }) => at % stride === 0)
@@ -49,7 +49,7 @@ export function surviveSuite({ name, run, near, randomRuns, stride = 1 }: LoopSu
       expect(failures).toEqual([]);
     });
 
-    it('survives random deaths and stalls', { timeout: 240_000 }, async () => {
+    it('survives random deaths and stalls', { timeout: 600_000 }, async () => {
       const failures = await sweep(seedsOf(randomRuns.few, randomRuns.many), {
         name: (seed) => `PULSE_TEST_SEED=${seed}`,
         async violationsOf(seed) {

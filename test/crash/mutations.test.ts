@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '../..');
 describe('without its guard the suite fails', () => {
   it.each(draw(MUTATIONS, { of: 'mutations', share: 0.25 }))(
     '$guard',
-    { timeout: 120_000 },
+    { timeout: 600_000 },
     async (mutation) => {
       const copy = mkdtempSync(join(tmpdir(), 'pulse-mutation-'));
       try {

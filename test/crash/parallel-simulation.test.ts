@@ -117,7 +117,7 @@ describe('simulated research by two at once, with noise', () => {
     expect(violations).toEqual([]);
   });
 
-  it('survives a death at every point', { timeout: 120_000 }, async () => {
+  it('survives a death at every point', { timeout: 600_000 }, async () => {
     const { points } = await run(() => null, noisy);
     const failures = await sweep(
       draw(pointsOf(points), { of: 'noisy research', kind: ({ point }) => point }),

@@ -129,7 +129,7 @@ surviveSuite({
   ...{ near: 6, randomRuns: { few: 12, many: 60 } },
 });
 
-describe('a simulated research session with a commander elsewhere', { timeout: 240_000 }, () => {
+describe('a simulated research session with a commander elsewhere', { timeout: 600_000 }, () => {
   const elsewhere = { hasCommander: true };
 
   it.runIf(IS_WHOLE)('tells it everything once when nothing goes wrong', async () => {

@@ -140,7 +140,7 @@ describe('a simulated session', () => {
     expect(failures).toEqual([]);
   });
 
-  it('survives every pair of deaths', { timeout: 240_000 }, async () => {
+  it('survives every pair of deaths', { timeout: 600_000 }, async () => {
     const { points } = await run(2, new Map());
     const pairs = pointsOf(points).flatMap((first) =>
       Array.from({ length: points.length - first.at }, (_, index) => ({
@@ -161,7 +161,7 @@ describe('a simulated session', () => {
   });
 
   it('survives random deaths, stalls, lost and doubled rings and clock jumps', {
-    timeout: 240_000,
+    timeout: 600_000,
   }, async () => {
     const failures = await sweep(seedsOf(30, 150), {
       name: (seed) => `PULSE_TEST_SEED=${seed}`,
