@@ -8,7 +8,9 @@ const isNamed = process.argv.slice(2).some((word) => word.startsWith('test/'));
 const isHalf = LANE === 'rest' || (LANE === 'sample' && !isNamed);
 
 const slow = LANE === 'fast' ? SLOW : [];
-const shared = { testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' } as const;
+/** It only guards against hanging; a whole sweep takes minutes where others run beside it. */
+const testTimeout = LANE === 'rest' || LANE === 'all' ? 600_000 : 120_000;
+const shared = { testTimeout, hookTimeout: 60_000, pool: 'forks' } as const;
 /** One worker more than cores: tests wait for processes and for the disk. */
 const together = {
   ...shared,
