@@ -20,8 +20,8 @@ const together = {
 
 export default defineConfig({
   test: {
-    globalSetup: 'test/lanes/set-up.ts',
-    reporters: process.env.PULSE_TEST_REPORT ? ['default', 'test/lanes/failed-files.ts'] : ['default'],
+    globalSetup: './test/lanes/set-up.ts',
+    reporters: process.env.PULSE_TEST_REPORT ? ['default', './test/lanes/failed-files.ts'] : ['default'],
     projects: [
       {
         test: {
@@ -37,7 +37,7 @@ export default defineConfig({
           name: 'stories',
           include: STORIES,
           exclude: slow,
-          ...(isHalf ? { runner: 'test/lanes/story-runner.ts' } : {}),
+          ...(isHalf ? { runner: './test/lanes/story-runner.ts' } : {}),
         },
       },
       {

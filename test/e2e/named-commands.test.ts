@@ -112,10 +112,10 @@ const ELSEWHERE = {
   'pulse {} {}': 'test/research-loop/parallel.test.ts, the same command for the one it works for',
   'pulse workflow stop {}': 'test/e2e/workflow.test.ts',
   'pulse workflow extension {} --approve': 'test/e2e/workflow.test.ts',
-  [`pulse tool pulse_done '{"summary":"…","filesChanged":["…"]}'`]: 'test/e2e/workflow.test.ts',
-  [`pulse tool NAME 'JSON'`]: 'test/e2e/tool.test.ts',
-  [`pulse tool propose_plan '{"plan": …}'`]: 'test/workflow/plan-edits.test.ts',
-  [`pulse tool experiment_describe '{"description":"…"}'`]: 'test/research-loop/session.test.ts',
+  'pulse tool pulse_done \'{"summary":"…","filesChanged":["…"]}\'': 'test/e2e/workflow.test.ts',
+  "pulse tool NAME 'JSON'": 'test/e2e/tool.test.ts',
+  'pulse tool propose_plan \'{"plan": …}\'': 'test/workflow/plan-edits.test.ts',
+  'pulse tool experiment_describe \'{"description":"…"}\'': 'test/research-loop/session.test.ts',
 };
 
 /** Sentences about a command, or about a pulse of a workflow. */
