@@ -9,7 +9,7 @@ import type { Git } from '../../../git/exec.ts';
 import { resetWorktree } from '../../../git/recovery.ts';
 import { seedSubmodules } from '../../../git/submodules.ts';
 import { checkoutState, removeWorktree, untrackedPaths, worktreeFault } from '../../../git/worktree.ts';
-import { keepPrepared, type PreparedPaths } from './prepared-paths.ts';
+import { keepPrepared, type PreparedPaths } from '../../../referee/room/prepared-paths.ts';
 
 export interface MeasuringCheckout {
   path: string;

@@ -5,7 +5,7 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { copyEntry } from '../../../files/copy.ts';
+import { copyEntry } from '../../files/copy.ts';
 
 export interface PreparedPaths {
   /** Of the checkout, without a trailing slash; a folder stands for what is in it. */
