@@ -1,9 +1,14 @@
 /** Compares what a check showed with the baseline (docs/protocol/workflow.md, Baseline). */
 
+import {
+  type BaselineEntry,
+  type BaselineRecord,
+  type CommandBaseline,
+  createBaseline,
+} from '../../../referee/output/baseline.ts';
+import { type Comparison, compareWithBaseline } from '../../../referee/output/compare.ts';
+import { type CommandOutput, type ParsedOutput, parseOutput } from '../../../referee/output/parse.ts';
 import type { BaselineIssue } from '../model.ts';
-import { type BaselineEntry, type BaselineRecord, type CommandBaseline, createBaseline } from './baseline.ts';
-import { type Comparison, compareWithBaseline } from './compare.ts';
-import { type CommandOutput, type ParsedOutput, parseOutput } from './parse.ts';
 
 type Runs = readonly [CommandOutput, ...CommandOutput[]];
 

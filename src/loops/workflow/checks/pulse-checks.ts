@@ -5,13 +5,13 @@ import { PulseError } from '../../../domain/errors.ts';
 import type { HeldAttempt } from '../../../engine/ports.ts';
 import { globMatcher } from '../../../files/glob.ts';
 import { runChecks } from '../../../project/run-checks.ts';
+import { isInDoubt } from '../../../referee/output/compare.ts';
+import type { CommandOutput } from '../../../referee/output/parse.ts';
+import { renderNewIssues } from '../../../referee/output/report.ts';
 import type { BaselineIssue, Check } from '../model.ts';
 import type { CheckResult } from '../pulse-worktree.ts';
 import { type PulseMeans, pulseEnvironment } from '../staged-work.ts';
 import { baselineOf, beyondOf, compareRuns } from './check-issues.ts';
-import { isInDoubt } from './compare.ts';
-import type { CommandOutput } from './parse.ts';
-import { renderNewIssues } from './report.ts';
 
 const CHECK_TIMEOUT_MS = 30 * 60 * 1000;
 const NEW_ISSUE_LINES = 40;

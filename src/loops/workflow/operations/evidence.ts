@@ -2,15 +2,15 @@
 
 import type { Git } from '../../../git/exec.ts';
 import { pathText, splitNul } from '../../../git/path-bytes.ts';
+import { isInDoubt } from '../../../referee/output/compare.ts';
+import type { CommandOutput } from '../../../referee/output/parse.ts';
+import { renderNewIssues } from '../../../referee/output/report.ts';
 import type { Session } from '../../../store/sessions.ts';
 import type { Db } from '../../../store/store.ts';
 import type { StoredVerification } from '../../../store/verifications.ts';
 import { listBaseline } from '../baseline-rows.ts';
 import { compareRuns } from '../checks/check-issues.ts';
-import { isInDoubt } from '../checks/compare.ts';
-import type { CommandOutput } from '../checks/parse.ts';
 import { checksFor } from '../checks/pulse-checks.ts';
-import { renderNewIssues } from '../checks/report.ts';
 import type { BaselineIssue, Check } from '../model.ts';
 import { findPreflight, findWorkflow } from '../rows.ts';
 import type { Unresolved } from '../unresolved.ts';

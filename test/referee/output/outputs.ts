@@ -1,8 +1,8 @@
 /** Real outputs kept below fixtures/, with how they came about and what stands in them (fixtures/README.md). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { IssueSource } from '../../src/loops/workflow/checks/issue.ts';
-import { type ParsedOutput, parseOutput } from '../../src/loops/workflow/checks/parse.ts';
+import type { IssueSource } from '../../../src/referee/output/issue.ts';
+import { type ParsedOutput, parseOutput } from '../../../src/referee/output/parse.ts';
 
 export interface KeptOutput {
   name: string;

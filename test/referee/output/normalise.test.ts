@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { readCommand } from '../../src/loops/workflow/checks/command-words.ts';
-import { normaliseMessage } from '../../src/loops/workflow/checks/normalise.ts';
-import { createPathMapper } from '../../src/loops/workflow/checks/paths.ts';
-import { linesOf, plainText } from '../../src/loops/workflow/checks/plain-text.ts';
+import { readCommand } from '../../../src/referee/output/command-words.ts';
+import { normaliseMessage } from '../../../src/referee/output/normalise.ts';
+import { createPathMapper } from '../../../src/referee/output/paths.ts';
+import { linesOf, plainText } from '../../../src/referee/output/plain-text.ts';
 
 const ESC = String.fromCharCode(27);
 

@@ -2,7 +2,7 @@
 
 export type IssueType = 'Error' | 'Warning';
 
-import type { IssueSource } from '../../../project/issue-source.ts';
+import type { IssueSource } from '../../project/issue-source.ts';
 
 export type { IssueSource };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { fingerprint, type ParsedIssue } from '../../src/loops/workflow/checks/issue.ts';
-import { parseOutput } from '../../src/loops/workflow/checks/parse.ts';
-import { splitSections } from '../../src/loops/workflow/checks/sections.ts';
+import { fingerprint, type ParsedIssue } from '../../../src/referee/output/issue.ts';
+import { parseOutput } from '../../../src/referee/output/parse.ts';
+import { splitSections } from '../../../src/referee/output/sections.ts';
 import { OUTPUTS, parseKept } from './outputs.ts';
 
 describe.each(OUTPUTS)('$name', ({ name, errors, warnings, tests }) => {

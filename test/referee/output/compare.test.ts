@@ -4,15 +4,11 @@ import {
   type CommandBaseline,
   createBaseline,
   findFlaky,
-} from '../../src/loops/workflow/checks/baseline.ts';
-import {
-  compareWithBaseline,
-  type FindingCategory,
-  isInDoubt,
-} from '../../src/loops/workflow/checks/compare.ts';
-import type { ParsedIssue } from '../../src/loops/workflow/checks/issue.ts';
-import type { ParsedOutput } from '../../src/loops/workflow/checks/parse.ts';
-import { renderAsides, renderNewIssues } from '../../src/loops/workflow/checks/report.ts';
+} from '../../../src/referee/output/baseline.ts';
+import { compareWithBaseline, type FindingCategory, isInDoubt } from '../../../src/referee/output/compare.ts';
+import type { ParsedIssue } from '../../../src/referee/output/issue.ts';
+import type { ParsedOutput } from '../../../src/referee/output/parse.ts';
+import { renderAsides, renderNewIssues } from '../../../src/referee/output/report.ts';
 import { parseKept } from './outputs.ts';
 
 const broken: ParsedIssue = {

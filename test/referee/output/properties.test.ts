@@ -1,11 +1,11 @@
 /** What holds of every output, not only of those that were kept. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createBaseline } from '../../src/loops/workflow/checks/baseline.ts';
-import { compareWithBaseline } from '../../src/loops/workflow/checks/compare.ts';
-import { fingerprint } from '../../src/loops/workflow/checks/issue.ts';
-import { normaliseMessage } from '../../src/loops/workflow/checks/normalise.ts';
-import { type ParsedOutput, parseOutput } from '../../src/loops/workflow/checks/parse.ts';
+import { createBaseline } from '../../../src/referee/output/baseline.ts';
+import { compareWithBaseline } from '../../../src/referee/output/compare.ts';
+import { fingerprint } from '../../../src/referee/output/issue.ts';
+import { normaliseMessage } from '../../../src/referee/output/normalise.ts';
+import { type ParsedOutput, parseOutput } from '../../../src/referee/output/parse.ts';
 import { OUTPUTS, textOf } from './outputs.ts';
 
 interface Seen {
