@@ -1,16 +1,8 @@
 /** A file cut along its declarations by tree-sitter: a function, a method, a type is a chunk with what is said above it. */
-import { createRequire } from 'node:module';
-import { extname } from 'node:path';
-import type { Language, Node, Parser } from '@vscode/tree-sitter-wasm';
+import type { Node } from '@vscode/tree-sitter-wasm';
+import { grammarOf, loadSyntax, type SyntaxReader } from '../tree-sitter.ts';
 import { type Chunk, lineWindows } from './line-windows.ts';
 
-const GRAMMARS: Record<string, string> = {
-  ...{ '.ts': 'typescript', '.mts': 'typescript', '.cts': 'typescript', '.tsx': 'tsx', '.jsx': 'tsx' },
-  ...{ '.js': 'javascript', '.mjs': 'javascript', '.cjs': 'javascript', '.py': 'python', '.go': 'go' },
-  ...{ '.rs': 'rust', '.java': 'java', '.cs': 'c-sharp', '.rb': 'ruby', '.php': 'php', '.sh': 'bash' },
-  ...{ '.c': 'cpp', '.h': 'cpp', '.cc': 'cpp', '.cpp': 'cpp', '.cxx': 'cpp', '.hpp': 'cpp', '.hh': 'cpp' },
-  ...{ '.bash': 'bash', '.ps1': 'powershell', '.css': 'css' },
-};
 /** A declaration that is longer is cut along what stands in it. */
 const MAX_LINES = 60;
 /** Neighbours without a name of their own are put together up to this. */
@@ -18,7 +10,6 @@ const MERGED_LINES = 40;
 /** A shorter declaration is put together with its neighbours. */
 const MIN_LINES = 6;
 const MAX_DEPTH = 6;
-const PARSE_MS = 250;
 
 export interface SyntaxChunker {
   /** Whether the file is in a language that it can cut. */
@@ -27,36 +18,15 @@ export interface SyntaxChunker {
   chunks(path: string, text: string): Promise<Chunk[] | null>;
 }
 
-type TreeSitter = typeof import('@vscode/tree-sitter-wasm');
-
-const require = createRequire(import.meta.url);
-/** One for all parsers: to load it a second time would take the first one's memory away. */
-let loading: Promise<TreeSitter> | null = null;
-
-function loadTreeSitter(): Promise<TreeSitter> {
-  loading ??= (async () => {
-    const library = require('@vscode/tree-sitter-wasm') as TreeSitter;
-    await library.Parser.init();
-    return library;
-  })();
-  return loading;
-}
-
 /** Loads nothing before the first file, and of each language not before its first file. */
 export function createSyntaxChunker(): SyntaxChunker {
-  const languages = new Map<string, Promise<Language>>();
-  let parser: Parser | null = null;
+  const readers = new Map<string, Promise<SyntaxReader>>();
 
-  async function parserFor(grammar: string): Promise<Parser> {
-    const library = await loadTreeSitter();
-    const file = () => require.resolve(`@vscode/tree-sitter-wasm/wasm/tree-sitter-${grammar}.wasm`);
-    const language = languages.get(grammar) ?? library.Language.load(file());
-    languages.set(grammar, language);
-    parser ??= new library.Parser();
-    return parser.setLanguage(await language);
+  function readerFor(grammar: string): Promise<SyntaxReader> {
+    const reader = readers.get(grammar) ?? loadSyntax(grammar);
+    readers.set(grammar, reader);
+    return reader;
   }
-
-  const grammarOf = (path: string) => GRAMMARS[extname(path).toLowerCase()];
 
   return {
     knows: (path) => grammarOf(path) !== undefined,
@@ -64,28 +34,14 @@ export function createSyntaxChunker(): SyntaxChunker {
       const grammar = grammarOf(path);
       if (!grammar) return null;
       try {
-        return parse(await parserFor(grammar), text);
+        const reader = await readerFor(grammar);
+        return reader.read(text, (root) => together(pieces(root, 0)));
       } catch {
-        // A grammar may fail on a text that nobody has tried: the next file gets a parser that has not.
-        parser = null;
+        // A grammar that cannot be loaded: lines are counted instead.
         return null;
       }
     },
   };
-}
-
-function parse(parser: Parser, text: string): Chunk[] | null {
-  const deadline = performance.now() + PARSE_MS;
-  const tree = parser.parse(text, null, { progressCallback: () => performance.now() > deadline });
-  if (!tree) {
-    parser.reset();
-    return null;
-  }
-  try {
-    return together(pieces(tree.rootNode, 0));
-  } finally {
-    tree.delete();
-  }
 }
 
 interface Piece extends Chunk {
