@@ -1,0 +1,134 @@
+/** What the configs of JavaScript's runners name: files that are loaded before the tests, and where tests are. */
+import { posix } from 'node:path';
+import type { Node } from '@vscode/tree-sitter-wasm';
+import { loadSyntax } from '../../context/tree-sitter.ts';
+import { inside } from './calls.ts';
+import { FAMILIES } from './families.ts';
+import type { Findings } from './findings.ts';
+
+/** Keys whose values are files that belong to the checks. */
+const FILES =
+  /^(?:setupFiles|setupFilesAfterEnv|setupFile|globalSetup|globalTeardown|testEnvironment|environment|preset|transform|reporters?|require|import|file|runner|testRunner|resolver|extends?|workspace|projects|snapshotSerializers|snapshotEnvironment|sequencer|testSequencer|typecheck|tsconfig|preload|snapshotResolver|configFile|config)$/;
+/** Keys whose values are patterns of tests, or a folder of them. */
+const TESTS = /^(?:include|testMatch|testDir|spec|files|includeSource)$/;
+/** Below these, `include` means what is measured or bundled. */
+const OTHER = /^(?:coverage|deps|optimizeDeps|server|build|plugins|compilerOptions|typecheck|benchmark)$/;
+const MAX_IMPORTS = 50;
+
+export async function readJsConfigs(findings: Findings): Promise<void> {
+  const patterns = FAMILIES.javascript.definitions.filter(({ part }) => !part).map(({ path }) => path);
+  const isConfig = (path: string) =>
+    patterns.some((pattern) => pattern.test(path)) && !/(?:^|\/)(?:node_modules|\.yarn)\//.test(path);
+  const waiting = findings.tree.paths.filter((path) => isConfig(path) || /(?:^|\/)package\.json$/.test(path));
+  const seen = new Set(waiting);
+  const [typescript, tsx] = [await loadSyntax('typescript'), await loadSyntax('tsx')];
+  for (const path of waiting) {
+    const text = /\.(?:[cm]?[jt]sx?|jsonc?|mocharc|nycrc|c8rc|babelrc|swcrc)$/.test(path)
+      ? await findings.tree.read(path)
+      : null;
+    if (text === null) continue;
+    const isJson = !/\.[cm]?[jt]sx?$/.test(path);
+    const syntax = path.endsWith('x') ? tsx : typescript;
+    const found = syntax.read(isJson ? `(${text})` : text, settingsIn) ?? [];
+    for (const setting of found) note({ setting, path, findings });
+    for (const imported of isJson ? [] : importsIn(text)) {
+      const target = resolveFile(imported, path, findings);
+      if (target === null || seen.has(target) || seen.size > waiting.length + MAX_IMPORTS) continue;
+      seen.add(target);
+      waiting.push(target);
+      findings.name(target, `imported by ${path}`);
+    }
+  }
+}
+
+interface Setting {
+  keys: string[];
+  value: string;
+}
+
+/** Every literal text with the keys that lead to it. */
+function settingsIn(root: Node): Setting[] {
+  const found: Setting[] = [];
+  const visit = (node: Node, keys: string[], depth: number): void => {
+    if (depth > 40) return;
+    if (node.type === 'pair') {
+      const key = node.childForFieldName('key')?.text.replace(/^['"]|['"]$/g, '') ?? '';
+      const value = node.childForFieldName('value');
+      if (value) visit(value, [...keys, key], depth + 1);
+    } else if (node.type === 'string' || node.type === 'template_string') {
+      found.push({ keys, value: node.text.slice(1, -1) });
+    } else for (const child of node.namedChildren) if (child) visit(child, keys, depth + 1);
+  };
+  visit(root, [], 0);
+  return found;
+}
+
+function note({
+  setting: { keys, value },
+  path,
+  findings,
+}: {
+  setting: Setting;
+  path: string;
+  findings: Findings;
+}): void {
+  const isManifest = posix.basename(path) === 'package.json';
+  const runner = /^(?:jest|mocha|ava|vitest|c8|nyc|tap)$/;
+  if (isManifest && !runner.test(keys[0] ?? '')) return;
+  const key = keys.findLast((each) => FILES.test(each) || TESTS.test(each) || OTHER.test(each));
+  if (key === undefined) return;
+  const why = `named by ${path}`;
+  if (keys.some((each) => OTHER.test(each))) return;
+  if (FILES.test(key)) {
+    const target = resolveFile(value, path, findings);
+    if (target !== null) findings.name(target, why);
+    return;
+  }
+  const isTestSetting =
+    isManifest || /(?:vite|jest|mocha|ava|playwright|cypress|karma|tap)/.test(posix.basename(path));
+  if (!TESTS.test(key) || key === 'includeSource' || !isTestSetting || value.startsWith('!')) return;
+  const glob = inside(folderOf(path), value.replace('<rootDir>', '.'));
+  if (glob === '' || glob.startsWith('/')) return;
+  findings.addTests(findings.hasFolder(glob) ? `${glob}/**` : glob, why);
+}
+
+function importsIn(text: string): string[] {
+  return [
+    ...text.matchAll(/(?:\bfrom|\bimport|\brequire\s*\(|\bimport\s*\()\s*['"](\.{1,2}\/[^'"]+)['"]/g),
+  ].map(([, path]) => path!);
+}
+
+function resolveFile(value: string, from: string, findings: Findings): string | null {
+  if (value === '' || value.length > 500 || posix.isAbsolute(value)) return null;
+  const path = value.replace('<rootDir>', '.');
+  for (const folder of new Set([folderOf(from), ''])) {
+    const plain = inside(folder, path);
+    const base = plain.replace(/\.[cm]?js$/, '');
+    const endings = [
+      '.ts',
+      '.mts',
+      '.js',
+      '.mjs',
+      '.cjs',
+      '.cts',
+      '.tsx',
+      '.jsx',
+      '.json',
+      '/index.ts',
+      '/index.js',
+    ];
+    const found = [
+      plain,
+      ...endings.map((ending) => `${plain}${ending}`),
+      ...endings.map((ending) => `${base}${ending}`),
+    ];
+    const hit = found.find((each) => each !== '' && findings.hasFile(each));
+    if (hit !== undefined) return hit;
+  }
+  return null;
+}
+
+function folderOf(path: string): string {
+  const folder = posix.dirname(path);
+  return folder === '.' ? '' : folder;
+}
