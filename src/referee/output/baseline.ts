@@ -1,7 +1,8 @@
 /** What a verification command showed before any pulse: the counts that later runs are held against. */
-import { fingerprint, type IssueSource, type IssueType, type ParsedIssue, type TestCounts } from './issue.ts';
+import { fingerprint, type IssueSource, type IssueType, type ParsedIssue } from './issue.ts';
 import { normaliseMessage } from './normalise.ts';
 import type { ParsedOutput } from './parse.ts';
+import type { TestCounts } from './tests.ts';
 
 export interface BaselineEntry {
   file: string | null;

@@ -21,13 +21,6 @@ export interface ParsedIssue {
   detail?: string;
 }
 
-export interface TestCounts {
-  /** Passed and failed. Where a runner keeps silent about passes (`go test` without -v) it is a lower bound. */
-  ran: number;
-  failed: number;
-  skipped: number;
-}
-
 /** Two issues with the same fingerprint are one issue seen twice: where it stands in its file does not matter. */
 export function fingerprint(issue: Pick<ParsedIssue, 'file' | 'code' | 'message'>): string {
   return JSON.stringify([issue.file, issue.code, issue.message]);

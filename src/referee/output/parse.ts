@@ -1,6 +1,6 @@
 /** Reads the issues in the output of a verification command. Pure. */
 import { type CommandWords, readCommand } from './command-words.ts';
-import type { IssueSource, ParsedIssue, TestCounts } from './issue.ts';
+import type { IssueSource, ParsedIssue } from './issue.ts';
 import { normaliseMessage } from './normalise.ts';
 import { generic } from './parsers/generic.ts';
 import type { ParserInput, ParserResult } from './parsers/parser.ts';
@@ -8,6 +8,7 @@ import { chooseParsers } from './parsers/registry.ts';
 import { createPathMapper, type Place, rootsOf } from './paths.ts';
 import { linesOf, plainText } from './plain-text.ts';
 import { type OutputSection, splitSections } from './sections.ts';
+import { addCounts, addNames, type TestCounts, type TestNames } from './tests.ts';
 
 export interface CommandOutput extends Place {
   command: string;
@@ -25,6 +26,7 @@ export interface ParsedOutput {
   exit: number | null;
   issues: ParsedIssue[];
   tests: TestCounts | null;
+  names: TestNames | null;
   /** A test runner spoke, and no test ran: never a pass, even with exit 0. */
   ranNoTest: boolean;
   /** Who read it. */
@@ -53,13 +55,14 @@ export function parseOutput(run: CommandOutput): ParsedOutput {
     silentFailure(section, read[index]!.results, run.source),
   );
   const issues = withoutRepetitions([...results.flatMap((result) => result.issues), ...silent]);
-  const tests = sum(results);
+  const tests = results.reduce<TestCounts | null>((sum, each) => addCounts(sum, each.tests), null);
   return {
     command: run.command,
     source: run.source,
     exit: run.exit,
     issues: judgeByExit(issues, run, lines),
     tests,
+    names: namesOfAll(results),
     ranNoTest: tests !== null && tests.ran === 0,
     parsers: [...new Set(read.flatMap(({ names }) => names))],
   };
@@ -126,14 +129,12 @@ function withoutRepetitions(issues: readonly ParsedIssue[]): ParsedIssue[] {
   });
 }
 
-function sum(results: readonly ParserResult[]): TestCounts | null {
-  const counted = results.flatMap(({ tests }) => tests ?? []);
-  if (counted.length === 0) return null;
-  return counted.reduce((a, b) => ({
-    ran: a.ran + b.ran,
-    failed: a.failed + b.failed,
-    skipped: a.skipped + b.skipped,
-  }));
+/** Where one of several runners counts and does not name, the names of the others are not all there are. */
+function namesOfAll(results: readonly ParserResult[]): TestNames | null {
+  const told = results.flatMap(({ names }) => names ?? []);
+  const all = addNames(told);
+  const isSilent = results.some(({ tests, names }) => tests !== null && !names);
+  return all === null || !isSilent ? all : { ...all, isComplete: false };
 }
 
 /**

@@ -43,6 +43,7 @@ function run(issues: ParsedIssue[], more: Partial<ParsedOutput> = {}): ParsedOut
     exit,
     issues,
     tests: null,
+    names: null,
     ranNoTest: false,
     parsers: [],
     ...more,
@@ -123,7 +124,7 @@ describe('a comparison', () => {
   });
 
   it('never passes a suite that ran no test, even where the baseline ran none', () => {
-    const empty = run([], { ranNoTest: true, tests: { ran: 0, failed: 0, skipped: 2 } });
+    const empty = run([], { ranNoTest: true, tests: { ran: 0, passed: 0, failed: 0, skipped: 2 } });
     const comparison = compareWithBaseline({ baseline: createBaseline([empty]), runs: [empty] });
     expect(comparison).toMatchObject({ findings: [], ranNoTest: true, passes: false });
     expect(renderNewIssues(comparison, { maxLines: 10 })).toBe(

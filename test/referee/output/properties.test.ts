@@ -109,6 +109,32 @@ const TOOLS: readonly { command: string; print: (issues: readonly Seen[]) => str
     print: (issues) =>
       `=== short test summary info ===\n${each((i) => `FAILED ${i.file}.py::test_${i.word} - AssertionError: line ${i.line}`)(issues)}\n`,
   },
+  {
+    command: 'npx mocha',
+    print: (issues) =>
+      `  0 passing (${issues.length}ms)\n${each((i) => `  ${i.line}) ${i.file}\n       ${i.word} works:\n     Error: no\n      at ${i.file}:${i.line}:${i.column}\n`)(issues)}`,
+  },
+  {
+    command: 'python3 -m unittest',
+    print: each(
+      (i) =>
+        `======================================================================\nFAIL: test_${i.word} (a.${i.file.replaceAll('/', '.')}.test_${i.word})\n-----\nTraceback\n  File "a.py", line ${i.line}\n\n`,
+    ),
+  },
+  {
+    command: 'rspec',
+    print: each((i) => `rspec ./${i.file}_spec.rb:${i.line} # Cart ${i.word}`),
+  },
+  {
+    command: 'phpunit',
+    print: (issues) =>
+      `There were ${issues.length} failures:\n\n${each((i) => `${i.line}) A\\${i.file.replaceAll('/', '\\')}::test${i.word}\nno.\n\n/repo/${i.file}.php:${i.line}\n`)(issues)}`,
+  },
+  {
+    command: 'npx playwright test',
+    print: (issues) =>
+      `Running 9 tests using 1 worker\n  ${issues.length} failed\n${each((i) => `    ${i.file}.spec.ts:${i.line}:${i.column} › cart › ${i.word} ────`)(issues)}\n`,
+  },
 ];
 
 function each(print: (issue: Seen) => string): (issues: readonly Seen[]) => string {
@@ -341,6 +367,30 @@ const HOSTILE = [
   ],
   ...[
     "thread '",
+    '  ✓ a\n',
+    ' ✓ a > ',
+    '  ▶ a\n',
+    '    # Subtest: a\n',
+    'ok 1 - a {\n',
+    'ok 1 - a # ',
+    '1..1\nok 1 a\n ---\n',
+    '  1) a\n       b\n',
+    '  1 passing (1ms)\n  1) a\n',
+    'test a ... ',
+    'test_a (b.c) ... ',
+    'FAIL: a (b) (',
+    'Ran 1 test in 1s\nOK\n',
+    'rspec a:1 # b\n',
+    '1 example, 1 failure\n',
+    'PASSED a::b[',
+    'a::b[c] ',
+    '--- PASS: a (0.1s',
+    ' › ',
+    '  ✓  1 a:1:1 › b › ',
+    'Running 1 test using 1 worker\n  1 failed\n',
+    '        PASS [ 1s] a b\n',
+    'Summary [ 1s] 1 test run: 1 passed, ',
+    ' ✔ a [1 ms]\n',
     '---- a stdout ----\n',
     'failures:\n    a\n',
     '⎯⎯ Unhandled Rejection ⎯⎯\n',

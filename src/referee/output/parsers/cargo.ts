@@ -1,5 +1,14 @@
 /** cargo and rustc: build, clippy, fmt --check and test; long and short messages. */
-import type { IssueSource, IssueType, ParsedIssue, TestCounts } from '../issue.ts';
+import type { IssueSource, IssueType, ParsedIssue } from '../issue.ts';
+import {
+  countTests,
+  type NamedTests,
+  namesOf,
+  noNames,
+  type TestCounts,
+  type TestGroup,
+  testName,
+} from '../tests.ts';
 import { anyLine, failingTest, type OutputParser, type ParserInput } from './parser.ts';
 
 const LONG = /^(?<type>error|warning)(?:\[(?<code>[\w:]+)\])?: (?<message>\S.*)$/;
@@ -12,6 +21,8 @@ const ECHO =
   /^(?:`?[\w -]+`? \([^)]*\) generated \d+ warnings?|could not compile |aborting due to |\d+ targets? failed|(?:test|doctest|bench) failed, to rerun|build failed, waiting|\d+ warnings? emitted)/;
 const RESULT = /^test result: \w+\. (?<passed>\d+) passed; (?<failed>\d+) failed; (?<ignored>\d+) ignored;/;
 const TARGET = /^ +Running (?:unittests )?(?<file>\S+\.rs) \(/;
+const LISTED = /^test (?<name>\S.*?)(?: - should panic)? \.\.\. (?<result>ok|FAILED|ignored(?:, .*)?)$/;
+const DOC_TESTS = /^ +Doc-tests (?<name>\S+)$/;
 const CRASH = /^ +process didn't exit successfully: (?<message>.*)$/;
 const UNFORMATTED = /^Diff in (?<file>\S.*?)(?::| at line )(?<line>\d+):?$/;
 
@@ -24,7 +35,13 @@ export const cargo: OutputParser = {
     anyLine(lines, RESULT) ||
     anyLine(lines, /^ {3,}Compiling \S+ v\d/),
   parse(input) {
-    return { issues: [...readDiagnostics(input), ...readTests(input)], tests: readCounts(input.lines) };
+    const tests = readCounts(input.lines);
+    const { named, groups } = readNames(input);
+    return {
+      issues: [...readDiagnostics(input), ...readTests(input)],
+      tests,
+      names: namesOf(named, tests, groups),
+    };
   },
 };
 
@@ -121,15 +138,43 @@ function testOf(
   return failingTest(input, { file: doc.file!, name: `doc test ${doc.name}`, detail: test.detail });
 }
 
+/** What a filter leaves out is not skipped: it is not there. */
 function readCounts(lines: readonly string[]): TestCounts | null {
-  let counts: TestCounts | null = null;
+  let counts: Record<'passed' | 'failed' | 'skipped', number> | null = null;
   for (const line of lines) {
     const groups = RESULT.exec(line)?.groups;
     if (groups === undefined) continue;
-    counts ??= { ran: 0, failed: 0, skipped: 0 };
-    counts.ran += Number(groups.passed) + Number(groups.failed);
+    counts ??= { passed: 0, failed: 0, skipped: 0 };
+    counts.passed += Number(groups.passed);
     counts.failed += Number(groups.failed);
     counts.skipped += Number(groups.ignored);
   }
-  return counts;
+  return counts && countTests(counts);
+}
+
+/** One line a test, and the names of those that failed again before the result; with -q only these. */
+function readNames(input: ParserInput): { named: NamedTests; groups: TestGroup[] } {
+  const named = noNames();
+  const groups: TestGroup[] = [];
+  let target: string | null = null;
+  let failures: string[] | null = null;
+  for (const line of input.lines) {
+    const file = TARGET.exec(line)?.groups?.file;
+    if (file !== undefined) target = input.path(file);
+    if (DOC_TESTS.test(line)) target = null; // the name of a doc test begins with its file
+    const item = line.startsWith('test ') ? LISTED.exec(line)?.groups : undefined;
+    if (item !== undefined && !item.name!.includes(' ... ')) {
+      if (item.result === 'ok') named.passed.push(testName([target, item.name]));
+      else if (item.result !== 'FAILED') named.skipped.push(testName([target, item.name]));
+    }
+    if (line === 'failures:') failures = [];
+    else if (failures !== null && /^ {4}\S/.test(line)) failures.push(testName([target, line.trim()]));
+    const result = RESULT.exec(line)?.groups;
+    if (result === undefined) continue;
+    named.failed.push(...(failures ?? []).slice(0, Number(result.failed)));
+    const ran = Number(result.passed) + Number(result.failed);
+    if (target !== null && ran > 0) groups.push({ name: target, ran });
+    failures = null;
+  }
+  return { named, groups };
 }

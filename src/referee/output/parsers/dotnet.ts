@@ -1,5 +1,6 @@
 /** dotnet build and test: MSBuild's lines, VSTest's and the newer test platform's results. */
-import type { ParsedIssue, TestCounts } from '../issue.ts';
+import type { ParsedIssue } from '../issue.ts';
+import { addCounts, countTests, namesOf, noNames, type TestCounts, type TestNames } from '../tests.ts';
 import {
   anyLine,
   failingTest,
@@ -18,6 +19,10 @@ const PLATFORM =
 const NO_TEST = /^No test (?:is available in|matches the given testcase filter) /;
 const FAILED = /^ {2}Failed (?<name>\S.*?)(?: \[[^\]]*\d m?s[^\]]*\])?$/;
 const PLATFORM_FAILED = /^failed (?<name>\S.*?) \((?:\d+m )?(?:\d+s )?\d+m?s\)$/;
+/** Of VSTest with `-v normal`, and of the newer platform with `--output detailed`. */
+const LISTED =
+  /^(?: {2}(?<result>Passed|Skipped)|(?<platform>passed|skipped)) (?<name>\S.*?)(?: \[[^\]]*\d m?s[^\]]*\]| \((?:\d+m )?(?:\d+s )?\d+m?s\))?$/;
+const XUNIT_SKIP = /^\[xUnit\.net [\d:.]+\] +(?<name>\S.*) \[SKIP\]$/;
 const TERMINAL_FAILED = /^ {4,}(?<name>\S.*?) \([\d.,]+ ?m?s\): Error Message: ?(?<detail>.*)$/;
 
 export const dotnet: OutputParser = {
@@ -32,7 +37,8 @@ export const dotnet: OutputParser = {
     const failures = readFailures(input);
     const tests = readCounts(input);
     const unnamed = failures.length === 0 ? unnamedFailures(tests?.failed ?? 0) : [];
-    return { issues: [...readBuild(input), ...failures, ...unnamed], tests };
+    const names = readNames(input.lines, failures, tests);
+    return { issues: [...readBuild(input), ...failures, ...unnamed], tests, names };
   },
 };
 
@@ -73,13 +79,29 @@ function readFailures(input: ParserInput): ParsedIssue[] {
   });
 }
 
+function readNames(
+  lines: readonly string[],
+  failures: readonly ParsedIssue[],
+  tests: TestCounts | null,
+): TestNames | null {
+  const named = noNames();
+  const skips: string[] = []; // xUnit says it by itself where VSTest does not
+  named.failed.push(...failures.map(({ message }) => message));
+  for (const line of lines) {
+    const item = LISTED.exec(line)?.groups;
+    if (item !== undefined)
+      named[/^p/i.test(item.result ?? item.platform!) ? 'passed' : 'skipped'].push(item.name!);
+    const skip = XUNIT_SKIP.exec(line)?.groups?.name;
+    if (skip !== undefined) skips.push(skip);
+  }
+  return namesOf({ ...named, skipped: named.skipped.length > 0 ? named.skipped : skips }, tests);
+}
+
 function readCounts({ lines, text }: ParserInput): TestCounts | null {
   let counts: TestCounts | null = null;
-  const add = (groups: Record<string, string | undefined>): void => {
-    counts ??= { ran: 0, failed: 0, skipped: 0 };
-    counts.ran += Number(groups.passed) + Number(groups.failed);
-    counts.failed += Number(groups.failed);
-    counts.skipped += Number(groups.skipped);
+  const add = ({ passed, failed, skipped }: Record<string, string | undefined>): void => {
+    const told = { passed: Number(passed), failed: Number(failed), skipped: Number(skipped) };
+    counts = addCounts(counts, countTests(told));
   };
   for (const line of lines) {
     const groups =

@@ -1,10 +1,13 @@
 /** The go command: build, vet and test, as text and as `go test -json`. */
-import type { IssueSource, ParsedIssue, TestCounts } from '../issue.ts';
-import { anyLine, failingTest, type OutputParser, type ParserInput } from './parser.ts';
+import type { IssueSource, ParsedIssue } from '../issue.ts';
+import { addCounts, type NamedTests, namesOf, noNames, type TestCounts, type TestGroup } from '../tests.ts';
+import { anyLine, failingTest, type OutputParser, type ParserInput, type ParserResult } from './parser.ts';
 
 const DIAGNOSTIC =
   /^(?:vet: )?(?<file>(?:[A-Za-z]:)?[^\s:][^:]*\.go):(?<line>\d+)(?::(?<column>\d+))?: (?<message>\S.*)$/;
 const RESULT = /^ *--- (?<result>FAIL|PASS|SKIP): (?<name>\S+)(?: \([\d.]+s\))?$/;
+/** Behind what a test printed without ending its line. */
+const LATE_RESULT = /--- (?<result>FAIL|PASS|SKIP): (?<name>[^\s-]\S*) \([\d.]+s\)$/;
 const PACKAGE =
   /^(?<result>ok {2}|FAIL|\? {3})\t(?<name>\S+)(?:\t(?<took>[\d.]+s|\(cached\)))?(?:[\t ](?<note>\[.*\]))?(?:\tcoverage: .*)?$/;
 const HEADING = /^# (?<name>\S+)(?: \[.*\])?$/;
@@ -25,19 +28,19 @@ export const go: OutputParser = {
 };
 
 /** A package's tests stand before the package's own line; until then they are kept without a name. */
-function readText(
-  input: ParserInput,
-  lines: readonly string[],
-): { issues: ParsedIssue[]; tests: TestCounts | null } {
+function readText(input: ParserInput, lines: readonly string[]): ParserResult {
   const issues: ParsedIssue[] = [];
   const source = sourceOf(input);
   const built = new Set<string>(); // packages whose errors stand one by one
+  const named = noNames();
+  const groups: TestGroup[] = [];
   let heading: string | null = null;
-  let results: { result: string; name: string }[] = [];
+  let open: OpenPackage = { results: [], isVerbose: false };
   let tests: TestCounts | null = null;
   for (const line of lines) {
-    const result = line.includes('--- ') ? RESULT.exec(line)?.groups : undefined;
-    if (result !== undefined) results.push({ result: result.result!, name: result.name! });
+    if (line.startsWith('=== RUN ')) open.isVerbose = true;
+    const result = line.includes('--- ') ? (RESULT.exec(line) ?? LATE_RESULT.exec(line))?.groups : undefined;
+    if (result !== undefined) open.results.push({ result: result.result!, name: result.name! });
     heading = HEADING.exec(line)?.groups?.name ?? heading;
     const diagnostic = DIAGNOSTIC.exec(line)?.groups;
     if (diagnostic !== undefined) {
@@ -46,15 +49,31 @@ function readText(
     }
     const done = PACKAGE.exec(line)?.groups;
     if (done === undefined) continue;
-    tests = add(tests, countOf(done, results));
-    issues.push(...failuresOf(input, done, { results, isExplained: built.has(done.name!) }));
-    results = [];
+    const counts = countOf(done, open);
+    tests = addCounts(tests, counts);
+    if (counts.ran > 0) groups.push({ name: done.name!, ran: counts.ran });
+    addResults(named, done.name, open.results);
+    issues.push(...failuresOf(input, done, { results: open.results, isExplained: built.has(done.name!) }));
+    open = { results: [], isVerbose: false };
   }
-  if (results.length > 0) {
-    tests = add(tests, countOf({ result: 'FAIL' }, results));
-    issues.push(...failuresOf(input, { result: 'ok' }, { results, isExplained: true }));
+  if (open.results.length > 0) {
+    tests = addCounts(tests, countOf({ result: 'FAIL' }, open));
+    addResults(named, undefined, open.results);
+    issues.push(...failuresOf(input, { result: 'ok' }, { results: open.results, isExplained: true }));
   }
-  return { issues, tests };
+  return { issues, tests, names: namesOf(named, tests, groups) };
+}
+
+interface OpenPackage {
+  results: { result: string; name: string }[];
+  isVerbose: boolean;
+}
+
+function addResults(named: NamedTests, name: string | undefined, results: Results): void {
+  for (const each of results) {
+    const list = each.result === 'PASS' ? 'passed' : each.result === 'FAIL' ? 'failed' : 'skipped';
+    named[list].push(name === undefined ? each.name : `${name}: ${each.name}`);
+  }
 }
 
 function sourceOf({ commands }: ParserInput): IssueSource {
@@ -112,19 +131,14 @@ function parentsOf(test: string): string[] {
   return parents;
 }
 
-/** Without -v a package that is `ok` says no more than that something in it ran. */
-function countOf({ result = '', note = '' }: Groups, results: Results): TestCounts {
+/** Without -v a package says no more than that something in it ran, and what failed. */
+function countOf({ result = '', note = '' }: Groups, { results, isVerbose }: OpenPackage): TestCounts {
   const count = (what: string): number => results.filter((each) => each.result === what).length;
-  const [failed, passed, skipped] = [count('FAIL'), count('PASS'), count('SKIP')];
-  const saysNothing = passed + failed + skipped === 0;
-  const ran =
-    saysNothing && result.startsWith('ok') && !note.includes('no tests to run') ? 1 : passed + failed;
-  return { ran, failed, skipped };
-}
-
-function add(a: TestCounts | null, b: TestCounts): TestCounts {
-  if (a === null) return b;
-  return { ran: a.ran + b.ran, failed: a.failed + b.failed, skipped: a.skipped + b.skipped };
+  const [failed, told, skipped] = [count('FAIL'), count('PASS'), count('SKIP')];
+  const isSilent =
+    !isVerbose && told + skipped === 0 && !result.startsWith('?') && !/^\[(?:no test|build|setup)/.test(note);
+  const passed = isSilent && failed === 0 && result.startsWith('ok') ? 1 : told;
+  return { ran: passed + failed, passed, failed, skipped, ...(isSilent ? { isLowerBound: true } : {}) };
 }
 
 interface GoEvent {

@@ -1,5 +1,14 @@
 /** Jest: the failures below each `FAIL file`, and the summary at the end. */
-import type { ParsedIssue, TestCounts } from '../issue.ts';
+import type { ParsedIssue } from '../issue.ts';
+import {
+  countTests,
+  type NamedTests,
+  namesOf,
+  noNames,
+  type TestCounts,
+  type TestNames,
+  testName,
+} from '../tests.ts';
 import {
   anyLine,
   failingSuite,
@@ -16,6 +25,7 @@ const NO_TESTS = /^No tests found, exiting with code \d/;
 const FILE = /^ ?(?<result>FAIL|PASS) +(?<file>\S.*?)(?: \(\d[^()]*\))?$/;
 const FAILURE = /^ {2}● (?<name>\S.*)$/;
 const SUMMARY_OF_ALL = /^Summary of all failing tests$/;
+const LISTED = /^(?<indent> +)(?:(?<sign>[✓√✕×○✎]) (?:skipped |todo )?)?(?<name>\S.*?)(?: \([\d.]+ m?s\))?$/u;
 const THRESHOLD = /^Jest: (?<message>.*coverage threshold.*not met.*)$/;
 
 export const jest: OutputParser = {
@@ -26,7 +36,7 @@ export const jest: OutputParser = {
     const tests = readCounts(input.lines);
     const issues = readFailures(input);
     if (issues.length === 0 && tests !== null) issues.push(...unnamedFailures(tests.failed));
-    return { issues, tests };
+    return { issues, tests, names: readNames(input, issues, tests) };
   },
 };
 
@@ -58,16 +68,57 @@ function withoutProject(file: string): string {
 }
 
 function readCounts(lines: readonly string[]): TestCounts | null {
-  let counts: TestCounts | null = null;
+  let counts: Record<'passed' | 'failed' | 'skipped', number> | null = null;
   for (const line of lines) {
     const tests = TESTS.exec(line);
     if (tests === null && !NO_TESTS.test(line)) continue;
-    counts ??= { ran: 0, failed: 0, skipped: 0 };
+    counts ??= { passed: 0, failed: 0, skipped: 0 };
     for (const [, count, what] of (tests?.groups?.parts ?? '').matchAll(/(\d+) (\w+)/g)) {
-      if (what === 'failed') counts.failed += Number(count);
-      if (what === 'failed' || what === 'passed') counts.ran += Number(count);
+      if (what === 'failed' || what === 'passed') counts[what] += Number(count);
       if (what === 'skipped' || what === 'todo') counts.skipped += Number(count);
     }
   }
-  return counts;
+  return counts && countTests(counts);
+}
+
+/** Only the verbose list names all; failing tests are named below their file in any case. */
+function readNames(
+  input: ParserInput,
+  issues: readonly ParsedIssue[],
+  tests: TestCounts | null,
+): TestNames | null {
+  const named = readList(input);
+  const told = issues.filter(({ file, code }) => file !== null && code === null);
+  const failing = told.map(({ file, message }) => testName([file, message.replaceAll(' › ', ' > ')]));
+  return namesOf({ ...named, failed: named.failed.length === tests?.failed ? named.failed : failing }, tests);
+}
+
+/** Right below `PASS file` or `FAIL file`, until the next empty line: tests have a sign, suites have none. */
+function readList(input: ParserInput): NamedTests {
+  const named = noNames();
+  let file: string | null = null;
+  let open: { depth: number; name: string }[] = [];
+  for (const line of input.lines) {
+    const heading = FILE.exec(line)?.groups;
+    if (heading !== undefined) {
+      file = input.path(withoutProject(heading.file!));
+      open = [];
+      continue;
+    }
+    const item = file === null || line.startsWith('  ●') ? undefined : LISTED.exec(line)?.groups;
+    if (item === undefined) {
+      file = null;
+      continue;
+    }
+    const depth = item.indent!.length;
+    open = open.filter((suite) => suite.depth < depth);
+    if (item.sign === undefined) open.push({ depth, name: item.name! });
+    else listOf(named, item.sign).push(testName([file, ...open.map((suite) => suite.name), item.name]));
+  }
+  return named;
+}
+
+function listOf({ passed, failed, skipped }: NamedTests, sign: string): string[] {
+  if (sign === '✓' || sign === '√') return passed;
+  return sign === '○' || sign === '✎' ? skipped : failed;
 }

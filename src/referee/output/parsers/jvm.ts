@@ -1,5 +1,6 @@
 /** Maven and Gradle: what javac and kotlinc say through them, surefire's and Gradle's test results. */
-import type { IssueType, ParsedIssue, TestCounts } from '../issue.ts';
+import type { IssueType, ParsedIssue } from '../issue.ts';
+import { addCounts, namesOf, noNames, type TestCounts, type TestNames } from '../tests.ts';
 import { anyLine, failingTest, type OutputParser, type ParserInput, unnamedFailures } from './parser.ts';
 
 const MAVEN_PLACE =
@@ -13,12 +14,17 @@ const SUREFIRE =
 /** The sum of a module; the line of one class continues with its time. */
 const SUREFIRE_SUM =
   /^\[\w+\] Tests run: (?<run>\d+), Failures: (?<failed>\d+), Errors: (?<errors>\d+), Skipped: (?<skipped>\d+)$/;
+/** In one class. The line of a class that holds only nested ones says 0, and theirs are counted below it. */
+const SUREFIRE_CLASS =
+  /^\[\w+\] Tests run: (?<run>\d+), Failures: \d+, Errors: \d+, Skipped: (?<skipped>\d+), Time elapsed: .*? in (?<name>\S+)$/;
 const MAVEN_NO_TESTS =
   /^\[\w+\] No tests (?:to run\.|were executed)|No tests (?:matching pattern|were executed)/;
 const GOAL =
   /^\[ERROR\] Failed to execute goal (?<goal>[\w.-]+:[\w.-]+)\S* .*?on project (?<project>[^:]+): (?<message>.*)$/;
 const GOAL_ECHO = /^(?:Compilation failure|There (?:are|were) (?:some )?test failures|No tests matching)/;
 const GRADLE_TEST = /^(?<name>\S.* > .+) FAILED$/;
+/** With `testLogging { events … }`. */
+const GRADLE_LISTED = /^(?<name>\S.* > .+) (?<result>PASSED|SKIPPED)$/;
 const GRADLE_SUM = /^(?<total>\d+) tests? completed, (?<failed>\d+) failed(?:, (?<skipped>\d+) skipped)?$/;
 const GRADLE_TASK =
   /^(?:> Task )?(?<task>(?::[\w-]+)*:(?!clean|compile|process)\w*[tT]est)(?: (?<state>NO-SOURCE|UP-TO-DATE|FROM-CACHE|FAILED|SKIPPED))?$/;
@@ -34,13 +40,13 @@ export const jvm: OutputParser = {
     anyLine(lines, JAVAC),
   parse(input) {
     const failures = input.lines.flatMap((line) => readTest(input, line));
-    const tests = readCounts(input.lines);
+    const { tests, names } = readTests(input.lines, failures);
     const unnamed = failures.length === 0 ? unnamedFailures(tests?.failed ?? 0) : [];
     const built = input.lines.flatMap((_, index) => [
       ...readDiagnostic(input, index),
       ...readTask(input, index),
     ]);
-    return { issues: [...built, ...failures, ...unnamed], tests };
+    return { issues: [...built, ...failures, ...unnamed], tests, names };
   },
 };
 
@@ -101,15 +107,38 @@ function readTest(input: ParserInput, line: string): ParsedIssue[] {
   return gradle ? [failingTest(input, { file: null, name: gradle })] : [];
 }
 
-/** Gradle counts tests only when one fails; a test task that ran says at least that there was something to run. */
-function readCounts(lines: readonly string[]): TestCounts | null {
+function readTests(
+  lines: readonly string[],
+  failures: readonly ParsedIssue[],
+): { tests: TestCounts | null; names: TestNames | null } {
+  const named = noNames();
+  const groups = lines.flatMap((line) => {
+    const found = line.includes('Tests run: ') ? SUREFIRE_CLASS.exec(line)?.groups : undefined;
+    const ran = Number(found?.run) - Number(found?.skipped);
+    return found === undefined || ran === 0 ? [] : [{ name: found.name!, ran }];
+  });
+  for (const line of lines) {
+    const item = /(?:PASS|SKIPP)ED$/.test(line) ? GRADLE_LISTED.exec(line)?.groups : undefined;
+    if (item !== undefined) named[item.result === 'PASSED' ? 'passed' : 'skipped'].push(item.name!);
+  }
+  named.failed.push(...failures.map(({ message }) => message));
+  const tests = readCounts(lines, { passed: named.passed.length, skipped: named.skipped.length });
+  return { tests, names: namesOf(named, tests, groups) };
+}
+
+/**
+ * Gradle counts tests only when one fails; else those that it lists are counted, and a test task that ran says at least
+ * that there was something to run.
+ */
+function readCounts(
+  lines: readonly string[],
+  listed: { passed: number; skipped: number },
+): TestCounts | null {
   let counts: TestCounts | null = null;
-  const add = (ran: number, failed: number, skipped: number): void => {
-    counts = {
-      ran: (counts?.ran ?? 0) + ran,
-      failed: (counts?.failed ?? 0) + failed,
-      skipped: (counts?.skipped ?? 0) + skipped,
-    };
+  let tasks: TestCounts | null = null;
+  const countsOf = (run: number, failed: number, skipped: number): TestCounts => {
+    const passed = Math.max(0, run - failed - skipped);
+    return { ran: passed + failed, passed, failed, skipped };
   };
   for (const line of lines) {
     const sum = SUREFIRE_SUM.exec(line)?.groups;
@@ -117,13 +146,20 @@ function readCounts(lines: readonly string[]): TestCounts | null {
     const test = GRADLE_TASK.exec(line)?.groups;
     if (sum !== undefined) {
       const failed = Number(sum.failed) + Number(sum.errors);
-      add(Number(sum.run) - Number(sum.skipped), failed, Number(sum.skipped));
+      counts = addCounts(counts, countsOf(Number(sum.run), failed, Number(sum.skipped)));
     } else if (gradle !== undefined) {
-      const skipped = Number(gradle.skipped ?? 0);
-      add(Number(gradle.total) - skipped, Number(gradle.failed), skipped);
+      counts = addCounts(
+        counts,
+        countsOf(Number(gradle.total), Number(gradle.failed), Number(gradle.skipped ?? 0)),
+      );
     } else if (test !== undefined && test.state !== 'FAILED') {
-      add(test.state === 'NO-SOURCE' || test.state === 'SKIPPED' ? 0 : 1, 0, 0);
-    } else if (MAVEN_NO_TESTS.test(line)) add(0, 0, 0);
+      const isEmpty = test.state === 'NO-SOURCE' || test.state === 'SKIPPED';
+      const told: TestCounts = countsOf(isEmpty ? 0 : 1, 0, 0);
+      tasks = addCounts(tasks, isEmpty ? told : { ...told, isLowerBound: true });
+    } else if (MAVEN_NO_TESTS.test(line)) counts = addCounts(counts, countsOf(0, 0, 0));
   }
-  return counts;
+  if (listed.passed + listed.skipped > 0) {
+    return counts ?? { ...countsOf(listed.passed + listed.skipped, 0, listed.skipped) };
+  }
+  return addCounts(counts, tasks);
 }

@@ -1,6 +1,7 @@
 /** What each tool family's parser is given and gives back. */
-import type { IssueSource, ParsedIssue, TestCounts } from '../issue.ts';
+import type { IssueSource, ParsedIssue } from '../issue.ts';
 import type { PathMapper } from '../paths.ts';
+import type { TestCounts, TestNames } from '../tests.ts';
 
 export interface ParserInput {
   /** Without colours and cursor movements. */
@@ -18,6 +19,8 @@ export interface ParserResult {
   issues: ParsedIssue[];
   /** Null: nothing was said about tests. */
   tests: TestCounts | null;
+  /** Left out, or null: no test is named. */
+  names?: TestNames | null;
 }
 
 export interface OutputParser {

@@ -7,10 +7,16 @@ import { eslint } from './eslint.ts';
 import { go } from './go.ts';
 import { jest } from './jest.ts';
 import { jvm } from './jvm.ts';
+import { mocha } from './mocha.ts';
+import { nextest } from './nextest.ts';
 import { nodeTest } from './node-test.ts';
 import type { OutputParser, ParserInput } from './parser.ts';
+import { phpunit } from './phpunit.ts';
+import { playwright } from './playwright.ts';
 import { pytest } from './pytest.ts';
+import { rspec } from './rspec.ts';
 import { tsc } from './tsc.ts';
+import { unittest } from './unittest.ts';
 import { vitest } from './vitest.ts';
 
 const PARSERS: readonly OutputParser[] = [
@@ -19,12 +25,18 @@ const PARSERS: readonly OutputParser[] = [
   biome,
   vitest,
   jest,
+  mocha,
+  playwright,
   nodeTest,
   pytest,
+  unittest,
   go,
   cargo,
+  nextest,
   dotnet,
   jvm,
+  rspec,
+  phpunit,
 ];
 
 /** Print nothing that is an issue. */

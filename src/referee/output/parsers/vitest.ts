@@ -1,5 +1,6 @@
 /** Vitest: the default, verbose and dot reporters share the list of failures and the summary. */
-import type { ParsedIssue, TestCounts } from '../issue.ts';
+import type { ParsedIssue } from '../issue.ts';
+import { countTests, namesOf, type TestCounts, type TestNames, testName } from '../tests.ts';
 import {
   anyLine,
   failingSuite,
@@ -9,12 +10,13 @@ import {
   type ParserInput,
   unnamedFailures,
 } from './parser.ts';
+import { readLists } from './vitest-names.ts';
 
 const RUN = /^ ?(?:RUN|DEV) {2}v\d/;
 const SUMMARY = /^ *Test Files {2}\S/;
-const TESTS = /^ *Tests {2}(?:no tests|(?<parts>\d+ \w+(?: \| \d+ \w+)*) \(\d+\))$/;
+const TESTS = /^ *Tests {2}(?:no tests|(?<parts>\d+ [a-z ]+(?: \| \d+ [a-z ]+)*) \(\d+\))$/;
 const NO_FILES = /^No test files found, exiting with code \d/;
-const FAIL = /^ ?FAIL {1,2}(?:\|[^|]*\| )?(?<file>\S.*?)(?: > (?<name>.*))?$/;
+const FAIL = /^ ?FAIL {1,2}(?:\|[^|]*\| | [^\s|]+ {2})?(?<file>\S.*?)(?: > (?<name>.*))?$/;
 const SUITE = /^(?<file>.+) \[ .+ \]$/;
 const UNHANDLED = /^⎯+ Unhandled (?:Errors?|Rejection|Exception|Source Error)s? ⎯+$/;
 const ORIGIN = /^This error originated in "(?<file>[^"]+)" test file\./;
@@ -25,11 +27,11 @@ export const vitest: OutputParser = {
   runs: ([tool = '']) => tool === 'vitest',
   recognises: ({ lines }) => anyLine(lines, RUN) || anyLine(lines, SUMMARY),
   parse(input) {
-    const tests = readCounts(input.lines);
+    const { tests, expected } = readCounts(input.lines);
     const issues = readFailures(input);
     const named = issues.some(({ source, code }) => source === 'Test' && code !== 'unhandled');
     if (!named && tests !== null) issues.push(...unnamedFailures(tests.failed));
-    return { issues, tests };
+    return { issues, tests, names: readNames(input, tests, expected) };
   },
 };
 
@@ -71,17 +73,32 @@ function afterFails(lines: readonly string[], index: number): number {
   return next;
 }
 
-function readCounts(lines: readonly string[]): TestCounts | null {
-  let counts: TestCounts | null = null;
+/** A test that is expected to fail (`it.fails`) is skipped: nobody would see that its subject breaks. */
+function readCounts(lines: readonly string[]): { tests: TestCounts | null; expected: number } {
+  let counts: Record<'passed' | 'failed' | 'skipped', number> | null = null;
+  let expected = 0;
   for (const line of lines) {
     const tests = /Tests {2}/.test(line) ? TESTS.exec(line) : null;
     if (tests === null && !NO_FILES.test(line)) continue;
-    counts ??= { ran: 0, failed: 0, skipped: 0 };
-    for (const [, count, what] of (tests?.groups?.parts ?? '').matchAll(/(\d+) (\w+)/g)) {
-      if (what === 'failed') counts.failed += Number(count);
-      if (what === 'failed' || what === 'passed') counts.ran += Number(count);
-      if (what === 'skipped' || what === 'todo') counts.skipped += Number(count);
+    counts ??= { passed: 0, failed: 0, skipped: 0 };
+    for (const [, count, what] of (tests?.groups?.parts ?? '').matchAll(/(\d+) ([a-z]+)/g)) {
+      if (what === 'failed' || what === 'passed') counts[what] += Number(count);
+      else counts.skipped += Number(count);
+      if (what === 'expected') expected += Number(count);
     }
   }
-  return counts;
+  return { tests: counts && countTests(counts), expected };
+}
+
+function readNames(input: ParserInput, tests: TestCounts | null, expected: number): TestNames | null {
+  const { named, groups } = readLists(input);
+  const fails = input.lines.flatMap((line) => {
+    const fail = line.includes('FAIL') ? FAIL.exec(line)?.groups : undefined;
+    return fail?.name === undefined ? [] : [testName([input.path(fail.file!), fail.name])];
+  });
+  // A test with several errors is listed once for each.
+  const failed = fails.length > (tests?.failed ?? 0) ? [...new Set(fails)] : fails;
+  // The lists show a test that is expected to fail among those that passed.
+  const listed = tests && { ...tests, passed: tests.passed + expected, skipped: tests.skipped - expected };
+  return namesOf({ ...named, failed }, listed, groups);
 }
