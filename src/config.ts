@@ -27,6 +27,11 @@ const onOrOff = (isOn: boolean): 'on' | 'off' => (isOn ? 'on' : 'off');
 const commands = z.array(z.string().min(1));
 const budget = z.union([z.number().positive().max(1e12), z.literal('none').transform(() => null)]);
 
+/** An ed25519 key as one line, as `pulse key` shows it: its SPKI form always begins so. */
+const publicKey = z
+  .string()
+  .regex(/^MCowBQYDK2VwAyEA[A-Za-z0-9+/]{43}=$/, 'no public key as `pulse key` shows it');
+
 /** The file's shape. Unknown keys are refused: a typo must not be silently ignored. */
 const settingsSchema = z.strictObject({
   agent: z.string().min(1).optional(),
@@ -60,6 +65,8 @@ const settingsSchema = z.strictObject({
   labels: z.array(z.string().regex(/^[\w.:-]{1,64}$/)).optional(),
   remote: z.string().min(1).optional(),
   research: z.strictObject({ commander: commanderTargetSchema.optional() }).optional(),
+  /** Whose proofs are believed; read from the base branch, never from a checkout. */
+  proof: z.strictObject({ keys: z.array(publicKey).max(1_000) }).optional(),
 });
 export type Settings = z.infer<typeof settingsSchema>;
 export type SettingName = keyof Settings;
@@ -174,7 +181,8 @@ async function readFirst(
   return null;
 }
 
-function parseSettings(text: string, source: string): Settings {
+/** Of a config's text, from `source`. Throws `invalid_config`. */
+export function parseSettings(text: string, source: string): Settings {
   let content: unknown;
   try {
     content = parseYaml(text) ?? {};

@@ -21,6 +21,8 @@ export interface Home {
   token: string;
   /** What people have said of repositories' configs. */
   trust: string;
+  /** The key that signs proofs. */
+  key: string;
   serveId: string;
   serveLock: string;
 }
@@ -44,6 +46,7 @@ export function resolveHome(environment: NodeJS.ProcessEnv): Home {
     bin: join(path, 'bin'),
     token: join(path, 'token'),
     trust: join(path, 'trust'),
+    key: join(path, 'key'),
     serveId: join(path, 'serve.id'),
     serveLock: join(path, 'serve.lock'),
   };

@@ -1,5 +1,5 @@
 /**
- * Whether a person trusts what a repository's own config says. Limits, `context` and `labels` are believed without a
+ * Whether a person trusts what a repository's own config says. Limits, `context`, `labels` and `proof` are believed without a
  * question; all else there runs commands or widens what a session may do, and is believed only once a person has said
  * so for exactly this content of the file. What was said is a small file of the user's own state directory.
  */
@@ -77,7 +77,7 @@ export async function recordTrust(
   }
 }
 
-/** What holds without a question: it limits a session, and runs nothing. */
+/** What holds without a question: it limits a session or does not concern it, and runs nothing. */
 const LIMITING: readonly SettingName[] = [
   'maxIterations',
   'budgetUsd',
@@ -89,6 +89,7 @@ const LIMITING: readonly SettingName[] = [
   'limits',
   'context',
   'labels',
+  'proof',
 ];
 
 /** The settings of the file that must be trusted. `budgetUsd: none` is no limit: it takes one away. */

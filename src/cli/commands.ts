@@ -113,7 +113,43 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     ...describeCommand(session.verify),
     group: 'Account',
-    details: 'Exit 0 when every command is fresh (same tree, same result again), 1 otherwise.',
+    details:
+      'Exit 0 when every command is fresh (same tree, same result again), 1 otherwise.\n' +
+      'What names no session may be a commit, a branch or a range (main..HEAD) of the repository here: then the signed ' +
+      'proofs in refs/attestations/commits are checked, without a store. They must be signed by a key of `proof.keys` in ' +
+      "the base branch's config, or of --key; then their commands run in a fresh checkout (docs/proof.md).",
+    arguments: [
+      {
+        name: 'ID',
+        isSession: () => true,
+        help: 'The session’s id, four or more characters of its beginning or end, or last; or a commit, branch or range.',
+      },
+    ],
+    options: [
+      {
+        name: 'key',
+        value: 'text',
+        placeholder: 'FILE',
+        isRepeated: true,
+        help: 'Of a commit: believe this public key, too. May be repeated.',
+      },
+      {
+        name: 'base',
+        value: 'text',
+        placeholder: 'BRANCH',
+        help: 'Of a commit: the branch whose `proof.keys` count (the main branch of origin).',
+      },
+      {
+        name: 'all',
+        help: 'Of a range: run the commands of every proof again, not of the last commit alone.',
+      },
+      { name: 'no-run', help: 'Of a commit: check signatures and trees alone, and run nothing.' },
+    ],
+    examples: [
+      'pulse verify last',
+      'pulse verify origin/main..HEAD',
+      'pulse verify HEAD --key pulse-key.pem',
+    ],
     load: () => import('./commands/verify.ts'),
   },
   {
@@ -131,6 +167,20 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     examples: ['pulse export 3f2c --format md', 'pulse export 3f2c --output evidence.md'],
     load: () => import('./commands/export.ts'),
+  },
+  {
+    name: 'key',
+    group: 'Account',
+    summary: 'Show the public key by which others know the proofs of this installation.',
+    details:
+      'Who believes them adds it to `proof.keys` in .pulse/config.yaml of the base branch. The key is made when it is ' +
+      'first needed; its private half never leaves the state directory (docs/proof.md).',
+    options: [
+      { name: 'export', value: 'text', placeholder: 'FILE', help: 'Write it to a new file, as PEM.' },
+    ],
+    examples: ['pulse key', 'pulse key --export pulse-key.pem'],
+    isPersonOnly: true,
+    load: () => import('./commands/key.ts'),
   },
   {
     name: 'init',
@@ -160,7 +210,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: "Believe what this repository's own config says, as it is now.",
     details:
       'A config that came with a repository may name commands, variables to hand on and a wider sandbox. Its limits, ' +
-      '`context` and `labels` hold without a question; the rest is believed once you have said so, and asked for again ' +
+      '`context`, `labels` and `proof` hold without a question; the rest is believed once you have said so, and asked for again ' +
       'when the file changes. `pulse init` trusts what it wrote; `pulse start "…" --trust` says it for one session.',
     options: [
       { name: 'yes', help: 'Do not ask.' },

@@ -38,12 +38,15 @@ const ANYWHERE = [
   'pulse completion fish > ~/.config/fish/completions/pulse.fish',
   'pulse signal < message.md',
   'pulse mcp',
+  'pulse key',
+  'pulse key --export pulse-key.pem',
 ] as const;
 const ENDED = [
   'pulse status {}',
   'pulse status last',
   'pulse watch {}',
   'pulse verify {}',
+  'pulse verify last',
   'pulse log {}',
   'pulse log 3f2c --iteration 2',
   'pulse export {} --format md',
@@ -109,6 +112,9 @@ const MISTAKEN = {
 const ELSEWHERE = {
   'pulse trust': 'test/e2e/trust.test.ts, at a terminal',
   'pulse resume {} {}': 'test/e2e/hints.test.ts, after each limit',
+  'pulse key --export FILE': 'test/e2e/proof.test.ts',
+  'pulse verify HEAD --key pulse-key.pem': 'test/e2e/proof.test.ts',
+  'pulse verify origin/main..HEAD': 'test/e2e/proof.test.ts, in the job',
   'pulse {} {}': 'test/research-loop/parallel.test.ts, the same command for the one it works for',
   'pulse workflow stop {}': 'test/e2e/workflow.test.ts',
   'pulse workflow extension {} --approve': 'test/e2e/workflow.test.ts',

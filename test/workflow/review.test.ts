@@ -71,3 +71,42 @@ it('a branch is pushed for a pull request as the person would: with their hooks'
   expect(readFileSync(join(scratch.path, 'hooked'), 'utf8')).toBe('origin\n');
   expect(scratch.git('ls-remote', 'origin')).toContain(`refs/heads/${session.branch_name}`);
 });
+
+it('the proofs go with the branch of a pull request; where they cannot, it is said', async () => {
+  await using scene = await createWorkflowScene();
+  const { scratch } = scene;
+  const id = await scene.start(plan('one'), { scripts: ONE });
+  await scene.drive(id);
+  scratch.git('init', '-q', '--bare', `${scratch.path}/remote.git`);
+  scratch.git('remote', 'add', 'origin', `${scratch.path}/remote.git`);
+  const proofs = 'refs/attestations/commits';
+  scratch.git('update-ref', proofs, scratch.git('rev-parse', 'HEAD'));
+  writeFileSync(
+    join(scratch.path, 'remote.git/hooks/update'),
+    `#!/bin/sh\ncase "$1" in ${proofs}) exit 1;; esac\n`,
+    { mode: 0o755 },
+  );
+  const environment = { ...scratch.environment, PATH: '/usr/bin:/bin' };
+  await using pulse = await createPulse({ environment });
+  const { merged } = await pulse.workflow.review(id, { approve: true, merge: 'pr', actor: ACTOR });
+  expect(merged?.said).toMatch(/is pushed to origin[\s\S]*Its proofs could not be pushed/);
+  expect(scratch.git('ls-remote', 'origin', proofs)).toBe('');
+});
+
+it('the proofs are at the remote when the pull request is opened', async () => {
+  await using scene = await createWorkflowScene();
+  const { scratch } = scene;
+  const id = await scene.start(plan('one'), { scripts: ONE });
+  await scene.drive(id);
+  scratch.git('init', '-q', '--bare', `${scratch.path}/remote.git`);
+  scratch.git('remote', 'add', 'origin', `${scratch.path}/remote.git`);
+  const proofs = 'refs/attestations/commits';
+  scratch.git('update-ref', proofs, scratch.git('rev-parse', 'HEAD'));
+  const bin = join(scratch.path, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'gh'), `#!/bin/sh\ngit ls-remote origin ${proofs}\n`, { mode: 0o755 });
+  const environment = { ...scratch.environment, PATH: `${bin}:${process.env.PATH}` };
+  await using pulse = await createPulse({ environment });
+  const { merged } = await pulse.workflow.review(id, { approve: true, merge: 'pr', actor: ACTOR });
+  expect(merged?.said).toContain(proofs);
+});

@@ -34,6 +34,7 @@ const SETTINGS: Record<SettingName, string> = {
   sandboxWrite: 'what may be changed in a sandbox besides the worktree',
   reads: 'whether reading over HTTP needs the token',
   prices: 'what models cost, where an agent does not say',
+  proof: 'whose proofs of commits are believed',
   research: 'a commander that gets the experiments beside the built-in one',
 };
 const TRUST_WORDS = {

@@ -7,6 +7,7 @@ import { sanitizeForTerminal, sanitizeLine } from '../../terminal/text.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { onInterrupt } from '../follow/interrupts.ts';
 import { openPulse } from '../open-pulse.ts';
+import { namesSession, verifyByProofs } from './verify-proof.ts';
 
 const MEANING: Record<Verdict, string> = {
   fresh: 'the evidence still holds',
@@ -20,6 +21,10 @@ const AS_ACCEPTED =
 const COLORS = { fresh: 'green', stale: 'yellow', false: 'red' } as const;
 
 export async function run(context: CommandContext): Promise<number> {
+  return (await namesSession(context)) ? verifySession(context) : verifyByProofs(context);
+}
+
+async function verifySession(context: CommandContext): Promise<number> {
   const { input, output } = context;
   const stop = new AbortController();
   using _interrupts = onInterrupt((signal) => stop.abort(signal));

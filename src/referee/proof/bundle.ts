@@ -32,7 +32,7 @@ export function sealProof(input: ProofInput, key: Pick<ProofKey, 'id' | 'private
   const text = `${statements.map((statement) => sealEnvelope(statement, key)).join('\n')}\n`;
   if (Buffer.byteLength(text) > MOST_BUNDLE_BYTES)
     throw new PulseError('too_large', `The proof of ${input.commit} would be larger than 4 MB.`);
-  return { name: nameOf(text), text };
+  return { name: bundleName(text), text };
 }
 
 /** Of a file that Pulse wrote, or says so. */
@@ -40,7 +40,8 @@ export function isBundleName(name: string): boolean {
   return /^pulse-[0-9a-f]{64}\.intoto\.jsonl$/.test(name);
 }
 
-function nameOf(text: string | Uint8Array): string {
+/** Of a file with this content. */
+export function bundleName(text: string | Uint8Array): string {
   return `pulse-${createHash('sha256').update(text).digest('hex')}.intoto.jsonl`;
 }
 
@@ -76,7 +77,7 @@ export function examineProof(
     ...more,
   });
   if (content === null) return judged('wrong', 'it is too large, or no file');
-  if (nameOf(content) !== name) return judged('wrong', 'its content is not what its name says');
+  if (bundleName(content) !== name) return judged('wrong', 'its content is not what its name says');
   const envelopes = readEnvelopes(content);
   const keyId = envelopes?.[0]?.keyId ?? null;
   if (!envelopes || keyId === null || envelopes.some((envelope) => envelope.keyId !== keyId))
