@@ -1,6 +1,6 @@
 /** Which issues of a run are new against the baseline (docs/protocol/workflow.md, Baseline). Pure. */
 import { type BaselineRecord, type CommandBaseline, countIssues, isRecorded } from './baseline.ts';
-import { fingerprint, type ParsedIssue } from './issue.ts';
+import { fingerprint, isUnread, type ParsedIssue } from './issue.ts';
 import type { ParsedOutput } from './parse.ts';
 
 /** New errors and warnings reject a completion; flaky and missing ones are only told. */
@@ -71,8 +71,6 @@ export function compareWithBaseline({ baseline, records = [], runs }: Comparison
 
 /** Compilers and linters say the same twice; a test, or a failure that nobody could read, may not. */
 export function isInDoubt({ findings, ranNoTest }: Comparison): boolean {
-  const isUnread = ({ message, code }: ParsedIssue): boolean =>
-    code === null && /^(?:exit \d+|did not end)/.test(message);
   const doubtful = findings.some(
     ({ category, issue }) => category === 'error' && (issue.source === 'Test' || isUnread(issue)),
   );

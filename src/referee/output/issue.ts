@@ -25,3 +25,8 @@ export interface ParsedIssue {
 export function fingerprint(issue: Pick<ParsedIssue, 'file' | 'code' | 'message'>): string {
   return JSON.stringify([issue.file, issue.code, issue.message]);
 }
+
+/** A run that failed, and nobody could read why: all that is known is how it ended. */
+export function isUnread({ code, message }: Pick<ParsedIssue, 'code' | 'message'>): boolean {
+  return code === null && /^(?:exit \d+|did not end)/.test(message);
+}

@@ -26,6 +26,15 @@ export interface TestGroup {
   ran: number;
 }
 
+/** What one run of a check showed of its tests. */
+export interface TestsSeen {
+  /** Null: nothing was said about tests. */
+  counts: TestCounts | null;
+  names: TestNames | null;
+  /** A test runner spoke, and no test ran: never a pass, even with exit 0. */
+  ranNoTest: boolean;
+}
+
 export type NamedTests = Pick<TestNames, 'passed' | 'failed' | 'skipped'>;
 
 const MAX_PART = 500;
