@@ -1,7 +1,7 @@
 /** What following the commands has found so far, and the tree that they are followed in. */
 import { posix } from 'node:path';
-import { globMatcher } from '../../files/glob.ts';
 import type { Family } from './families.ts';
+import type { Part } from './parts/part.ts';
 
 /** The files of one git tree. */
 export interface TreeFiles {
@@ -17,6 +17,10 @@ export class Findings {
   /** Globs of tests that a command or a config names, with the reason. */
   readonly tests = new Map<string, string>();
   readonly unknown = new Set<string>();
+  /** Parts of files that depend on what the commands reach; `null`: the whole file. */
+  readonly parts = new Map<string, () => Promise<Part | null>>();
+  /** Targets and tasks that commands ask for, by file. */
+  readonly goals = new Map<string, Set<string>>();
   readonly tree: TreeFiles;
   readonly #files: ReadonlySet<string>;
   readonly #folders: ReadonlySet<string>;
@@ -43,14 +47,19 @@ export class Findings {
     if (!this.tests.has(glob)) this.tests.set(glob, why);
   }
 
+  /** Whether they are new for this file. */
+  addGoals(path: string, goals: readonly string[]): boolean {
+    const known = this.goals.get(path) ?? new Set();
+    this.goals.set(path, known);
+    const fresh = goals.filter((goal) => !known.has(goal));
+    for (const goal of fresh) known.add(goal);
+    return fresh.length > 0;
+  }
+
   /** Files of this name, in the folder and below it. */
   filesNamed(name: string, folder: string): string[] {
     const prefix = folder === '' ? '' : `${folder}/`;
     return this.tree.paths.filter((path) => path.startsWith(prefix) && posix.basename(path) === name);
-  }
-
-  matching(glob: string): string[] {
-    return this.tree.paths.filter(globMatcher([glob]));
   }
 }
 

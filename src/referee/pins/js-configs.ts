@@ -14,26 +14,31 @@ const TESTS = /^(?:include|testMatch|testDir|spec|files|includeSource)$/;
 /** Below these, `include` means what is measured or bundled. */
 const OTHER = /^(?:coverage|deps|optimizeDeps|server|build|plugins|compilerOptions|typecheck|benchmark)$/;
 const MAX_IMPORTS = 50;
+const MAX_LENGTH = 500_000;
 
 export async function readJsConfigs(findings: Findings): Promise<void> {
-  const patterns = FAMILIES.javascript.definitions.filter(({ part }) => !part).map(({ path }) => path);
+  const families = (['javascript', 'javascript_lint'] as const).filter((each) => findings.families.has(each));
+  if (families.length === 0) return;
+  const definitions = families.flatMap((each) => FAMILIES[each].definitions);
+  const patterns = definitions.filter(({ part }) => !part).map(({ path }) => path);
   const isConfig = (path: string) =>
     patterns.some((pattern) => pattern.test(path)) && !/(?:^|\/)(?:node_modules|\.yarn)\//.test(path);
   const waiting = findings.tree.paths.filter((path) => isConfig(path) || /(?:^|\/)package\.json$/.test(path));
   const seen = new Set(waiting);
+  const most = waiting.length + MAX_IMPORTS;
   const [typescript, tsx] = [await loadSyntax('typescript'), await loadSyntax('tsx')];
   for (const path of waiting) {
-    const text = /\.(?:[cm]?[jt]sx?|jsonc?|mocharc|nycrc|c8rc|babelrc|swcrc)$/.test(path)
-      ? await findings.tree.read(path)
-      : null;
-    if (text === null) continue;
-    const isJson = !/\.[cm]?[jt]sx?$/.test(path);
+    const text = await findings.tree.read(path);
+    if (text === null || text.length > MAX_LENGTH) continue;
+    const isCode = /\.[cm]?[jt]sx?$/.test(path);
     const syntax = path.endsWith('x') ? tsx : typescript;
-    const found = syntax.read(isJson ? `(${text})` : text, settingsIn) ?? [];
+    const found = /\.(?:ya?ml|toml)$/.test(path)
+      ? linesWithSettings(text)
+      : (syntax.read(isCode ? text : `(${text})`, settingsIn) ?? []);
     for (const setting of found) note({ setting, path, findings });
-    for (const imported of isJson ? [] : importsIn(text)) {
+    for (const imported of isCode ? importsIn(text) : []) {
       const target = resolveFile(imported, path, findings);
-      if (target === null || seen.has(target) || seen.size > waiting.length + MAX_IMPORTS) continue;
+      if (target === null || seen.has(target) || seen.size >= most) continue;
       seen.add(target);
       waiting.push(target);
       findings.name(target, `imported by ${path}`);
@@ -61,6 +66,16 @@ function settingsIn(root: Node): Setting[] {
   };
   visit(root, [], 0);
   return found;
+}
+
+/** Of YAML and TOML: the plain texts of a line, or of the list below it, under its key. */
+function linesWithSettings(text: string): Setting[] {
+  let key = '';
+  return text.split('\n').flatMap((line) => {
+    key = /^\s*([\w-]+)\s*[:=]/.exec(line)?.[1] ?? key;
+    const values = line.replace(/^\s*(?:[\w-]+\s*[:=]|-\s)/, '').match(/[^\s'",[\]]+/g) ?? [];
+    return values.map((value) => ({ keys: [key], value }));
+  });
 }
 
 function note({

@@ -44,11 +44,12 @@ export async function findPins({ commands, tree, paths = [], exclude = [] }: Pin
   const findings = new Findings(tree);
   const follow = createFollow(findings);
   for (const command of commands) await follow.run(command, '');
-  if (findings.families.has('javascript')) await readJsConfigs(findings);
+  await readJsConfigs(findings);
 
   const kinds = testKinds(findings);
   const rules = [
     ...(paths.length > 0 ? [settingRule(paths)] : []),
+    await reachedRule(findings),
     ...definitionRules(findings),
     namedRule(findings),
     ...kinds.map(testRule),
@@ -76,6 +77,16 @@ function settingRule(paths: readonly string[]): Rule {
   return {
     matches: globMatcher(paths),
     pin: () => ({ kind: 'definition', part: null, why: 'named by the setting checks.paths' }),
+  };
+}
+
+/** Makefiles and the like: what of them is protected depends on the targets that the commands reach. */
+async function reachedRule({ parts }: Findings): Promise<Rule> {
+  const made = new Map<string, Part | null>();
+  for (const [path, make] of parts) made.set(path, await make());
+  return {
+    matches: (path) => made.has(path),
+    pin: (path) => ({ kind: 'definition', part: made.get(path) ?? null, why: 'has what a check runs' }),
   };
 }
 

@@ -1,5 +1,4 @@
 /** What a protected part promises, for texts that nobody has thought of. */
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadSyntax } from '../../../src/context/tree-sitter.ts';
 import { inSourceTests } from '../../../src/referee/pins/parts/in-source-tests.ts';
@@ -8,6 +7,7 @@ import { packageJson } from '../../../src/referee/pins/parts/package-json.ts';
 import type { Part } from '../../../src/referee/pins/parts/part.ts';
 import { pythonDoctests } from '../../../src/referee/pins/parts/python-doctests.ts';
 import { rustTests } from '../../../src/referee/pins/parts/rust-tests.ts';
+import { describePromise } from './promise.ts';
 
 const rust = rustTests(await loadSyntax('rust'));
 const python = pythonDoctests(await loadSyntax('python'));
@@ -161,27 +161,7 @@ const PARTS: [string, Part, string[]][] = [
   ],
 ];
 
-describe.each(PARTS)('the protected part of %s', (_, part, pieces) => {
-  const text = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((all) => all.join(''));
-  const file = fc.option(fc.oneof(text, fc.string()), { nil: null });
-
-  it('is the base’s after it was put back, always', () => {
-    fc.assert(
-      fc.property(file, file, (base, claim) => {
-        expect(part.extract(part.restore(base, claim))).toBe(part.extract(base));
-      }),
-      { numRuns: 400 },
-    );
-  });
-
-  it('leaves a file alone in which it is unchanged', () => {
-    fc.assert(
-      fc.property(file, (base) => {
-        expect(part.restore(base, base)).toBe(base);
-      }),
-    );
-  });
-});
+for (const [name, part, pieces] of PARTS) describePromise(name, part, pieces);
 
 describe('package.json', () => {
   const base = JSON.stringify(

@@ -95,6 +95,191 @@ const ECOSYSTEMS: Record<string, Expected> = {
     tests: ['tests/new.rs'],
     free: ['build.rs.txt', 'Cargo.lock', 'README.md'],
   },
+  pnpm: {
+    described: [
+      ...[
+        'package.json: scripts',
+        '.npmrc',
+        'packages/web/package.json: scripts',
+        'packages/web/config/unit.ts',
+      ],
+      ...['packages/api/package.json: scripts', 'packages/api/run-checks.sh', 'packages/api/check-api.js'],
+      ...[
+        'tests: **/{test,tests,__tests__}/** (1 file)',
+        'pnpm-workspace.yaml: all but packages and versions',
+      ],
+    ],
+    definitions: ['.pnpmfile.cjs', 'packages/web/.npmrc', 'patches/vitest.patch'],
+    free: ['packages/web/server.js', 'pnpm-lock.yaml', 'packages/new/.npmrc'],
+  },
+  yarn: {
+    described: [
+      ...['package.json: scripts', '.yarnrc.yml', '.yarn/releases/yarn-4.0.0.cjs', 'jest.unit.config.js'],
+      ...['jest-preset.js', 'web/package.json: scripts', 'tests: **/{test,tests,__tests__}/** (1 file)'],
+    ],
+    definitions: ['.yarnrc', '.yarn/plugins/a.cjs', '.pnp.cjs', '.mocharc.json'],
+    free: ['src/a.js', 'yarn.lock'],
+  },
+  bun: {
+    described: [
+      ...['package.json: scripts', 'bunfig.toml', 'preload.ts', 'scripts/check.ts'],
+      'tests: **/*.{test,spec}.* (1 file)',
+    ],
+    definitions: ['src/bunfig.toml', '.env.test'],
+    free: ['src/a.ts', 'bun.lock'],
+  },
+  make: {
+    described: ['Makefile: target test', 'mk/common.mk', 'scripts/run.mjs', 'scripts/prepare.sh'],
+    definitions: ['GNUmakefile', 'makefile'],
+    free: ['scripts/lint.sh', 'src/a.c', 'mk/other.mk'],
+  },
+  just: {
+    described: ['justfile: targets t, test', 'tools/verify.py'],
+    definitions: ['.justfile'],
+    free: ['release.sh', 'a.c'],
+  },
+  task: {
+    described: [
+      ...['Taskfile.yml: task test', 'docs/Taskfile.yml', 'ci/smoke.sh', 'go.mod: replace and exclude'],
+      'tests: **/*_test.* (1 file)',
+    ],
+    definitions: ['Taskfile.yaml', 'go.work'],
+    free: ['release.sh', 'main.go'],
+  },
+  jest: {
+    described: [
+      ...[
+        'package.json: scripts',
+        'babel.config.js',
+        'support/matchers.js',
+        'tests: **/__mocks__/** (1 file)',
+      ],
+      'tests: **/{test,tests,__tests__}/** (1 file)',
+    ],
+    definitions: ['jest.config.ts', 'src/jest.config.js', '.babelrc', 'jest.setup.js'],
+    free: ['src/app.js'],
+  },
+  mocha: {
+    described: ['package.json: scripts', '.mocharc.yml', 'hooks/root.cjs', 'tests: unit/**/*.js (1 file)'],
+    definitions: ['.mocharc.cjs', '.nycrc', 'lib/.mocharc.js'],
+    tests: ['unit/new.js'],
+    free: ['lib/a.js'],
+  },
+  playwright: {
+    described: [
+      ...['package.json: scripts', 'playwright.config.ts', 'global-setup.ts', 'tests: e2e/** (1 file)'],
+      'tests: **/*-snapshots/** (1 file)',
+    ],
+    definitions: ['playwright.config.js', 'playwright-ct.config.ts'],
+    free: ['src/page.ts'],
+  },
+  tox: {
+    described: [
+      ...['tox.ini: sections of test and lint tools', 'tools/check_docs.py', 'tests: **/test_*.py (1 file)'],
+      'tests: checks/** (1 file)',
+    ],
+    definitions: ['checks/conftest.py', 'pytest.ini', 'tox.toml', 'src/sitecustomize.py'],
+    free: ['src/pkg/__init__.py'],
+  },
+  unittest: {
+    described: ['pyproject.toml: [tool.*] of test and lint tools', 'tests: checks/** (1 file)'],
+    definitions: ['unittest.py', 'unittest/__init__.py', 'usercustomize.py'],
+    tests: ['pkg/test_new.py'],
+    free: ['pkg/a.py'],
+  },
+  go: {
+    described: [
+      ...['go.mod: replace and exclude', 'vendor/github.com/stretchr/testify/assert/assert.go'],
+      ...['tests: **/*_test.* (1 file)', 'tests: **/*.{golden,approved,verified} (1 file)'],
+    ],
+    definitions: ['go.work', '.golangci.yml'],
+    tests: ['calc/new_test.go', 'calc/testdata/new.txt'],
+    free: ['calc/calc.go', 'go.sum', 'vendor/github.com/a/b/c.go'],
+  },
+  maven: {
+    described: [
+      ...['mvnw', 'pom.xml: build, profiles and test properties', '.mvn/maven.config'],
+      'tests: **/{test,tests,__tests__}/** (2 files)',
+    ],
+    definitions: ['.mvn/jvm.config', '.mvn/extensions.xml'],
+    tests: ['src/test/java/NewTest.java'],
+    free: ['src/main/java/A.java'],
+  },
+  gradle: {
+    described: [
+      ...[
+        'gradlew',
+        'gradle/wrapper/gradle-wrapper.properties',
+        'gradle.properties: settings of Gradle and of tests',
+      ],
+      ...[
+        'settings.gradle.kts: all but versions and dependencies',
+        'build.gradle.kts: all but versions and dependencies',
+      ],
+      'tests: **/{test,tests,__tests__}/** (1 file)',
+    ],
+    definitions: ['buildSrc/build.gradle.kts', 'gradle/tests.gradle', 'build.gradle'],
+    free: ['src/main/kotlin/A.kt', 'gradle/libs.versions.toml'],
+  },
+  dotnet: {
+    described: [
+      ...['Directory.Build.props: test and warning settings', 'X/X.csproj: test and warning settings'],
+      ...['X.Tests/X.Tests.csproj: test and warning settings'],
+      'tests: **/*.{Tests,Test,UnitTests,IntegrationTests,Specs}/** (1 file)',
+    ],
+    definitions: ['Directory.Build.targets', 'X.Tests/x.runsettings', 'global.json', 'nuget.config'],
+    free: ['X/A.cs', 'Directory.Packages.props'],
+  },
+  rspec: {
+    described: [
+      'Gemfile: where the runner comes from',
+      '.rspec',
+      'spec/spec_helper.rb',
+      'tests: spec/** (1 file)',
+    ],
+    definitions: ['.rspec-local', 'spec/rails_helper.rb', 'lib/rspec.rb'],
+    tests: ['spec/new_spec.rb'],
+    free: ['lib/a.rb', 'Gemfile.lock'],
+  },
+  phpunit: {
+    described: [
+      ...['composer.json: scripts', 'phpunit.xml', 'support/bootstrap.php', 'tools/lint-check.php'],
+      'tests: checks/** (1 file)',
+    ],
+    definitions: ['phpunit.xml.dist', 'vendor/bin/phpunit'],
+    free: ['src/A.php', 'composer.lock'],
+  },
+  eslint: {
+    described: [
+      ...['package.json: scripts', 'eslint.config.js', 'lint-rules/index.js'],
+      'tsconfig.json: strictness and what is checked',
+    ],
+    definitions: ['.eslintrc.json', 'src/.eslintrc', '.eslintignore'],
+    free: ['src/a.js'],
+  },
+  biome: {
+    described: ['package.json: scripts', 'config/biome.jsonc'],
+    definitions: ['biome.json', 'src/biome.json'],
+    free: ['src/a.ts'],
+  },
+  ruff: {
+    described: ['pyproject.toml: [tool.*] of test and lint tools', 'pkg/ruff.toml'],
+    definitions: ['.ruff.toml'],
+    free: ['pkg/a.py'],
+  },
+  mypy: {
+    described: ['mypy.ini', 'setup.cfg: sections of test and lint tools'],
+    definitions: ['.mypy.ini', 'pyproject.toml'],
+    free: ['pkg/a.py'],
+  },
+  tsc: {
+    described: [
+      ...['package.json: scripts', 'tsconfig.json: strictness and what is checked'],
+      'tsconfig.build.json: strictness and what is checked',
+    ],
+    definitions: ['src/tsconfig.json', 'tsconfig.base.json'],
+    free: ['src/a.ts'],
+  },
   unknown: {
     described: ['config/frob.lua', 'ci/gate', 'ci/lib.sh', 'expected.txt', 'tests: test/** (1 file)'],
     free: ['app.js', 'ci/other.sh'],

@@ -1,10 +1,13 @@
 /** All tools, by the names of their programs. */
+import { COMPILED_TOOLS } from './compiled.ts';
+import { LINT_TOOLS } from './lint.ts';
 import { NODE_TOOLS } from './node.ts';
 import { PACKAGE_SCRIPTS } from './package-scripts.ts';
 import { PLAIN_TOOLS } from './plain.ts';
 import { PYTHON_TOOLS } from './python.ts';
 import { RUST_TOOLS } from './rust.ts';
 import { SHELL_TOOLS } from './shell.ts';
+import { TASK_RUNNERS } from './task-runners.ts';
 import type { Tool } from './tool.ts';
 
 const TOOLS: Record<string, Tool> = {
@@ -14,6 +17,9 @@ const TOOLS: Record<string, Tool> = {
   ...NODE_TOOLS,
   ...PYTHON_TOOLS,
   ...RUST_TOOLS,
+  ...COMPILED_TOOLS,
+  ...LINT_TOOLS,
+  ...TASK_RUNNERS,
 };
 
 export function toolNamed(name: string): Tool | undefined {
