@@ -1,4 +1,5 @@
 /** Test files by their names, with the fixtures and snapshots that they are compared with. */
+import { globMatcher } from '../../files/glob.ts';
 
 /** The default of the setting `tests`. */
 export const TEST_GLOBS: readonly string[] = [
@@ -20,3 +21,13 @@ export const SNAPSHOT_GLOBS: readonly string[] = [
   ...['**/__snapshots__/**', '**/*.snap', '**/*.snap.*', '**/*.snapshot', '**/*-snapshots/**', '**/*.ambr'],
   ...['**/*.{golden,approved,verified}', '**/*.{approved,verified}.*'],
 ];
+
+/** By its name alone, without knowing the commands. */
+export const isTestPath: (path: string) => boolean = globMatcher([
+  ...[
+    ...TEST_GLOBS,
+    ...NESTED_TEST_GLOBS,
+    '**/*_tests.rs',
+    '**/*{Test,Tests,Spec}.{java,kt,cs,php,scala,groovy}',
+  ],
+]);
