@@ -33,11 +33,22 @@ export function compareTests(base: TestsSeen, claim: TestsSeen): TestChanges {
   };
 }
 
-function countFewer({ counts: then, names }: TestsSeen, claim: TestsSeen): number {
-  if (then === null) return 0;
-  if (claim.counts === null) return then.ran;
-  if (claim.counts.isLowerBound) return sumOf(lostGroups(names?.groups ?? [], claim.names?.groups ?? []));
-  return Math.max(0, then.ran - claim.counts.ran);
+function countFewer(base: TestsSeen, claim: TestsSeen): number {
+  if (base.counts === null) return 0;
+  if (claim.counts === null) return base.counts.ran;
+  if (areSilent(base, claim)) return sumOf(lostGroups(base.names?.groups ?? [], claim.names?.groups ?? []));
+  return Math.max(0, base.counts.ran - ranOf(claim));
+}
+
+/** Neither counts what passes: all that can be seen is whether a package still has tests. */
+function areSilent({ counts: then }: TestsSeen, { counts: now }: TestsSeen): boolean {
+  return then?.isLowerBound === true && now?.isLowerBound === true;
+}
+
+/** The same command counts alike: what is silent in the claim alone ended before its tests. */
+function ranOf({ counts, names }: TestsSeen): number {
+  if (counts?.isLowerBound) return (names?.passed.length ?? 0) + (names?.failed.length ?? 0);
+  return counts?.ran ?? 0;
 }
 
 function findMissing(base: TestsSeen, claim: TestsSeen, fewer: number): string[] {
@@ -45,14 +56,12 @@ function findMissing(base: TestsSeen, claim: TestsSeen, fewer: number): string[]
   if (then === null) return [];
   const all = [...then.passed, ...then.failed, ...then.skipped];
   if (claim.counts === null) return all.length > 0 ? all : then.groups.map(({ name }) => name);
-  if (now?.isComplete) {
+  if (areSilent(base, claim)) return lostGroups(then.groups, now?.groups ?? []).map(({ name }) => name);
+  if (now !== null && (now.isComplete || claim.counts.isLowerBound)) {
     return new NameBag([...now.passed, ...now.failed, ...now.skipped]).take(all).others;
   }
-  if (claim.counts.isLowerBound) {
-    return lostGroups(then.groups, now?.groups ?? []).map(({ name }) => name);
-  }
-  if (fewer === 0 || !isCounted(then.groups, base.counts) || !isCounted(now?.groups ?? [], claim.counts))
-    return [];
+  const isTold = isCounted(then.groups, base.counts) && isCounted(now?.groups ?? [], claim.counts);
+  if (fewer === 0 || !isTold) return [];
   const left = new Map((now?.groups ?? []).map(({ name, ran }) => [name, ran]));
   return then.groups.flatMap(({ name, ran }) => {
     const gone = ran - (left.get(name) ?? 0);

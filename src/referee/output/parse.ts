@@ -4,7 +4,7 @@ import type { IssueSource, ParsedIssue } from './issue.ts';
 import { normaliseMessage } from './normalise.ts';
 import { generic } from './parsers/generic.ts';
 import type { ParserInput, ParserResult } from './parsers/parser.ts';
-import { chooseParsers } from './parsers/registry.ts';
+import { chooseParsers, isTool } from './parsers/registry.ts';
 import { createPathMapper, type Place, rootsOf } from './paths.ts';
 import { linesOf, plainText } from './plain-text.ts';
 import { type OutputSection, splitSections } from './sections.ts';
@@ -87,9 +87,10 @@ function readSection(input: ParserInput, words: CommandWords): SectionReading {
 
 function inputOf(
   run: CommandOutput,
-  { commands, cd }: CommandWords,
+  words: CommandWords,
   { text, lines, folder }: { text: string; lines: readonly string[]; folder: string | null },
 ): ParserInput {
+  const { commands, cd } = words;
   const roots = rootsOf(run);
   const within = (base: string, path: string | null): string =>
     path === null ? base : path.startsWith('/') ? path : `${base}/${path}`;
@@ -100,6 +101,7 @@ function inputOf(
     normalise: (message) => normaliseMessage(message, roots),
     commands,
     source: run.source,
+    isOneRun: words.commands.length === 1 && isTool(words.commands[0]!),
   };
 }
 

@@ -11,19 +11,26 @@ export interface CheckRun extends CommandOutput {
 
 export interface CheckSeen extends TestsSeen {
   issues: ParsedIssue[];
+  /** So many tests failed, and the command ended with 0 all the same (`|| true`). */
+  swallowedFailures: number;
   /** Who read it; `junit` and `sarif` for a report. */
   parsers: string[];
 }
 
 /** Never throws; takes time in proportion to the output and the report. */
 export function readTests(run: CheckRun): CheckSeen {
+  const seen = readAll(run);
+  return { ...seen, swallowedFailures: run.exit === 0 ? (seen.counts?.failed ?? 0) : 0 };
+}
+
+function readAll(run: CheckRun): Omit<CheckSeen, 'swallowedFailures'> {
   const { issues, tests, names, ranNoTest, parsers } = parseOutput(run);
-  const seen: CheckSeen = { counts: tests, names, ranNoTest, issues, parsers };
+  const seen = { counts: tests, names, ranNoTest, issues, parsers };
   const { kind, text } = run.report ?? {};
   if (kind === undefined || text === undefined) return seen;
   const report = readReport(kind, text, run);
   if (report === null) return seen;
-  const told: CheckSeen = {
+  const told = {
     ...seen,
     issues: mergeIssues(run, issues, report),
     parsers: [...parsers, kind],

@@ -117,4 +117,17 @@ describe('packages whose passes are not counted', () => {
     expect(compareTests(base, go('?   \tx/cart\t[no test files]\nok  \tx/ok\t0.1s\n'))).toEqual(gone);
     expect(compareTests(base, go('ok  \tx/cart\t0.1s [no tests to run]\nok  \tx/ok\t0.1s\n'))).toEqual(gone);
   });
+
+  it('have lost their tests where they say nothing now, and counted them before', () => {
+    const base = go('=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\nok  \tx/cart\t0.002s\n');
+    const gone = { ...NOTHING, fewer: 1, missing: ['x/cart: TestA'] };
+    expect(compareTests(base, go('ok  \tx/cart\t0.002s\n'))).toEqual(gone);
+  });
+
+  it('of Gradle are not held against a failing run, which is counted', () => {
+    const gradle = (output: string, exit: number): TestsSeen =>
+      readTests({ command: './gradlew test', source: 'Test', output, exit, root: '/repo' });
+    const base = gradle('> Task :test FAILED\n\nA > b FAILED\n\n8 tests completed, 1 failed\n', 1);
+    expect(compareTests(base, gradle('> Task :test\n\nBUILD SUCCESSFUL in 3s\n', 0))).toEqual(NOTHING);
+  });
 });

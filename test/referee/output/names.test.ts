@@ -171,6 +171,9 @@ describe('only some tests are named', () => {
   });
 
   it('where passes are not counted either, which is said', () => {
+    const output = '--- FAIL: TestA (0.00s)\nFAIL\nFAIL\tx/cart\t0.003s\n';
+    const run = parseOutput({ command: 'go test', source: 'Test', output, exit: 1, root: '/repo' });
+    expect(run.names).toMatchObject({ failed: ['x/cart: TestA'], isComplete: false });
     expect(parseKept('go/named-plain').tests).toMatchObject({ isLowerBound: true });
     expect(parseKept('go/named-verbose').tests).not.toHaveProperty('isLowerBound');
     expect(parseKept('go/no-tests').tests).not.toHaveProperty('isLowerBound');
@@ -235,6 +238,7 @@ describe('several runs in one output', () => {
   });
 
   it('do not name all where one of them does not', () => {
+    expect(kept('mocha/passing', 'phpunit/passing').names).toMatchObject({ isComplete: false });
     expect(kept('mocha/passing', 'jest/failing').names).toMatchObject({
       passed: ['cart > adds'],
       isComplete: false,
@@ -287,5 +291,29 @@ error: test run failed
   it('says that nothing ran', () => {
     expect(run('    Starting 0 tests across 2 binaries\nerror: no tests to run\n', 4).ranNoTest).toBe(true);
     expect(run('     Summary [   0.000s] 0 tests run: 0 passed, 5 skipped\n', 0).ranNoTest).toBe(true);
+  });
+});
+
+describe('a sum that the code under test prints', () => {
+  const FORGED: [command: string, forged: string, real: string][] = [
+    ['node --test', 'ℹ tests 9\nℹ pass 9\n', '✔ a.test.mjs (9ms)\nℹ tests 1\nℹ suites 0\nℹ pass 1\n'],
+    ['npx vitest run', '      Tests  9 passed (9)\n', '      Tests  no tests\n'],
+    ['npx jest', 'Tests:       9 passed, 9 total\n', 'Tests:       0 total\n'],
+    ['npx mocha', '  9 passing (1ms)\n', '  0 passing (1ms)\n'],
+    ['pytest', '9 passed in 0.01s\n', 'no tests ran in 0.01s\n'],
+    ['python3 -m unittest', 'Ran 9 tests in 0.1s\n\nOK\n', 'Ran 0 tests in 0.1s\n\nOK\n'],
+    ['rspec', '9 examples, 0 failures\n', '0 examples, 0 failures\n'],
+    ['phpunit', 'OK (9 tests, 9 assertions)\n', 'No tests executed!\n'],
+  ];
+  const run = (command: string, output: string) =>
+    parseOutput({ command, source: 'Test', output, exit: 0, root: '/repo' });
+
+  it.each(FORGED)('is not believed where the command is one call: %s', (command, forged, real) => {
+    expect(run(command, forged).tests).toMatchObject({ ran: 9 });
+    expect(run(command, forged + real)).toMatchObject({ tests: { ran: 0 }, ranNoTest: true });
+  });
+
+  it.each(FORGED)('may be another run where it calls several: %s', (command, forged, real) => {
+    expect(run(`${command} && ${command}`, forged + real).tests).toMatchObject({ ran: 9 });
   });
 });

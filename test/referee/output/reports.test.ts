@@ -245,4 +245,10 @@ describe('a check that wrote a report', () => {
     expect(seen.issues.map(({ code }) => code)).toEqual(['TS1', 'eqeqeq', 'no-eval', 'no-undef', 'no-undef']);
     expect(seen.counts).toBeNull();
   });
+
+  it('swallows failures where it ends with 0 all the same', () => {
+    expect(run({ exit: 0 })).toMatchObject({ swallowedFailures: 1, issues: [] });
+    expect(run({ exit: 0, report: report(kept('vitest.xml')) }).swallowedFailures).toBe(1);
+    expect(run({}).swallowedFailures).toBe(0);
+  });
 });

@@ -33,7 +33,7 @@ export const jest: OutputParser = {
   runs: ([tool = '', ...rest]) => tool === 'jest' || (tool === 'react-scripts' && rest[0] === 'test'),
   recognises: ({ lines }) => anyLine(lines, SUITES) || anyLine(lines, NO_TESTS),
   parse(input) {
-    const tests = readCounts(input.lines);
+    const tests = readCounts(input);
     const issues = readFailures(input);
     if (issues.length === 0 && tests !== null) issues.push(...unnamedFailures(tests.failed));
     return { issues, tests, names: readNames(input, issues, tests) };
@@ -67,11 +67,12 @@ function withoutProject(file: string): string {
   return /^\S+ (?<path>\S+\.\w+)$/.exec(file)?.groups?.path ?? file;
 }
 
-function readCounts(lines: readonly string[]): TestCounts | null {
+function readCounts({ lines, isOneRun }: ParserInput): TestCounts | null {
   let counts: Record<'passed' | 'failed' | 'skipped', number> | null = null;
   for (const line of lines) {
     const tests = TESTS.exec(line);
     if (tests === null && !NO_TESTS.test(line)) continue;
+    if (isOneRun) counts = null;
     counts ??= { passed: 0, failed: 0, skipped: 0 };
     for (const [, count, what] of (tests?.groups?.parts ?? '').matchAll(/(\d+) (\w+)/g)) {
       if (what === 'failed' || what === 'passed') counts[what] += Number(count);

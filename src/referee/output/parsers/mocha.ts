@@ -22,7 +22,7 @@ export const mocha: OutputParser = {
   runs: ([tool = '']) => tool === 'mocha' || tool === '_mocha',
   recognises: ({ lines }) => anyLine(lines, PASSING),
   parse(input) {
-    const tests = readCounts(input.lines);
+    const tests = readCounts(input);
     const failures = readFailures(input);
     const named = readList(input.lines);
     const issues: ParsedIssue[] = failures.map(({ path, detail }) =>
@@ -34,11 +34,12 @@ export const mocha: OutputParser = {
   },
 };
 
-function readCounts(lines: readonly string[]): TestCounts | null {
+function readCounts({ lines, isOneRun }: ParserInput): TestCounts | null {
   let counts: Record<'passed' | 'failed' | 'skipped', number> | null = null;
   for (const line of lines) {
     const passing = line.includes('passing') ? PASSING.exec(line)?.groups : undefined;
     if (passing !== undefined) {
+      if (isOneRun) counts = null;
       counts ??= { passed: 0, failed: 0, skipped: 0 };
       counts.passed += Number(passing.count);
     }

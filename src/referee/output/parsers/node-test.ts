@@ -87,7 +87,7 @@ function isTestFile({ commands }: ParserInput, name: string): boolean {
 }
 
 function readSpec(input: ParserInput): { tests: TestCounts | null; names: TestNames | null } {
-  const sums = readSums(input.lines);
+  const sums = readSums(input);
   if (sums === null) return { tests: null, names: null };
   const { named, total, files } = readList(input);
   const tests = countTests({
@@ -102,11 +102,13 @@ function readSpec(input: ParserInput): { tests: TestCounts | null; names: TestNa
 
 type Sums = Record<'tests' | 'suites' | 'pass' | 'fail' | 'cancelled' | 'skipped' | 'todo', number>;
 
-function readSums(lines: readonly string[]): Sums | null {
+function readSums({ lines, isOneRun }: ParserInput): Sums | null {
   let sums: Sums | null = null;
   for (const line of lines) {
     const groups = line.startsWith('ℹ') ? COUNT.exec(line)?.groups : undefined;
     if (groups === undefined) continue;
+    // `tests` is the first of a sum.
+    if (isOneRun && groups.what === 'tests') sums = null;
     sums ??= { tests: 0, suites: 0, pass: 0, fail: 0, cancelled: 0, skipped: 0, todo: 0 };
     sums[groups.what as keyof Sums] += Number(groups.count);
   }

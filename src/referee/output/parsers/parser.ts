@@ -13,6 +13,11 @@ export interface ParserInput {
   commands: readonly (readonly string[])[];
   /** What the plan says the command is for. */
   source: IssueSource;
+  /**
+   * The command calls one tool, once: it sums up once, at its end. Another sum before it was printed by the code under
+   * test. Where the words do not tell, several sums are several runs.
+   */
+  isOneRun: boolean;
 }
 
 export interface ParserResult {

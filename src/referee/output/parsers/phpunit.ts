@@ -18,7 +18,7 @@ export const phpunit: OutputParser = {
   runs: ([tool = '']) => tool === 'phpunit' || tool === 'pest' || tool === 'paratest',
   recognises: ({ lines }) => anyLine(lines, HEADING),
   parse(input) {
-    const tests = readCounts(input.lines);
+    const tests = readCounts(input);
     const listed = readSections(input);
     const dox = readDox(input.lines);
     const failed = listed.failed.length > 0 ? listed.failed : dox.failed;
@@ -30,12 +30,13 @@ export const phpunit: OutputParser = {
 };
 
 /** Incomplete tests are skipped. Risky ones ran. */
-function readCounts(lines: readonly string[]): TestCounts | null {
+function readCounts({ lines, isOneRun }: ParserInput): TestCounts | null {
   let counts: Record<'passed' | 'failed' | 'skipped', number> | null = null;
   for (const line of lines) {
     const all = ALL_PASSED.exec(line)?.groups?.count;
     const sum = SUM.exec(line)?.groups;
     if (all === undefined && sum === undefined && !NO_TESTS.test(line)) continue;
+    if (isOneRun) counts = null;
     counts ??= { passed: 0, failed: 0, skipped: 0 };
     const told = (what: string): number =>
       Number(new RegExp(`, ${what}: (\\d+)`).exec(sum?.parts ?? '')?.[1] ?? 0);

@@ -36,7 +36,7 @@ export const pytest: OutputParser = {
   recognises: ({ lines }) =>
     anyLine(lines, /^=+ test session starts =+$/) || anyLine(lines, LAST) || anyLine(lines, BARE_DOTS),
   parse(input) {
-    const { tests, errors } = readCounts(input.lines);
+    const { tests, errors } = readCounts(input);
     const { failures, warnings } = readSections(input);
     const unnamed = failures.length === 0 ? unnamedFailures((tests?.failed ?? 0) + errors) : [];
     const names = namesOf(readNames(input), tests, readFiles(input));
@@ -84,7 +84,7 @@ function warning(input: ParserInput, groups: Record<string, string | undefined>)
 }
 
 /** A test that is expected to fail (xfail) is skipped: nobody would see that its subject breaks. */
-function readCounts(lines: readonly string[]): { tests: TestCounts | null; errors: number } {
+function readCounts({ lines, isOneRun }: ParserInput): { tests: TestCounts | null; errors: number } {
   let counts: Record<'passed' | 'failed' | 'skipped', number> | null = null;
   let errors = 0;
   let failedSetups = 0;
@@ -93,6 +93,7 @@ function readCounts(lines: readonly string[]): { tests: TestCounts | null; error
     if (line.startsWith('_') && SETUP_ERROR.test(line)) failedSetups++;
     const parts = line.includes(' in ') ? LAST.exec(line)?.groups?.parts : undefined;
     if (parts === undefined) continue;
+    if (isOneRun) [counts, errors] = [null, 0];
     counts ??= { passed: 0, failed: 0, skipped: 0 };
     for (const [, count, what = ''] of parts.matchAll(/(\d+) ([a-z]+)/g)) {
       if (what === 'failed') counts.failed += Number(count);

@@ -42,13 +42,17 @@ const PARSERS: readonly OutputParser[] = [
 /** Print nothing that is an issue. */
 const QUIET = new Set(['cd', 'echo', 'true', 'export', 'set', 'printf', 'mkdir', 'rm', 'cp', 'mv', 'touch']);
 
+/** Is it known what this simple command prints? */
+export function isTool(command: readonly string[]): boolean {
+  return PARSERS.some((parser) => parser.runs(command));
+}
+
 /**
  * By the command's words, when they name a tool for every part of it; else (`npm test`, a script) by what the output
  * looks like, and then several may apply.
  */
 export function chooseParsers(words: CommandWords, input: ParserInput): OutputParser[] {
-  const isKnown = (command: readonly string[]): boolean =>
-    QUIET.has(command[0] ?? '') || PARSERS.some((parser) => parser.runs(command));
+  const isKnown = (command: readonly string[]): boolean => QUIET.has(command[0] ?? '') || isTool(command);
   const named = PARSERS.filter((parser) => words.commands.some((command) => parser.runs(command)));
   if (named.length > 0 && words.commands.every(isKnown)) return named;
   return PARSERS.filter((parser) => named.includes(parser) || parser.recognises(input));

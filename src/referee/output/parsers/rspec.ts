@@ -1,7 +1,14 @@
 /** RSpec: the documentation format, the lists of pending and failed examples, the numbers. */
 import type { ParsedIssue } from '../issue.ts';
 import { countTests, type NamedTests, namesOf, noNames, type TestCounts } from '../tests.ts';
-import { anyLine, failingSuite, failingTest, type OutputParser, unnamedFailures } from './parser.ts';
+import {
+  anyLine,
+  failingSuite,
+  failingTest,
+  type OutputParser,
+  type ParserInput,
+  unnamedFailures,
+} from './parser.ts';
 
 const SUM =
   /^(?<total>\d+) examples?, (?<failed>\d+) failures?(?:, (?<pending>\d+) pending)?(?:, \d+ errors? occurred outside of examples)?$/;
@@ -16,7 +23,7 @@ export const rspec: OutputParser = {
   runs: ([tool = '', ...rest]) => tool === 'rspec' || (tool === 'bundle' && rest[1] === 'rspec'),
   recognises: ({ lines }) => anyLine(lines, SUM),
   parse(input) {
-    const tests = readCounts(input.lines);
+    const tests = readCounts(input);
     const failed: string[] = [];
     const issues = input.lines.flatMap((line): ParsedIssue[] => {
       const load = LOAD_ERROR.exec(line)?.groups?.file;
@@ -37,7 +44,7 @@ export const rspec: OutputParser = {
 };
 
 /** An example that is pending and fails as expected counts as pending, as RSpec does. */
-function readCounts(lines: readonly string[]): TestCounts | null {
+function readCounts({ lines, isOneRun }: ParserInput): TestCounts | null {
   let counts: Record<'passed' | 'failed' | 'skipped', number> | null = null;
   for (const line of lines) {
     const sum = SUM.exec(line)?.groups;
@@ -47,6 +54,7 @@ function readCounts(lines: readonly string[]): TestCounts | null {
       number,
       number,
     ];
+    if (isOneRun) counts = null;
     counts ??= { passed: 0, failed: 0, skipped: 0 };
     counts.passed += Math.max(0, total - failed - skipped);
     counts.failed += failed;

@@ -15,7 +15,7 @@ export const unittest: OutputParser = {
   runs: ([tool = '']) => tool === 'unittest',
   recognises: ({ lines }) => anyLine(lines, RAN),
   parse(input) {
-    const tests = readCounts(input.lines);
+    const tests = readCounts(input);
     const failures = readFailures(input);
     const issues: ParsedIssue[] = failures.map(({ name, detail }) =>
       failingTest(input, { file: null, name, detail }),
@@ -27,7 +27,7 @@ export const unittest: OutputParser = {
 };
 
 /** `Ran` counts the skipped ones too. Each subtest that fails is counted, the test around them is one. */
-function readCounts(lines: readonly string[]): TestCounts | null {
+function readCounts({ lines, isOneRun }: ParserInput): TestCounts | null {
   let tests: { passed: number; failed: number; skipped: number } | null = null;
   let ran: number | null = null;
   let failures = new Set<string>();
@@ -43,6 +43,7 @@ function readCounts(lines: readonly string[]): TestCounts | null {
     const skipped = told('skipped') + told('expected failures');
     const most = told('failures') + told('errors') + told('unexpected successes');
     const failed = Math.min(most, failures.size || most, Math.max(0, ran - skipped));
+    if (isOneRun) tests = null;
     tests ??= { passed: 0, failed: 0, skipped: 0 };
     tests.passed += Math.max(0, ran - skipped - failed);
     tests.failed += failed;

@@ -27,7 +27,7 @@ export const vitest: OutputParser = {
   runs: ([tool = '']) => tool === 'vitest',
   recognises: ({ lines }) => anyLine(lines, RUN) || anyLine(lines, SUMMARY),
   parse(input) {
-    const { tests, expected } = readCounts(input.lines);
+    const { tests, expected } = readCounts(input);
     const issues = readFailures(input);
     const named = issues.some(({ source, code }) => source === 'Test' && code !== 'unhandled');
     if (!named && tests !== null) issues.push(...unnamedFailures(tests.failed));
@@ -74,12 +74,13 @@ function afterFails(lines: readonly string[], index: number): number {
 }
 
 /** A test that is expected to fail (`it.fails`) is skipped: nobody would see that its subject breaks. */
-function readCounts(lines: readonly string[]): { tests: TestCounts | null; expected: number } {
+function readCounts({ lines, isOneRun }: ParserInput): { tests: TestCounts | null; expected: number } {
   let counts: Record<'passed' | 'failed' | 'skipped', number> | null = null;
   let expected = 0;
   for (const line of lines) {
     const tests = /Tests {2}/.test(line) ? TESTS.exec(line) : null;
     if (tests === null && !NO_FILES.test(line)) continue;
+    if (isOneRun) [counts, expected] = [null, 0];
     counts ??= { passed: 0, failed: 0, skipped: 0 };
     for (const [, count, what] of (tests?.groups?.parts ?? '').matchAll(/(\d+) ([a-z]+)/g)) {
       if (what === 'failed' || what === 'passed') counts[what] += Number(count);

@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest';
+import { tellNames } from '../../../src/referee/output/telling-environment.ts';
+
+it('asks runners for names, beside what they are asked for already', () => {
+  expect(tellNames({})).toEqual({ GOFLAGS: '-v', PYTEST_ADDOPTS: '-v' });
+  expect(tellNames({ GOFLAGS: '-mod=vendor', PYTEST_ADDOPTS: ' ' })).toEqual({
+    GOFLAGS: '-mod=vendor -v',
+    PYTEST_ADDOPTS: '-v',
+  });
+});
