@@ -47,15 +47,11 @@ export async function findCommits(
 }
 
 async function resolveCommit(git: Git, root: string, name: string): Promise<string | null> {
-  if (!isPlain(name)) return null;
-  const answer = await git.attempt(['rev-parse', '--verify', '-q', `${name}^{commit}`], { cwd: root });
+  const answer = await git.attempt(['rev-parse', '--verify', '-q', '--end-of-options', `${name}^{commit}`], {
+    cwd: root,
+  });
   const id = answer.stdout.toString('utf8').trim();
   return answer.code === 0 && isObjectId(id) ? id : null;
-}
-
-/** No option, and no other way to name an object than git's names of commits. */
-function isPlain(name: string): boolean {
-  return name !== '' && !/^[-^]|\.\.|[\s:\p{Cc}]/u.test(name);
 }
 
 async function commitsBetween(

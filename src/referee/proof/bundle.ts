@@ -5,6 +5,7 @@ import { type Envelope, isSignedBy, openEnvelope, PAYLOAD_TYPE, parseExactly, se
 import type { ProofKey, PublicProofKey } from './key.ts';
 import {
   type AcceptedWork,
+  type Detail,
   isAbout,
   type ProofInput,
   readAcceptedWork,
@@ -21,18 +22,29 @@ export interface Bundle {
   text: string;
 }
 
-/** The same input and key make the same bundle. Throws `invalid_input` where the input is not of its form. */
+/**
+ * The same input and key make the same bundle. Of what would be too large the least needed is left out. Throws
+ * `invalid_input` where the input is not of its form.
+ */
 export function sealProof(input: ProofInput, key: Pick<ProofKey, 'id' | 'privateKey'>): Bundle {
+  for (const detail of ['full', 'slim'] as const) {
+    const text = sealed(input, { key, detail });
+    if (Buffer.byteLength(text) <= MOST_BUNDLE_BYTES) return { name: bundleName(text), text };
+  }
+  throw new PulseError('too_large', `The proof of ${input.commit} would be larger than 4 MB.`);
+}
+
+function sealed(
+  input: ProofInput,
+  { key, detail }: { key: Pick<ProofKey, 'id' | 'privateKey'>; detail: Detail },
+): string {
   let statements: Statement[];
   try {
-    statements = statementsOf(input);
+    statements = statementsOf(input, detail);
   } catch (cause) {
     throw new PulseError('invalid_input', 'What the proof should say is not of its form.', { cause });
   }
-  const text = `${statements.map((statement) => sealEnvelope(statement, key)).join('\n')}\n`;
-  if (Buffer.byteLength(text) > MOST_BUNDLE_BYTES)
-    throw new PulseError('too_large', `The proof of ${input.commit} would be larger than 4 MB.`);
-  return { name: bundleName(text), text };
+  return `${statements.map((statement) => sealEnvelope(statement, key)).join('\n')}\n`;
 }
 
 /** Of a file that Pulse wrote, or says so. */
@@ -97,7 +109,7 @@ export function examineProof(
 
 function readEnvelopes(content: Buffer): Envelope[] | null {
   const text = content.toString('utf8');
-  if (!text.endsWith('\n') || !Buffer.from(text).equals(content)) return null;
+  if (!text.endsWith('\n')) return null;
   const envelopes = text.slice(0, -1).split('\n').map(openEnvelope);
   const isOurs = (envelope: Envelope | null) => envelope?.payloadType === PAYLOAD_TYPE;
   return envelopes.every(isOurs) ? (envelopes as Envelope[]) : null;

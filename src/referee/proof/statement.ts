@@ -16,7 +16,8 @@ const line = z.string().max(1_000);
 const count = z.int().nonnegative();
 
 const countsSchema = z.object({ run: count, passed: count, failed: count, skipped: count });
-const names = z.array(z.string().max(2_000)).max(50_000).optional();
+/** As many and as long as a project has them; what is too much is left out when the statement is made. */
+const names = z.array(z.string()).optional();
 
 const commandSchema = z.object({
   command: z.string().min(1).max(10_000),
@@ -76,9 +77,7 @@ const common = {
         .max(200),
     })
     .nullable(),
-  checksChanged: z
-    .array(z.object({ path: z.string().max(4_096), reason: z.string().max(10_000) }))
-    .max(10_000),
+  checksChanged: z.array(z.object({ path: z.string().max(4_096), reason: z.string() })).max(10_000),
   /** `plan`: it was declared in a plan that a person approved. `policy`: `checks: allow`. */
   decision: z.object({
     by: z.enum(['pulse', 'person', 'plan', 'policy']),
@@ -114,9 +113,12 @@ const statementSchema = z.object({
 });
 export type Statement = z.infer<typeof statementSchema>;
 
+/** `slim`: without names of tests, the list of pins and long reasons, which an agent can make as long as it likes. */
+export type Detail = 'full' | 'slim';
+
 /** Pulse's own first. Throws where the input is not of its form. */
-export function statementsOf(given: ProofInput): Statement[] {
-  const input = withoutSecrets(proofInputSchema.parse(given));
+export function statementsOf(given: ProofInput, detail: Detail = 'full'): Statement[] {
+  const input = forPublishing(proofInputSchema.parse(given), detail);
   const subject: Statement['subject'] = [
     { name: 'commit', digest: { gitCommit: input.commit } },
     { name: 'tree', digest: { gitTree: input.tree } },
@@ -124,11 +126,11 @@ export function statementsOf(given: ProofInput): Statement[] {
   const own = { _type: STATEMENT_TYPE, subject, predicateType: ACCEPTED_WORK_TYPE } as const;
   const counted = input.commands.filter(({ tests }) => tests !== null);
   return [
-    { ...own, predicate: predicateOf(input) },
+    { ...own, predicate: predicateOf(input, detail) },
     ...counted.map((command) => ({
       ...own,
       predicateType: TEST_RESULT_TYPE,
-      predicate: testResult(command, input),
+      predicate: testResult(command, detail === 'full' ? input.pins : []),
     })),
   ];
 }
@@ -153,14 +155,18 @@ export function isAbout({ subject }: Statement, { commit, tree }: { commit: stri
 /** More would make each proof of a large project a large file; the hash still covers all. */
 const MOST_PINS = 1_000;
 /** Of all names of one proof. */
-const MOST_NAME_CHARACTERS = 512 * 1024;
+const MOST_NAME_CHARACTERS = 256 * 1024;
+const MOST_REASON_CHARACTERS = { full: 2_000, slim: 100 };
 
-function predicateOf({ commit: _commit, tree: _tree, pins, ...rest }: ProofInput): AcceptedWork {
+function predicateOf(
+  { commit: _commit, tree: _tree, pins, ...rest }: ProofInput,
+  detail: Detail,
+): AcceptedWork {
   const sorted = [...pins].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   const changed = sorted.filter(({ base, claim }) => base !== claim);
   const hash = createHash('sha256');
   for (const pin of sorted) hash.update(`${keyOf(pin)}\n`);
-  const listed = (sorted.length <= MOST_PINS ? sorted : changed).slice(0, MOST_PINS);
+  const listed = (sorted.length <= MOST_PINS ? sorted : changed).slice(0, detail === 'full' ? MOST_PINS : 0);
   return { ...rest, pins: { count: sorted.length, sha256: hash.digest('hex'), listed } };
 }
 
@@ -168,7 +174,7 @@ function keyOf({ path, part, base, claim }: ProofPin): string {
   return JSON.stringify([path, part, base, claim]);
 }
 
-function testResult({ command, passed, tests, flaky }: ProofCommand, { pins }: ProofInput): unknown {
+function testResult({ command, passed, tests, flaky }: ProofCommand, pins: readonly ProofPin[]): unknown {
   const isOdd = (tests?.failed?.length ?? 0) > 0 || (flaky?.length ?? 0) > 0;
   const configuration = [
     { name: 'command', mediaType: 'text/x-shellscript', content: Buffer.from(command).toString('base64') },
@@ -189,8 +195,8 @@ function testResult({ command, passed, tests, flaky }: ProofCommand, { pins }: P
   };
 }
 
-/** A proof is made to be published. */
-function withoutSecrets(input: ProofInput): ProofInput {
+/** Without secrets, and of a bounded length. */
+function forPublishing(input: ProofInput, detail: Detail): ProofInput {
   const namesOf = ({ tests, flaky }: ProofCommand): string[] => [
     ...(tests?.passed ?? []),
     ...(tests?.failed ?? []),
@@ -199,7 +205,9 @@ function withoutSecrets(input: ProofInput): ProofInput {
   ];
   const length = input.commands.flatMap(namesOf).reduce((sum, name) => sum + name.length, 0);
   const clean = (list: string[] | undefined) =>
-    list && length <= MOST_NAME_CHARACTERS ? list.map((name) => redact(name)) : undefined;
+    list && detail === 'full' && length <= MOST_NAME_CHARACTERS
+      ? list.map((name) => redact(name))
+      : undefined;
   return {
     ...input,
     commands: input.commands.map((command) => ({
@@ -213,7 +221,10 @@ function withoutSecrets(input: ProofInput): ProofInput {
       },
     })),
     replay: input.replay && { ...input.replay, commands: input.replay.commands.map(redacted) },
-    checksChanged: input.checksChanged.map(({ path, reason }) => ({ path, reason: redact(reason) })),
+    checksChanged: input.checksChanged.map(({ path, reason }) => ({
+      path,
+      reason: redact(reason).slice(0, MOST_REASON_CHARACTERS[detail]),
+    })),
   };
 }
 

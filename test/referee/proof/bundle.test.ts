@@ -26,6 +26,16 @@ const [own, result] = good.trimEnd().split('\n') as [string, string];
 const change = (line: string, edit: (envelope: Record<string, never>) => object): string =>
   JSON.stringify(edit(JSON.parse(line)));
 
+/** As a signer could who does not use Pulse. */
+function signedByHand(payload: Buffer, payloadType = 'application/vnd.in-toto+json'): string {
+  const sig = sign(null, preAuthenticationEncoding(payloadType, payload), key.privateKey);
+  return JSON.stringify({
+    payload: payload.toString('base64'),
+    payloadType,
+    signatures: [{ keyid: key.id, sig: sig.toString('base64') }],
+  });
+}
+
 describe('an envelope', () => {
   it('is signed over what DSSE calls PAE', () => {
     expect(`${preAuthenticationEncoding('http://example.com/HelloWorld', Buffer.from('hello world'))}`).toBe(
@@ -84,13 +94,32 @@ describe('a proof', () => {
   });
 
   it('is wrong with another payload in any of its lines', () => {
-    const line = change(result, (envelope) => ({ ...envelope, payload: JSON.parse(own).payload }));
+    const { payload } = JSON.parse(result) as { payload: string };
+    const said = Buffer.from(payload, 'base64').toString().replace('PASSED', 'FAILED');
+    const line = change(result, (envelope) => ({
+      ...envelope,
+      payload: Buffer.from(said).toString('base64'),
+    }));
+    expect(line).not.toBe(result);
     expect(examine(`${own}\n${line}\n`)).toMatchObject({ state: 'wrong' });
+  });
+
+  it('is wrong where its lines name several keys', () => {
+    const other = sealProof(proofInput(about, { commands }), makeKey()).text.split('\n')[1];
+    expect(examine(`${own}\n${other}\n`, [])).toMatchObject({ state: 'wrong' });
+  });
+
+  it('is wrong where its base64 is not written in the one way', () => {
+    const text = `${change(own, (envelope: { payload?: string }) => ({ ...envelope, payload: `${envelope.payload}!` }))}\n`;
+    expect(examine(text)).toMatchObject({ state: 'wrong' });
   });
 
   it('is wrong with another payload type, which is signed too', () => {
     const text = `${change(own, (envelope) => ({ ...envelope, payloadType: 'text/plain' }))}\n`;
     expect(examine(text)).toMatchObject({ state: 'wrong' });
+    const body = Buffer.from(JSON.parse(own).payload, 'base64');
+    expect(examine(`${signedByHand(body)}\n`)).toMatchObject({ state: 'known' });
+    expect(examine(`${signedByHand(body, 'text/plain')}\n`)).toMatchObject({ state: 'wrong' });
   });
 
   it('is wrong where it is a good proof of another commit', () => {
@@ -128,17 +157,7 @@ describe('a proof', () => {
       '"trust":"verified"',
       '"trust":"unverified","trust":"verified"',
     );
-    const payload = Buffer.from(text);
-    const sig = sign(
-      null,
-      preAuthenticationEncoding('application/vnd.in-toto+json', payload),
-      key.privateKey,
-    );
-    const line = JSON.stringify({
-      payload: payload.toString('base64'),
-      payloadType: 'application/vnd.in-toto+json',
-      signatures: [{ keyid: key.id, sig: sig.toString('base64') }],
-    });
+    const line = signedByHand(Buffer.from(text));
     expect(examine(`${line}\n`)).toMatchObject({ state: 'wrong' });
   });
 
@@ -178,9 +197,20 @@ describe('a proof', () => {
     expect(examineProof({ name, content: bytes }, { ...about, keys: [key] }).state).toBe('wrong');
   });
 
-  it('is not made of more than a reader takes', () => {
-    const reason = 'x'.repeat(10_000);
-    const checksChanged = Array.from({ length: 1_000 }, () => ({ path: 'a', reason }));
-    expect(() => sealProof(proofInput(about, { checksChanged }), key)).toThrow(/larger than 4 MB/);
+  it('leaves out what is least needed where it would be larger than a reader takes', () => {
+    const path = `a${'/folder'.repeat(500)}`;
+    const pins = Array.from({ length: 1_000 }, (_, n) => ({
+      path: `${path}${n}`,
+      part: null,
+      base: null,
+      claim: null,
+    }));
+    const reason = 'x'.repeat(1_000_000);
+    const input = proofInput(about, { pins, checksChanged: [{ path: 'a', reason }] });
+    const { text } = sealProof(input, key);
+    expect(text.length).toBeLessThan(100_000);
+    expect(examine(text)).toMatchObject({ state: 'known', work: { pins: { count: 1_000, listed: [] } } });
+    const many = Array.from({ length: 10_000 }, () => ({ path, reason: 'x' }));
+    expect(() => sealProof(proofInput(about, { checksChanged: many }), key)).toThrow(/larger than 4 MB/);
   });
 });

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { oneLine, openProofKey, readPublicKey, toPem } from '../../../src/referee/proof/key.ts';
 import { makeFolder } from '../../git/fixture.ts';
@@ -32,6 +33,18 @@ describe('the key of an installation', () => {
     const keys = await Promise.all(Array.from({ length: 20 }, () => openProofKey(folder)));
     expect(new Set(keys.map(({ id }) => id)).size).toBe(1);
     expect(readdirSync(folder)).toEqual(['ed25519.pem']);
+  });
+
+  it('is one key for those that make it a moment apart', async () => {
+    for (let round = 0; round < 40; round++) {
+      const folder = folderOf();
+      const later = async (ms: number) => {
+        await sleep(ms);
+        return await openProofKey(folder);
+      };
+      const keys = await Promise.all([0, 1, 2, 3, 4, 6, 8].map(later));
+      expect(new Set(keys.map(({ id }) => id)).size).toBe(1);
+    }
   });
 
   it('is one key for many processes that make it at once', async () => {
@@ -101,7 +114,10 @@ describe('the key of an installation', () => {
     const { path } = await openProofKey(folderOf());
     const linked = join(makeFolder(), 'key');
     symlinkSync(dirname(path), linked);
-    await expect(openProofKey(linked)).rejects.toMatchObject({ code: 'unsafe_file' });
+    await expect(openProofKey(linked)).rejects.toMatchObject({
+      code: 'unsafe_file',
+      message: expect.stringContaining('is no folder'),
+    });
   });
 });
 

@@ -234,7 +234,7 @@ describe('who is believed', () => {
     writeFileSync(join(root, 'elsewhere.yaml'), config(key.line));
     symlinkSync('../elsewhere.yaml', join(root, '.pulse/config.yaml'));
     scene.commit('d.txt');
-    await expect(scene.verify('work')).rejects.toMatchObject({ code: 'invalid_config' });
+    await expect(scene.verify('work')).rejects.toThrow(/no ordinary file/);
   });
 
   it('decides what is run: of an unknown key only what the base’s own verify list names', async () => {
@@ -301,7 +301,17 @@ describe('a range', () => {
     const scene = makeScene();
     scene.commit('b.txt');
     await expect(scene.verify('work..main')).rejects.toMatchObject({ code: 'not_found' });
-    for (const what of ['nowhere', '--help', '-x..work', 'main...work', 'work:a.txt', '^work', '', 'a b'])
+    for (const what of [
+      'nowhere',
+      '--help',
+      '-x..work',
+      'main...work',
+      'work:a.txt',
+      '^work',
+      '',
+      'a b',
+      ':/start',
+    ])
       expect(await scene.verify(what)).toBeNull();
   });
 });
