@@ -102,7 +102,7 @@ type Examined = AskedCommit & { proofs: ExaminedProof[] };
 type Judge = ProofMeans & { root: string; config: BaseConfig; runs: boolean };
 
 async function judgeCommit(judge: Judge, { commit, tree, proofs }: Examined): Promise<CommitReport> {
-  const known = proofs.filter(({ state }) => state === 'known');
+  const known = proofs.filter(isBelieved);
   const believed = known.length > 0 ? known : proofs.filter(({ state }) => state === 'unknown');
   const checks = await runRecorded(judge, {
     ...{ commit, tree, isKnown: known.length > 0 },
@@ -121,8 +121,14 @@ async function judgeCommit(judge: Judge, { commit, tree, proofs }: Examined): Pr
   return { ...report, verdict: 'fresh', why: null };
 }
 
+/** What the installation itself calls unverified is no proof of anything, although its signature is right. */
+function isBelieved({ state, work }: ExaminedProof): boolean {
+  return state === 'known' && work?.trust !== 'unverified';
+}
+
 function whyUnproven(proofs: readonly ExaminedProof[]): string {
   if (proofs.length === 0) return 'it has no proof';
+  if (proofs.some(({ state }) => state === 'known')) return 'its own proof says that it is unverified';
   return proofs.some(({ state }) => state === 'unknown')
     ? 'its proof is signed by an unknown key'
     : 'its proof is wrong';
@@ -166,7 +172,7 @@ async function runRecorded(
 }
 
 function isKnown({ proofs }: Examined): boolean {
-  return proofs.some(({ state }) => state === 'known');
+  return proofs.some(isBelieved);
 }
 
 /** A unit of several commits has its proof at the last one. */
@@ -176,7 +182,7 @@ async function findCover(
   { commit, later }: { commit: Examined; later: readonly Examined[] },
 ): Promise<string | null> {
   const ofSession = later.filter(({ proofs }) =>
-    proofs.some(({ state, work }) => state === 'known' && work?.session === commit.session),
+    proofs.some((proof) => isBelieved(proof) && proof.work?.session === commit.session),
   );
   for (const candidate of ofSession)
     if (await isAncestor(git, root, commit.commit, candidate.commit)) return candidate.commit;

@@ -148,6 +148,22 @@ describe('a commit', () => {
     expect((await scene.verify('work')).verdict).toBe('unproven');
   });
 
+  it('is unproven where its own proof says that it is unverified', async () => {
+    const scene = makeScene();
+    scene.commit('b.txt', 'ses_1');
+    await scene.prove({ trust: 'unverified', commands: [command('true')] });
+    expect(await scene.verify('work')).toMatchObject({ verdict: 'unproven', commits: [{ checks: [] }] });
+    expect((await scene.verify('work', { run: 'none' })).verdict).toBe('unproven');
+    scene.commit('c.txt', 'ses_1');
+    await scene.prove({ trust: 'unverified', session: 'ses_1' });
+    expect((await scene.verify('main..work')).commits.map(({ verdict }) => verdict)).toEqual([
+      'unproven',
+      'unproven',
+    ]);
+    await scene.prove({ session: 'ses_1' });
+    expect((await scene.verify('main..work')).verdict).toBe('fresh');
+  });
+
   it('is signed where nothing is to be run', async () => {
     const scene = makeScene();
     const folder = makeFolder();
