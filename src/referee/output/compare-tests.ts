@@ -102,31 +102,41 @@ class NameBag {
     this.#names = names;
   }
 
-  /** Which of these are in the bag, each of its own used once: first with their file, then without. */
+  /** Which of these are in the bag, each of its own used once: as they are, but for numbers, but for their file. */
   take(names: readonly string[]): { taken: string[]; others: string[] } {
-    const first = split(names, this.#names, formOf);
-    const second = split(first.others, first.left, (name) => formOf(withoutFile(name)));
-    const others = new Set(second.othersAt.map((at) => first.othersAt[at]!));
+    let others = [...names.keys()];
+    let left = this.#names;
+    for (const form of FORMS) ({ others, left } = takeBy(form, names, { others, left }));
+    const isOther = new Set(others);
     return {
-      taken: names.filter((_, at) => !others.has(at)),
-      others: names.filter((_, at) => others.has(at)),
+      taken: names.filter((_, at) => !isOther.has(at)),
+      others: others.map((at) => names[at]!),
     };
   }
 }
 
-function split(
-  names: readonly string[],
-  bag: readonly string[],
-  form: (name: string) => string,
-): { others: string[]; othersAt: number[]; left: string[] } {
+const FORMS: readonly ((name: string) => string)[] = [
+  (name) => name,
+  formOf,
+  (name) => formOf(withoutFile(name)),
+];
+
+/** What is still not found, by its place in `names`, and what is still in the bag. */
+interface Search {
+  others: number[];
+  left: readonly string[];
+}
+
+function takeBy(form: (name: string) => string, names: readonly string[], { others, left }: Search): Search {
   const stock = new Map<string, string[]>();
-  for (const name of bag) {
-    const kept = stock.get(form(name));
-    if (kept === undefined) stock.set(form(name), [name]);
+  for (const name of left) {
+    const key = form(name);
+    const kept = stock.get(key);
+    if (kept === undefined) stock.set(key, [name]);
     else kept.push(name);
   }
-  const othersAt = [...names.keys()].filter((at) => stock.get(form(names[at]!))?.pop() === undefined);
-  return { others: othersAt.map((at) => names[at]!), othersAt, left: [...stock.values()].flat() };
+  const missed = others.filter((at) => stock.get(form(names[at]!))?.pop() === undefined);
+  return { others: missed, left: [...stock.values()].flat() };
 }
 
 function formOf(name: string): string {

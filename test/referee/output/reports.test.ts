@@ -54,6 +54,23 @@ describe('a JUnit report', () => {
     });
   });
 
+  it('is read as surefire documents it: what failed once and then passed has passed', () => {
+    const text = `<?xml version="1.0" encoding="UTF-8"?>
+<testsuite xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" name="shop.CartTest" time="0.1" tests="4" errors="1" skipped="1" failures="0">
+  <properties><property name="java.version" value="17"/></properties>
+  <testcase name="adds" classname="shop.CartTest" time="0.01"/>
+  <testcase name="breaks" classname="shop.CartTest"><error message="x" type="java.lang.RuntimeException"><![CDATA[java.lang.RuntimeException: x]]></error></testcase>
+  <testcase name="waits" classname="shop.CartTest"><skipped message="no"/></testcase>
+  <testcase name="isFlaky" classname="shop.CartTest"><flakyFailure message="y"><stackTrace>z</stackTrace></flakyFailure></testcase>
+</testsuite>`;
+    expect(junit(text)!.names).toMatchObject({
+      passed: ['shop.CartTest > adds', 'shop.CartTest > isFlaky'],
+      failed: ['shop.CartTest > breaks'],
+      skipped: ['shop.CartTest > waits'],
+      groups: [{ name: 'shop.CartTest', ran: 3 }],
+    });
+  });
+
   it('counts a test that was disabled as skipped', () => {
     const text =
       '<testsuite><testcase name="a" status="notrun"/><testcase name="b" status="run"/></testsuite>';
