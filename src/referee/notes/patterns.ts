@@ -32,12 +32,16 @@ function skips(files: RegExp, line: RegExp): Pattern {
 const SKIPS: Pattern[] = [
   skips(
     JS,
-    /\b(?:it|test|describe|suite|context|specify|t|ctx|this|bench)(?:\.\w+)*\.(?:skip|todo|fixme|skipIf|runIf|fails|failing)\b/,
+    /\b(?:it|test|describe|suite|context|specify|bench)(?:\.\w+)*\.(?:skip|todo|fixme|skipIf|runIf|fails|failing)\b|\bx(?:it|test|describe|context|specify)\s*\(/,
   ),
-  skips(
-    JS,
-    /\bx(?:it|test|describe|context|specify)\s*\(|[{,]\s*(?:skip|todo)\s*:\s*(?!false\b|undefined\b)/,
-  ),
+  // Outside of tests these words have other meanings.
+  {
+    what: 'skip',
+    files: JS,
+    kinds: ['test'],
+    view: 'code',
+    line: /\b(?:t|ctx|this)\.(?:skip|todo)\s*\(|[{,]\s*(?:skip|todo)\s*:\s*(?!false\b|undefined\b|\d)/,
+  },
   skips(
     PY,
     /@(?:\w+\.)*(?:skip|skipif|skipIf|skipUnless|xfail|expectedFailure)\b|\bpytest\.(?:skip|xfail|importorskip)\s*\(/,
@@ -255,3 +259,8 @@ const PATCHES: Pattern[] = [
 ];
 
 export const PATTERNS: readonly Pattern[] = [...SKIPS, ...ONLY, ...IGNORED, ...EXITS, ...PATCHES];
+
+/** Lines by which a file can decide over others that run beside it. */
+export const TAKING_OVER: readonly Pattern[] = [...EXITS, ...PATCHES].filter(({ kinds }) =>
+  kinds.includes('test'),
+);

@@ -1,4 +1,5 @@
 /** Tests that assert less than they did, or are gone. */
+import { isTestPath } from '../pins/test-files.ts';
 import type { ChangedFile, Note } from './notes.ts';
 import { type TestCase, testsIn } from './tests-in-file.ts';
 
@@ -10,7 +11,7 @@ interface Versions {
 
 export async function findRemovedAssertions(diff: readonly ChangedFile[]): Promise<Note[]> {
   const files: Versions[] = [];
-  for (const file of diff) {
+  for (const file of diff.filter(mayHaveTests)) {
     files.push({
       file,
       before: await testsIn(file.path, file.base),
@@ -20,6 +21,13 @@ export async function findRemovedAssertions(diff: readonly ChangedFile[]): Promi
   // A test that moved to another file is still there.
   const anywhere = new Map(files.flatMap(({ after }) => after.map((test) => [test.name, test] as const)));
   return files.flatMap((versions) => notesOf(versions, anywhere));
+}
+
+function mayHaveTests({ path, base, claim }: ChangedFile): boolean {
+  return (
+    isTestPath(path) ||
+    [base, claim].some((text) => text !== null && /#\[[^\]]*test|import\.meta\.vitest/.test(text))
+  );
 }
 
 function notesOf({ file, before, after }: Versions, anywhere: ReadonlyMap<string, TestCase>): Note[] {

@@ -4,11 +4,13 @@ import { gradleBuild } from './parts/gradle.ts';
 import { inSourceTests } from './parts/in-source-tests.ts';
 import { composerJson, denoJson, tsconfig } from './parts/json-files.ts';
 import { gemfile, goMod, gradleProperties } from './parts/line-directives.ts';
+import { packageLock, requirements, textLock } from './parts/lockfiles.ts';
 import { cargoToml, pyproject, pythonIni } from './parts/manifests.ts';
 import { packageJson } from './parts/package-json.ts';
 import type { Part } from './parts/part.ts';
 import { pythonDoctests } from './parts/python-doctests.ts';
 import { rustTests } from './parts/rust-tests.ts';
+import { rustBuildScript } from './parts/taking-over.ts';
 import { dotnetProject, pomXml } from './parts/xml-elements.ts';
 import { pnpmWorkspace } from './parts/yaml-keys.ts';
 
@@ -51,13 +53,17 @@ export const FAMILIES: Record<Family, FamilyFiles> = {
     definitions: [
       { path: named('package\\.json'), part: packageJson },
       { path: named('pnpm-workspace\\.yaml'), part: pnpmWorkspace },
+      { path: named('package-lock\\.json|npm-shrinkwrap\\.json'), part: packageLock },
+      { path: named('yarn\\.lock|pnpm-lock\\.yaml|bun\\.lock'), part: textLock },
       {
         path: named(
           '\\.npmrc|\\.yarnrc|\\.yarnrc\\.yml|\\.pnpmfile\\.[cm]?js|bunfig\\.toml|\\.pnp\\.\\w+(?:\\.\\w+)*',
         ),
       },
       // A folder of that name is found before the installed packages; patches change those.
-      { path: /(?:^|\/)(?:node_modules|\.yarn\/(?:releases|plugins|patches))\// },
+      { path: /(?:^|\/)(?:node_modules(?:\/|$)|\.yarn\/(?:releases|plugins|patches)\/)/ },
+      // Jest takes these for packages without being told.
+      { path: /^__mocks__\// },
       { path: /(?:^|\/)patches\/[^/]+\.patch$/ },
       {
         path: named(
@@ -72,7 +78,7 @@ export const FAMILIES: Record<Family, FamilyFiles> = {
       {
         path: named('\\.(?:nyc|c8)rc(?:\\.\\w+)?|\\.babelrc(?:\\.\\w+)?|\\.swcrc|\\.env\\.test(?:\\.\\w+)?'),
       },
-      { path: named('turbo\\.jsonc?|nx\\.json|lerna\\.json|rush\\.json|wireit\\.json') },
+      { path: named('node\\.config\\.json|turbo\\.jsonc?|nx\\.json|lerna\\.json|rush\\.json|wireit\\.json') },
     ],
     tests: [
       ...['**/__tests__/**', '**/__mocks__/**', '**/*.{test-d,bench}.*', '**/*-test.{js,cjs,mjs,ts,cts,mts}'],
@@ -119,6 +125,7 @@ export const FAMILIES: Record<Family, FamilyFiles> = {
     definitions: [
       { path: named('pyproject\\.toml'), part: pyproject },
       { path: named('setup\\.cfg|tox\\.ini'), part: pythonIni },
+      { path: named('requirements[^/]*\\.(?:txt|in)'), part: requirements },
       {
         path: named(
           '\\.?pytest\\.(?:ini|toml)|conftest\\.py|noxfile\\.py|tox\\.toml|\\.coveragerc|\\.testr\\.conf|\\.stestr\\.conf',
@@ -148,6 +155,7 @@ export const FAMILIES: Record<Family, FamilyFiles> = {
   rust: {
     definitions: [
       { path: named('Cargo\\.toml'), part: cargoToml },
+      { path: named('build\\.rs'), part: rustBuildScript },
       { path: /(?:^|\/)\.(?:cargo\/config(?:\.toml)?|config\/nextest\.toml)$/ },
       { path: named('\\.?clippy\\.toml|\\.?rustfmt\\.toml|rust-toolchain(?:\\.toml)?') },
     ],

@@ -1,6 +1,6 @@
 /** What is protected in a repository of each kind, found from its commands. */
 import { describe, expect, it } from 'vitest';
-import type { Pin } from '../../../src/referee/pins/pins.ts';
+import { isPinChanged, type Pin, type Pins, replayedContent } from '../../../src/referee/pins/pins.ts';
 import { pinsOf, readFixture } from './fixture.ts';
 
 interface Expected {
@@ -27,7 +27,7 @@ const ECOSYSTEMS: Record<string, Expected> = {
       '.pnpmfile.cjs',
     ],
     tests: ['test/new.test.js', 'src/adder.test.js'],
-    free: ['README.md', 'package-lock.json', 'scripts/release.sh', 'packages/new/.npmrc', 'docs/a.md'],
+    free: ['README.md', 'scripts/release.sh', 'packages/new/.npmrc', 'docs/a.md'],
   },
   'node-test': {
     described: [
@@ -79,7 +79,7 @@ const ECOSYSTEMS: Record<string, Expected> = {
       ],
       '_pytest/__init__.py',
     ],
-    free: ['README.md', 'requirements.txt', 'new_package/conftest.txt'],
+    free: ['README.md', 'new_package/conftest.txt'],
   },
   cargo: {
     described: [
@@ -110,7 +110,7 @@ const ECOSYSTEMS: Record<string, Expected> = {
       ],
     ],
     definitions: ['.pnpmfile.cjs', 'packages/web/.npmrc', 'patches/vitest.patch'],
-    free: ['packages/web/server.js', 'pnpm-lock.yaml', 'packages/new/.npmrc'],
+    free: ['packages/web/server.js', 'packages/new/.npmrc'],
   },
   yarn: {
     described: [
@@ -118,7 +118,7 @@ const ECOSYSTEMS: Record<string, Expected> = {
       ...['jest-preset.js', 'web/package.json: scripts', 'tests: **/{test,tests,__tests__}/** (1 file)'],
     ],
     definitions: ['.yarnrc', '.yarn/plugins/a.cjs', '.pnp.cjs', '.mocharc.json'],
-    free: ['src/a.js', 'yarn.lock'],
+    free: ['src/a.js'],
   },
   bun: {
     described: [
@@ -126,11 +126,11 @@ const ECOSYSTEMS: Record<string, Expected> = {
       'tests: **/*.{test,spec}.* (1 file)',
     ],
     definitions: ['src/bunfig.toml', '.env.test'],
-    free: ['src/a.ts', 'bun.lock'],
+    free: ['src/a.ts'],
   },
   make: {
     described: ['Makefile: target test', 'mk/common.mk', 'scripts/run.mjs', 'scripts/prepare.sh'],
-    definitions: ['GNUmakefile', 'makefile'],
+    definitions: ['GNUmakefile', 'makefile', 'prepare'],
     free: ['scripts/lint.sh', 'src/a.c', 'mk/other.mk'],
   },
   just: {
@@ -306,9 +306,10 @@ describe.each(Object.entries(ECOSYSTEMS))('%s', (name, expected) => {
   });
 });
 
-/** A source file is protected only as far as it holds tests. */
+/** A source file is protected only as far as it holds tests; a new test only as far as it reaches beyond itself. */
 function kindOf(pin: Pin | null): string {
-  return pin === null || (pin.kind === 'test' && pin.part !== null) ? 'free' : pin.kind;
+  if (pin === null || (pin.kind === 'test' && pin.part !== null)) return 'free';
+  return pin.part?.name === 'what reaches beyond it' ? 'test' : pin.kind;
 }
 
 describe('a person’s settings', () => {
@@ -323,6 +324,157 @@ describe('a person’s settings', () => {
     expect(pins.of('package.json')).toMatchObject({ kind: 'definition', part: null });
     expect(pins.of('test/adder.test.js')).toBeNull();
     expect(pins.of('hooks/register.cjs')).toBeNull();
+  });
+});
+
+describe('a new file', () => {
+  const judge = (pins: Pins, path: string, claim: string): string => {
+    const pin = pins.of(path);
+    return pin !== null && isPinChanged(pin, { base: null, claim }) ? 'a change' : 'no change';
+  };
+
+  it.each<[string, string, string, string, string]>([
+    [
+      'a test',
+      'npm',
+      'test/new.test.js',
+      "import test from 'node:test';\ntest('a', () => {});\n",
+      'no change',
+    ],
+    ['a test that ends the run', 'npm', 'test/a.test.js', 'process.exit(0);\n', 'a change'],
+    [
+      'a test that changes assert',
+      'npm',
+      'test/a.test.js',
+      "require('assert').equal = () => {};\nglobal.x = 1;\n",
+      'a change',
+    ],
+    ['a module before another', 'npm', 'test/adder.test.ts', '', 'a change'],
+    ['a test of Python', 'pytest', 'tests/test_new.py', 'def test_a():\n    assert True\n', 'no change'],
+    [
+      'a test of Python that ends the run',
+      'pytest',
+      'tests/test_new.py',
+      'import os\nos._exit(0)\n',
+      'a change',
+    ],
+    ['a package before a module', 'pytest', 'tests/test_adder/__init__.py', '', 'a change'],
+    ['a test of Go', 'go', 'calc/new_test.go', 'package calc\nfunc TestA(t *testing.T) {}\n', 'no change'],
+    [
+      'a main of Go’s tests',
+      'go',
+      'calc/main_test.go',
+      'package calc\nfunc TestMain(m *testing.M) {}\n',
+      'a change',
+    ],
+    [
+      'a build script',
+      'cargo',
+      'build.rs',
+      'fn main() { println!("cargo:rerun-if-changed=a.c"); }\n',
+      'no change',
+    ],
+    [
+      'a build script that writes tests',
+      'cargo',
+      'build.rs',
+      'fn main() { std::fs::write("tests/api.rs", ""); }\n',
+      'a change',
+    ],
+    [
+      'a package',
+      'npm',
+      'packages/new/package.json',
+      '{"name": "new", "scripts": {"test": "true"}}',
+      'no change',
+    ],
+    [
+      'a package with a runner’s program',
+      'npm',
+      'packages/new/package.json',
+      '{"name": "new", "bin": {"vitest": "x.js"}}',
+      'a change',
+    ],
+    ['a package with a runner’s name', 'npm', 'packages/new/package.json', '{"name": "vitest"}', 'a change'],
+    [
+      'a lockfile',
+      'node-test',
+      'package-lock.json',
+      '{"packages": {"node_modules/vitest": {"resolved": "https://x/y.tgz"}}}',
+      'no change',
+    ],
+    [
+      'a lockfile with a runner from a folder',
+      'node-test',
+      'package-lock.json',
+      '{"packages": {"node_modules/vitest": {"resolved": "fake", "link": true}}}',
+      'a change',
+    ],
+    [
+      'a lockfile of yarn',
+      'node-test',
+      'yarn.lock',
+      '"vitest@npm:5": \n  resolution: "vitest@npm:5.0.0"\n',
+      'no change',
+    ],
+    [
+      'a lockfile of yarn with a runner from a folder',
+      'node-test',
+      'yarn.lock',
+      '  resolution: "vitest@file:./fake"\n',
+      'a change',
+    ],
+    ['requirements', 'pytest', 'requirements.txt', 'requests>=2\npytest==8\n', 'no change'],
+    [
+      'requirements with a runner from a folder',
+      'pytest',
+      'requirements.txt',
+      'pytest @ file:///fake\n',
+      'a change',
+    ],
+    ['a folder of packages that is a link', 'npm', 'node_modules', '', 'a change'],
+    ['a mock of a package', 'jest', '__mocks__/chai.js', 'module.exports = {};\n', 'a change'],
+  ])('that is %s', async (_, name, path, content, expected) => {
+    expect(judge(await pinsOf(readFixture(name)), path, content)).toBe(expected);
+  });
+});
+
+describe('the replay tree', () => {
+  it('has the base’s checks and the claim’s work', async () => {
+    const fixture = readFixture('npm');
+    const pins = await pinsOf(fixture);
+    const replay = (path: string, claim: string | null) => {
+      const base = fixture.files[path] ?? null;
+      const pin = pins.of(path)!;
+      return {
+        isChanged: isPinChanged(pin, { base, claim }),
+        content: replayedContent(pin, { base, claim }),
+      };
+    };
+    const test = fixture.files['test/adder.test.js']!;
+    expect(replay('test/adder.test.js', null)).toEqual({ isChanged: true, content: test });
+    expect(replay('test/adder.test.js', '')).toEqual({ isChanged: true, content: test });
+    expect(replay('test/new.test.js', 'new')).toEqual({ isChanged: false, content: 'new' });
+    expect(replay('test/new.test.js', 'process.exit(0)')).toEqual({ isChanged: true, content: null });
+    expect(replay('.npmrc', 'script-shell=x')).toEqual({ isChanged: true, content: null });
+    const bumped = fixture.files['package.json']!.replace('^1.0.0', '^2.0.0');
+    expect(replay('package.json', bumped)).toEqual({ isChanged: false, content: bumped });
+    const bought = replay('package.json', bumped.replace('npm run unit', 'true'));
+    expect(bought.isChanged).toBe(true);
+    expect(JSON.parse(bought.content!)).toEqual(JSON.parse(bumped));
+  });
+});
+
+describe('a plugin of pytest', () => {
+  it('is protected where a config names it', async () => {
+    const files = {
+      'conftest.py': 'pytest_plugins = ["support.fixtures"]\n',
+      'pytest.ini': '[pytest]\naddopts = -p support.hooks\n',
+      ...{ 'support/fixtures.py': '', 'support/hooks.py': '', 'support/other.py': '' },
+    };
+    const pins = await pinsOf({ commands: ['pytest'], files });
+    const kinds = ['fixtures', 'hooks', 'other'].map((name) => kindOf(pins.of(`support/${name}.py`)));
+    expect(kinds).toEqual(['definition', 'definition', 'free']);
   });
 });
 

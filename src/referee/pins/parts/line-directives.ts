@@ -1,7 +1,7 @@
 /** Files of one directive a line: those lines are protected that speak of the checks. */
 import { createPart, type Part } from './part.ts';
 
-function lineDirectives(name: string, protects: (line: string, block: string) => boolean): Part {
+export function lineDirectives(name: string, protects: (line: string, block: string) => boolean): Part {
   const cut = (content: string) => {
     let block = '';
     return content.split('\n').map((line) => {

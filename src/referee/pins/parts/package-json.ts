@@ -21,12 +21,26 @@ const DEPENDENCIES = new Set([
 const RUNNERS =
   /^(?:@?(?:vitest|jest|playwright|babel|biomejs|typescript-eslint|eslint|testing-library|swc|cypress)\/.+|vitest|vite|vite-node|jest|ts-jest|babel-jest|mocha|chai|ava|tap|tape|uvu|sinon|expect|should|assert|c8|nyc|playwright|typescript|ts-node|tsx|esbuild|eslint|standard|xo|prettier|cross-env|npm-run-all2?|concurrently|turbo|nx|wireit|cypress|supertest|fast-check|jsdom|happy-dom)$/;
 
-export const packageJson: Part = jsonMembers('scripts', (key, value) => {
-  if (SECTIONS.has(key)) return true;
+const PROGRAMS = /^(?:node|npm|npx|pnpm|yarn|bun|sh|bash|tsc|eslint|biome|run-[sp]|env)$/;
+
+export const packageJson: Part = jsonMembers(
+  'scripts',
+  (key, value) => SECTIONS.has(key) || origins(key, value),
+);
+
+/** Of a package in a new folder: its scripts can speak of new tests only. */
+export const packageOrigins: Part = jsonMembers('where runners come from', (key, value) =>
+  origins(key, value),
+);
+
+const origins: Protected = (key, value) => {
+  // A package of the workspace with the name of a runner, or with a program of that name, stands in for it.
+  if (key === 'name') return typeof value === 'string' && isRunnerPackage(value);
+  if (key === 'bin') return (program) => isRunnerPackage(program) || PROGRAMS.test(program);
   if (key === 'packageManager') return isFromElsewhere(value);
   if (DEPENDENCIES.has(key)) return runnersFromElsewhere;
   return key === 'pnpm' ? pnpmSettings : false;
-});
+};
 
 const pnpmSettings: Protected = (key) => {
   if (key === 'overrides') return runnersFromElsewhere;
@@ -37,7 +51,7 @@ const runnersFromElsewhere: Protected = (name, spec) =>
   isRunnerPackage(name) && (isObject(spec) || isFromElsewhere(spec));
 
 /** `vitest`, and `vitest@1>x` or a star before it, as overrides write them. */
-function isRunnerPackage(name: string): boolean {
+export function isRunnerPackage(name: string): boolean {
   const plain = name.replace(/^(?:.*[/>]|\*\*\/)?(@[^/>]+\/[^@>]+|[^@/>]+)(?:@[^>]*)?$/, '$1');
   return RUNNERS.test(plain) || RUNNERS.test(name);
 }

@@ -89,8 +89,36 @@ async function followRules({
   const reached = blocks && reachedFrom(blocks, goals);
   // Where nobody can say what is reached, all of it may be.
   const scripts = blocks?.filter(({ names }) => reached === null || names?.some((name) => reached.has(name)));
+  nameStandIns({
+    targets: scripts?.flatMap(({ names }) => names ?? []) ?? [],
+    text,
+    folder: asked.folder,
+    follow,
+  });
   const bodies = scripts?.map(({ body }) => body) ?? [text.replace(/^\s*[@+-]*/gm, '')];
   for (const body of bodies) await follow.run(expand(body, text), asked.folder);
+}
+
+/** A file with the name of a target makes it up to date, and nothing is run. */
+function nameStandIns({
+  targets,
+  text,
+  folder,
+  follow: { findings },
+}: {
+  targets: readonly string[];
+  text: string;
+  folder: string;
+  follow: Follow;
+}): void {
+  const phony = new Set(
+    [...text.matchAll(/^\.PHONY\s*:([^#\n]*)/gm)].flatMap(([, names]) => names!.split(/\s+/)),
+  );
+  for (const target of targets) {
+    const path = inside(folder, target);
+    if (phony.has(target) || findings.hasFile(path) || findings.hasFolder(path)) continue;
+    findings.name(path, 'would stand in for a target');
+  }
 }
 
 async function readIncluded({
