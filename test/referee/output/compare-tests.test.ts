@@ -46,7 +46,7 @@ describe('tests that are all named', () => {
     ['other numbers in the names', 'took 12 ms,number 4711', 'took 8 ms,number 1', {}],
     ['another date', 'on 2026-11-16', 'on 2027-01-02', {}],
     ['the same number of cases', 'case 1,case 2', 'case 3,case 4', {}],
-    ['a case fewer', 'case 1,case 2', 'case 2', { fewer: 1, missing: ['case 2'] }],
+    ['a case fewer', 'case 1,case 2', 'case 2', { fewer: 1, missing: ['case 1'] }],
     ['moved to another file', 'a.test.ts > b > c', 'x/d.test.ts > b > c', {}],
     ['moved, of pytest', 'a/test_b.py::test_c', 'test_d.py::test_c', {}],
     ['copied to another file', 'a.ts > b', 'a.ts > b,c.ts > b', {}],
