@@ -75,7 +75,11 @@ export async function findPins({ commands, tree, paths = [], exclude = [] }: Pin
   };
   return {
     of,
-    described: describe({ paths: tree.paths, of, globs: kinds.flatMap(({ globs }) => globs) }),
+    described: describe({
+      paths: tree.paths,
+      of,
+      globs: kinds.flatMap(({ globs, own = [] }) => [...globs, ...own]),
+    }),
     unknown: [...findings.unknown].sort(),
   };
 }

@@ -9,7 +9,7 @@ import type { Part } from './parts/part.ts';
 import { takingOver } from './parts/taking-over.ts';
 import type { Pin } from './pins.ts';
 import { createShadows } from './shadows.ts';
-import { FIXTURE_GLOBS, NESTED_TEST_GLOBS, SNAPSHOT_GLOBS, TEST_GLOBS } from './test-files.ts';
+import { FIXTURE_GLOBS, mayBeTest, NESTED_TEST_GLOBS, SNAPSHOT_GLOBS, TEST_GLOBS } from './test-files.ts';
 
 export async function findRules(
   findings: Findings,
@@ -52,17 +52,16 @@ async function reachedRule({ parts }: Findings): Promise<Rule> {
 
 /** A definition in a folder that is new can speak of new tests only. */
 function definitionRules(findings: Findings): Rule[] {
-  const families = [...findings.families].map((family) => FAMILIES[family]);
-  const rules = families.flatMap(({ definitions }) =>
-    definitions.map(({ path: pattern, part }): Rule & { isPart: boolean } => ({
-      isPart: part !== undefined,
-      matches(path) {
-        const found = pattern.exec(path);
-        return found !== null && findings.hasFolder(path.slice(0, found.index));
-      },
-      pin: () => ({ kind: 'definition', part: part ?? null, why: 'says how checks run' }),
-    })),
-  );
+  const definitions = [...findings.families].flatMap((family) => FAMILIES[family].definitions);
+  const isAny = anyOf(definitions.map(({ path }) => path));
+  const rules = definitions.map(({ path: pattern, part }): Rule & { isPart: boolean } => ({
+    isPart: part !== undefined,
+    matches(path) {
+      const found = isAny(path) ? pattern.exec(path) : null;
+      return found !== null && findings.hasFolder(path.slice(0, found.index));
+    },
+    pin: () => ({ kind: 'definition', part: part ?? null, why: 'says how checks run' }),
+  }));
   // A new package may bring a program of a runner's name.
   const origins: Rule & { isPart: boolean } = {
     isPart: false,
@@ -71,6 +70,17 @@ function definitionRules(findings: Findings): Rule[] {
   };
   // A file that a command names is protected in part where its parts are known.
   return [...rules.filter(({ isPart }) => isPart), origins, ...rules.filter(({ isPart }) => !isPart)];
+}
+
+/** One look for all patterns, remembered for the path that was asked last: rules are asked one after the other. */
+function anyOf(patterns: readonly RegExp[]): (path: string) => boolean {
+  if (patterns.length === 0) return () => false;
+  const any = new RegExp(patterns.map(({ source }) => source).join('|'));
+  let last = { path: '', isAny: false };
+  return (path) => {
+    if (path !== last.path) last = { path, isAny: any.test(path) };
+    return last.isAny;
+  };
 }
 
 function namedRule({ named }: Findings): Rule {
@@ -83,19 +93,25 @@ function namedRule({ named }: Findings): Rule {
 export interface TestKind {
   why: string;
   globs: readonly string[];
+  /** Globs that commands and configs name, beside those that are known. */
+  own?: readonly string[];
 }
 
 export function testKinds(findings: Findings): TestKind[] {
   const own = [...findings.families].flatMap((family) => FAMILIES[family].tests);
   return [
     { why: 'a snapshot', globs: SNAPSHOT_GLOBS },
-    { why: 'a test', globs: [...TEST_GLOBS, ...NESTED_TEST_GLOBS, ...own, ...findings.tests.keys()] },
+    { why: 'a test', globs: [...TEST_GLOBS, ...NESTED_TEST_GLOBS, ...own], own: [...findings.tests.keys()] },
     { why: 'a fixture', globs: FIXTURE_GLOBS },
   ];
 }
 
-function testRule({ globs, why }: TestKind): Rule {
-  return { matches: globMatcher(globs), pin: () => ({ kind: 'test', part: null, why }) };
+function testRule({ globs, own = [], why }: TestKind): Rule {
+  const [isKnown, isNamed] = [globMatcher(globs), globMatcher(own)];
+  return {
+    matches: (path) => (mayBeTest(path) && isKnown(path)) || isNamed(path),
+    pin: () => ({ kind: 'test', part: null, why }),
+  };
 }
 
 /**

@@ -22,6 +22,13 @@ export const SNAPSHOT_GLOBS: readonly string[] = [
   ...['**/*.{golden,approved,verified}', '**/*.{approved,verified}.*'],
 ];
 
+/** A quick look: what has none of these words matches none of the globs. */
+export function mayBeTest(path: string): boolean {
+  return /test|spec|snap|fixture|mock|golden|approved|verified|\.ambr|bench|e2e|\.cy\.|unit|integration|feature|\/it\//i.test(
+    path,
+  );
+}
+
 /** By its name alone, without knowing the commands. */
 export const isTestPath: (path: string) => boolean = globMatcher([
   ...[

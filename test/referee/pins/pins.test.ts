@@ -1,6 +1,14 @@
 /** What is protected in a repository of each kind, found from its commands. */
 import { describe, expect, it } from 'vitest';
+import { FAMILIES } from '../../../src/referee/pins/families.ts';
 import { isPinChanged, type Pin, type Pins, replayedContent } from '../../../src/referee/pins/pins.ts';
+import {
+  FIXTURE_GLOBS,
+  mayBeTest,
+  NESTED_TEST_GLOBS,
+  SNAPSHOT_GLOBS,
+  TEST_GLOBS,
+} from '../../../src/referee/pins/test-files.ts';
 import { pinsOf, readFixture } from './fixture.ts';
 
 interface Expected {
@@ -492,4 +500,22 @@ describe('source files', () => {
       expect(pin?.part?.extract('')).toBe('');
     }
   });
+});
+
+describe('the quick look at a path', () => {
+  it('misses no pattern of tests', () => {
+    const globs = [
+      ...[...TEST_GLOBS, ...NESTED_TEST_GLOBS, ...FIXTURE_GLOBS, ...SNAPSHOT_GLOBS],
+      ...Object.values(FAMILIES).flatMap(({ tests }) => tests),
+    ];
+    const examples = globs.flatMap(expand).map((glob) => glob.replaceAll('**', 'x/y').replaceAll('*', 'z'));
+    expect(examples.length).toBeGreaterThan(100);
+    expect(examples.filter((path) => !mayBeTest(path))).toEqual([]);
+  });
+
+  function expand(glob: string): string[] {
+    const [whole, choices] = /\{([^{}]*)\}/.exec(glob) ?? [];
+    if (whole === undefined) return [glob];
+    return choices!.split(',').flatMap((choice) => expand(glob.replace(whole, choice)));
+  }
 });
