@@ -207,6 +207,7 @@ describe('package.json', () => {
   it('is protected whole where a key stands twice', () => {
     const twice = '{"scripts": {"test": "vitest run"}, "version": "1.0.0", "scripts": {"test": "true"}}';
     expect(packageJson.restore(base, twice)).toBe(base);
+    expect(packageJson.extract('{"version": "1", "version": "2"}')).not.toBe('');
   });
 
   it('loses the scripts of a file that the base did not have', () => {
@@ -263,6 +264,19 @@ describe('TOML', () => {
     expect(restored).toContain('version = "1.1.0"');
     expect(restored).toContain('serde = "2"');
     expect(restored).not.toMatch(/autotests|test = false/);
+  });
+});
+
+describe('INI', () => {
+  it('is seen to change by a value that looks like a header, and by a header that looks like a value', () => {
+    const base = '[metadata]\nname = a\n[tool:pytest]\ntestpaths = a\n';
+    for (const claim of [
+      `${base}  [metadata]\n  b\n`,
+      base.replace('name = a', 'name = a\n  [tool:pytest]\nx = y'),
+    ]) {
+      expect(pythonIni.extract(claim)).not.toBe(pythonIni.extract(base));
+    }
+    expect(pythonIni.extract(base.replace('name = a', 'name = b'))).toBe(pythonIni.extract(base));
   });
 });
 

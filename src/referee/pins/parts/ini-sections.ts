@@ -12,16 +12,19 @@ export function iniSections(name: string, protects: (section: string) => boolean
   return createPart({
     name,
     read(content) {
-      return readSections(content, protects)
+      const sections = readSections(content, protects);
+      if (sections === null) return null;
+      return sections
         .filter(isProtected)
         .map(({ lines }) => lines.map((line) => line.trimEnd()).filter((line) => !isBlank(line)))
         .map((lines) => lines.join('\n'))
         .join('\n');
     },
     merge(base, claim) {
-      const free = readSections(claim, protects).filter((section) => !isProtected(section));
-      const own = readSections(base, protects).filter(isProtected);
-      return [...free, ...own]
+      const [before, claimed] = [readSections(base, protects), readSections(claim, protects)];
+      if (before === null || claimed === null) return null;
+      const sections = [...claimed.filter((section) => !isProtected(section)), ...before.filter(isProtected)];
+      return sections
         .flatMap(({ lines }) => lines)
         .join('\n')
         .replace(/\n*$/, '\n');
@@ -30,16 +33,17 @@ export function iniSections(name: string, protects: (section: string) => boolean
 }
 
 /**
- * A header at the beginning of a line starts a section. One that is indented may be part of a value: it starts a
- * section only if that section is protected, so that none ends too early and none is missed.
+ * A header at the beginning of a line starts a section. One that is indented may be part of a value, or a header: where
+ * it has a protected name, nobody can say (`null`).
  */
-function readSections(content: string, protects: (section: string) => boolean): Section[] {
+function readSections(content: string, protects: (section: string) => boolean): Section[] | null {
   const sections: Section[] = [{ name: null, lines: [] }];
-  for (const line of content.split(/\r?\n/)) {
-    const header = /^([\s\uFEFF]*)\[([^\]]*)\]/.exec(line);
+  for (const line of content.replace(/^\uFEFF/, '').split(/\r?\n/)) {
+    const header = /^(\s*)\[([^\]]*)\]/.exec(line);
     const [, indent = '', inner = ''] = header ?? [];
     const name = inner.trim();
-    if (header !== null && (/^\uFEFF?$/.test(indent) || protects(name))) sections.push({ name, lines: [] });
+    if (indent !== '' && (protects(name) || name === 'DEFAULT')) return null;
+    if (header !== null && indent === '') sections.push({ name, lines: [] });
     sections.at(-1)!.lines.push(line);
   }
   return sections;

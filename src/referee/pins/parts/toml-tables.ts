@@ -46,7 +46,8 @@ function isWhole(table: TomlTable, protects: ProtectedPath): boolean {
 function tableText(table: TomlTable, protects: ProtectedPath): string {
   const whole = isWhole(table, protects);
   const kept = table.statements.filter((statement) => whole || protects(statement.path, statement));
-  if (kept.length === 0 && !(whole && table.isArray)) return '';
+  // An empty table says something, too: pytest looks no further once it has found one.
+  if (kept.length === 0 && !whole) return '';
   const name = table.path.map((each) => JSON.stringify(each)).join('.');
   return [table.isArray ? `[[${name}]]` : `[${name}]`, ...kept.map(({ bare }) => bare)].join('\n');
 }
@@ -57,23 +58,35 @@ function byTable(left: string, right: string): number {
   return one < two ? -1 : Number(one > two);
 }
 
-function mergeTables(before: TomlTable[], claimed: TomlTable[], protects: ProtectedPath): string {
+function mergeTables(before: TomlTable[], claimed: TomlTable[], protects: ProtectedPath): string | null {
   const isFree = (statement: TomlStatement) => !protects(statement.path, statement);
+  const paths = (tables: readonly TomlTable[]) =>
+    new Set(tables.flatMap(({ statements }) => statements.filter((each) => !isFree(each)).map(keyOf)));
+  const [own, changed] = [paths(before), paths(claimed)];
+  // What one of the two protects is the base's, also where only its value makes it so.
+  const isBase = (statement: TomlStatement) => own.has(keyOf(statement)) || changed.has(keyOf(statement));
   const free = claimed
     .filter((table) => !isWhole(table, protects))
-    .map((table) => ({ ...table, statements: table.statements.filter(isFree) }));
+    .map((table) => ({ ...table, statements: table.statements.filter((each) => !isBase(each)) }));
   const added: string[] = [];
   for (const table of before) {
     if (isWhole(table, protects)) {
       added.push(textOf(table));
       continue;
     }
-    const own = table.statements.filter((statement) => !isFree(statement));
-    const place = free.find((each) => each.header !== undefined && samePath(each, table));
-    if (place !== undefined) place.statements.unshift(...own);
-    else if (own.length > 0) added.push(textOf({ ...table, statements: own }));
+    const statements = table.statements.filter(isBase);
+    // A key above all tables that makes a table: it may meet another way to write the same.
+    const isMet = ({ path }: TomlStatement) => free.some((each) => each.path[0] === path[0]);
+    if (table.path.length === 0 && statements.some(isMet)) return null;
+    const place = free.find((each) => samePath(each, table));
+    if (place !== undefined) place.statements.unshift(...statements);
+    else if (statements.length > 0) added.push(textOf({ ...table, statements }));
   }
   return [...free.map(textOf), ...added].map(endLine).join('');
+}
+
+function keyOf({ path }: TomlStatement): string {
+  return JSON.stringify(path);
 }
 
 function samePath(one: TomlTable, other: TomlTable): boolean {
