@@ -2,11 +2,12 @@
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import * as z from 'zod';
 import { pricesSchema } from './domain/attempt.ts';
 import { MOST_BUDGET_TOKENS, MOST_ITERATIONS } from './domain/bounds.ts';
+import { CHECK_POLICIES, KNOWN_FAILURES } from './domain/check-words.ts';
 import { commanderTargetSchema } from './domain/commander.ts';
 import { parseDuration } from './domain/durations.ts';
 import { PulseError } from './domain/errors.ts';
@@ -25,12 +26,26 @@ const duration = z.string().transform((text, context) => {
 const durationOrNone = z.union([z.literal([0, '0', '0s']).transform(() => 0), duration]);
 const onOrOff = (isOn: boolean): 'on' | 'off' => (isOn ? 'on' : 'off');
 const commands = z.array(z.string().min(1));
+/** A check, and where it writes a report that says more than its output. */
+const checks = z.array(
+  z.union([
+    z.string().min(1),
+    z.strictObject({ command: z.string().min(1), report: reportPath().optional() }),
+  ]),
+);
 const budget = z.union([z.number().positive().max(1e12), z.literal('none').transform(() => null)]);
 
 /** An ed25519 key as one line, as `pulse key` shows it: its SPKI form always begins so. */
 const publicKey = z
   .string()
   .regex(/^MCowBQYDK2VwAyEA[A-Za-z0-9+/]{43}=$/, 'no public key as `pulse key` shows it');
+/** Below the repository: a check writes it where it runs. */
+function reportPath() {
+  return z
+    .string()
+    .regex(/\.(?:xml|sarif)$/, 'must end in .xml (JUnit) or .sarif')
+    .refine((path) => !isAbsolute(path) && !path.split('/').includes('..'), 'must lie in the repository');
+}
 
 /** The file's shape. Unknown keys are refused: a typo must not be silently ignored. */
 const settingsSchema = z.strictObject({
@@ -39,7 +54,19 @@ const settingsSchema = z.strictObject({
   fallbackAgent: z.string().min(1).optional(),
   command: z.string().min(1).optional(),
   model: z.string().min(1).optional(),
-  verify: commands.optional(),
+  verify: checks.optional(),
+  /** What is protected of the checks, and what happens to a claim that changes it. */
+  checks: z
+    .strictObject({
+      paths: z.array(z.string().min(1)).optional(),
+      exclude: z.array(z.string().min(1)).optional(),
+      policy: z.enum(CHECK_POLICIES).optional(),
+    })
+    .optional(),
+  /** Whether what failed on the base must pass for a completion. */
+  known: z.enum(KNOWN_FAILURES).optional(),
+  /** How long the agent waits for the checks of the base; `off`: they do not run. */
+  baseWait: z.union([z.literal(['off', false]).transform(() => null), duration]).optional(),
   setup: commands.optional(),
   maxIterations: z.int().positive().max(MOST_ITERATIONS).optional(),
   budgetUsd: budget.optional(),
@@ -73,6 +100,9 @@ export type SettingName = keyof Settings;
 
 export const DEFAULT_SETTINGS = {
   verify: [],
+  checks: {},
+  known: 'must-pass',
+  baseWait: 60_000,
   maxIterations: 10,
   budgetUsd: 10,
   timeLimit: 8 * 60 * 60 * 1000,

@@ -10,6 +10,8 @@ export interface Home {
   path: string;
   database: string;
   worktrees: string;
+  /** Where claims are judged, a folder for each session. */
+  rooms: string;
   logs: string;
   sockets: string;
   recordings: string;
@@ -38,6 +40,7 @@ export function resolveHome(environment: NodeJS.ProcessEnv): Home {
     path,
     database: join(path, 'pulse.db'),
     worktrees: join(path, 'worktrees'),
+    rooms: join(path, 'rooms'),
     logs: join(path, 'logs'),
     sockets: socketDirectory(path, environment),
     recordings: join(path, 'recordings'),

@@ -16,6 +16,7 @@ import { type FleetOptions, runFleetDaemon } from './engine/attempt/fleet.ts';
 import { createLeaseJudge } from './engine/attempt/lease-judge.ts';
 import { DEFAULT_TIMING, type Engine, type EngineTiming } from './engine/engine.ts';
 import { createLoops, type LoopModule } from './engine/loops.ts';
+import { createReferee } from './engine/referee/session-referee.ts';
 import { createAgentHost } from './engine/run/agent-host.ts';
 import { createRecordings } from './engine/run/recordings.ts';
 import { clearRunFolders } from './engine/run/run-folder.ts';
@@ -190,36 +191,43 @@ async function openParts(options: PulseOptions) {
     onAway: ({ message }) => say(`the store is away: ${message} Waiting for it; agents keep working.`),
     onBack: (awayMs) => say(`the store is back after ${formatDuration(awayMs)}`),
   });
-  const loopHost = { store: patience.store, git, environment, redactor, sandboxes, ids, bell, debug };
-  const loops = createLoops(await Promise.all(modules.map((module) => module.open(loopHost))));
-  const engineTiming = { ...DEFAULT_TIMING, ...timing };
-  const engine: Engine = {
+  const referee = createReferee({
+    git,
+    environment,
+    redactor,
+    sandboxes,
     store: patience.store,
-    bell,
-    trace,
-    workspace: createWorkspace({ git, environment, redactor, sandboxes, works: loops.works }),
-    agents: createAgentHost({
-      findAdapter,
-      endpoint,
-      environment,
-      binDirectory: home.bin,
-      stateDirectory: home.path,
-      redactor,
-      sandboxes,
-      indexes,
-      works: loops.works,
-      record: createRecordings(home.recordings),
-    }),
-    clock: systemClock,
+    rooms: home.rooms,
+  });
+  const loopHost = {
+    referee,
+    store: patience.store,
+    git,
+    environment,
+    redactor,
+    sandboxes,
     ids,
-    loops,
-    owner: formatOwner(currentOwner()),
-    owners: hostOwnerState,
-    leases: createLeaseJudge({ clock: systemClock, timing: engineTiming }),
-    host: hostname(),
-    evict: async (owner) => void killExactly(parseOwner(owner)),
-    timing: engineTiming,
+    bell,
+    debug,
   };
+  const loops = createLoops(await Promise.all(modules.map((module) => module.open(loopHost))));
+  const agents = createAgentHost({
+    findAdapter,
+    endpoint,
+    environment,
+    binDirectory: home.bin,
+    stateDirectory: home.path,
+    redactor,
+    sandboxes,
+    indexes,
+    works: loops.works,
+    record: createRecordings(home.recordings),
+  });
+  const engine = createEngine({
+    ...{ bell, trace, referee, agents, ids, loops, timing },
+    store: patience.store,
+    workspace: createWorkspace({ git, environment, redactor, sandboxes, works: loops.works }),
+  });
   return {
     ...{ engine, store, patience, git, home, environment, redactor, sandboxes, debug },
     async close(): Promise<void> {
@@ -230,6 +238,26 @@ async function openParts(options: PulseOptions) {
       await bell[Symbol.asyncDispose]();
       await store.close();
     },
+  };
+}
+
+type EngineParts = Pick<
+  Engine,
+  'store' | 'bell' | 'trace' | 'referee' | 'workspace' | 'agents' | 'ids' | 'loops'
+> & { timing?: Partial<EngineTiming> };
+
+/** On this host, by its clock and its processes. */
+function createEngine({ timing, ...parts }: EngineParts): Engine {
+  const engineTiming = { ...DEFAULT_TIMING, ...timing };
+  return {
+    ...parts,
+    clock: systemClock,
+    owner: formatOwner(currentOwner()),
+    owners: hostOwnerState,
+    leases: createLeaseJudge({ clock: systemClock, timing: engineTiming }),
+    host: hostname(),
+    evict: async (owner) => void killExactly(parseOwner(owner)),
+    timing: engineTiming,
   };
 }
 

@@ -34,6 +34,22 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/note.ts'),
   },
   {
+    ...describeCommand(session.accept),
+    group: 'Run',
+    details: 'For a session that is blocked with checks_changed. pulse checks ID shows what was changed.',
+    options: [DETACH],
+    examples: ['pulse accept last'],
+    load: () => import('./commands/accept.ts'),
+  },
+  {
+    ...describeCommand(session.reject),
+    group: 'Run',
+    details: 'For a session that is blocked with checks_changed. It counts as a rejected completion.',
+    options: [DETACH],
+    examples: ['pulse reject last "Keep the old snapshot; the header must not change."'],
+    load: () => import('./commands/reject.ts'),
+  },
+  {
     name: 'serve',
     group: 'Run',
     summary: 'Open the HTTP API and run the sessions that are started on it.',
@@ -68,6 +84,12 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     examples: ['pulse daemon --labels linux,gpu'],
     load: () => import('./commands/daemon.ts'),
+  },
+  {
+    ...describeCommand(session.showChecks),
+    group: 'Look',
+    examples: ['pulse checks last'],
+    load: () => import('./commands/checks.ts'),
   },
   {
     name: 'status',

@@ -34,6 +34,10 @@ function describe(event: PulseEvent, style: Style): string {
       return `resumed${data.answer ? `, answer: ${word('answer')}` : ''}${changesText(data)}`;
     case 'note.added':
       return `note from ${word('actor')}: ${word('text')}`;
+    case 'checks.accepted':
+      return `${word('actor')} accepts the changed checks`;
+    case 'checks.rejected':
+      return `${word('actor')} rejects the changed checks: ${word('text')}`;
     case 'note.delivered':
       return style.dim('the agent gets the note');
     case 'iteration.planned':

@@ -1,4 +1,5 @@
 /** What `pulse doctor` looks at. Each finding stands alone: one that fails is told and the next is looked at. */
+
 import { existsSync } from 'node:fs';
 import { access, constants, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -8,6 +9,7 @@ import { detectAgents, isChosenByItself } from '../agents/registry.ts';
 import { loadConfig } from '../config.ts';
 import { asPulseError } from '../domain/errors.ts';
 import { type Home, resolveHome } from '../home.ts';
+import { commandOf } from '../operations/choices.ts';
 import { cleanupGuarantee } from '../process/guarantee.ts';
 import { databaseHolders } from '../process/lock-holders.ts';
 import { sandboxState } from '../process/sandbox-state.ts';
@@ -188,7 +190,7 @@ async function* project({ environment, cwd }: Examination): AsyncGenerator<Findi
       const hint = `Set \`setup: ["${missing.command}"]\` in .pulse/config.yaml, or commit a lockfile.`;
       yield { level: 'warn', subject, text: missing.reason, hint };
     }
-    const commands = [...values.verify, ...(values.setup ?? [])];
+    const commands = [...values.verify.map(commandOf), ...(values.setup ?? [])];
     const programs = findMissingPrograms(root, commands, environment);
     for (const { program, by } of programs)
       yield { level: 'warn', subject, text: `${program} is not on the PATH`, hint: `${by} needs it.` };

@@ -29,7 +29,12 @@ export interface ProgressLine {
 /** What happened to the run before this one. Work under a recovery ref can be looked at and is not in the tree. */
 export type LastOutcome =
   | { kind: 'continued'; summary: string | null; commit: string | null }
-  | { kind: 'rejected'; failures: readonly { command: string; exit: number | null; outputTail: string }[] }
+  | {
+      kind: 'rejected';
+      failures: readonly { command: string; exit: number | null; outputTail: string }[];
+      /** What the referee says beyond failing commands. */
+      reasons?: readonly string[];
+    }
   /** COMPLETE was only inferred: this run confirms it or continues the work. */
   | { kind: 'unconfirmed' }
   | { kind: 'blocked'; reason: string | null }
@@ -103,6 +108,9 @@ function outcome(last: LastOutcome, room: number): string {
       return `${head}\n\nThe last run went well. ${commit}${summary}`;
     }
     case 'rejected': {
+      const reasons = last.reasons ?? [];
+      if (last.failures.length === 0 && reasons.length > 0)
+        return `${head}\n\nCOMPLETE was rejected. The commands pass, but they say less than they did before your change:\n\n${fenced(clip(reasons.join('\n'), room))}\n\nPut the checks back as they were and make the old ones pass. Do not weaken, skip, delete or bypass a test or a setting of a check.`;
       const share = Math.floor(room / Math.max(1, last.failures.length));
       if (share < LEAST_ROOM) {
         return `${head}\n\nCOMPLETE was rejected. These commands failed; run them yourself to see why:\n\n${fenced(last.failures.map(({ command }) => command).join('\n'), 'sh')}`;

@@ -4,6 +4,12 @@
  */
 import * as z from 'zod';
 import { FAILURE_CLASSES } from './failures.ts';
+import {
+  declaredChangeSchema,
+  judgementSchema,
+  refereeSettingsSchema,
+  testCountsSchema,
+} from './judgement.ts';
 
 export const identitySchema = z.object({
   name: z.string(),
@@ -70,6 +76,12 @@ export const attemptSpecSchema = z.object({
   /** What the goal loop calls when the agent says COMPLETE; other loops ask always or never. */
   verifyOn: z.enum(['complete', 'always', 'never']),
   verify: z.array(z.string()),
+  /** How claims are judged. Absent: in the default way. */
+  referee: refereeSettingsSchema.optional(),
+  /** The commit that a claim's checks are held against. Absent: the start of the attempt. */
+  baseSha: z.string().optional(),
+  /** Raised by each resume: what failed before it may pass now. */
+  window: z.number().optional(),
   /** `null`: detect by lockfile. An empty list: nothing to set up. */
   setup: z.array(z.string()).nullable(),
   role: z.string(),
@@ -100,6 +112,7 @@ export type Signal = (typeof SIGNALS)[number];
 export const toolSignalSchema = z.object({
   signal: z.enum(SIGNALS),
   reason: z.string().nullable(),
+  checksChanged: z.array(declaredChangeSchema).optional(),
 });
 export type ToolSignal = z.infer<typeof toolSignalSchema>;
 
@@ -116,6 +129,12 @@ export const verificationRecordSchema = z.object({
   commit: z.string().nullable(),
   environment: z.string(),
   at: z.string(),
+  /** What its output tells of tests; absent: nothing. */
+  tests: testCountsSchema.optional(),
+  /** It failed and then passed, on the same tree. */
+  isFlaky: z.boolean().optional(),
+  /** It ran before, on the same tree and in the same room. */
+  isReused: z.boolean().optional(),
 });
 export type VerificationRecord = z.infer<typeof verificationRecordSchema>;
 
@@ -169,5 +188,7 @@ export const attemptResultSchema = z.object({
   /** What git could not add: it is in no commit. */
   leftOut: z.array(z.string()).optional(),
   verification: z.array(verificationRecordSchema),
+  /** Of a claim that the referee judged. */
+  judgement: judgementSchema.optional(),
 });
 export type AttemptResult = z.infer<typeof attemptResultSchema>;

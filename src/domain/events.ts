@@ -10,6 +10,8 @@ export const EVENT_TYPES = [
   'session.ended',
   'note.added',
   'note.delivered',
+  'checks.accepted',
+  'checks.rejected',
   'iteration.planned',
   'iteration.dispatched',
   'iteration.started',

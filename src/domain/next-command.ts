@@ -68,6 +68,8 @@ export function decisionCommand(
       return total_commits === 0
         ? { label: 'approve', command: `pulse workflow approve ${name}` }
         : { label: 'review', command: `pulse workflow review ${name} --approve` };
+    case 'checks_changed':
+      return { label: 'accept', command: `pulse accept ${name}` };
     case 'merge_conflict':
       return { label: 'review', command: `pulse workflow review ${name} --approve --merge merge` };
     case 'extension_requested':

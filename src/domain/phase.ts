@@ -4,9 +4,11 @@ import type { EventType } from './events.ts';
 /** What an attempt tells of itself (`iteration.progress`). */
 export const PHASES = [
   'setup',
+  'base',
   'agent',
   'judging',
   'verifying',
+  'replay',
   'turn',
   'measuring',
   'guard',
@@ -16,9 +18,11 @@ export type Phase = (typeof PHASES)[number];
 
 const WORDS: Record<Phase, string> = {
   setup: 'setting up',
+  base: 'checking the base',
   agent: 'agent working',
   judging: 'judging pulse_done',
   verifying: 'verifying',
+  replay: 'checking it with the old checks',
   turn: 'waiting for its turn to measure',
   measuring: 'measuring',
   guard: 'asking the guard',

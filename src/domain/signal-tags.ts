@@ -1,5 +1,6 @@
 /** Finds the protocol's tags in a message and decides which of them count (docs/protocol/signals.md, Tags). */
 import { SIGNALS, type Signal } from './attempt.ts';
+import type { DeclaredChange } from './judgement.ts';
 import { KIND } from './signal-spans.ts';
 
 /** `alone`: on its own line(s). `trailing`: only white space and protocol tags follow. */
@@ -21,26 +22,35 @@ export interface HintTag {
   reason: string | null;
 }
 
+export interface ChecksTag {
+  name: 'checks_changed';
+  text: string;
+  placement: Placement;
+  changes: DeclaredChange[];
+}
+
+export type ProtocolTag = SignalTag | HintTag | ChecksTag;
+
 /**
  * Closed tags only; one whose opening is followed by another opening is unclosed. An unknown keyword, or a hint without
  * a usable id, gives no tag. Marks every closed tag in `kinds`, so that inference does not read its content as prose.
  */
-export function findTags(message: string, kinds: Uint8Array): (SignalTag | HintTag)[] {
+export function findTags(message: string, kinds: Uint8Array): ProtocolTag[] {
   const ranges = pairTokens(message, kinds);
   placeRanges(message, ranges);
-  const tags: (SignalTag | HintTag)[] = [];
+  const tags: ProtocolTag[] = [];
   for (const range of ranges) {
     if (range.inProse) kinds.fill(KIND.tag, range.start, range.end);
     const text = message.slice(range.start, range.end);
     const content = message.slice(range.contentStart, range.contentEnd);
-    const read = range.name === 'signal' ? readSignalContent(content) : readHintContent(content);
-    if (read) tags.push({ ...read, text, placement: range.placement } as SignalTag | HintTag);
+    const read = READERS[range.name](content);
+    if (read) tags.push({ ...read, text, placement: range.placement } as ProtocolTag);
   }
   return tags;
 }
 
 interface TagRange {
-  name: 'signal' | 'anchor_hint';
+  name: ProtocolTag['name'];
   start: number;
   contentStart: number;
   contentEnd: number;
@@ -53,7 +63,7 @@ function pairTokens(message: string, kinds: Uint8Array): TagRange[] {
   const ranges: TagRange[] = [];
   let prose: TagRange | null = null;
   let hidden: TagRange | null = null;
-  for (const match of message.matchAll(/<(\/?)(signal|anchor_hint)>/gi)) {
+  for (const match of message.matchAll(/<(\/?)(signal|anchor_hint|checks_changed)>/gi)) {
     const start = match.index;
     const end = start + match[0].length;
     const name = match[2]!.toLowerCase() as TagRange['name'];
@@ -131,6 +141,24 @@ function readHintContent(content: string): Omit<HintTag, 'text' | 'placement'> |
   if (!turnId || !isSolid(turnId)) return null;
   return { name: 'anchor_hint', turnId, reason: readElement(content, 'reason') || null };
 }
+
+/** `path: reason`, one a line. A line without a colon continues the reason before it. */
+function readChecksContent(content: string): Omit<ChecksTag, 'text' | 'placement'> | null {
+  const changes: DeclaredChange[] = [];
+  for (const line of content.split(/[\r\n]+/).map(trimBlank)) {
+    const found = /^(?:[-*] )?(\S[^:]*?)\s*:\s+(.+)$/.exec(line);
+    const last = changes.at(-1);
+    if (found) changes.push({ path: found[1]!.replaceAll('`', ''), reason: found[2]! });
+    else if (line !== '' && last) last.reason += ` ${line}`;
+  }
+  return changes.length === 0 ? null : { name: 'checks_changed', changes };
+}
+
+const READERS = {
+  signal: readSignalContent,
+  anchor_hint: readHintContent,
+  checks_changed: readChecksContent,
+};
 
 function readElement(content: string, name: string): string | null {
   const open = new RegExp(`<${name}>`, 'i').exec(content);

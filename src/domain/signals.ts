@@ -1,8 +1,9 @@
 /** The signal parser. Its rules are in docs/protocol/signals.md. */
 import type { RunReport, Signal, ToolSignal } from './attempt.ts';
+import type { DeclaredChange } from './judgement.ts';
 import { scanProse } from './prose.ts';
 import { inferSignal } from './signal-inference.ts';
-import { findTags, type HintTag, type SignalTag } from './signal-tags.ts';
+import { findTags, type ProtocolTag, type SignalTag } from './signal-tags.ts';
 
 export interface AnchorHint {
   turnId: string;
@@ -24,6 +25,8 @@ export interface ParsedSignal {
   mentions: string[];
   /** The different signals of a conflict, in the order they were seen. */
   conflict: string[];
+  /** The checks that it says it has changed, and why. */
+  checksChanged: DeclaredChange[];
 }
 
 /** A signal and where it came from; the tool's last call wins over the message. */
@@ -36,6 +39,9 @@ export function parseSignal(message: string): ParsedSignal {
   const signals = tags.filter((tag) => tag.name === 'signal');
   const explicit = signals.filter((tag) => tag.placement !== 'mention');
   const seen = {
+    checksChanged: tags.flatMap((tag) =>
+      tag.name === 'checks_changed' && tag.placement !== 'mention' ? tag.changes : [],
+    ),
     anchorHint: lastHint(tags),
     mentions: signals
       .filter((tag) => tag.placement === 'mention')
@@ -57,8 +63,16 @@ export function readSignal(run: {
   if (!run.succeeded) return null;
   const parsed = parseSignal(run.message);
   if (!run.toolSignal) return parsed;
-  const { signal, reason } = run.toolSignal;
-  return { ...parsed, signal, reason, source: 'tool', rule: 'tool:pulse_signal', conflict: [] };
+  const { signal, reason, checksChanged = [] } = run.toolSignal;
+  return {
+    ...parsed,
+    checksChanged: [...checksChanged, ...parsed.checksChanged],
+    signal,
+    reason,
+    source: 'tool',
+    rule: 'tool:pulse_signal',
+    conflict: [],
+  };
 }
 
 /** The signal of a run that succeeded: its own, or what it said when it was asked for the one that was missing. */
@@ -94,7 +108,7 @@ function decide(
   return { signal, reason, source: 'explicit', rule: `explicit:tag-${placement}${bare}`, conflict: [] };
 }
 
-function lastHint(tags: readonly (SignalTag | HintTag)[]): AnchorHint | null {
+function lastHint(tags: readonly ProtocolTag[]): AnchorHint | null {
   const hint = tags.findLast((tag) => tag.name === 'anchor_hint' && tag.placement !== 'mention');
   return hint?.name === 'anchor_hint' ? { turnId: hint.turnId, reason: hint.reason } : null;
 }

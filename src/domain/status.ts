@@ -39,6 +39,7 @@ export const STOP_REASONS = {
     'budget_time',
     'stagnation',
     'verification_failed',
+    'checks_changed',
     'unresolved_issues',
     'extension_requested',
     'approval_required',

@@ -53,7 +53,7 @@ function visible(message: string, kinds: Uint8Array, start: number, end: number)
 /** Tags quoted in inline code go too, then backticks, emphasis and what a terminal would act on. */
 function tidy(text: string): string {
   return text
-    .replace(/<\/?(?:signal|anchor_hint|turn_id|reason)>/gi, ' ')
+    .replace(/<\/?(?:signal|anchor_hint|checks_changed|turn_id|reason)>/gi, ' ')
     .replace(/`+|\*\*|__/g, '')
     .replace(/[\p{Cc}\p{Cf}\s]/gu, ' ')
     .replace(/ {2,}/g, ' ')

@@ -3,7 +3,7 @@ import type { Store } from '../store/store.ts';
 import type { Trace } from './actions.ts';
 import type { LeaseJudge } from './attempt/lease-judge.ts';
 import type { Loops } from './loops.ts';
-import type { AgentHost, Doorbell, Workspace } from './ports.ts';
+import type { AgentHost, Doorbell, Referee, Workspace } from './ports.ts';
 import type { OwnerState } from './runner/state.ts';
 import type { Clock } from './wake/clock.ts';
 
@@ -11,6 +11,7 @@ import type { Clock } from './wake/clock.ts';
 export interface Engine {
   store: Store;
   workspace: Workspace;
+  referee: Referee;
   agents: AgentHost;
   bell: Doorbell;
   clock: Clock;

@@ -7,6 +7,7 @@ import type { PulseError } from '../domain/errors.ts';
 import type { NewEvent } from '../domain/events.ts';
 import type { FailureClass } from '../domain/failures.ts';
 import type { IdSource } from '../domain/ids.ts';
+import type { Judgement } from '../domain/judgement.ts';
 import type { IterationOutcome, StoppedStatus, StopReason } from '../domain/status.ts';
 import type { Task } from '../store/inbox.ts';
 import type { IterationHead } from '../store/iterations.ts';
@@ -135,6 +136,8 @@ export interface Verdict {
   failureClass: FailureClass | null;
   /** Where the commit goes. Absent: onto the session's head, if there is one. */
   landing?: Landing;
+  /** What the referee said of the unit, where the loop has asked it during the run. */
+  judgement?: Judgement;
   /** What the loop writes with it (`LoopHooks.settle`). */
   change?: unknown;
   /** `null`: the loop continues. */

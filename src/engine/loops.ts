@@ -6,7 +6,7 @@ import type { Git } from '../git/exec.ts';
 import type { Migration } from '../store/migrations/types.ts';
 import type { Store } from '../store/store.ts';
 import type { Loop } from './loop.ts';
-import type { Doorbell } from './ports.ts';
+import type { Doorbell, Referee } from './ports.ts';
 import type { Sandboxes } from './run/run-sandbox.ts';
 import { createWorkKinds, type WorkKinds } from './work.ts';
 
@@ -24,6 +24,7 @@ export interface LoopHost {
   environment: NodeJS.ProcessEnv;
   redactor: Redactor;
   sandboxes: Sandboxes;
+  referee: Referee;
   ids: IdSource;
   bell: Doorbell;
   debug(text: string): void;

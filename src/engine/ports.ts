@@ -1,8 +1,10 @@
 /** What the engine needs of the world. Real ones stand beside this file; the simulation brings its own. */
 import type { AttemptSpec, RunReport, VerificationRecord } from '../domain/attempt.ts';
 import type { NewEvent } from '../domain/events.ts';
+import type { DeclaredChange, Judgement } from '../domain/judgement.ts';
 import type { Phase } from '../domain/phase.ts';
 import type { BranchLag, HeadMoved } from '../git/session-head.ts';
+import type { CommandOutput } from '../referee/output/parse.ts';
 import type { Task } from '../store/inbox.ts';
 import type { IterationHead } from '../store/iterations.ts';
 import type { Session } from '../store/sessions.ts';
@@ -81,8 +83,6 @@ export interface Workspace {
   publish(attempt: HeldAttempt, commit: string): Promise<void>;
   /** Takes back what `publish` did, for a daemon that learns it was replaced. */
   unpublish(attempt: HeldAttempt, commit: string): Promise<void>;
-  /** Runs the commands on the unit's tree; what they leave behind is not part of the work and goes. */
-  verify(attempt: HeldAttempt, unit: UnitCommit, signal: AbortSignal): Promise<VerificationRecord[]>;
   /** Throws away what was done to the worktree since the unit's commit. */
   restore(attempt: HeldAttempt, unit: UnitCommit): Promise<void>;
   /**
@@ -100,6 +100,55 @@ export interface Workspace {
    * whose work cannot be kept stays. Does not throw for it; returns what a person should know.
    */
   close(session: Session, ending: Ending): Promise<NewEvent[]>;
+}
+
+/** Judges claims (docs/protocol/referee.md). Every method may be called again after a crash at any point inside it. */
+export interface Referee {
+  /**
+   * Before an agent runs: makes the room of the session and runs the checks on its base, once. Returns what makes every
+   * claim pointless: a setup that fails, or a command that does not exist. `source`: the attempt's worktree, as long as
+   * no agent has touched it.
+   */
+  readBase(attempt: HeldAttempt, request: BaseRequest): Promise<VerificationRecord | null>;
+  /** Runs the checks on the claim, in the room. */
+  examine(attempt: HeldAttempt, claim: Claim, signal: AbortSignal): Promise<ExaminedClaim>;
+  /** Runs the checks of the base on the claim. Only where `needsReplay` says so. */
+  replay(attempt: HeldAttempt, examined: ExaminedClaim, signal: AbortSignal): Promise<ExaminedClaim>;
+  /** The session has ended: its room goes. Does not throw. */
+  close(sessionId: string): Promise<void>;
+}
+
+export interface BaseRequest {
+  source: string | null;
+  /** Instead of the session's. */
+  commands?: readonly string[];
+  signal: AbortSignal;
+}
+
+export interface Claim {
+  tree: string;
+  /** `null`: nobody has committed it yet. */
+  commit: string | null;
+  declared: readonly DeclaredChange[];
+  /** A person has approved that this unit changes the checks. */
+  changesChecks?: boolean;
+  /** Of the unit. Absent: the session's. */
+  baseSha?: string;
+  /** Instead of the session's. */
+  commands?: readonly string[];
+  /** Whether the output of a check is a pass. Absent: exit 0 is. */
+  passes?(output: CommandOutput): boolean;
+}
+
+export interface ExaminedClaim {
+  claim: Claim;
+  records: VerificationRecord[];
+  /** The commands that do not pass. */
+  failed: readonly string[];
+  needsReplay: boolean;
+  judgement: Judgement;
+  /** What the referee keeps of it for the replay. */
+  facts?: unknown;
 }
 
 /** Awaited before each command. */

@@ -1,14 +1,15 @@
 /** What a person may choose for a session, at its start and at each resume. It wins over the config. */
 import { findAdapter } from '../agents/registry.ts';
-import type { Config } from '../config.ts';
+import type { Config, Settings } from '../config.ts';
 import { PulseError } from '../domain/errors.ts';
+import type { RefereeSettings } from '../domain/judgement.ts';
 import { rulesFor } from '../loops/rules.ts';
 import type { Session, SessionChoices, SessionSettings } from '../store/sessions.ts';
 
 const NAMES: readonly (keyof SessionChoices)[] = [
   ...(['agent', 'command', 'model', 'verify', 'setup', 'maxIterations', 'budgetUsd'] as const),
   ...(['budgetTokens', 'timeLimitMs', 'iterationTimeoutMs', 'idleTimeoutMs'] as const),
-  ...(['sandbox', 'contextStrategy'] as const),
+  ...(['sandbox', 'contextStrategy', 'checks', 'noBase'] as const),
 ];
 
 /** Only what was said. */
@@ -45,7 +46,7 @@ export function chosenColumns(
     agent,
     command: chosen.command ?? (agent === 'command' ? (values.command ?? null) : null),
     setup: chosen.setup ?? values.setup ?? null,
-    verify: chosen.verify ?? [...values.verify],
+    verify: chosen.verify ?? values.verify.map(commandOf),
     max_iterations: chosen.maxIterations ?? values.maxIterations,
     budget_usd: chosen.budgetUsd === undefined ? values.budgetUsd : chosen.budgetUsd,
     budget_tokens: chosen.budgetTokens ?? values.budgetTokens ?? null,
@@ -67,6 +68,7 @@ export type ChosenSettings = Pick<
   | 'sandbox'
   | 'model'
   | 'prices'
+  | 'referee'
   | 'chosen'
 >;
 
@@ -87,8 +89,32 @@ export function chosenSettings(
     sandbox,
     model: wantedModel(chosen, config),
     prices: values.prices ?? {},
+    referee: refereeFor(chosen, config),
     chosen,
   };
+}
+
+/** How claims are judged. */
+function refereeFor(chosen: SessionChoices, { values }: Config): RefereeSettings {
+  const checks: NonNullable<Settings['checks']> = values.checks;
+  const reports = values.verify.flatMap((check: CheckSetting) =>
+    typeof check === 'string' || !check.report ? [] : [[check.command, check.report] as const],
+  );
+  return {
+    baseWaitMs: chosen.noBase ? null : values.baseWait,
+    known: values.known,
+    policy: chosen.checks ?? checks.policy ?? 'ask',
+    paths: [...(checks.paths ?? [])],
+    exclude: [...(checks.exclude ?? [])],
+    reports: Object.fromEntries(reports),
+  };
+}
+
+type CheckSetting = NonNullable<Settings['verify']>[number];
+
+/** The command of a check of the config. */
+export function commandOf(check: CheckSetting): string {
+  return typeof check === 'string' ? check : check.command;
 }
 
 /** Throws `usage` for a name that an agent would take for an option. */

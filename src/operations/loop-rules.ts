@@ -15,6 +15,8 @@ export interface LoopRules {
   settings?(values: Config['values']): Partial<SessionSettings>;
   /** Throws where a choice does not apply to the session. */
   refuseChoices?(operations: Operations, session: Session, asked: SessionChoices): Promise<void>;
+  /** A person has decided about changed checks; in the transaction of that decision. */
+  decideChecks?(db: Db, session: Session, verdict: 'accepted' | 'rejected'): Promise<void>;
   /** What a resume changes of its own rows; `null`: nothing. */
   changeOnResume?(operations: Operations, resume: LoopResume): Promise<LoopChange | null>;
 }

@@ -127,7 +127,7 @@ const TOLD_SETTINGS = [
     'patienceMs',
     'limitsWait',
   ] as const),
-  ...(['environmentPass', 'sandbox', 'prices'] as const),
+  ...(['environmentPass', 'sandbox', 'prices', 'referee'] as const),
 ];
 
 function differences({

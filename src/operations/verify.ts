@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import type { VerificationRecord } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
 import { ensureCheckout } from '../engine/workspace/checkout.ts';
-import { detectSetup } from '../engine/workspace/setup-once.ts';
 import { seedSubmodules } from '../git/submodules.ts';
 import { evidenceTree } from '../git/tree.ts';
 import { removeWorktree } from '../git/worktree.ts';
@@ -11,6 +10,7 @@ import { isSameFor, newsOf, workflowEvidence } from '../loops/workflow/operation
 import type { Unresolved } from '../loops/workflow/unresolved.ts';
 import { agentEnvironment } from '../process/environment.ts';
 import { runChecks } from '../project/run-checks.ts';
+import { detectSetup } from '../project/setup.ts';
 import { getControl, getSession, type Session } from '../store/sessions.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';
 import type { Operations } from './context.ts';

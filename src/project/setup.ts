@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isNothing, readWithin } from '../files/regular-file.ts';
+import { readWorktree } from './detect/worktree.ts';
+import { detectInstalls } from './detect.ts';
 
 const LOCKFILES = [
   '.gitmodules',
@@ -20,7 +22,7 @@ const LOCKFILES = [
 ] as const;
 
 /** Asked before every run: a dozen questions through Node's threads would take ten times as long. */
-export function lockfilesIn(worktree: string): string[] {
+function lockfilesIn(worktree: string): string[] {
   return LOCKFILES.filter((name) => existsSync(join(worktree, name)));
 }
 
@@ -37,4 +39,24 @@ async function contentOf(worktree: string, name: string): Promise<Uint8Array> {
     if (isNothing(error)) return new Uint8Array();
     throw error;
   });
+}
+
+/** Differs where setup would do something else; `null`: there is nothing to do. */
+export async function setupMark({
+  commands,
+  cwd,
+}: {
+  /** `null`: told by the lockfiles. */
+  commands: readonly string[] | null;
+  cwd: string;
+}): Promise<string | null> {
+  const given = commands ?? [];
+  if (given.length === 0 && (commands !== null || lockfilesIn(cwd).length === 0)) return null;
+  return setupFingerprint(cwd, given);
+}
+
+/** What the lockfiles in a worktree's root call for. */
+export async function detectSetup(worktree: string): Promise<string[]> {
+  if (lockfilesIn(worktree).length === 0) return [];
+  return detectInstalls(await readWorktree(worktree, { maxDepth: 0 }));
 }

@@ -75,6 +75,7 @@ export async function listStopped(
 
 const COLUMNS = [
   'id',
+  'trust',
   'kind',
   'project_name',
   'project_path',

@@ -1,6 +1,8 @@
 /** The tables as rows. Names of public columns are part of the protocol; machinery lives in `session_controls`. */
 import type { ColumnType, Generated } from 'kysely';
+import type { Trust } from '../domain/check-words.ts';
 import type { FailureClass } from '../domain/failures.ts';
+import type { Judgement } from '../domain/judgement.ts';
 import type { IterationOutcome, IterationStatus, SessionStatus, StopReason } from '../domain/status.ts';
 import type { PacksTable, TurnsTable } from './texts-schema.ts';
 
@@ -42,6 +44,8 @@ export interface SessionsTable {
   running_ms: number;
   total_commits: number;
   total_tokens_used: number;
+  /** How far what it has done so far can be relied on; `null`: it has claimed nothing yet. */
+  trust: Trust | null;
   stop_reason: StopReason | null;
   blocked_reason: string | null;
   resume_at: string | null;
@@ -187,6 +191,25 @@ export interface VerificationsTable {
   commit_hash: string | null;
   environment: string;
   at: string;
+  /** What the record tells beyond its columns. */
+  detail: JsonOrNull;
+}
+
+export interface CheckRunsTable {
+  session_id: string;
+  run_key: string;
+  run: Json;
+  created_at: string;
+}
+
+export interface JudgementsTable {
+  session_id: string;
+  iteration_number: number;
+  attempt: number;
+  verdict: Judgement['verdict'];
+  judgement: Json;
+  decided_by: string | null;
+  decided_at: string | null;
 }
 
 export interface IdempotencyKeysTable {
@@ -228,6 +251,8 @@ export interface NotesTable {
 
 export interface Schema {
   agent_breakers: AgentBreakersTable;
+  check_runs: CheckRunsTable;
+  judgements: JudgementsTable;
   notes: NotesTable;
   daemons: DaemonsTable;
   pulse_sessions: SessionsTable;

@@ -1,6 +1,8 @@
 /** What a session was told to do and how, beside its columns; stored as JSON with its machinery. */
 import type { Prices, SandboxWish } from '../domain/attempt.ts';
+import type { CheckPolicy } from '../domain/check-words.ts';
 import type { CommanderTarget } from '../domain/commander.ts';
+import type { RefereeSettings } from '../domain/judgement.ts';
 
 /** Choices of a session that no public column holds. */
 export interface SessionSettings {
@@ -12,6 +14,8 @@ export interface SessionSettings {
   /** Takes over an attempt whose agent has reached its usage limit. */
   fallbackAgent?: string | null;
   environmentPass: string[];
+  /** How claims are judged; absent: in the default way. */
+  referee?: RefereeSettings;
   /** What of the machine the runs can see; `null` or absent: all that the user can. */
   sandbox?: SandboxWish | null;
   /** Which model the agent is asked for; `null` or absent: its own choice. */
@@ -46,4 +50,7 @@ export interface SessionChoices {
   idleTimeoutMs?: number;
   sandbox?: 'off' | 'auto' | 'on';
   contextStrategy?: 'none' | 'prefetch' | 'mcp' | 'hybrid';
+  checks?: CheckPolicy;
+  /** The checks do not run on the base first. */
+  noBase?: boolean;
 }

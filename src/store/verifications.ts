@@ -1,6 +1,6 @@
 import type { VerificationRecord } from '../domain/attempt.ts';
 import { readPackedTexts } from './packs.ts';
-import type { Db } from './store.ts';
+import { type Db, fromJson, toJson } from './store.ts';
 
 export interface VerificationKey {
   sessionId: string;
@@ -35,6 +35,7 @@ export async function insertVerifications(
         commit_hash: record.commit,
         environment: record.environment,
         at: record.at,
+        detail: detailOf(record),
       })),
     )
     .onConflict((conflict) => conflict.column('id').doNothing())
@@ -75,7 +76,20 @@ export async function listVerifications(
     commit: row.commit_hash,
     environment: row.environment,
     at: row.at,
+    ...(row.detail === null ? {} : fromJson<RecordDetail>(row.detail)),
   }));
+}
+
+/** What a record may have beyond its columns. */
+type RecordDetail = Pick<VerificationRecord, 'tests' | 'isFlaky' | 'isReused'>;
+
+function detailOf({ tests, isFlaky, isReused }: VerificationRecord): string | null {
+  const detail: RecordDetail = {
+    ...(tests ? { tests } : {}),
+    ...(isFlaky ? { isFlaky } : {}),
+    ...(isReused ? { isReused } : {}),
+  };
+  return Object.keys(detail).length === 0 ? null : toJson(detail);
 }
 
 async function packedTails(db: Db, sessionId: string, iteration?: number): Promise<Record<string, string>> {

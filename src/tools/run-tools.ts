@@ -4,6 +4,12 @@ import { SIGNALS, type ToolSignal } from '../domain/attempt.ts';
 import { MOST_REPORTED_TOKENS, MOST_REPORTED_USD } from '../domain/bounds.ts';
 import { defineTool, type Tool } from './contract.ts';
 
+/** Also of the tools by which a pulse says that it is done. */
+export const checksChangedInput = z
+  .array(z.object({ path: z.string().min(1).max(4096), reason: z.string().min(1).max(10_000) }))
+  .max(1000)
+  .describe('Tests or settings of checks that had to change, each with the reason. A person decides.');
+
 const signalInput = z.object({
   signal: z
     .string()
@@ -11,6 +17,7 @@ const signalInput = z.object({
     .transform((text) => text.trim().toUpperCase())
     .pipe(z.enum(SIGNALS)),
   reason: z.string().max(10_000).optional().describe('What a person must decide, when BLOCKED.'),
+  checksChanged: checksChangedInput.optional(),
 });
 
 const tokens = z.number().int().nonnegative().max(MOST_REPORTED_TOKENS);
@@ -30,8 +37,8 @@ export function pulseSignalTool(onSignal: (signal: ToolSignal) => void): Tool {
     description:
       'End this iteration with CONTINUE, COMPLETE or BLOCKED (with a reason). The last call counts.',
     input: signalInput,
-    call({ signal, reason }) {
-      onSignal({ signal, reason: reason?.trim() || null });
+    call({ signal, reason, checksChanged }) {
+      onSignal({ signal, reason: reason?.trim() || null, ...(checksChanged ? { checksChanged } : {}) });
       return { ok: true, output: `Signal ${signal} noted. Finish your message and stop.` };
     },
   });

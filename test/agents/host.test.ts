@@ -63,7 +63,7 @@ async function run(adapter: AgentAdapter, { idleMs = null, hardMs = 5_000, ...sp
     environment: env,
     binDirectory: '/nowhere',
     redactor: createRedactor([]),
-    sandboxes: { plan: async () => null, gitIn: async () => git },
+    sandboxes: { plan: async () => null, gitIn: async () => git, gitInRoom: async () => git },
     works: fakeLoops().works,
   });
   const spent: { tokens: number }[] = [];

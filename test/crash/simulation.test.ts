@@ -10,10 +10,13 @@ import { draw, IS_WHOLE, seedsOf, sweep } from '../lanes/lane.ts';
 import { passedInReview } from './kill-review.ts';
 import { pointsOf } from './loop-suite.ts';
 
-/** Works for `count` iterations; the last but one is rejected once, so that verification has its say. */
+/** Works for `count` iterations; the last but one is rejected once, and the last one has changed a check that still holds. */
 function scriptOf(count: number): AgentScript {
   const finalMessage = 'All of it.\n<signal>COMPLETE</signal>';
-  return (iteration) => (iteration >= count - 1 ? { finalMessage, verifies: iteration === count } : {});
+  return (iteration) => {
+    if (iteration < count - 1) return {};
+    return iteration === count ? { finalMessage, oldChecks: 'hold' } : { finalMessage, verifies: false };
+  };
 }
 
 async function run(count: number, fates: ReadonlyMap<number, Fate>, isFleet = false) {

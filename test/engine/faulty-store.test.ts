@@ -15,6 +15,7 @@ import { getSession } from '../../src/store/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
 import { admit } from '../fakes/admit.ts';
 import { fakeLoops } from '../fakes/loops.ts';
+import { createFakeReferee } from '../fakes/referee.ts';
 import { createFakeAgents, createFakeWorkspace, createWorld } from '../fakes/world.ts';
 import { makeFolder } from '../git/fixture.ts';
 
@@ -54,6 +55,7 @@ async function makeEngine({
   const engine: Engine = {
     store: failing(store, faults, forgets),
     workspace: createFakeWorkspace(access),
+    referee: createFakeReferee(access),
     agents: createFakeAgents(access),
     bell,
     clock: systemClock,

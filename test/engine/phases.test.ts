@@ -21,6 +21,7 @@ describe('what goes on in an iteration', () => {
     const told = (await scene.events(session)).filter(({ type }) => type === 'iteration.progress');
     expect(told.map(({ data }) => data)).toEqual([
       { phase: 'setup', command: 'sleep 1.4; true' },
+      { phase: 'base', command: 'sleep 1.3; true' },
       { phase: 'agent' },
       { phase: 'verifying', command: 'sleep 1.3; true' },
     ]);

@@ -2,10 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import type { BaselineIssue } from '../../src/loops/workflow/model.ts';
 import { createPulseProtocol } from '../../src/loops/workflow/pulse-protocol.ts';
-import type { CheckResult, PulseWorktree } from '../../src/loops/workflow/pulse-worktree.ts';
+import type { CheckResult, JudgedChecks, PulseWorktree } from '../../src/loops/workflow/pulse-worktree.ts';
 import type { PulseWork, WorkflowRun } from '../../src/loops/workflow/work-data.ts';
 import type { ToolReply } from '../../src/tools/contract.ts';
 import { heldAttempt } from '../agents/held-attempt.ts';
+import { ACCEPTED } from '../fakes/referee.ts';
 import { SPEC } from '../store/rows.ts';
 
 const TYPES = 'tsc --noEmit';
@@ -28,7 +29,6 @@ interface Options {
   news?: () => string | null;
   message?: (given: string) => string;
   /** What changed while it was checked. */
-  moved?: string[];
   answerWithinMs?: number;
   isReady?: Promise<void>;
 }
@@ -42,7 +42,6 @@ function judged({
   baseline = [KNOWN],
   news = () => null,
   message,
-  moved = [],
   answerWithinMs,
   isReady,
 }: Options = {}) {
@@ -65,12 +64,14 @@ function judged({
       work: staged,
       message: message?.(given.message) ?? given.message,
     }),
-    changedSince: async () => moved,
-    async runChecks(): Promise<CheckResult[]> {
+    async runChecks(): Promise<JudgedChecks> {
       await isReady;
       const found = news();
       const record = { command: TYPES } as CheckResult['record'];
-      return [{ record, newIssues: found === null ? [] : [found], beyond: found === null ? [] : [KNOWN] }];
+      const results: CheckResult[] = [
+        { record, newIssues: found === null ? [] : [found], beyond: found === null ? [] : [KNOWN] },
+      ];
+      return { results, judgement: ACCEPTED };
     },
   } as unknown as PulseWorktree;
   let rejections = 0;

@@ -107,14 +107,15 @@ describe('a person who', () => {
     const { root, sh } = scene;
     const runs = join(scene.folder, 'runs');
     const script = `echo run >> ${runs}; echo x > f; ${COMPLETE}`;
-    const { session, running, up, go } = await gated(scene, script, ['ls >> $PWD/../seen; test -e f']);
+    const seen = join(scene.folder, 'seen');
+    const { session, running, up, go } = await gated(scene, script, [`ls >> ${seen}; test -e f`]);
     await up(1);
     commitOn(scene, session.branch_name, { 'theirs.txt': 't' });
     go(1);
     expect(await running).toMatchObject({ status: 'complete', total_commits: 1, current_iteration: 1 });
     expect(readFileSync(runs, 'utf8')).toBe('run\n');
-    const seen = readFileSync(join(session.worktree_path, '../seen'), 'utf8');
-    expect(seen).toBe('a.txt\nf\na.txt\nf\ntheirs.txt\n');
+    // On the base, on the claim, and on the claim on top of theirs.
+    expect(readFileSync(seen, 'utf8')).toBe('a.txt\na.txt\nf\na.txt\nf\ntheirs.txt\n');
     expect(sh(root, 'ls-tree', '--name-only', session.branch_name)).toBe('a.txt\nf\ntheirs.txt');
     expect((await scene.pulse.verify(session.id)).verdict).toBe('fresh');
   });

@@ -12,6 +12,7 @@ import { createGoalLoop } from '../../src/loops/goal/index.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import { getSession } from '../../src/store/sessions.ts';
 import { admit } from '../fakes/admit.ts';
+import { createFakeReferee } from '../fakes/referee.ts';
 import { createFakeWorkspace, createWorld } from '../fakes/world.ts';
 import { runReport } from '../store/rows.ts';
 
@@ -30,6 +31,7 @@ async function ringing(meanwhile: (engine: Engine, id: string, signal: AbortSign
   const engine: Engine = {
     store,
     workspace: createFakeWorkspace(access),
+    referee: createFakeReferee(access),
     agents: {
       canBeAsked: () => false,
       async run(_, __, signal) {

@@ -43,7 +43,6 @@ export function createFakePulses({ world, gate }: WorldAccess): PulseWorktree {
     stage: () => Promise.reject(new Error('the scripted agent is not judged')),
     runHooks: () => Promise.reject(new Error('the scripted agent is not judged')),
     runChecks: () => Promise.reject(new Error('the scripted agent is not judged')),
-    changedSince: () => Promise.reject(new Error('the scripted agent is not judged')),
   };
 }
 

@@ -17,6 +17,7 @@ import { admit } from './admit.ts';
 import { createFakeCommanders } from './commander-world.ts';
 import { fakeLoops } from './loops.ts';
 import { admitWorkflow, createFakePulses } from './pulse-world.ts';
+import { createFakeReferee } from './referee.ts';
 import { admitResearch, createFakeMeasurer } from './research-world.ts';
 import { type Absence, createUnsteadyStore } from './unsteady-store.ts';
 import { createVirtualTime } from './virtual-time.ts';
@@ -211,6 +212,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
     const engine: Engine = {
       store: ownStore,
       workspace: createFakeWorkspace(access),
+      referee: createFakeReferee(access),
       agents: createFakeAgents(access),
       bell: createSimBell(bells, { clock, fate: options.bell ?? (() => 'ring'), isDead: () => isDead }),
       clock,

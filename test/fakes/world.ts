@@ -1,5 +1,5 @@
 /** A small model of git, worktrees and processes: enough to tell whether work was lost, doubled or mixed up. */
-import type { RunReport, VerificationRecord } from '../../src/domain/attempt.ts';
+import type { RunReport } from '../../src/domain/attempt.ts';
 import { PulseError } from '../../src/domain/errors.ts';
 import type { AgentHost, HeldAttempt, UnitCommit, Workspace } from '../../src/engine/ports.ts';
 import type { HeadMoved } from '../../src/git/session-head.ts';
@@ -35,6 +35,8 @@ export interface World {
   refs: Map<string, string>;
   worktrees: Map<string, Worktree>;
   agents: Set<RunningAgent>;
+  /** Who was in the room of a session last, by host. */
+  rooms: Map<string, { runId: string; isAlive: boolean }>;
   /** What must never be seen. */
   violations: string[];
   /** Iterations whose agent ran to its end, in order. */
@@ -57,6 +59,7 @@ export function createWorld(): World {
     refs: new Map(),
     worktrees: new Map(),
     agents: new Set(),
+    rooms: new Map(),
     violations: [],
     finishedRuns: [],
     nudges: [],
@@ -84,9 +87,14 @@ export type AgentScript = (
   unit?: string | null,
   /** Since the simulation began. */
   elapsedMs?: number,
-) => Partial<RunReport> & { verifies?: boolean; person?: 'commits' | 'conflicts' };
+) => Partial<RunReport> & {
+  verifies?: boolean;
+  /** It changed the checks: the old ones hold all the same, they do not, or it says that they cannot. */
+  oldChecks?: 'hold' | 'fail' | 'declared';
+  person?: 'commits' | 'conflicts';
+};
 
-export function createFakeWorkspace({ world, gate, host, script }: WorldAccess): Workspace {
+export function createFakeWorkspace({ world, gate, host }: WorldAccess): Workspace {
   const at = (attempt: HeldAttempt) => `${host}:${attempt.spec.worktreePath}`;
   return {
     async createBranch(session) {
@@ -169,11 +177,6 @@ export function createFakeWorkspace({ world, gate, host, script }: WorldAccess):
     },
     async unpublish({ task }, commit) {
       if (world.refs.get(`attempt/${task.id}`) === commit) world.refs.delete(`attempt/${task.id}`);
-    },
-    async verify(attempt, unit) {
-      await gate('verify');
-      const passed = script(attempt.iteration, attempt.task.attempt, attempt.spec.unit).verifies ?? true;
-      return [record(passed, unit)];
     },
     async restore(attempt, { commit }) {
       await gate('restore');
@@ -285,6 +288,7 @@ export function createFakeAgents({ world, gate, host, sleep, nowMs, script }: Wo
       await sleep(5_000, signal);
       const {
         verifies: _,
+        oldChecks: __,
         person,
         ...scripted
       } = script(attempt.iteration, attempt.task.attempt, attempt.spec.unit, nowMs() - beganMs);
@@ -345,20 +349,4 @@ function contentOf(world: World, sha: string): string {
 
 function endAgents(world: World, worktree: string): void {
   for (const agent of world.agents) if (agent.worktree === worktree) agent.isAlive = false;
-}
-
-function record(passed: boolean, { commit, tree }: UnitCommit): VerificationRecord {
-  return {
-    command: 'check',
-    cwd: '/',
-    exit: passed ? 0 : 1,
-    passed,
-    durationMs: 1,
-    outputHash: '',
-    outputTail: '',
-    tree,
-    commit,
-    environment: '',
-    at: '2026-01-01T00:00:00.000Z',
-  };
 }

@@ -180,6 +180,11 @@ describe('decide, for every state', () => {
         const step = decide(given);
         if (stopOf(step)?.status !== 'complete') return;
         const reported = given.live?.task.result;
+        // A person has accepted what the last iteration claimed.
+        if (step.do === 'end') {
+          expect(given.recent[0]?.outcome).toBe('completed');
+          return;
+        }
         expect(step.do).toBe('settle');
         expect(reported?.verification.every((record) => record.passed)).toBe(true);
         expect(reported?.run?.failure).toBeNull();

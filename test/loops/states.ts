@@ -120,6 +120,7 @@ const SESSION: Session = {
   branch_name: 'pulse/goal-0001',
   branch_lags_at: null,
   branch_of: null,
+  trust: null,
   base_branch: 'main',
   base_sha: 'base',
   worktree_path: '/worktree',

@@ -166,7 +166,7 @@ export async function runAlone(
     environment: scene.environment,
     binDirectory: scene.folder,
     redactor: createRedactor([]),
-    sandboxes: { plan: async () => null, gitIn: async () => scene.git },
+    sandboxes: { plan: async () => null, gitIn: async () => scene.git, gitInRoom: async () => scene.git },
     works: fakeLoops().works,
   });
   const attempt = heldAttempt({ agent: name, worktreePath: scene.root, startSha: scene.head, ...spec });

@@ -3,10 +3,9 @@ import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { detectSetup } from '../../src/engine/workspace/setup-once.ts';
 import { readWorktree } from '../../src/project/detect/worktree.ts';
 import { detectPreflight } from '../../src/project/detect.ts';
-import { setupFingerprint } from '../../src/project/setup.ts';
+import { detectSetup, setupFingerprint } from '../../src/project/setup.ts';
 import { write } from '../git/fixture.ts';
 
 describe('the setup of a worktree', () => {

@@ -13,6 +13,9 @@ const SETTINGS: Record<SettingName, string> = {
   command: 'the shell command that is the agent',
   model: 'which model the agent is asked to use',
   verify: 'what must pass before "done" is believed',
+  checks: 'what is protected of the checks, and what happens when it changes',
+  known: 'whether what failed on the base must pass',
+  baseWait: 'how long the agent waits for the checks of the base',
   setup: 'what prepares a worktree',
   maxIterations: 'iterations at most',
   budgetUsd: 'cost at most',
@@ -42,7 +45,13 @@ const TRUST_WORDS = {
   untrusted: 'not trusted: no session starts with it. Read it, then: pulse trust',
   unneeded: 'not needed: it sets limits alone',
 } as const;
-const DURATIONS: readonly SettingName[] = ['timeLimit', 'iterationTimeout', 'idleTimeout', 'patience'];
+const DURATIONS: readonly SettingName[] = [
+  'timeLimit',
+  'iterationTimeout',
+  'idleTimeout',
+  'patience',
+  'baseWait',
+];
 
 export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
   const names = Object.keys(SETTINGS) as SettingName[];

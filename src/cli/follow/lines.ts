@@ -48,6 +48,14 @@ export function eventLines(event: PulseEvent, progress: Progress, { style, colum
       return [style.yellow(shorten(`! ${budgetText(data)}`, columns))];
     case 'note.added':
       return [style.dim(shorten(`▸ note: ${sanitizeLine(String(data.text ?? ''))}`, columns))];
+    case 'checks.accepted':
+      return [style.dim(shorten('▸ the changed checks are accepted', columns))];
+    case 'checks.rejected':
+      return [
+        style.dim(
+          shorten(`▸ the changed checks are rejected: ${sanitizeLine(String(data.text ?? ''))}`, columns),
+        ),
+      ];
     case 'session.resumed': {
       const answer = typeof data.answer === 'string' ? `, answer: ${sanitizeLine(data.answer)}` : '';
       return [style.dim(shorten(`▸ resumed${answer}${changesText(data)}`, columns))];

@@ -92,6 +92,7 @@ const STOP_SENTENCES: Partial<Record<string, string>> = {
   budget_time: 'the running time limit is reached',
   stagnation: 'nothing new came of the last iterations',
   verification_failed: 'the verification failed three times in a row',
+  checks_changed: 'the checks were changed: look at them, then accept or reject',
   unresolved_issues: 'a pulse is done with issues left: look at it, then go on',
   extension_requested: 'a pulse asks for another run',
   approval_required: 'it waits for you',

@@ -1,5 +1,5 @@
 /** One attempt, executed whole by one daemon: worktree, agent, commit, verification, report. */
-import type { AttemptResult, RunReport, VerificationRecord } from '../../domain/attempt.ts';
+import type { AttemptResult, AttemptSpec, RunReport, VerificationRecord } from '../../domain/attempt.ts';
 import { isPulseError } from '../../domain/errors.ts';
 import { signalOfRun } from '../../domain/signals.ts';
 import { tellingLines } from '../../domain/telling-lines.ts';
@@ -64,13 +64,17 @@ async function executeOrdinary(course: AttemptCourse, control: AbortController):
   const { kind } = engine.loops.works.of(attempt.spec);
   let result = course.recorded;
   if (!result) {
-    const setupFailure = await course.setUp();
-    const run = setupFailure ? null : await course.runAgent();
+    const setUpFailure = await course.setUp();
+    const base = setUpFailure ? NO_BASE : await readBaseFirst(course);
+    const failure = setUpFailure ?? base.failure;
+    const run = failure ? null : await course.runAgent();
+    // The checks of the base may have taken longer than the agent.
+    const setupFailure = failure ?? (await base.rest);
     if (signal.aborted) {
       await recordNotices(engine, attempt, await engine.workspace.saveLeftovers(attempt));
       return 'interrupted';
     }
-    result = run ?? course.emptyResult(setupFailure);
+    result = { ...(run ?? course.emptyResult(setupFailure)), setupFailure };
   }
   if (kind.keepsNothing) return course.report(result);
   result = await orCrashed(engine, attempt, result);
@@ -87,7 +91,7 @@ async function executeOrdinary(course: AttemptCourse, control: AbortController):
   const examined =
     kept?.commit && kind.examine ? await kind.examine(course, { unit: kept, run: result.run }) : {};
   if (examined === null) return 'interrupted';
-  const verification = kept ? await verifyIfAsked(engine, attempt, { result, unit: kept, signal }) : [];
+  const judged = kept ? await judgeIfAsked(engine, attempt, { result, unit: kept, signal }) : NOT_JUDGED;
   if (signal.aborted) return 'interrupted';
   return course.report({
     ...result,
@@ -96,7 +100,7 @@ async function executeOrdinary(course: AttemptCourse, control: AbortController):
     tree: kept?.tree ?? null,
     files: kept?.files ?? [],
     ...(kept?.leftOut?.length ? { leftOut: kept.leftOut } : {}),
-    verification,
+    ...judged,
   });
 }
 
@@ -212,19 +216,65 @@ async function keepWork(
   return unit;
 }
 
-async function verifyIfAsked(
-  { trace, workspace }: Engine,
+interface BaseFirst {
+  failure: VerificationRecord | null;
+  /** Where the agent did not wait for all of it. */
+  rest: Promise<VerificationRecord | null> | null;
+}
+
+const NO_BASE: BaseFirst = { failure: null, rest: null };
+
+/** What the checks say before anything is changed. The agent waits for it, but not for ever. */
+async function readBaseFirst({ engine, attempt, signal }: AttemptCourse): Promise<BaseFirst> {
+  const { trace, referee, clock } = engine;
+  const { spec, iteration, task } = attempt;
+  if (!isJudged(spec)) return NO_BASE;
+  // Later, an agent has been there: then nobody knows what of it setup has made.
+  const isUntouched = iteration === 1 && task.token === 1;
+  const source = isUntouched ? spec.worktreePath : null;
+  const reading = act(trace, 'read_base', { perform: () => referee.readBase(attempt, { source, signal }) });
+  const isWaiting = new AbortController();
+  const waited = clock
+    .sleep(spec.referee?.baseWaitMs ?? BASE_WAIT_MS, isWaiting.signal)
+    .then(() => 'waited' as const);
+  const first = await Promise.race([reading, waited]);
+  if (first !== 'waited') {
+    isWaiting.abort();
+    return { failure: first, rest: null };
+  }
+  // It is awaited after the agent's run, which may fail before.
+  reading.catch(() => undefined);
+  return { failure: null, rest: reading };
+}
+
+const BASE_WAIT_MS = 60_000;
+
+function isJudged({ verify, verifyOn }: AttemptSpec): boolean {
+  return verify.length > 0 && verifyOn !== 'never';
+}
+
+type Judged = Pick<AttemptResult, 'verification' | 'judgement'>;
+const NOT_JUDGED: Judged = { verification: [] };
+
+async function judgeIfAsked(
+  { trace, referee }: Engine,
   attempt: HeldAttempt,
   { result, unit, signal }: { result: AttemptResult; unit: UnitCommit; signal: AbortSignal },
-): Promise<VerificationRecord[]> {
-  const { verify, verifyOn } = attempt.spec;
+): Promise<Judged> {
   const { run } = result;
-  if (run?.checks) return run.checks;
-  if (verify.length === 0 || verifyOn === 'never' || !run || run.failure || run.stopped) return [];
-  if (verifyOn === 'complete') {
-    if (signalOfRun(run).signal !== 'COMPLETE') return [];
-  }
-  return act(trace, 'verify', { perform: () => workspace.verify(attempt, unit, signal) });
+  const { spec } = attempt;
+  if (run?.checks) return { verification: run.checks };
+  if (!isJudged(spec) || !run || run.failure || run.stopped) return NOT_JUDGED;
+  const said = signalOfRun(run);
+  if (spec.verifyOn === 'complete' && said.signal !== 'COMPLETE') return NOT_JUDGED;
+  const claim = { tree: unit.tree, commit: unit.commit ?? spec.startSha, declared: said.checksChanged };
+  const examined = await act(trace, 'verify', { perform: () => referee.examine(attempt, claim, signal) });
+  if (!examined.needsReplay || signal.aborted)
+    return { verification: examined.records, judgement: examined.judgement };
+  const { records, judgement } = await act(trace, 'replay', {
+    perform: () => referee.replay(attempt, examined, signal),
+  });
+  return { verification: records, judgement };
 }
 
 async function report({ store, trace, workspace }: Engine, attempt: HeldAttempt, result: AttemptResult) {

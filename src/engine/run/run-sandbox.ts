@@ -1,7 +1,7 @@
 /** The sandbox of an attempt: what of this machine its agent, its checks and its tools can see (docs/security.md). */
 import { mkdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { AgentAdapter } from '../../agents/contract.ts';
 import type { AttemptSpec } from '../../domain/attempt.ts';
 import type { Git, GitPlace } from '../../git/exec.ts';
@@ -12,6 +12,7 @@ import { agentEnvironment } from '../../process/environment.ts';
 import { holds, installations } from '../../process/installation.ts';
 import type { Sandbox } from '../../process/sandbox.ts';
 import { sandboxState } from '../../process/sandbox-state.ts';
+import type { RoomFolders } from '../../referee/room/room-git.ts';
 import { encloseGit } from './enclosed-git.ts';
 
 export interface SandboxRequest {
@@ -24,6 +25,8 @@ export interface SandboxRequest {
   programs?: readonly string[];
   /** Folders of the run's own. */
   folders?: readonly string[];
+  /** A clean room is no worktree of the repository: it has a repository of its own, which borrows these objects. */
+  room?: { folders: RoomFolders; objects: readonly string[] };
 }
 
 export interface Sandboxes {
@@ -34,6 +37,14 @@ export interface Sandboxes {
    * filters and nested repositories that it meets there are the agent's to choose.
    */
   gitIn(request: Pick<SandboxRequest, 'spec' | 'cwd'> & { signal?: AbortSignal }): Promise<Git>;
+  /** The same for a clean room, whose repository is out of a run's sight. */
+  gitInRoom(
+    request: Pick<SandboxRequest, 'spec'> & {
+      room: NonNullable<SandboxRequest['room']>;
+      place: GitPlace;
+      signal?: AbortSignal;
+    },
+  ): Promise<Git>;
 }
 
 export interface SandboxesOptions {
@@ -51,14 +62,15 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
   const home = environment.HOME || homedir();
 
   const sandboxes: Sandboxes = {
-    async plan({ spec, cwd = spec.worktreePath, adapter, programs = [], folders = [] }) {
+    async plan({ spec, room, cwd = room?.folders.tree ?? spec.worktreePath, ...more }) {
+      const { adapter, programs = [], folders = [] } = more;
       if (!spec.sandbox) return null;
       const state = await sandboxState(environment.PATH);
       // One that must be there and cannot is told by the process that does not start.
       if (!state.works && spec.sandbox.mode !== 'on') return null;
       const { read = [], write = [] } = spec.sandbox ?? {};
-      const checkout = await placeOf({ root: spec.projectPath, worktree: cwd });
-      const shared = await gitSandboxPaths(checkout);
+      const checkout = room ? null : await placeOf({ root: spec.projectPath, worktree: cwd });
+      const shared = checkout ? await gitSandboxPaths(checkout) : roomPaths(room!);
       const place = { home, environment, worktree: spec.worktreePath, command: spec.command };
       const own = adapter?.sandboxPaths?.(place) ?? { read: [], write: [] };
       const asked = [...own.write, ...write].map((path) => madeFolder(fromHome(path, home)));
@@ -78,11 +90,13 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
         shown: shared.shown,
         copy: seen.filter(isFile),
         isolation: state.works ? state.isolation : undefined,
-        meanwhile: () => keepBringing(checkout),
-        async afterwards() {
-          await bringObjects(checkout);
-          await removePlantedHooks(git, cwd);
-        },
+        ...(checkout && {
+          meanwhile: () => keepBringing(checkout),
+          async afterwards() {
+            await bringObjects(checkout);
+            await removePlantedHooks(git, cwd);
+          },
+        }),
       };
     },
 
@@ -102,8 +116,23 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
         enclosure: { ...encloseGit({ sandbox: shown, env }), afterwards: () => bringObjects(place) },
       });
     },
+
+    async gitInRoom({ spec, room, place, signal }) {
+      const sandbox = await sandboxes.plan({ spec, room });
+      if (sandbox === null) return git.bind({ signal, place });
+      const env = agentEnvironment({ base: environment, own: [], pass: spec.environmentPass, add: {} });
+      const lfs = join(dirname(room.objects[0]!), 'lfs');
+      const shown = { ...sandbox, write: [...sandbox.write, place.gitDir, lfs] };
+      return git.bind({ signal, place, enclosure: encloseGit({ sandbox: shown, env }) });
+    },
   };
   return sandboxes;
+}
+
+/** What commands in a room see of it: not Pulse's own repository of it, nor what puts it back. */
+function roomPaths({ folders, objects }: NonNullable<SandboxRequest['room']>) {
+  const { tree, tmp, cache, state, git } = folders;
+  return { write: [tree, tmp, cache, state], read: [...objects, join(git, 'objects')], shown: [] };
 }
 
 const BRINGING_MS = 200;

@@ -118,8 +118,8 @@ export function createRunState(
     logFile: (env) => (seen.session === null ? null : adapter.logFile!(seen.session, env)),
     seenAlive,
     awaitAnswer: () => stops.active(1),
-    signalled({ signal, reason }) {
-      seen.toolSignal = { signal, reason: reason && redactText(reason) };
+    signalled({ reason, ...said }) {
+      seen.toolSignal = { ...said, reason: reason && redactText(reason) };
     },
     reported: (usage) => spend(() => meter.report(usage)),
     refused(call) {

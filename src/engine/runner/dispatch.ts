@@ -1,6 +1,7 @@
 import type { AttemptSpec } from '../../domain/attempt.ts';
 import type { IdSource } from '../../domain/ids.ts';
 import { newIterationId, newTaskId } from '../../domain/ids.ts';
+import { DEFAULT_REFEREE } from '../../domain/judgement.ts';
 import { recoveryRef } from '../../git/refs.ts';
 import { appendEvents } from '../../store/events.ts';
 import { insertTask } from '../../store/inbox.ts';
@@ -139,6 +140,9 @@ export function attemptSpec(
     verifyOn: 'complete',
     verify: session.verify,
     setup: session.setup,
+    referee: control.settings.referee ?? DEFAULT_REFEREE,
+    baseSha: session.base_sha,
+    window: control.window_from,
     role: 'worker',
     tools: ['pulse_signal', 'report_usage', ...(session.agent === 'native' ? WORK_TOOLS : [])],
     identity: control.settings.identity,
@@ -166,6 +170,7 @@ export function specNow(
     model: settings.model ?? null,
     prices: settings.prices ?? {},
     ...(spec.verifyOn === 'complete' ? { verify: session.verify, setup: session.setup } : {}),
+    ...(settings.referee ? { referee: settings.referee } : {}),
     environmentPass: settings.environmentPass,
     sandbox: settings.sandbox ?? null,
     limits: runLimits(session),

@@ -202,6 +202,7 @@ async function leave(
       if (session.branch_lags_at !== null) await bringBranch(engine, session);
       const notices = (await hooks?.close?.(session)) ?? [];
       notices.push(...(await workspace.close(session, { last, endedOf })));
+      await engine.referee.close(session.id);
       if (notices.length > 0)
         await store.tx('tell', (db) => appendEvents(db, session.id, notices, { token }), {
           session: session.id,

@@ -1,6 +1,7 @@
 import type { AttemptResult, Usage, VerificationRecord } from '../../domain/attempt.ts';
 import { addTokens } from '../../domain/bounds.ts';
 import { breakerKey } from '../../domain/breaker.ts';
+import type { Trust } from '../../domain/check-words.ts';
 import type { NewEvent } from '../../domain/events.ts';
 import { isServiceFailure } from '../../domain/failures.ts';
 import type { IdSource } from '../../domain/ids.ts';
@@ -10,6 +11,7 @@ import { closeBreaker, recordServiceFailure } from '../../store/breakers.ts';
 import { appendEvents, referToOutput } from '../../store/events.ts';
 import { closeTask } from '../../store/inbox.ts';
 import { moveIteration } from '../../store/iterations.ts';
+import { insertJudgement } from '../../store/judgements.ts';
 import { reopenNotes } from '../../store/notes.ts';
 import {
   assertStatus,
@@ -95,6 +97,11 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     { sessionId: session.id, iteration: iteration.iteration_number, attempt: iteration.attempt },
     result.verification,
   );
+  const judgement = verdict.judgement ?? result.judgement;
+  if (judgement) {
+    const claim = { sessionId: session.id, iteration: number, attempt: iteration.attempt };
+    await insertJudgement(db, claim, judgement);
+  }
   if (turn) await insertTurn(db, { ...turn, content_from: 'output' });
   await updateSession(db, session.id, {
     last_signal: verdict.signal ?? session.last_signal,
@@ -102,6 +109,7 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     running_ms: session.running_ms + runningMs(result),
     total_commits: session.total_commits + (landed ? 1 : 0),
     resume_at: null,
+    ...trustAfter(settlement),
   });
   const isUnread = verdict.status === 'failed' || result.run === null;
   await updateControl(db, session.id, {
@@ -194,6 +202,16 @@ function runningMs({ run, verification, ownMs = 0 }: AttemptResult): number {
 
 function isUnverified({ stop }: Verdict, result: AttemptResult): boolean {
   return stop?.status === 'complete' && result.verification.length === 0;
+}
+
+/** How far the session can be relied on from now on. One unit whose checks changed is remembered. */
+function trustAfter({ state, result, verdict }: Settlement): { trust?: Trust } {
+  const unit = verdict.judgement;
+  if (unit?.verdict === 'accepted')
+    return { trust: state.session.trust === 'verified_checks_changed' ? state.session.trust : unit.trust };
+  if (verdict.stop?.status !== 'complete') return {};
+  const { judgement, verification } = result;
+  return { trust: judgement?.trust ?? (verification.length > 0 ? 'verified' : 'unverified') };
 }
 
 function verificationOf({ verification }: AttemptResult): 'passed' | 'failed' | null {

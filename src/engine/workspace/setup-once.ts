@@ -5,10 +5,8 @@ import type { VerificationRecord } from '../../domain/attempt.ts';
 import { writeBelow } from '../../files/folder.ts';
 import { readTextOrNull } from '../../files/regular-file.ts';
 import { readGitDir } from '../../git/git-dir.ts';
-import { readWorktree } from '../../project/detect/worktree.ts';
-import { detectInstalls } from '../../project/detect.ts';
 import { type CheckRun, runChecks } from '../../project/run-checks.ts';
-import { lockfilesIn, setupFingerprint } from '../../project/setup.ts';
+import { detectSetup, setupFingerprint, setupMark } from '../../project/setup.ts';
 
 /** In the worktree's own git directory: never in its files, gone with it. */
 const PREPARED = 'pulse-prepared';
@@ -34,23 +32,7 @@ export async function setUpOnce(run: SetupRun): Promise<VerificationRecord | nul
   return null;
 }
 
-/** Differs where setup would do something else; `null`: there is nothing to do. */
-export async function setupMark({
-  commands,
-  cwd,
-}: Pick<SetupRun, 'commands' | 'cwd'>): Promise<string | null> {
-  const given = commands ?? [];
-  if (given.length === 0 && (commands !== null || lockfilesIn(cwd).length === 0)) return null;
-  return setupFingerprint(cwd, given);
-}
-
 /** The next setup runs again. */
 export async function forgetSetup(worktree: string): Promise<void> {
   await rm(join(await readGitDir(worktree), PREPARED), { recursive: true, force: true });
-}
-
-/** What the lockfiles in a worktree's root call for. */
-export async function detectSetup(worktree: string): Promise<string[]> {
-  if (lockfilesIn(worktree).length === 0) return [];
-  return detectInstalls(await readWorktree(worktree, { maxDepth: 0 }));
 }

@@ -6,7 +6,7 @@ import { prepareWorktree, saveAttemptLeftovers } from './prepare.ts';
 import { restoreWorktree } from './restore-worktree.ts';
 import { createSessionBranch } from './session-branch.ts';
 import { commitAgain, commitWork, findCommit, publishUnit, unpublishUnit } from './unit-commit.ts';
-import { setUpWorktree, verifyUnit } from './worktree-commands.ts';
+import { setUpWorktree } from './worktree-commands.ts';
 
 export function createWorkspace(means: WorkspaceMeans): Workspace {
   return {
@@ -19,7 +19,6 @@ export function createWorkspace(means: WorkspaceMeans): Workspace {
     commitAgain: (attempt, change) => commitAgain(means, attempt, change),
     publish: (attempt, commit) => publishUnit(means, attempt, commit),
     unpublish: (attempt, commit) => unpublishUnit(means, attempt, commit),
-    verify: (attempt, unit, signal) => verifyUnit(means, attempt, { unit, signal }),
     restore: (attempt, { commit }) =>
       restoreWorktree(means, attempt, { sha: commit ?? attempt.spec.startSha }),
     saveLeftovers: (attempt) => saveAttemptLeftovers(means, attempt),

@@ -5,6 +5,7 @@ import type { LastOutcome } from '../../context/brief-sections.ts';
 import type { ComposedBrief } from '../../engine/ports.ts';
 import { turnOf } from '../../engine/runner/turns.ts';
 import type { IterationHead } from '../../store/iterations.ts';
+import { listJudgements } from '../../store/judgements.ts';
 import { notesFor } from '../../store/notes.ts';
 import type { Session, SessionControl } from '../../store/sessions.ts';
 import type { Store } from '../../store/store.ts';
@@ -93,7 +94,11 @@ async function lastOutcome(store: Store, input: BriefInput): Promise<LastOutcome
   if (!last) return null;
   switch (last.outcome) {
     case 'rejected':
-      return { kind: 'rejected', failures: await failures(store, last) };
+      return {
+        kind: 'rejected',
+        failures: await failures(store, last),
+        reasons: await reasons(store, last),
+      };
     case 'timeout':
       return {
         kind: 'timeout',
@@ -112,6 +117,11 @@ async function lastOutcome(store: Store, input: BriefInput): Promise<LastOutcome
 async function failures(store: Store, last: IterationHead) {
   const records = await store.read((db) => listVerifications(db, last.session_id, last.iteration_number));
   return records.filter((record) => !record.passed && record.attempt === last.attempt);
+}
+
+async function reasons(store: Store, last: IterationHead): Promise<string[]> {
+  const found = await store.read((db) => listJudgements(db, last.session_id, last.iteration_number));
+  return found.findLast(({ attempt }) => attempt === last.attempt)?.reasons ?? [];
 }
 
 function stagnation(recent: readonly IterationHead[], windowFrom: number) {

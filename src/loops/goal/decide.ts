@@ -6,6 +6,7 @@ import { tellingLines } from '../../domain/telling-lines.ts';
 import type { LiveIteration, SessionState, Step, Stop, Verdict } from '../../engine/loop.ts';
 import { budgetStop } from '../../engine/runner/budget.ts';
 import { PAUSED } from '../../engine/runner/settle.ts';
+import { askAboutChecks } from '../shared/ask-about-checks.ts';
 import { baseStep } from '../shared/base-step.ts';
 import { judgeFailure } from '../shared/failures.ts';
 import { iterationStop } from '../shared/iteration-limit.ts';
@@ -33,6 +34,9 @@ export interface GoalRequest {
 
 /** Nothing runs: start the next iteration, unless a limit is reached. */
 function next({ session, control, recent }: SessionState): Step {
+  // A person has accepted it since.
+  if (recent[0]?.outcome === 'completed')
+    return { do: 'end', stop: { status: 'complete', reason: 'completed', detail: null } };
   const stop = budgetStop(session) ?? iterationStop(session.current_iteration, session.max_iterations);
   if (stop) return { do: 'end', stop };
   const stagnant = stagnantInARow(recent, control.window_from);
@@ -110,16 +114,21 @@ function judgeComplete(
   { iteration }: LiveIteration,
   { said, result }: { said: ReadSignal; result: AttemptResult },
 ): Judged {
-  const { verification } = result;
-  const failing = verification.filter((record) => !record.passed);
-  if (failing.length > 0) {
-    const reason = `${failing.map((record) => record.command).join(', ')} failed`;
+  const { verification, judgement } = result;
+  const rejection = rejectionOf(result);
+  if (rejection) {
     const before = outcomesInARow(recent, 'rejected', control.window_from);
     const isLast = before + 1 >= REJECTIONS_IN_A_ROW;
-    const told = failing.flatMap(({ outputTail }) => tellingLines(outputTail, LINES_TOLD));
-    const detail = [reason, ...told].join('\n');
-    const stop: Stop = { status: 'blocked', reason: 'verification_failed', detail };
-    return { outcome: 'rejected', reason, stop: isLast ? stop : null };
+    const stop: Stop = { status: 'blocked', reason: 'verification_failed', detail: rejection.detail };
+    return { outcome: 'rejected', reason: rejection.reason, stop: isLast ? stop : null };
+  }
+  if (judgement?.verdict === 'ask') {
+    const detail = askAboutChecks(judgement);
+    return {
+      outcome: 'blocked',
+      reason: detail,
+      stop: { status: 'blocked', reason: 'checks_changed', detail },
+    };
   }
   const isInferred = said.source === 'inferred';
   const isLastAllowed = iteration.iteration_number >= session.max_iterations;
@@ -138,6 +147,20 @@ function judgeComplete(
     stop: { status: 'complete', reason: 'completed', detail: null },
     isOver: true,
   };
+}
+
+/** Why a completion does not count, in a line and in full; `null`: nothing speaks against it. */
+function rejectionOf({ verification, judgement }: AttemptResult): { reason: string; detail: string } | null {
+  const failing = verification.filter((record) => !record.passed);
+  const told = failing.flatMap(({ outputTail }) => tellingLines(outputTail, LINES_TOLD));
+  if (judgement?.verdict === 'rejected') {
+    const [reason = 'The referee rejected it.'] = judgement.reasons;
+    return { reason, detail: [...judgement.reasons, ...told].join('\n') };
+  }
+  // Version 0.1 has kept the records alone.
+  if (judgement || failing.length === 0) return null;
+  const reason = `${failing.map((record) => record.command).join(', ')} failed`;
+  return { reason, detail: [reason, ...told].join('\n') };
 }
 
 /** The last iteration sounded like COMPLETE without saying so. */

@@ -4,6 +4,7 @@ import type { NewEvent } from '../../domain/events.ts';
 import { readSignal } from '../../domain/signals.ts';
 import type { LiveIteration, SessionState as State, Step, Stop, Verdict } from '../../engine/loop.ts';
 import { PAUSED } from '../../engine/runner/settle.ts';
+import { askAboutChecks } from '../shared/ask-about-checks.ts';
 import { judgeFailure } from '../shared/failures.ts';
 import { loopSignal, stopBeforeNext } from '../shared/verdict-parts.ts';
 import { landedPulse } from './landings.ts';
@@ -131,7 +132,7 @@ function succeed(
   state: SessionState,
   { live, result, pulse, completion }: PulseResult & { completion: Completion },
 ): Step {
-  const { summary, unresolvedIssues } = completion;
+  const { summary, unresolvedIssues, judgement } = completion;
   const isHalted = unresolvedIssues.length > 0;
   const detail = isHalted
     ? `${pulse.planned_pulse_id} is done but for ${unresolvedIssues.map(({ issue }) => issue).join('; ')}`
@@ -169,7 +170,13 @@ function succeed(
     reason: summary,
     landing: landedPulse(state.session, pulse, result.commit!),
     change: { pulse: change } satisfies WorkflowChange,
-    stop: isHalted ? { status: 'blocked', reason: 'unresolved_issues', detail } : stopBeforeNext(state),
+    ...(judgement ? { judgement } : {}),
+    stop:
+      judgement?.verdict === 'ask'
+        ? { status: 'blocked', reason: 'checks_changed', detail: askAboutChecks(judgement) }
+        : isHalted
+          ? { status: 'blocked', reason: 'unresolved_issues', detail }
+          : stopBeforeNext(state),
   };
   return { do: 'settle', live, result, verdict };
 }

@@ -1,6 +1,7 @@
 /** The words of the workflow: pulses and their states, completion, extension, what travels with a run. */
 import * as z from 'zod';
 import { PulseError } from '../../domain/errors.ts';
+import { judgementSchema } from '../../domain/judgement.ts';
 import { isStorable, NOT_STORABLE } from '../../domain/storable.ts';
 
 export const PULSE_ID = /^[a-z0-9][a-z0-9._-]{0,40}$/;
@@ -77,6 +78,8 @@ export const completionSchema = z.object({
   tree: z.string(),
   /** What git could not add: it was judged as not being there. */
   leftOut: z.array(z.string()).optional(),
+  /** What the referee said of it. */
+  judgement: judgementSchema.optional(),
   /** What its checks showed beyond the baseline. After a person has accepted it, later pulses are not blamed for it. */
   leftOver: z.array(baselineIssueSchema).optional(),
 });

@@ -5,10 +5,10 @@ import { createPulseWorktree } from './pulse-worktree.ts';
 
 /** On the real git and worktrees. */
 export function openWorkflowLoop(
-  { store, ids, git, environment, redactor, sandboxes }: LoopHost,
+  { store, ids, git, environment, redactor, sandboxes, referee }: LoopHost,
   options: Pick<WorkflowLoopOptions, 'preflightLimitMs'> = {},
 ) {
-  const worktree = createPulseWorktree({ git, environment, redactor, sandboxes });
+  const worktree = createPulseWorktree({ git, environment, redactor, sandboxes, referee });
   return createWorkflowLoop({
     store,
     ids,

@@ -13,6 +13,8 @@ const plannedPulseSchema = z.strictObject({
   description: text(64 * 1024),
   expectedChanges: z.array(text(1000)).max(1000).optional(),
   dependsOn: z.array(z.string()).max(100).optional(),
+  /** Its task is to change tests, or what defines the checks. */
+  changesChecks: z.boolean().optional(),
 });
 export type PlannedPulse = z.infer<typeof plannedPulseSchema>;
 

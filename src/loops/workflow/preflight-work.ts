@@ -80,6 +80,18 @@ async function planPreflight(
   };
 }
 
+/** The room that later claims are judged in: what preflight has made is there, and no pulse has been at it yet. */
+async function readBaseOfChecks(
+  { engine, attempt, work }: AttemptCourse<PreflightWork>,
+  signal: AbortSignal,
+): Promise<void> {
+  const commands = work.checks.map(({ command }) => command);
+  const source = attempt.spec.worktreePath;
+  await act(engine.trace, 'read_base', {
+    perform: () => engine.referee.readBase(attempt, { source, commands, signal }),
+  });
+}
+
 /** By an agent or by Pulse itself; it makes no commit: what it found is its result. */
 async function executePreflight(
   course: AttemptCourse<PreflightWork>,
@@ -107,6 +119,8 @@ async function executePreflight(
     : null;
   if (signal.aborted) return 'interrupted';
   if (!found) return course.report(result);
+  if (found.error === null && work.checks.length > 0) await readBaseOfChecks(course, limited);
+  if (signal.aborted) return 'interrupted';
   const seen = limit.aborted ? { ...found, error: tooLong(limitMs) } : found;
   return course.report({ ...result, own: result.run ? withAgents(seen, readRun(result)) : seen });
 }

@@ -1,11 +1,13 @@
 /** Judges a pulse's completion while its agent waits (docs/protocol/workflow.md, Completion). */
 import type { VerificationRecord } from '../../domain/attempt.ts';
+import type { DeclaredChange, Judgement } from '../../domain/judgement.ts';
 import type { ProtocolRun, RunProtocol } from '../../engine/work.ts';
 import { appendEvents } from '../../store/events.ts';
 import type { ToolReply } from '../../tools/contract.ts';
 import { compareRuns } from './checks/check-issues.ts';
 import { checksFor } from './checks/pulse-checks.ts';
 import {
+  type Check,
   type Completion,
   type Extension,
   REJECTIONS_BEFORE_HATCH,
@@ -13,7 +15,7 @@ import {
   SUMMARY_LINE,
 } from './model.ts';
 import { type DoneInput, pulseTools } from './pulse-tools.ts';
-import type { PulseWorktree } from './pulse-worktree.ts';
+import type { CheckResult, PulseWorktree } from './pulse-worktree.ts';
 import { countRejection } from './rows.ts';
 import { type CallLog, createCallLog, type FailedCommand, keyOf } from './tool-calls.ts';
 import type { PulseWork, WorkflowRun } from './work-data.ts';
@@ -174,7 +176,7 @@ function isKnown(
   return issues.length > 0 && !findings.some(({ category }) => category === 'error');
 }
 
-interface Judgement {
+interface JudgedCompletion {
   reasons: string[];
   completion: Completion;
   checks: VerificationRecord[];
@@ -185,7 +187,7 @@ interface Judgement {
 async function judgeCompletion(
   { attempt, work, worktree, signal }: PulseProtocolOptions,
   { input, rejections, log }: { input: DoneInput; rejections: number; log: CallLog },
-): Promise<Judgement> {
+): Promise<JudgedCompletion> {
   const { unresolvedIssues = [] } = input;
   const isRevealed = rejections >= REJECTIONS_BEFORE_HATCH;
   const isWaived = unresolvedIssues.length > 0 && isRevealed;
@@ -202,11 +204,11 @@ async function judgeCompletion(
   reasons.push(...failures, ...fileReasons(input.filesChanged, done.files));
 
   const asked = checksFor(work.checks, done.files);
-  const { baseline } = work;
-  const results = await worktree.runChecks(attempt, { checks: asked, tree: done.tree, baseline }, signal);
-  // An agent that was told to wait may have gone on: then the checks saw another tree than the one that would be committed.
-  const moved = asked.length === 0 ? [] : await worktree.changedSince(attempt, { work, tree: done.tree });
-  const found = [...results.flatMap(({ newIssues }) => newIssues), ...movedReasons(moved)];
+  const { results, judgement } = await runReferee(
+    { attempt, work, worktree, signal },
+    { checks: asked, tree: done.tree, declared: input.checksChanged ?? [] },
+  );
+  const found = results.flatMap(({ newIssues }) => newIssues);
   // A check that Pulse has just run itself, and that passed, did not fail because of this pulse.
   const passed = new Set(
     results.flatMap(({ record, newIssues }) =>
@@ -214,6 +216,9 @@ async function judgeCompletion(
     ),
   );
   const failed = log.failed().filter(({ key }) => !passed.has(key));
+  // What makes the checks say less is no issue that could be left for later.
+  if (judgement?.verdict === 'rejected' && results.every(({ newIssues }) => newIssues.length === 0))
+    reasons.push(...judgement.reasons);
   if (!isWaived) {
     reasons.push(...found);
     reasons.push(
@@ -228,11 +233,24 @@ async function judgeCompletion(
       unresolvedIssues: isWaived ? unresolvedIssues : [],
       tree: done.tree,
       ...(done.leftOut?.length ? { leftOut: done.leftOut } : {}),
+      ...(judgement ? { judgement } : {}),
       ...(isWaived ? { leftOver: results.flatMap(({ beyond }) => beyond) } : {}),
     },
     checks: results.map(({ record }) => record),
     forgiven: found.length === 0 ? failed.filter(({ isShell }) => isShell) : [],
   };
+}
+
+/** `null`: nothing is checked of what has changed. */
+async function runReferee(
+  { attempt, work, worktree, signal }: Pick<PulseProtocolOptions, 'attempt' | 'work' | 'worktree' | 'signal'>,
+  { checks, ...claim }: { checks: readonly Check[]; tree: string; declared: readonly DeclaredChange[] },
+): Promise<{ results: CheckResult[]; judgement: Judgement | null }> {
+  if (checks.length === 0) return { results: [], judgement: null };
+  const { baseline, changesChecks = false } = work;
+  const baseSha = work.checksBaseSha ?? work.baseSha;
+  const request = { ...claim, checks, baseline, baseSha, changesChecks };
+  return worktree.runChecks(attempt, request, signal);
 }
 
 const REWRITTEN = 'As the commit-msg hook left it:';
@@ -251,12 +269,6 @@ function summaryReasons(summary: string): string[] {
     );
   }
   return reasons;
-}
-
-function movedReasons(files: readonly string[]): string[] {
-  if (files.length === 0) return [];
-  const named = `${files.slice(0, 10).join(', ')}${files.length > 10 ? ', …' : ''}`;
-  return [`Files changed while they were checked: ${named}. Wait for the answer before you continue.`];
 }
 
 function fileReasons(told: readonly string[], actual: readonly string[]): string[] {

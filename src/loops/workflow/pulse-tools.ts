@@ -1,6 +1,7 @@
 /** The tools by which a pulse's agent ends its run (docs/protocol/workflow.md, Completion). The loop judges them. */
 import * as z from 'zod';
 import { defineTool, type Tool, type ToolReply } from '../../tools/contract.ts';
+import { checksChangedInput } from '../../tools/run-tools.ts';
 import { type Extension, extensionSchema, unresolvedIssueSchema } from './model.ts';
 
 const doneInput = z.object({
@@ -14,6 +15,7 @@ const doneInput = z.object({
     .max(100)
     .optional()
     .describe('Only after a reply of pulse_done has named this field.'),
+  checksChanged: checksChangedInput.optional(),
 });
 export type DoneInput = z.infer<typeof doneInput>;
 

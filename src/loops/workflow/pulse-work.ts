@@ -113,6 +113,8 @@ async function planPulse(
     plannedPulseId,
     baseSha: startSha!,
     checks: flow.workflow.checks,
+    ...checksBaseOf(flow, row),
+    ...(isChangingChecks(flow, plannedPulseId) ? { changesChecks: true } : {}),
     baseline: [],
     artifacts: flow.workflow.artifacts,
     rejections: row.rejections,
@@ -145,6 +147,19 @@ async function planPulse(
       if (isFirst && isPulseError(error, 'invalid_transition')) await worktree.drop(session, row);
     },
   };
+}
+
+/** An earlier try of this pulse landed, and a person rejected what it did to the checks. */
+function checksBaseOf({ pulses }: WorkflowState, row: PulseRow): { checksBaseSha?: string } {
+  const rejected = pulses.find(
+    ({ id, planned_pulse_id, status }) =>
+      id !== row.id && planned_pulse_id === row.planned_pulse_id && status === 'succeeded',
+  );
+  return rejected?.start_sha ? { checksBaseSha: rejected.start_sha } : {};
+}
+
+function isChangingChecks({ workflow }: WorkflowState, plannedId: string): boolean {
+  return workflow.plan.pulses.find(({ id }) => id === plannedId)?.changesChecks ?? false;
 }
 
 async function beginPulse(

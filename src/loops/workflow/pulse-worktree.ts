@@ -1,5 +1,6 @@
 /** A pulse's branch, and what is judged of its worktree. */
 import type { Identity, VerificationRecord } from '../../domain/attempt.ts';
+import type { DeclaredChange, Judgement } from '../../domain/judgement.ts';
 import type { HeldAttempt, OnCommand } from '../../engine/ports.ts';
 import { advanceBranch } from '../../git/refs.ts';
 import type { Session } from '../../store/sessions.ts';
@@ -8,7 +9,7 @@ import type { BaselineIssue, Check, PreflightReport } from './model.ts';
 import { readBaseline } from './preflight-baseline.ts';
 import { giveUpPulse } from './pulse-refs.ts';
 import type { PulseRow } from './rows.ts';
-import { listChangedSince, type PulseMeans, runCommitHooks, stagePulse } from './staged-work.ts';
+import { type PulseMeans, runCommitHooks, stagePulse } from './staged-work.ts';
 import type { PulseWork } from './work-data.ts';
 
 /** Every method may be called again after a crash. */
@@ -33,13 +34,8 @@ export interface PulseWorktree {
     request: { work: PulseWork; staged: StagedWork; message: string },
     signal: AbortSignal,
   ): Promise<HookResult>;
-  runChecks(
-    attempt: HeldAttempt,
-    request: { checks: readonly Check[]; tree: string; baseline: readonly BaselineIssue[] },
-    signal: AbortSignal,
-  ): Promise<CheckResult[]>;
-  /** The files of a staged tree that are not as they were in it; what has been added since is not named. */
-  changedSince(attempt: HeldAttempt, staged: { work: PulseWork; tree: string }): Promise<string[]>;
+  /** Has the referee run the checks on the tree, and judge what it does to them. */
+  runChecks(attempt: HeldAttempt, request: PulseClaim, signal: AbortSignal): Promise<JudgedChecks>;
 }
 
 export interface GivenUpPulse {
@@ -68,6 +64,20 @@ export interface HookResult {
   message: string;
 }
 
+export interface PulseClaim {
+  checks: readonly Check[];
+  tree: string;
+  baseSha: string;
+  baseline: readonly BaselineIssue[];
+  declared: readonly DeclaredChange[];
+  changesChecks: boolean;
+}
+
+export interface JudgedChecks {
+  results: CheckResult[];
+  judgement: Judgement;
+}
+
 export interface CheckResult {
   record: VerificationRecord;
   /** What lies beyond the baseline, in words; nothing: the check passes. */
@@ -92,8 +102,6 @@ export function createPulseWorktree(means: PulseMeans): PulseWorktree {
     baseline: (attempt, request, signal) => readBaseline(means, attempt, { ...request, signal }),
 
     stage: (attempt, work) => stagePulse(means, attempt, work),
-
-    changedSince: (attempt, staged) => listChangedSince(means, attempt, staged),
 
     runHooks: (attempt, request, signal) => runCommitHooks(means, attempt, { ...request, signal }),
 

@@ -3,13 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Redactor } from '../../domain/redact.ts';
-import type { HeldAttempt } from '../../engine/ports.ts';
+import type { HeldAttempt, Referee } from '../../engine/ports.ts';
 import type { Sandboxes } from '../../engine/run/run-sandbox.ts';
 import { submodulesOf } from '../../engine/workspace/leftovers.ts';
 import { isNothing, readRegularFile } from '../../files/regular-file.ts';
 import type { Git } from '../../git/exec.ts';
 import { readGitDir } from '../../git/git-dir.ts';
-import { sortedPaths, splitNul } from '../../git/path-bytes.ts';
+import { sortedPaths } from '../../git/path-bytes.ts';
 import { openPrivateIndex } from '../../git/private-index.ts';
 import { removePlantedHooks } from '../../git/remove-planted-hooks.ts';
 import { stageAll } from '../../git/stage.ts';
@@ -27,6 +27,7 @@ export interface PulseMeans {
   environment: NodeJS.ProcessEnv;
   redactor: Redactor;
   sandboxes: Sandboxes;
+  referee: Referee;
 }
 
 export function pulseEnvironment({ environment }: PulseMeans, { spec }: HeldAttempt): Record<string, string> {
@@ -63,21 +64,6 @@ async function stageInto(
   const env = { GIT_INDEX_FILE: indexFile };
   const tree = await own.text(['write-tree'], { cwd: worktree, env });
   return { tree, files: sortedPaths(changes.map(({ path }) => path)), leftOut };
-}
-
-/** The files of a staged tree that are not as they were in it. */
-export async function listChangedSince(
-  means: PulseMeans,
-  attempt: HeldAttempt,
-  { work, tree }: { work: PulseWork; tree: string },
-): Promise<string[]> {
-  const cwd = attempt.spec.worktreePath;
-  const now = await stagePulse(means, attempt, work);
-  if (now.tree === tree) return [];
-  const options = ['-r', '-z', '--no-renames', '--name-only', '--diff-filter=MDT'];
-  const own = await means.sandboxes.gitIn(attempt);
-  const { stdout } = await own.run(['diff-tree', ...options, tree, now.tree], { cwd });
-  return sortedPaths(splitNul(stdout));
 }
 
 export interface HookRequest {

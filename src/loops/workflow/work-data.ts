@@ -29,6 +29,10 @@ export const pulseWorkSchema = z.object({
   /** The only parent of the pulse's commit; the run itself may start on work in progress. */
   baseSha: z.string(),
   checks: z.array(checkSchema),
+  /** What the checks are held against, where a person has rejected an earlier try that changed them. */
+  checksBaseSha: z.string().optional(),
+  /** The plan says that this pulse changes the checks; a person has approved it. */
+  changesChecks: z.boolean().optional(),
   /** Read when the attempt is claimed; empty in its row. */
   baseline: z.array(baselineIssueSchema).default([]),
   /** Untracked paths that preflight left: never committed, cleaned or counted. */

@@ -3,6 +3,7 @@ import { PROJECT_CONFIG_NAMES, parseSettings } from '../../config.ts';
 import { PulseError } from '../../domain/errors.ts';
 import type { Git } from '../../git/exec.ts';
 import { type PublicProofKey, readPublicKey } from '../../referee/proof/key.ts';
+import { commandOf } from '../choices.ts';
 import type { AskedCommits } from './asked-commits.ts';
 
 export interface BaseConfig {
@@ -26,7 +27,7 @@ export async function readBaseConfig(
     const source = `${path} of ${base.name}`;
     const { proof, verify = [] } = parseSettings(text, source);
     const keys = (proof?.keys ?? []).map((key) => readPublicKey(key, `A key in ${source}`));
-    return { keys, verify };
+    return { keys, verify: verify.map(commandOf) };
   }
   return nothing;
 }

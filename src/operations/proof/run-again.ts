@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import type { VerificationRecord } from '../../domain/attempt.ts';
 import { PulseError } from '../../domain/errors.ts';
 import type { Redactor } from '../../domain/redact.ts';
-import { detectSetup } from '../../engine/workspace/setup-once.ts';
 import type { Git } from '../../git/exec.ts';
 import { ensureWorktree, removeWorktree } from '../../git/worktree.ts';
 import { agentEnvironment } from '../../process/environment.ts';
 import { runChecks } from '../../project/run-checks.ts';
+import { detectSetup } from '../../project/setup.ts';
 
 export interface RunAgain {
   git: Git;

@@ -3,7 +3,7 @@ import { MOST_ITERATIONS } from '../../domain/bounds.ts';
 import { SESSION_STATUSES } from '../../domain/status.ts';
 import { choice, flag, integer, required, text } from '../fields.ts';
 import { define, get, post } from '../operation.ts';
-import { choiceFields, LONG_TEXT, sessionId, waitSeconds } from './fields.ts';
+import { choiceFields, LONG_TEXT, SAYS_SOMETHING, sessionId, waitSeconds } from './fields.ts';
 
 export const show = define({
   name: 'show',
@@ -139,6 +139,53 @@ export const note = define({
       'Steer a session without stopping it: the next brief quotes the note, and a running agent that uses the tools of ' +
       'Pulse gets it at once. With isAnswer it is the reply to what a stopped session asked. Only on a person’s word.',
   },
+});
+
+export const accept = define({
+  name: 'accept',
+  summary: 'Accept a completion that changed the checks.',
+  access: 'person',
+  fields: { sessionId },
+  runsSession: () => true,
+  http: post('/api/pulse/{id}/accept', 'The claim stands, with its changed checks.'),
+  tool: {
+    name: 'pulse_accept',
+    title: 'Accept changed checks',
+    description:
+      'A session that is blocked with checks_changed: the completion stands, with its changed checks. Only on a person’s word.',
+  },
+});
+
+export const reject = define({
+  name: 'reject',
+  summary: 'Reject a completion that changed the checks; the next run is told why.',
+  access: 'person',
+  fields: {
+    sessionId,
+    text: required(
+      text(LONG_TEXT, {
+        help: 'What the agent should do instead.',
+        argument: 'TEXT',
+        pattern: SAYS_SOMETHING,
+      }),
+    ),
+  },
+  runsSession: () => true,
+  http: post('/api/pulse/{id}/reject', 'The claim is rejected, and the session runs again.'),
+  tool: {
+    name: 'pulse_reject',
+    title: 'Reject changed checks',
+    description:
+      'A session that is blocked with checks_changed: the completion does not stand, and the next run is told why. Only on a person’s word.',
+  },
+});
+
+export const showChecks = define({
+  name: 'checks',
+  summary: 'Show how the newest claim was judged: what it changed of the checks, and why.',
+  access: 'read',
+  fields: { sessionId },
+  http: get('/api/pulse/{id}/checks', 'The newest judgement, with the diff of the checks alone.'),
 });
 
 export const abort = define({

@@ -1,5 +1,6 @@
 /** Fields that several operations on sessions share. */
 import { MOST_BUDGET_TOKENS, MOST_ITERATIONS } from '../../domain/bounds.ts';
+import { CHECK_POLICIES } from '../../domain/check-words.ts';
 import {
   choice,
   duration,
@@ -54,6 +55,15 @@ export const verify = texts(COMMAND_LENGTH, {
   help: 'Shell commands that must pass before "done" is believed, like "npm test".',
   option: 'verify CMD',
 });
+/** What becomes of a claim that changes the checks, and whether they run on the base first. */
+export const refereeFields = {
+  checks: choice(CHECK_POLICIES, {
+    help: 'A claim that changes checks: ask a person, allow it (shown everywhere), or forbid it (ask).',
+    option: 'checks HOW',
+    personValues: ['allow'],
+  }),
+  noBase: flag({ help: 'Do not run the checks on the base first.', option: 'no-base' }),
+};
 export const setup = texts(COMMAND_LENGTH, {
   help: 'Shell commands that make a fresh worktree usable (default: by the lockfile).',
   option: 'setup CMD',
@@ -88,7 +98,14 @@ const budgetFields = {
 };
 
 /** What may change while a session stands still. */
-export const choiceFields = { ...agentFields, verify, setup, maxIterations, ...budgetFields };
+export const choiceFields = {
+  ...agentFields,
+  verify,
+  setup,
+  ...refereeFields,
+  maxIterations,
+  ...budgetFields,
+};
 
 export const projectPath = required(
   path({ help: 'The git repository.', wire: 'projectPath', option: 'path DIR' }),

@@ -1,5 +1,6 @@
 /** The operations on sessions of any loop, ready to be called. */
 import { abort, pause, resume } from '../control.ts';
+import { acceptChecks, rejectChecks, viewChangedChecks } from '../decide-checks.ts';
 import { exportSession } from '../export.ts';
 import { note } from '../note.ts';
 import { operation } from '../operation.ts';
@@ -17,6 +18,7 @@ import {
   statusText,
 } from './tool-text.ts';
 import {
+  ChangedChecksAnswer,
   IterationAnswer,
   SessionAnswer,
   SessionsAnswer,
@@ -76,6 +78,20 @@ export const sessionOperations = {
       const told = next === 'run' ? 'continues with the answer' : 'has the note';
       return { text: `${session.id} ${told}.`, data: { session: boundedSession(session) } };
     },
+  }),
+  accept: operation(definitions.accept, {
+    run: (operations, { sessionId, ...input }) => acceptChecks(operations, sessionId, input),
+    view: SessionAnswer,
+    tell: ({ session }) => goesOnText(session, 'pulse_status'),
+  }),
+  reject: operation(definitions.reject, {
+    run: (operations, { sessionId, ...input }) => rejectChecks(operations, sessionId, input),
+    view: SessionAnswer,
+    tell: ({ session }) => goesOnText(session, 'pulse_status'),
+  }),
+  showChecks: operation(definitions.showChecks, {
+    run: (operations, { sessionId }) => viewChangedChecks(operations, sessionId),
+    view: ChangedChecksAnswer,
   }),
   abort: operation(definitions.abort, {
     run: async (operations, { sessionId, ...how }) => ({ session: await abort(operations, sessionId, how) }),

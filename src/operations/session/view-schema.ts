@@ -1,5 +1,7 @@
 /** Sessions as they are answered; the compiler holds the operations to these schemas. */
 import * as z from 'zod';
+import { TRUST_WORDS } from '../../domain/check-words.ts';
+import { judgementSchema, testCountsSchema } from '../../domain/judgement.ts';
 import { ITERATION_STATUSES, SESSION_STATUSES, STOP_REASONS, type StopReason } from '../../domain/status.ts';
 
 export const time = z.string().meta({ format: 'date-time' });
@@ -31,6 +33,7 @@ export const Session = z
     branch_name: z.string(),
     branch_lags_at: z.string().nullable(),
     branch_of: z.string().nullable(),
+    trust: z.enum(TRUST_WORDS).nullable(),
     base_branch: z.string().nullable(),
     base_sha: z.string(),
     worktree_path: z.string(),
@@ -116,6 +119,9 @@ const Verification = z
     commit: z.string().nullable(),
     environment: z.string(),
     at: time,
+    tests: testCountsSchema.optional(),
+    isFlaky: z.boolean().optional(),
+    isReused: z.boolean().optional(),
   })
   .meta({ id: 'Verification' });
 
@@ -146,6 +152,18 @@ export const SessionViewAnswer = z.object({
 export const SessionsAnswer = z.object({ sessions: z.array(Session), nextCursor: z.string().nullable() });
 export const IterationAnswer = z.object({ iteration: Iteration, verifications: z.array(Verification) });
 export const VerificationsAnswer = z.object({ verifications: z.array(Verification) });
+
+export const ChangedChecksAnswer = z.object({
+  session: Session,
+  judgement: judgementSchema.extend({
+    iteration: z.int(),
+    attempt: z.int(),
+    decidedBy: z.string().nullable(),
+    decidedAt: time.nullable(),
+  }),
+  verifications: z.array(Verification),
+  diff: z.string().describe('Of the changed checks alone, against the base.'),
+});
 
 export const EventMessage = z
   .object({

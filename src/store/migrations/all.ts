@@ -16,6 +16,7 @@ import { notesMigration } from './015-notes.ts';
 import { packsMigration } from './016-packs.ts';
 import { countedSessionsMigration } from './017-counted-sessions.ts';
 import { moduleVersionsMigration } from './018-module-versions.ts';
+import { refereeMigration } from './019-referee.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
@@ -38,4 +39,5 @@ export const MIGRATIONS: readonly Migration[] = [
   packsMigration,
   countedSessionsMigration,
   moduleVersionsMigration,
+  refereeMigration,
 ];

@@ -4,6 +4,7 @@ import { define, post } from '../../../operations/operation.ts';
 import {
   maxIterations,
   projectPath,
+  refereeFields,
   SAYS_SOMETHING,
   setup,
   startFields,
@@ -25,6 +26,7 @@ export const start = define({
     ...startFields,
     verify,
     setup: { ...setup, on: ['cli'] },
+    ...refereeFields,
     maxIterations,
     contextStrategy: choice(['none', 'prefetch', 'mcp', 'hybrid'], {
       help: 'How earlier turns reach the agent.',

@@ -111,7 +111,7 @@ interface Prepared {
   paths: PreparedPaths;
 }
 
-const NOTHING: PreparedPaths = { names: [], putBack: async () => undefined };
+const NOTHING: PreparedPaths = { names: [], seen: () => new Map(), putBack: async () => false };
 
 /** Beside the checkout, not in it, and out of a sandbox's sight. */
 function copyOf(path: string): string {

@@ -5,11 +5,10 @@ import { PulseError } from '../../../domain/errors.ts';
 import type { HeldAttempt } from '../../../engine/ports.ts';
 import { globMatcher } from '../../../files/glob.ts';
 import { runChecks } from '../../../project/run-checks.ts';
-import { isInDoubt } from '../../../referee/output/compare.ts';
 import type { CommandOutput } from '../../../referee/output/parse.ts';
 import { renderNewIssues } from '../../../referee/output/report.ts';
 import type { BaselineIssue, Check } from '../model.ts';
-import type { CheckResult } from '../pulse-worktree.ts';
+import type { CheckResult, JudgedChecks, PulseClaim } from '../pulse-worktree.ts';
 import { type PulseMeans, pulseEnvironment } from '../staged-work.ts';
 import { baselineOf, beyondOf, compareRuns } from './check-issues.ts';
 
@@ -24,30 +23,43 @@ export function checksFor(checks: readonly Check[], files: readonly string[]): C
   });
 }
 
-export interface CheckRequest {
-  checks: readonly Check[];
-  tree: string;
-  baseline: readonly BaselineIssue[];
-  signal: AbortSignal;
-}
-
+/** Every check runs in the clean room, on the very tree that would be committed. */
 export async function runPulseChecks(
-  means: PulseMeans,
+  { referee }: PulseMeans,
   attempt: HeldAttempt,
-  { checks, tree, baseline, signal }: CheckRequest,
-): Promise<CheckResult[]> {
-  const results: CheckResult[] = [];
-  for (const { command, source } of checks) {
-    attempt.enter?.('judging', command);
-    const ask = () => runCheck(means, attempt, { command, source, tree, name: 'verify', signal });
-    const first = await ask();
-    let comparison = compareRuns(baseline, [first.seen]);
-    // A test that fails only once is no reason to refuse.
-    if (isInDoubt(comparison)) comparison = compareRuns(baseline, [first.seen, (await ask()).seen]);
-    const newIssues = comparison.passes ? [] : [renderNewIssues(comparison, { maxLines: NEW_ISSUE_LINES })];
-    results.push({ record: first.record, newIssues, beyond: beyondOf(comparison) });
-  }
-  return results;
+  { signal, ...claim }: PulseClaim & { signal: AbortSignal },
+): Promise<JudgedChecks> {
+  const { checks, baseline, tree, baseSha, declared, changesChecks } = claim;
+  const seen = new Map<string, CommandOutput[]>();
+  const sources = new Map(checks.map(({ command, source }) => [command, source]));
+  const examined = await referee.examine(
+    attempt,
+    {
+      tree,
+      commit: null,
+      declared,
+      changesChecks,
+      baseSha,
+      commands: checks.map(({ command }) => command),
+      passes(output) {
+        const own = { ...output, source: sources.get(output.command) ?? output.source };
+        seen.set(output.command, [...(seen.get(output.command) ?? []), own]);
+        return compareRuns(baseline, [own]).passes;
+      },
+    },
+    signal,
+  );
+  const judged = examined.needsReplay ? await referee.replay(attempt, examined, signal) : examined;
+  const failed = new Set(examined.failed);
+  const results = examined.records.map((record): CheckResult => {
+    if (!failed.has(record.command)) return { record, newIssues: [], beyond: [] };
+    const [first, ...more] = seen.get(record.command) ?? [];
+    if (!first) return { record, newIssues: [`${record.command}:\n${record.outputTail}`], beyond: [] };
+    const comparison = compareRuns(baseline, [first, ...more]);
+    const newIssues = [renderNewIssues(comparison, { maxLines: NEW_ISSUE_LINES })];
+    return { record, newIssues, beyond: beyondOf(comparison) };
+  });
+  return { results, judgement: judged.judgement };
 }
 
 /** A failing check is asked again: what shows only once is flaky, and no pulse is blamed for it. */

@@ -4,6 +4,7 @@ import type { Config } from '../../../config.ts';
 import { PulseError } from '../../../domain/errors.ts';
 import { uuidv7 } from '../../../domain/ids.ts';
 import { listCommitFiles, readCommitFiles } from '../../../git/commit-files.ts';
+import { commandOf } from '../../../operations/choices.ts';
 import type { Operations } from '../../../operations/context.ts';
 import { configOfSession } from '../../../operations/project.ts';
 import { isRead, isSeen, viewOfTexts, type WorktreeView } from '../../../project/detect/worktree.ts';
@@ -38,7 +39,7 @@ export async function preparation(
   const named =
     plan.verify ??
     (values.verify.length > 0
-      ? values.verify.map((command): Check => ({ command, source: 'Test' }))
+      ? values.verify.map((check): Check => ({ command: commandOf(check), source: 'Test' }))
       : undefined);
   if (steps && named) return { checks: named, steps };
   const found = detectPreflight(await viewOfCommit(operations, { root, sha: base }));

@@ -1,14 +1,36 @@
+import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { uuidv7 } from '../../../domain/ids.ts';
 import type { Operations } from '../../../operations/context.ts';
 import type { LoopChange, LoopResume, LoopRules } from '../../../operations/loop-rules.ts';
-import { findPreflight, findWorkflow } from '../rows.ts';
+import type { Session } from '../../../store/sessions.ts';
+import type { Db } from '../../../store/store.ts';
+import { findPreflight, findWorkflow, insertPulse, listPulses } from '../rows.ts';
 import { preparation, prepareAgain } from './plan.ts';
 
 export const workflowRules: LoopRules = {
   // A stop gives the pulse up.
   isStoppedByRunner: true,
   changeOnResume,
+  decideChecks,
 };
+
+/** The pulse has landed. Rejected, it is begun again, in a row of its own: the next commit mends it. */
+async function decideChecks(db: Db, session: Session, verdict: 'accepted' | 'rejected'): Promise<void> {
+  if (verdict === 'accepted') return;
+  const workflow = (await findWorkflow(db, session.id))!;
+  const pulses = await listPulses(db, workflow.id);
+  const last = pulses.findLast(({ status }) => status === 'succeeded');
+  if (!last) return;
+  await insertPulse(db, {
+    id: `pul_${uuidv7({ nowMs: Date.now, randomBytes })}`,
+    workflowId: workflow.id,
+    plannedPulseId: last.planned_pulse_id,
+    position: Math.max(...pulses.map(({ position }) => position)) + 1,
+    title: last.title,
+    comments: last.comments,
+  });
+}
 
 /** What has been prepared stays unless something else is asked for. */
 async function changeOnResume(

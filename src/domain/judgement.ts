@@ -1,0 +1,67 @@
+/** What the referee found out about a claim (docs/protocol/referee.md). Stored with the attempt that made the claim. */
+import * as z from 'zod';
+import { CHECK_POLICIES, KNOWN_FAILURES } from './check-words.ts';
+
+export const refereeSettingsSchema = z.object({
+  /** The checks run on the base first; the agent waits for them this long. `null`: they do not run. */
+  baseWaitMs: z.number().nullable(),
+  known: z.enum(KNOWN_FAILURES),
+  policy: z.enum(CHECK_POLICIES),
+  /** Globs of what is protected too, and of what is not. */
+  paths: z.array(z.string()),
+  exclude: z.array(z.string()),
+  /** The report that a command writes, by command. */
+  reports: z.record(z.string(), z.string()),
+});
+export type RefereeSettings = z.infer<typeof refereeSettingsSchema>;
+
+export const DEFAULT_REFEREE: RefereeSettings = {
+  baseWaitMs: 60_000,
+  known: 'must-pass',
+  policy: 'ask',
+  paths: [],
+  exclude: [],
+  reports: {},
+};
+
+/** What the agent says about a check that it changed. */
+export const declaredChangeSchema = z.object({ path: z.string(), reason: z.string() });
+export type DeclaredChange = z.infer<typeof declaredChangeSchema>;
+
+export const checkChangeSchema = z.object({
+  path: z.string(),
+  /** The protected part of the file; `null`: all of it. */
+  part: z.string().nullable(),
+  what: z.enum(['added', 'changed', 'removed']),
+});
+export type CheckChange = z.infer<typeof checkChangeSchema>;
+
+export const testCountsSchema = z.object({
+  ran: z.number(),
+  passed: z.number(),
+  failed: z.number(),
+  skipped: z.number(),
+});
+
+const judgementNoteSchema = z.object({
+  path: z.string(),
+  line: z.number(),
+  what: z.string(),
+  text: z.string(),
+});
+
+export const judgementSchema = z.object({
+  /** `ask`: a person decides about the changed checks. */
+  verdict: z.enum(['accepted', 'rejected', 'ask']),
+  trust: z.enum(['verified', 'verified_checks_changed']),
+  /** Why it was rejected, or what a person is asked about. */
+  reasons: z.array(z.string()),
+  changes: z.array(checkChangeSchema),
+  declared: z.array(declaredChangeSchema),
+  /** The claim with the checks of the base: its tree, and whether they hold there. `null`: no check was changed. */
+  replay: z.object({ tree: z.string(), passed: z.boolean() }).nullable(),
+  notes: z.array(judgementNoteSchema),
+  /** What failed once and then passed on the same tree. */
+  flaky: z.array(z.string()),
+});
+export type Judgement = z.infer<typeof judgementSchema>;

@@ -1,0 +1,62 @@
+/** What the checks say about the base of a session, read once and kept in the store. */
+import { createHash } from 'node:crypto';
+import type { AttemptSpec, VerificationRecord } from '../../domain/attempt.ts';
+import type { CheckRun, CheckRuns } from '../../referee/run-commands.ts';
+import { findCheckRun, insertCheckRun } from '../../store/check-runs.ts';
+import type { Store } from '../../store/store.ts';
+import type { HeldAttempt } from '../ports.ts';
+import { refereeSettings } from './settings.ts';
+
+export interface BaseReading {
+  /** What makes every claim pointless; `null`: nothing. */
+  failure: VerificationRecord | null;
+  /** Which tree it is about. */
+  tree: string;
+  /** None where the checks do not run on the base. */
+  runs: CheckRun[];
+}
+
+type Reader = Pick<HeldAttempt, 'sessionId' | 'spec'> & { commands?: readonly string[] };
+
+export async function findBaseReading(
+  store: Store,
+  { sessionId, spec, commands }: Reader,
+): Promise<BaseReading | null> {
+  return store.read((db) => findCheckRun<BaseReading>(db, sessionId, baseKey(spec, commands)));
+}
+
+export async function saveBaseReading(
+  store: Store,
+  { sessionId, spec, commands }: Reader,
+  reading: BaseReading,
+): Promise<void> {
+  const run = { sessionId, key: baseKey(spec, commands), run: reading };
+  await store.tx('read_base', (db) => insertCheckRun(db, run), { session: sessionId });
+}
+
+/** Other commands, or another base, are read again: a resume may have changed them. */
+function baseKey(spec: AttemptSpec, commands: readonly string[] = spec.verify): string {
+  const { setup, baseSha, startSha } = spec;
+  const isRun = refereeSettings(spec).baseWaitMs !== null;
+  const parts = [commands, setup, baseSha ?? startSha, isRun];
+  return `base ${createHash('sha256').update(JSON.stringify(parts)).digest('hex')}`;
+}
+
+/** A pass stays one. A failure is asked again once a person has resumed the session: the machine may have changed. */
+export function sessionRuns(store: Store, { sessionId, spec }: Reader): CheckRuns {
+  const failedKey = (key: string): string => `${key} failed ${spec.window ?? 0}`;
+  return {
+    find: (key) =>
+      store.read(
+        async (db) =>
+          (await findCheckRun<CheckRun>(db, sessionId, key)) ??
+          (await findCheckRun<CheckRun>(db, sessionId, failedKey(key))),
+      ),
+    save(name, run) {
+      const key = run.holds ? name : failedKey(name);
+      return store.tx('check_run', (db) => insertCheckRun(db, { sessionId, key, run }), {
+        session: sessionId,
+      });
+    },
+  };
+}

@@ -1,0 +1,153 @@
+/** All that is needed to run the checks of one attempt in its session's room. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { VerificationRecord } from '../../domain/attempt.ts';
+import { PulseError } from '../../domain/errors.ts';
+import type { Git } from '../../git/exec.ts';
+import { findRegistration, readCommonDir, readGitDir, realPathOf, treeOf } from '../../git/git-dir.ts';
+import { evidenceTree } from '../../git/tree.ts';
+import { sweepDirectory } from '../../process/sweep.ts';
+import { runChecks } from '../../project/run-checks.ts';
+import { tellNames } from '../../referee/output/telling-environment.ts';
+import type { Pins } from '../../referee/pins/pins.ts';
+import { openRoom, type Room } from '../../referee/room/room.ts';
+import { type RoomTree, roomFolders, roomPlace } from '../../referee/room/room-git.ts';
+import { type CheckRun, type CheckRuns, runCommands } from '../../referee/run-commands.ts';
+import type { Store } from '../../store/store.ts';
+import type { Claim, HeldAttempt } from '../ports.ts';
+import type { WorkspaceMeans } from '../workspace/means.ts';
+import { checkOptions } from '../workspace/worktree-commands.ts';
+import { sessionRuns } from './base-reading.ts';
+import { refereeSettings } from './settings.ts';
+
+export interface RefereeMeans extends Pick<WorkspaceMeans, 'git' | 'environment' | 'redactor' | 'sandboxes'> {
+  store: Store;
+  /** The folder of all rooms. */
+  rooms: string;
+}
+
+export interface Bench {
+  attempt: HeldAttempt;
+  room: Room;
+  /** For objects that only the room has. */
+  placed: Git;
+  base: RoomTree;
+  commands: readonly string[];
+  passes: Claim['passes'];
+  runs: CheckRuns;
+  signal: AbortSignal;
+  run(commands: readonly string[], options: RunOptions): Promise<VerificationRecord[]>;
+}
+
+interface RunOptions {
+  until: 'all' | 'first';
+  phase: 'setup' | 'base' | 'verifying' | 'replay';
+  commit: string | null;
+  onOutput?(output: string): void;
+}
+
+export async function openBench(
+  means: RefereeMeans,
+  attempt: HeldAttempt,
+  { signal, claim }: { signal: AbortSignal; claim: Pick<Claim, 'baseSha' | 'commands' | 'passes'> },
+): Promise<Bench> {
+  const { git, sandboxes, rooms, store } = means;
+  const { spec, sessionId, task, runId } = attempt;
+  const path = join(rooms, sessionId);
+  const folders = roomFolders(path);
+  const commonDir = await realPathOf(await readCommonDir(await readGitDir(spec.projectPath)));
+  const worktreeDir = await findRegistration(commonDir, spec.worktreePath);
+  const copies = [worktreeDir, commonDir].filter((dir) => dir !== null);
+  const modules = copies.map((dir) => join(dir, 'modules')).filter((dir) => existsSync(dir));
+  const shown = { folders, objects: [join(commonDir, 'objects'), ...modules] };
+  const room = openRoom({
+    path,
+    root: spec.projectPath,
+    git,
+    inside: (place) => sandboxes.gitInRoom({ spec, room: shown, place, signal }),
+    submodules: copies,
+    setup: spec.setup,
+  });
+  if (task.token > 1) await sweepDirectory(folders.tree);
+  const commit = claim.baseSha ?? spec.baseSha ?? spec.startSha;
+  return {
+    attempt,
+    room,
+    placed: git.bind({ signal, place: roomPlace(folders) }),
+    base: { tree: await treeOf(git, { cwd: spec.projectPath, commit }), commit },
+    commands: claim.commands ?? spec.verify,
+    passes: claim.passes,
+    runs: sessionRuns(store, attempt),
+    signal,
+    async run(commands, { until, phase, commit: judged, onOutput }) {
+      const options = await checkOptions(means, spec);
+      return runChecks({
+        ...options,
+        env: { ...options.env, ...room.environment, ...(phase === 'setup' ? {} : tellNames(options.env)) },
+        sandbox: await sandboxes.plan({ spec, room: shown }),
+        commands,
+        cwd: folders.tree,
+        tree: '',
+        commit: judged,
+        runId: `${runId}.${phase === 'setup' ? 'setup' : 'verify'}`,
+        signal,
+        until,
+        onOutput,
+        onCommand: async (command) => attempt.enter?.(phase, command),
+      });
+    },
+  };
+}
+
+/** What setup fails with in the room; `null`: nothing. */
+export async function runSetup(
+  bench: Bench,
+  commands: readonly string[],
+): Promise<VerificationRecord | null> {
+  const records = await bench.run(commands, { until: 'first', phase: 'setup', commit: null });
+  return records.find((record) => !record.passed) ?? null;
+}
+
+/** What evidence leaves out of a tree. */
+const LEFT_OUT = ['.pulse', '.context', 'history'];
+
+export interface CheckPlan {
+  at: RoomTree;
+  roomKey: string;
+  pins: Pins | null;
+  isRepeated: boolean;
+  phase: RunOptions['phase'];
+}
+
+/** Runs the checks in the room, which stands on the tree already. */
+export async function runChecksIn(bench: Bench, plan: CheckPlan): Promise<CheckRun[]> {
+  const { room, runs, signal, placed, attempt, commands, passes } = bench;
+  const { at, phase, ...how } = plan;
+  const { tree: cwd } = room.folders;
+  const isPlain = !LEFT_OUT.some((name) => existsSync(join(cwd, name)));
+  const evidence = isPlain ? at.tree : await evidenceTree(placed, { worktree: cwd, commit: at.tree });
+  return runCommands({
+    room,
+    at: { ...at, evidenceTree: evidence },
+    ...how,
+    commands,
+    reports: refereeSettings(attempt.spec).reports,
+    runs,
+    signal,
+    passes,
+    async execute(command) {
+      let output = '';
+      const [record] = await bench.run([command], {
+        until: 'all',
+        phase,
+        commit: at.commit,
+        onOutput: (text) => {
+          output = text;
+        },
+      });
+      // Told to stop before it could begin.
+      if (!record) throw new PulseError('fenced', `${command} was not run: the attempt is over.`);
+      return { record, output };
+    },
+  });
+}

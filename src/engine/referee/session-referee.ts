@@ -1,0 +1,169 @@
+/** The referee on real rooms, real git and real processes. One room a session; the attempt's lease is its lock. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { VerificationRecord } from '../../domain/attempt.ts';
+import {
+  type ClaimedChanges,
+  compareChecks,
+  listChangedFiles,
+  makeReplayTree,
+  readTreeFiles,
+} from '../../referee/claim-trees.ts';
+import { type ClaimFacts, decideClaim, needsReplay } from '../../referee/decide-claim.ts';
+import { findPins, type Pins } from '../../referee/pins/pins.ts';
+import type { RoomTree } from '../../referee/room/room-git.ts';
+import { type CheckRun, runKey } from '../../referee/run-commands.ts';
+import type { Claim, ExaminedClaim, Referee } from '../ports.ts';
+import { type BaseReading, findBaseReading, saveBaseReading } from './base-reading.ts';
+import { type Bench, type CheckPlan, openBench, type RefereeMeans, runChecksIn, runSetup } from './bench.ts';
+import { refereeSettings } from './settings.ts';
+
+/** What a claim is judged by, while it is judged. */
+interface Examination extends Pick<ClaimedChanges, 'restored'> {
+  facts: Omit<ClaimFacts, 'replay'>;
+}
+
+export function createReferee(means: RefereeMeans): Referee {
+  /** By base tree and commands: the agent cannot change either. */
+  const knownPins = new Map<string, Promise<Pins>>();
+
+  return {
+    async readBase(attempt, { source, commands = attempt.spec.verify, signal }) {
+      const reader = { ...attempt, commands };
+      const known = await findBaseReading(means.store, reader);
+      if (known) return known.failure;
+      const reading = await readBase(
+        await openBench(means, attempt, { signal, claim: { commands } }),
+        source,
+      );
+      if (signal.aborted) return null;
+      // What stands in the way may be mended before the next attempt.
+      if (reading.failure === null) await saveBaseReading(means.store, reader, reading);
+      return reading.failure;
+    },
+
+    async examine(attempt, claim, signal) {
+      const bench = await openBench(means, attempt, { signal, claim });
+      const base = await findBaseReading(means.store, { ...attempt, commands: bench.commands });
+      const pins = await pinsOf(bench, knownPins);
+      return examineClaim(bench, { claim, base, pins });
+    },
+
+    async replay(attempt, examined, signal) {
+      const bench = await openBench(means, attempt, { signal, claim: examined.claim });
+      const pins = await pinsOf(bench, knownPins);
+      return replayClaim(bench, { examined, pins });
+    },
+
+    close: (sessionId) => rm(join(means.rooms, sessionId), { recursive: true, force: true, maxRetries: 3 }),
+  };
+}
+
+async function readBase(bench: Bench, source: string | null): Promise<BaseReading> {
+  const { room, attempt, base } = bench;
+  const { key, setupFailure, isNew } = await room.enter(base, {
+    source,
+    runSetup: (commands) => runSetup(bench, commands),
+  });
+  const { tree } = base;
+  if (setupFailure) return { failure: setupFailure, tree, runs: [] };
+  const isRun = refereeSettings(attempt.spec).baseWaitMs !== null;
+  const plan: CheckPlan = { at: base, roomKey: key, pins: null, isRepeated: false, phase: 'base' };
+  const runs = isRun ? await runChecksIn(bench, plan) : [];
+  bench.signal.throwIfAborted();
+  if (isNew || isRun) await room.keep(base, key);
+  return { failure: runs.find(isNotFound)?.record ?? null, tree, runs };
+}
+
+/** The shell's own codes for a command that it could not start, and npm's words for a script that is not there. */
+function isNotFound({ record: { exit, outputTail } }: CheckRun): boolean {
+  return exit === 127 || exit === 126 || (exit !== 0 && /missing script:/i.test(outputTail));
+}
+
+function pinsOf(
+  { placed, room, attempt, base, commands }: Bench,
+  known: Map<string, Promise<Pins>>,
+): Promise<Pins> {
+  const { paths, exclude } = refereeSettings(attempt.spec);
+  const key = JSON.stringify([base.tree, commands, paths, exclude]);
+  const found = known.get(key);
+  if (found) return found;
+  const pins = readTreeFiles(placed, { cwd: room.folders.tree, tree: base.tree }).then((tree) =>
+    findPins({ commands, tree, paths, exclude }),
+  );
+  known.set(key, pins);
+  pins.catch(() => known.delete(key));
+  return pins;
+}
+
+async function examineClaim(
+  bench: Bench,
+  { claim, base, pins }: { claim: Claim; base: BaseReading | null; pins: Pins },
+): Promise<ExaminedClaim> {
+  const { room, placed, attempt } = bench;
+  const { runs, roomKey } = await judgeTree(bench, { at: claim, pins, phase: 'verifying' });
+  const trees = { cwd: room.folders.tree, base: bench.base.tree, claim: claim.tree };
+  const files = await listChangedFiles(placed, trees);
+  const { changes, restored } = await compareChecks(placed, { trees, pins, files });
+  const { policy, known } = refereeSettings(attempt.spec);
+  const facts = {
+    policy,
+    known,
+    base: await baseRuns(bench, base, roomKey),
+    claim: runs,
+    changes,
+    declared: claim.declared,
+    changesChecks: claim.changesChecks ?? false,
+    notes: [],
+  };
+  return {
+    claim,
+    records: runs.map(({ record }) => record),
+    failed: runs.filter(({ holds }) => !holds).map(({ record }) => record.command),
+    needsReplay: needsReplay(facts),
+    judgement: decideClaim({ ...facts, replay: null }),
+    facts: { facts, restored } satisfies Examination,
+  };
+}
+
+async function replayClaim(
+  bench: Bench,
+  { examined, pins }: { examined: ExaminedClaim; pins: Pins },
+): Promise<ExaminedClaim> {
+  const { room, placed } = bench;
+  const { facts, restored } = examined.facts as Examination;
+  const { tree: cwd, git: folder } = room.folders;
+  const tree = await makeReplayTree(placed, { cwd, folder, claim: examined.claim.tree, restored });
+  const { runs } = await judgeTree(bench, { at: { tree, commit: null }, pins, phase: 'replay' });
+  return { ...examined, judgement: decideClaim({ ...facts, replay: { tree, runs } }) };
+}
+
+/** The checks on a tree. Where setup fails on it, that is the only one, and it failed. */
+async function judgeTree(
+  bench: Bench,
+  { at, pins, phase }: { at: RoomTree; pins: Pins; phase: CheckPlan['phase'] },
+): Promise<{ runs: CheckRun[]; roomKey: string }> {
+  const { room } = bench;
+  const { key, setupFailure, isNew } = await room.enter(at, {
+    runSetup: (commands) => runSetup(bench, commands),
+  });
+  if (setupFailure) return { runs: [notSetUp(setupFailure)], roomKey: key };
+  if (isNew) await room.keep(at, key);
+  return {
+    runs: await runChecksIn(bench, { at, roomKey: key, pins, isRepeated: true, phase }),
+    roomKey: key,
+  };
+}
+
+function notSetUp(record: VerificationRecord): CheckRun {
+  const tests = { counts: null, names: null, ranNoTest: false };
+  return { record, holds: false, tests, swallowed: 0, tampered: [] };
+}
+
+/** What the checks said on the base of the unit: read first, or judged there as the claim before this one. */
+async function baseRuns(bench: Bench, base: BaseReading | null, roomKey: string): Promise<CheckRun[]> {
+  const { commands, runs, base: at } = bench;
+  if (base?.tree === at.tree) return base.runs;
+  const found = commands.map((command) => runs.find(runKey({ at, roomKey }, command)));
+  return (await Promise.all(found)).filter((run) => run !== null);
+}

@@ -1,0 +1,128 @@
+/** Runs the checks in a room that stands on a tree, and reads what they tell of tests. Nothing is run twice. */
+import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { VerificationRecord } from '../domain/attempt.ts';
+import { readTextOrNull } from '../files/regular-file.ts';
+import type { CommandOutput } from './output/parse.ts';
+import { readTests } from './output/read-tests.ts';
+import { rerunCommand } from './output/rerun.ts';
+import type { TestsSeen } from './output/tests.ts';
+import type { Pins } from './pins/pins.ts';
+import type { Room } from './room/room.ts';
+
+export interface CheckRun {
+  record: VerificationRecord;
+  /** The check passes: by its exit, or as its loop sees it (only issues that were there before, for instance). */
+  holds: boolean;
+  tests: TestsSeen;
+  /** So many tests failed, and the command ended with 0 all the same. */
+  swallowed: number;
+  /** Protected files that the command itself has changed: put back, and held against the claim. */
+  tampered: string[];
+}
+
+/** What has been run before, by what it depends on. */
+export interface CheckRuns {
+  find(key: string): Promise<CheckRun | null>;
+  save(key: string, run: CheckRun): Promise<void>;
+}
+
+export interface RunRequest {
+  room: Room;
+  /** The tree that the room stands on, as git names it, and what evidence calls it. */
+  at: { tree: string; evidenceTree: string; commit: string | null };
+  roomKey: string;
+  commands: readonly string[];
+  /** The report that a command writes, by command. */
+  reports: Readonly<Record<string, string>>;
+  /** `null`: nothing is known to be protected. */
+  pins: Pins | null;
+  runs: CheckRuns;
+  /** One that fails is run once more. */
+  isRepeated: boolean;
+  execute(command: string): Promise<{ record: VerificationRecord; output: string }>;
+  /** Whether an output is a pass. Absent: exit 0 is. */
+  passes?(output: CommandOutput): boolean;
+  signal?: AbortSignal;
+}
+
+/** One run a command, in order; fewer where it was asked to stop. */
+export async function runCommands(request: RunRequest): Promise<CheckRun[]> {
+  const done: CheckRun[] = [];
+  for (const command of request.commands) {
+    if (request.signal?.aborted) break;
+    const key = runKey(request, command);
+    const known = await request.runs.find(key);
+    // A loop that judges outputs itself needs the whole output of what failed.
+    if (known !== null && (known.holds || !request.passes)) {
+      const { commit } = request.at;
+      done.push({ ...known, record: { ...known.record, commit, isReused: true } });
+      continue;
+    }
+    const run = await runOnce(request, command);
+    if (request.signal?.aborted) break;
+    // A failure that nobody has repeated may be flaky.
+    if (run.holds || request.isRepeated) await request.runs.save(key, run);
+    done.push(run);
+  }
+  return done;
+}
+
+/** The same command on the same tree, room and environment says the same. */
+export function runKey({ at, roomKey }: { at: { tree: string }; roomKey: string }, command: string): string {
+  const parts = [command, at.tree, roomKey];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+async function runOnce(request: RunRequest, command: string): Promise<CheckRun> {
+  const first = await runAndRead(request, command, command);
+  const isFailed = !first.holds && !request.signal?.aborted;
+  if (!isFailed || !request.isRepeated) return first;
+  await request.room.reset();
+  const again = rerunCommand(command, first.tests.names?.failed ?? []) ?? command;
+  const second = await runAndRead(request, again, command);
+  if (!second.holds || !isRepeat(second, { first, isWhole: again === command })) return first;
+  // Two runs of one tree disagree: the pass counts, and the failure is named.
+  const tests = again === command ? second.tests : first.tests;
+  const record = { ...second.record, command, isFlaky: true, tests: tests.counts ?? undefined };
+  return { ...second, record, tests, tampered: [...new Set([...first.tampered, ...second.tampered])] };
+}
+
+/** A repetition of some tests speaks only for those that it ran: their names come from output that code can forge. */
+function isRepeat(second: CheckRun, { first, isWhole }: { first: CheckRun; isWhole: boolean }): boolean {
+  if (isWhole) return true;
+  const passed = new Set(second.tests.names?.passed ?? []);
+  return first.tests.names?.failed.every((name) => passed.has(name)) ?? false;
+}
+
+async function runAndRead(request: RunRequest, executed: string, command: string): Promise<CheckRun> {
+  const { room, reports, pins } = request;
+  const report = reports[command];
+  if (report !== undefined) await rm(join(room.folders.tree, report), { force: true });
+  const { record, output } = await request.execute(executed);
+  const text = report === undefined ? null : await readTextOrNull(join(room.folders.tree, report));
+  const seen: CommandOutput = {
+    command,
+    source: 'Test',
+    output,
+    exit: record.exit,
+    root: room.folders.tree,
+  };
+  const tests = readTests({
+    ...seen,
+    command: executed,
+    report: text === null ? null : { kind: report!.endsWith('.sarif') ? 'sarif' : 'junit', text },
+  });
+  const { counts, names, ranNoTest, swallowedFailures } = tests;
+  const changed = pins === null ? [] : await room.listChanged();
+  const tampered = changed.filter((path) => pins?.of(path));
+  if (tampered.length > 0) await room.reset();
+  return {
+    holds: request.passes?.(seen) ?? record.passed,
+    record: { ...record, command, tree: request.at.evidenceTree, ...(counts ? { tests: counts } : {}) },
+    tests: { counts, names, ranNoTest },
+    swallowed: swallowedFailures,
+    tampered,
+  };
+}
