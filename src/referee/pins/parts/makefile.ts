@@ -53,15 +53,16 @@ function readRule(line: string): Block | null {
   if (/^(?:include|-include|sinclude|export|unexport|override|vpath|define|if\w*)$/.test(names[0]!))
     return null;
   const [needed = '', ...commands] = right.split(';');
-  const isVariable = /^[^:;]*[^:;?+!]=|[:?+!]=/.test(needed);
+  // A variable for one target is no rule: no recipe may follow it.
+  if (/=/.test(needed)) return null;
   const needs = needed
     .replaceAll('\\\n', ' ')
     .replace(/\s#.*$/, '')
     .split(/\s+/)
     .filter((name) => name !== '' && name !== '|');
-  const isPlain = isVariable || needs.every((name) => PLAIN.test(name));
+  const isPlain = needs.every((name) => PLAIN.test(name));
   const body = commands.length > 0 ? `${commandIn(commands.join(';'))}\n` : '';
-  return { text: `${line}\n`, names, needs: isPlain ? (isVariable ? [] : needs) : null, body };
+  return { text: `${line}\n`, names, needs: isPlain ? needs : null, body };
 }
 
 /** A pattern, a special target, or one whose name is computed: its recipe belongs to it and is protected with it. */
