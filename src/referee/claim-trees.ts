@@ -105,7 +105,8 @@ async function comparePinned(
   if (isWhole || pin.part === null) {
     found.restored.push({ path, entry: base });
     // A new test adds to what is checked; a new definition may change what all of it means.
-    if (base !== null || pin.kind === 'definition') found.changes.push({ path, part: null, what });
+    const counts = base !== null || pin.kind === 'definition' || (await isReaching(git, { cwd, claim, pin }));
+    if (counts) found.changes.push({ path, part: null, what });
     return;
   }
   const [before, after] = [await readText(git, cwd, base), await readText(git, cwd, claim)];
@@ -115,6 +116,16 @@ async function comparePinned(
   found.restored.push({ path, entry: text === null ? null : { mode, text } });
   const isOnlyNew = pin.kind === 'test' && (await pin.part.extract(before)) === '';
   if (!isOnlyNew) found.changes.push({ path, part: pin.part.name, what });
+}
+
+/** A new test that decides over others; one that is a link says nothing of what it does. */
+async function isReaching(
+  git: Git,
+  { cwd, claim, pin }: { cwd: string; claim: Entry | null; pin: Pin },
+): Promise<boolean> {
+  if (pin.reaches === undefined) return false;
+  const text = await readText(git, cwd, claim);
+  return text === null || pin.reaches(text);
 }
 
 /** Its objects are written to the repository of `cwd`. 3 git processes, and 1 for each file that is restored in part. */

@@ -38,24 +38,11 @@ export interface Pin {
   /** `null`: the whole file. */
   part: Part | null;
   why: string;
-}
-
-/** One path in both trees; `null`: it is not there. */
-export interface Versions {
-  base: string | null;
-  claim: string | null;
-}
-
-/** Whether a claim changes what a pin protects. Links, modes and binary files are the caller's to compare. */
-export function isPinChanged({ kind, part }: Pin, { base, claim }: Versions): boolean {
-  if (kind === 'test' && base === null) return false;
-  return part === null ? base !== claim : part.extract(base) !== part.extract(claim);
-}
-
-/** What stands at the path in the replay tree: the claim's file with what is protected as at the base. */
-export function replayedContent({ kind, part }: Pin, { base, claim }: Versions): string | null {
-  if (kind === 'test' && base === null) return claim;
-  return part === null ? base : part.restore(base, claim);
+  /**
+   * Of tests that are not at the base: whether one with this text reaches beyond itself, so that it counts as a change.
+   * In one process a test can end the run, or change what an assertion means, for all others.
+   */
+  reaches?(content: string): boolean;
 }
 
 export async function findPins({ commands, tree, paths = [], exclude = [] }: PinsRequest): Promise<Pins> {

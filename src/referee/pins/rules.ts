@@ -6,7 +6,7 @@ import { FAMILIES } from './families.ts';
 import type { Findings } from './findings.ts';
 import { packageOrigins } from './parts/package-json.ts';
 import type { Part } from './parts/part.ts';
-import { takingOver } from './parts/taking-over.ts';
+import { findReach } from './parts/taking-over.ts';
 import type { Pin } from './pins.ts';
 import { createShadows } from './shadows.ts';
 import { FIXTURE_GLOBS, mayBeTest, NESTED_TEST_GLOBS, SNAPSHOT_GLOBS, TEST_GLOBS } from './test-files.ts';
@@ -128,8 +128,8 @@ function newTestRules(findings: Findings, tests: readonly Rule[]): Rule[] {
       pin: () => ({ kind: 'definition', part: null, why: 'would be found instead of a test’s file' }),
     },
     {
-      matches: (path) => isNew(path) && takingOver.test(path) && isTest(path),
-      pin: (path) => ({ kind: 'definition', part: takingOver.part(path), why: 'runs beside other tests' }),
+      matches: (path) => isNew(path) && isTest(path),
+      pin: (path) => ({ kind: 'test', part: null, why: 'a new test', reaches: findReach(path) }),
     },
   ];
 }

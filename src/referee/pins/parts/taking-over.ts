@@ -27,10 +27,12 @@ export const rustBuildScript: Part = reaching([
   /\btests?\b|rustc-cfg|rustc-env|RUSTFLAGS|RUST_TEST|CARGO_MANIFEST_DIR|\bsrc\b|\bremove_\w+\s*\(|\bCommand\b|\bset_permissions\b|\brename\s*\(/,
 ]);
 
-export const takingOver = {
-  test: (path: string): boolean => linesOf(path).length > 0,
-  part: (path: string): Part => reaching(linesOf(path)),
-};
+/** What tells whether a new test at this path reaches beyond itself; `undefined`: no text of it could. */
+export function findReach(path: string): ((content: string) => boolean) | undefined {
+  const patterns = linesOf(path);
+  if (patterns.length === 0) return undefined;
+  return (content) => content.split('\n').some((line) => patterns.some((pattern) => pattern.test(line)));
+}
 
 function reaching(patterns: readonly RegExp[]): Part {
   return createPart({
