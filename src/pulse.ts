@@ -198,6 +198,7 @@ async function openParts(options: PulseOptions) {
     sandboxes,
     store: patience.store,
     rooms: home.rooms,
+    keyFolder: home.key,
   });
   const loopHost = {
     referee,

@@ -12,6 +12,8 @@ export const EVENT_TYPES = [
   'note.delivered',
   'checks.accepted',
   'checks.rejected',
+  'proof.written',
+  'proof.failed',
   'iteration.planned',
   'iteration.dispatched',
   'iteration.started',

@@ -50,6 +50,13 @@ const judgementNoteSchema = z.object({
   text: z.string(),
 });
 
+const replayedCommandSchema = z.object({
+  command: z.string(),
+  exit: z.number().nullable(),
+  passed: z.boolean(),
+  outputHash: z.string(),
+});
+
 export const judgementSchema = z.object({
   /** `ask`: a person decides about the changed checks. */
   verdict: z.enum(['accepted', 'rejected', 'ask']),
@@ -58,8 +65,14 @@ export const judgementSchema = z.object({
   reasons: z.array(z.string()),
   changes: z.array(checkChangeSchema),
   declared: z.array(declaredChangeSchema),
+  /** The commit that the checks were held against, and what they counted there, by command. */
+  base: z.object({ commit: z.string().nullable(), tests: z.record(z.string(), testCountsSchema) }).optional(),
   /** The claim with the checks of the base: its tree, and whether they hold there. `null`: no check was changed. */
-  replay: z.object({ tree: z.string(), passed: z.boolean() }).nullable(),
+  replay: z
+    .object({ tree: z.string(), passed: z.boolean(), commands: z.array(replayedCommandSchema) })
+    .nullable(),
+  /** Who let changed checks pass, where no person was asked. */
+  allowedBy: z.enum(['plan', 'policy']).optional(),
   notes: z.array(judgementNoteSchema),
   /** What failed once and then passed on the same tree. */
   flaky: z.array(z.string()),

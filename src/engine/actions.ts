@@ -22,6 +22,7 @@ export const ENGINE_ACTIONS = [
   'put_on_top',
   'adopt_branch',
   'settle',
+  'prove',
   'retry',
   'requeue',
   'interrupt',

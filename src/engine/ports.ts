@@ -7,8 +7,10 @@ import type { BranchLag, HeadMoved } from '../git/session-head.ts';
 import type { CommandOutput } from '../referee/output/parse.ts';
 import type { Task } from '../store/inbox.ts';
 import type { IterationHead } from '../store/iterations.ts';
-import type { Session } from '../store/sessions.ts';
+import type { StoredJudgement } from '../store/judgements.ts';
+import type { Session, SessionSettings } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
+import type { StoredVerification } from '../store/verifications.ts';
 import type { Landing } from './loop.ts';
 
 export interface UnitCommit {
@@ -114,8 +116,20 @@ export interface Referee {
   examine(attempt: HeldAttempt, claim: Claim, signal: AbortSignal): Promise<ExaminedClaim>;
   /** Runs the checks of the base on the claim. Only where `needsReplay` says so. */
   replay(attempt: HeldAttempt, examined: ExaminedClaim, signal: AbortSignal): Promise<ExaminedClaim>;
+  /** Writes the proof of an accepted unit, or finds it written. Returns where it is. */
+  prove(unit: AcceptedUnit): Promise<string>;
   /** The session has ended: its room goes. Does not throw. */
   close(sessionId: string): Promise<void>;
+}
+
+/** A unit that was accepted, from durable rows alone: the same rows make the same proof. */
+export interface AcceptedUnit {
+  session: Session;
+  settings: SessionSettings;
+  iteration: IterationHead;
+  commit: string;
+  judgement: StoredJudgement;
+  records: readonly StoredVerification[];
 }
 
 export interface BaseRequest {

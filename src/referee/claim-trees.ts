@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { CheckChange } from '../domain/judgement.ts';
 import type { Git } from '../git/exec.ts';
 import { pathRaw, pathText, splitNul } from '../git/path-bytes.ts';
+import { readBlobs } from '../git/read-blobs.ts';
 import type { Pin, Pins, TreeFiles } from './pins/pins.ts';
 
 export interface Trees {
@@ -16,15 +17,15 @@ export interface Trees {
   claim: string;
 }
 
-interface Entry {
+export interface TreeEntry {
   mode: string;
   id: string;
 }
 
 export interface ChangedFile {
   path: string;
-  base: Entry | null;
-  claim: Entry | null;
+  base: TreeEntry | null;
+  claim: TreeEntry | null;
 }
 
 /** An ordinary file; links, submodules and huge files have no text that could be protected in part. */
@@ -36,19 +37,46 @@ export async function readTreeFiles(
   git: Git,
   { cwd, tree }: { cwd: string; tree: string },
 ): Promise<TreeFiles> {
-  const { stdout } = await git.run(['ls-tree', '-r', '-z', '--full-tree', tree], { cwd });
-  const entries = new Map<string, Entry>();
-  for (const line of splitNul(stdout)) {
-    const [mode = '', , id = ''] = line.slice(0, line.indexOf('\t')).split(' ');
-    entries.set(pathText(line.slice(line.indexOf('\t') + 1)), { mode, id });
-  }
+  const entries = await listTree(git, { cwd, tree });
   return {
     paths: [...entries.keys()],
     read: async (path) => readText(git, cwd, entries.get(path) ?? null),
   };
 }
 
-async function readText(git: Git, cwd: string, entry: Entry | null): Promise<string | null> {
+/** 1 git process. */
+export async function listTree(
+  git: Git,
+  { cwd, tree }: { cwd: string; tree: string },
+): Promise<Map<string, TreeEntry>> {
+  const { stdout } = await git.run(['ls-tree', '-r', '-z', '--full-tree', tree], { cwd });
+  const entries = new Map<string, TreeEntry>();
+  for (const line of splitNul(stdout)) {
+    const [mode = '', , id = ''] = line.slice(0, line.indexOf('\t')).split(' ');
+    entries.set(pathText(line.slice(line.indexOf('\t') + 1)), { mode, id });
+  }
+  return entries;
+}
+
+/** Both versions of changed files, as texts; `null` where there is none. 1 git process. */
+export async function readChangedTexts(
+  git: Git,
+  { cwd, files }: { cwd: string; files: readonly ChangedFile[] },
+): Promise<{ path: string; base: string | null; claim: string | null }[]> {
+  const ids = files.flatMap(({ base, claim }) => [base, claim].filter(isFile).map((entry) => entry.id));
+  const contents = await readBlobs(git, { cwd, ids, maxBytes: LONGEST });
+  const text = (entry: TreeEntry | null): string | null => {
+    const content = isFile(entry) ? contents.get(entry.id) : null;
+    return content && !content.includes(0) ? content.toString('utf8') : null;
+  };
+  return files.map(({ path, base, claim }) => ({ path, base: text(base), claim: text(claim) }));
+}
+
+function isFile(entry: TreeEntry | null): entry is TreeEntry {
+  return entry !== null && FILE.test(entry.mode);
+}
+
+async function readText(git: Git, cwd: string, entry: TreeEntry | null): Promise<string | null> {
   if (entry === null || !FILE.test(entry.mode)) return null;
   const { stdout } = await git.run(['cat-file', 'blob', entry.id], { cwd });
   if (stdout.length > LONGEST || stdout.includes(0)) return null;
@@ -78,7 +106,7 @@ export interface ClaimedChanges {
   /** What counts as a change of the checks. */
   changes: CheckChange[];
   /** What the replay tree has instead of the claim's files; `null`: nothing is there. */
-  restored: { path: string; entry: Entry | { mode: string; text: string } | null }[];
+  restored: { path: string; entry: TreeEntry | { mode: string; text: string } | null }[];
 }
 
 /** Reads only files that differ. */

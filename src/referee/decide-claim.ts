@@ -2,9 +2,12 @@
 import type { CheckPolicy, KnownFailures } from '../domain/check-words.ts';
 import type { CheckChange, DeclaredChange, Judgement } from '../domain/judgement.ts';
 import { compareTests } from './output/compare-tests.ts';
+import type { TestCounts } from './output/tests.ts';
 import type { CheckRun } from './run-commands.ts';
 
 export interface ClaimFacts {
+  /** What the checks are held against; `null`: nobody has committed it. */
+  baseSha: string | null;
   policy: CheckPolicy;
   known: KnownFailures;
   /** The same commands on the base, where they ran. */
@@ -32,7 +35,17 @@ export function decideClaim(facts: ClaimFacts): Judgement {
   const common = {
     changes: [...changes],
     declared: [...declared],
-    replay: replay && { tree: replay.tree, passed: old.length === 0 },
+    base: { commit: facts.baseSha, tests: countsOf(facts.base) },
+    replay: replay && {
+      tree: replay.tree,
+      passed: old.length === 0,
+      commands: replay.runs.map(({ record, holds }) => ({
+        command: record.command,
+        exit: record.exit,
+        passed: holds,
+        outputHash: record.outputHash,
+      })),
+    },
     notes: [...notes],
     flaky: [...claim, ...(replay?.runs ?? [])].filter(({ record }) => record.isFlaky).map(nameFlaky),
   };
@@ -44,7 +57,7 @@ export function decideClaim(facts: ClaimFacts): Judgement {
 function decideWeakened(
   { policy, changes, declared, changesChecks }: ClaimFacts,
   weakened: string[],
-): Pick<Judgement, 'verdict' | 'trust' | 'reasons'> {
+): Pick<Judgement, 'verdict' | 'trust' | 'reasons' | 'allowedBy'> {
   const trust = 'verified_checks_changed';
   if (policy === 'forbid')
     return {
@@ -52,10 +65,22 @@ function decideWeakened(
       trust,
       reasons: [...weakened, 'The checks may not be changed: restore them.'],
     };
-  if (policy === 'allow' || changesChecks) return { verdict: 'accepted', trust, reasons: weakened };
+  if (changesChecks || policy === 'allow')
+    return {
+      verdict: 'accepted',
+      trust,
+      reasons: weakened,
+      allowedBy: changesChecks ? 'plan' : 'policy',
+    };
   const missing = undeclared(changes, declared);
   if (declared.length > 0 && missing.length === 0) return { verdict: 'ask', trust, reasons: weakened };
   return { verdict: 'rejected', trust, reasons: [...weakened, howToDeclare(missing)] };
+}
+
+function countsOf(base: readonly CheckRun[]): Record<string, TestCounts> {
+  return Object.fromEntries(
+    base.flatMap(({ record, tests: { counts } }) => (counts ? [[record.command, counts]] : [])),
+  );
 }
 
 function undeclared(changes: readonly CheckChange[], declared: readonly DeclaredChange[]): string[] {

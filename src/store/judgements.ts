@@ -7,6 +7,8 @@ export interface StoredJudgement extends Judgement {
   attempt: number;
   decidedBy: string | null;
   decidedAt: string | null;
+  /** Where its proof is kept; `null`: nowhere yet. */
+  proof: string | null;
 }
 
 /** Writing it twice writes it once. */
@@ -25,6 +27,7 @@ export async function insertJudgement(
       judgement: toJson(judgement),
       decided_by: null,
       decided_at: null,
+      proof: null,
     })
     .onConflict((conflict) => conflict.columns(['session_id', 'iteration_number', 'attempt']).doNothing())
     .execute();
@@ -45,10 +48,12 @@ export async function listJudgements(
   if (iteration !== undefined) query = query.where('iteration_number', '=', iteration);
   return (await query.execute()).map((row) => ({
     ...judgementSchema.parse(fromJson(row.judgement)),
+    verdict: row.verdict,
     iteration: row.iteration_number,
     attempt: row.attempt,
     decidedBy: row.decided_by,
     decidedAt: row.decided_at,
+    proof: row.proof,
   }));
 }
 
@@ -61,6 +66,21 @@ export async function decideJudgement(
   await db
     .updateTable('judgements')
     .set({ verdict: decision.verdict, decided_by: decision.by, decided_at: storeNow() })
+    .where('session_id', '=', sessionId)
+    .where('iteration_number', '=', iteration)
+    .where('attempt', '=', attempt)
+    .execute();
+}
+
+/** Its proof is kept there. */
+export async function markProven(
+  db: Db,
+  { sessionId, iteration, attempt }: { sessionId: string; iteration: number; attempt: number },
+  proof: string,
+): Promise<void> {
+  await db
+    .updateTable('judgements')
+    .set({ proof })
     .where('session_id', '=', sessionId)
     .where('iteration_number', '=', iteration)
     .where('attempt', '=', attempt)

@@ -210,6 +210,8 @@ export interface JudgementsTable {
   judgement: Json;
   decided_by: string | null;
   decided_at: string | null;
+  /** Where its proof is kept; `null`: nowhere yet. */
+  proof: string | null;
 }
 
 export interface IdempotencyKeysTable {

@@ -58,6 +58,12 @@ export function createFakeReferee({ world, gate, host, script }: WorldAccess): R
         };
       }),
     replay: (attempt, examined) => inRoom(attempt, () => replay(attempt, examined)),
+    async prove({ commit }) {
+      await gate('prove');
+      if (!world.commits.has(commit)) world.violations.push(`a proof of ${commit}, which is not there`);
+      world.proofs.push(commit);
+      return `${commit}/proof`;
+    },
     async close(sessionId) {
       world.rooms.delete(`${host}:${sessionId}`);
     },
@@ -72,7 +78,7 @@ export function createFakeReferee({ world, gate, host, script }: WorldAccess): R
       : oldChecks === 'declared'
         ? { verdict: 'ask', trust: 'verified_checks_changed', reasons: ['the old check fails'] }
         : { verdict: 'rejected', reasons: ['the old check fails'] };
-    const replayed = { tree: 'replay', passed: holds };
+    const replayed = { tree: 'replay', passed: holds, commands: [] };
     return { ...examined, judgement: { ...examined.judgement, ...decided, replay: replayed } };
   }
 }

@@ -37,6 +37,8 @@ export interface World {
   agents: Set<RunningAgent>;
   /** Who was in the room of a session last, by host. */
   rooms: Map<string, { runId: string; isAlive: boolean }>;
+  /** The commits that were proven, doubles too. */
+  proofs: string[];
   /** What must never be seen. */
   violations: string[];
   /** Iterations whose agent ran to its end, in order. */
@@ -60,6 +62,7 @@ export function createWorld(): World {
     worktrees: new Map(),
     agents: new Set(),
     rooms: new Map(),
+    proofs: [],
     violations: [],
     finishedRuns: [],
     nudges: [],

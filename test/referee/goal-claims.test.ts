@@ -155,6 +155,50 @@ describe('the base', () => {
   });
 });
 
+describe('an accepted claim', () => {
+  it('is proven beside the history, once', async () => {
+    const { scene, session, judged } = await claim(HONEST);
+    const commit = scene.sh(scene.root, 'rev-parse', session.branch_name);
+    const names = scene.sh(scene.root, 'ls-tree', '-r', '--name-only', 'refs/attestations/commits');
+    expect(names.split('\n')).toEqual([judged?.judgement.proof]);
+    expect(names.startsWith(`${commit}/pulse-`)).toBe(true);
+    const lines = scene.sh(scene.root, 'show', `refs/attestations/commits:${names}`).split('\n');
+    const [statement] = lines.map((line) => JSON.parse(atob(JSON.parse(line).payload)));
+    expect(statement.predicate).toMatchObject({
+      trust: 'verified',
+      session: session.id,
+      commands: [{ command: 'npm test', exit: 0, tests: { base: { run: 2 }, claim: { run: 2, passed: 2 } } }],
+      decision: { by: 'pulse' },
+    });
+    expect(statement.predicate.pins.listed).toContainEqual(
+      expect.objectContaining({ path: 'package.json', part: expect.stringContaining('scripts') }),
+    );
+    expect((await scene.events(session)).filter(({ type }) => type.startsWith('proof.'))).toMatchObject([
+      { type: 'proof.written', data: { commit } },
+    ]);
+  });
+
+  it('says who accepted changed checks, and what the diff adds that a person should see', async () => {
+    const { scene, session } = await claim(
+      `sed -i "s/test('adds two/test.skip('adds two/" test/add.test.js; ${DECLARED}`,
+    );
+    const { judgement } = await scene.pulse.showChecks(session.id);
+    expect(judgement.notes).toMatchObject([{ path: 'test/add.test.js', what: 'skip' }]);
+    await scene.pulse.accept(session.id, { actor: 'Ada' });
+    await scene.run(session);
+    const [name = ''] = scene
+      .sh(scene.root, 'ls-tree', '-r', '--name-only', 'refs/attestations/commits')
+      .split('\n');
+    const [line = ''] = scene.sh(scene.root, 'show', `refs/attestations/commits:${name}`).split('\n');
+    const { predicate } = JSON.parse(atob(JSON.parse(line).payload));
+    expect(predicate).toMatchObject({
+      trust: 'verified_checks_changed',
+      decision: { by: 'person', name: 'Ada' },
+      replay: { passed: false },
+    });
+  });
+});
+
 describe('what ran on a tree', () => {
   it('is not run again on the same tree', async () => {
     const scene = await project();

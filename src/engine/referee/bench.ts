@@ -24,6 +24,8 @@ export interface RefereeMeans extends Pick<WorkspaceMeans, 'git' | 'environment'
   store: Store;
   /** The folder of all rooms. */
   rooms: string;
+  /** Where the key is that proofs are signed with. */
+  keyFolder: string;
 }
 
 export interface Bench {

@@ -3,19 +3,23 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { VerificationRecord } from '../../domain/attempt.ts';
 import {
+  type ChangedFile,
   type ClaimedChanges,
   compareChecks,
   listChangedFiles,
   makeReplayTree,
+  readChangedTexts,
   readTreeFiles,
 } from '../../referee/claim-trees.ts';
 import { type ClaimFacts, decideClaim, needsReplay } from '../../referee/decide-claim.ts';
+import { findNotes, type Note } from '../../referee/notes/notes.ts';
 import { findPins, type Pins } from '../../referee/pins/pins.ts';
 import type { RoomTree } from '../../referee/room/room-git.ts';
 import { type CheckRun, runKey } from '../../referee/run-commands.ts';
 import type { Claim, ExaminedClaim, Referee } from '../ports.ts';
 import { type BaseReading, findBaseReading, saveBaseReading } from './base-reading.ts';
 import { type Bench, type CheckPlan, openBench, type RefereeMeans, runChecksIn, runSetup } from './bench.ts';
+import { proveUnit } from './prove.ts';
 import { refereeSettings } from './settings.ts';
 
 /** What a claim is judged by, while it is judged. */
@@ -54,6 +58,8 @@ export function createReferee(means: RefereeMeans): Referee {
       const pins = await pinsOf(bench, knownPins);
       return replayClaim(bench, { examined, pins });
     },
+
+    prove: (unit) => proveUnit(means, unit),
 
     close: (sessionId) => rm(join(means.rooms, sessionId), { recursive: true, force: true, maxRetries: 3 }),
   };
@@ -107,6 +113,7 @@ async function examineClaim(
   const { changes, restored } = await compareChecks(placed, { trees, pins, files });
   const { policy, known } = refereeSettings(attempt.spec);
   const facts = {
+    baseSha: bench.base.commit,
     policy,
     known,
     base: await baseRuns(bench, base, roomKey),
@@ -114,7 +121,7 @@ async function examineClaim(
     changes,
     declared: claim.declared,
     changesChecks: claim.changesChecks ?? false,
-    notes: [],
+    notes: await notesOf(bench, files),
   };
   return {
     claim,
@@ -124,6 +131,14 @@ async function examineClaim(
     judgement: decideClaim({ ...facts, replay: null }),
     facts: { facts, restored } satisfies Examination,
   };
+}
+
+/** More files than a person reads are not looked through. */
+const FILES_READ = 500;
+
+async function notesOf({ placed, room }: Bench, files: readonly ChangedFile[]): Promise<Note[]> {
+  const cwd = room.folders.tree;
+  return findNotes(await readChangedTexts(placed, { cwd, files: files.slice(0, FILES_READ) }));
 }
 
 async function replayClaim(

@@ -13,6 +13,7 @@ import type { Companion, SessionState } from '../loop.ts';
 import { type ChildSessions, createChildSessions } from './child-sessions.ts';
 import { isAtWork } from './children.ts';
 import { noteBranch } from './meet-branch.ts';
+import { proveAccepted } from './prove.ts';
 import { holdSession } from './session-lease.ts';
 import { endSession } from './settle.ts';
 import { isStillWaiting, loadState } from './state.ts';
@@ -191,6 +192,7 @@ async function leave(
   await children[Symbol.asyncDispose]();
   for (const { id } of loop.children?.(state.own) ?? [])
     await runSession(engine, id, new AbortController().signal);
+  await proveAccepted(engine, session.id, token);
   await hooks?.beforeClose?.(engine, state);
   const iteration = recent[0];
   const taskId = iteration?.inbox_task_id;

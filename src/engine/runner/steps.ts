@@ -13,6 +13,7 @@ import { abortChildren } from './control.ts';
 import { dispatchIteration, headSha } from './dispatch.ts';
 import { evictHolder } from './eviction.ts';
 import { meetBranch, noteBranch } from './meet-branch.ts';
+import { proveAccepted } from './prove.ts';
 import { leftoversOf, takeBackAttempt } from './requeue.ts';
 import { composeRetryBrief } from './retry-brief.ts';
 import { oneAtATime } from './serialize.ts';
@@ -165,6 +166,8 @@ async function settle(engine: Engine, { state, step, token }: SettleStep): Promi
         { session: state.session.id },
       ),
   });
+  const judgement = verdict.judgement ?? result.judgement;
+  if (judgement?.verdict === 'accepted') await proveAccepted(engine, state.session.id, token);
   await hooks?.afterSettle?.(engine, state);
 }
 

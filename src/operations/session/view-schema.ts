@@ -160,6 +160,7 @@ export const ChangedChecksAnswer = z.object({
     attempt: z.int(),
     decidedBy: z.string().nullable(),
     decidedAt: time.nullable(),
+    proof: z.string().nullable(),
   }),
   verifications: z.array(Verification),
   diff: z.string().describe('Of the changed checks alone, against the base.'),

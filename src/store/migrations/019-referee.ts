@@ -18,6 +18,7 @@ export function refereeMigration({ json }: ColumnTypes): string[] {
       judgement ${json} NOT NULL,
       decided_by text,
       decided_at text,
+      proof text,
       PRIMARY KEY (session_id, iteration_number, attempt)
     )`,
     `ALTER TABLE pulse_sessions ADD COLUMN trust text`,
