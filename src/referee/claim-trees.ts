@@ -149,7 +149,7 @@ async function comparePinned(
 /** A new test that decides over others; one that is a link says nothing of what it does. */
 async function isReaching(
   git: Git,
-  { cwd, claim, pin }: { cwd: string; claim: Entry | null; pin: Pin },
+  { cwd, claim, pin }: { cwd: string; claim: TreeEntry | null; pin: Pin },
 ): Promise<boolean> {
   if (pin.reaches === undefined) return false;
   const text = await readText(git, cwd, claim);
