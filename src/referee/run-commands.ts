@@ -8,7 +8,7 @@ import type { CommandOutput } from './output/parse.ts';
 import { readTests } from './output/read-tests.ts';
 import { rerunCommand } from './output/rerun.ts';
 import type { TestsSeen } from './output/tests.ts';
-import type { Pins } from './pins/pins.ts';
+import type { Pin, Pins } from './pins/pins.ts';
 import type { Room } from './room/room.ts';
 
 export interface CheckRun {
@@ -89,6 +89,16 @@ async function runOnce(request: RunRequest, command: string): Promise<CheckRun> 
   return { ...second, record, tests, tampered: [...new Set([...first.tampered, ...second.tampered])] };
 }
 
+/** Of a file that is protected in part, a check may write the rest: generated code, a lockfile. */
+async function isTampered(
+  room: Room,
+  { path, pin }: { path: string; pin: Pin | null | undefined },
+): Promise<boolean> {
+  if (!pin?.part) return Boolean(pin);
+  const now = await readTextOrNull(join(room.folders.tree, path));
+  return pin.part.extract(now) !== pin.part.extract(await room.readTracked(path));
+}
+
 /** A repetition of some tests speaks only for those that it ran: their names come from output that code can forge. */
 function isRepeat(second: CheckRun, { first, isWhole }: { first: CheckRun; isWhole: boolean }): boolean {
   if (isWhole) return true;
@@ -116,7 +126,8 @@ async function runAndRead(request: RunRequest, executed: string, command: string
   });
   const { counts, names, ranNoTest, swallowedFailures } = tests;
   const changed = pins === null ? [] : await room.listChanged();
-  const tampered = changed.filter((path) => pins?.of(path));
+  const tampered: string[] = [];
+  for (const path of changed) if (await isTampered(room, { path, pin: pins?.of(path) })) tampered.push(path);
   if (tampered.length > 0) await room.reset();
   return {
     holds: request.passes?.(seen) ?? record.passed,

@@ -66,7 +66,7 @@ touch ${again}; pulse tool report_usage '{"costUsd": 4.4}' > used.json; echo "<s
 
 describe('the command that goes on', () => {
   /** What the other loops wait for is in the tests of those loops, with the same commands. */
-  const DECIDED = ['approval_required', 'extension_requested', 'merge_conflict'];
+  const DECIDED = ['approval_required', 'extension_requested', 'merge_conflict', 'checks_changed'];
 
   it('is not refused after any stop of a session that can be resumed', async () => {
     const environment = { PATH: process.env.PATH, HOME: scene.directory, PULSE_HOME: scene.home };

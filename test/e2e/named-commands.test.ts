@@ -110,6 +110,11 @@ const MISTAKEN = {
 
 /** Run as printed by other tests. */
 const ELSEWHERE = {
+  'pulse checks ID': 'test/e2e/changed-checks.test.ts',
+  'pulse checks last': 'test/e2e/changed-checks.test.ts',
+  'pulse accept {}': 'test/e2e/changed-checks.test.ts',
+  'pulse accept last': 'test/e2e/changed-checks.test.ts',
+  'pulse reject last "Keep the old snapshot; the header must not change."': 'test/e2e/changed-checks.test.ts',
   'pulse trust': 'test/e2e/trust.test.ts, at a terminal',
   'pulse resume {} {}': 'test/e2e/hints.test.ts, after each limit',
   'pulse key --export FILE': 'test/e2e/proof.test.ts',

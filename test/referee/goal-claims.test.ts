@@ -52,6 +52,12 @@ describe('an honest claim', () => {
     });
   });
 
+  it('may have checks that write the rest of a file that is protected in part', async () => {
+    const bump = `sed -i 's/"type"/"version":"1.0.1","type"/' package.json`;
+    const { session } = await claim(HONEST, { verify: [`npm test && ${bump}`] });
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+  });
+
   it('may add tests without a replay', async () => {
     const { session, judged } = await claim(
       `sed s/two/three/ test/add.test.js > test/more.test.js; ${HONEST}`,

@@ -65,6 +65,8 @@ export interface Room {
   enter(at: RoomTree, request: EnterRequest): Promise<EnteredRoom>;
   /** The tracked files that are not as the tree has them. 1 git process. */
   listChanged(): Promise<string[]>;
+  /** A tracked file as the tree has it; `null`: it has none. 1 git process. */
+  readTracked(path: string): Promise<string | null>;
   /** Puts the tracked files back; what lies beside them stays. */
   reset(): Promise<void>;
   /** What lies beside the tree now is put back before each claim from here on. */
@@ -88,6 +90,12 @@ export function openRoom(options: RoomOptions): Room {
       const inside = await options.inside(place);
       const { stdout } = await inside.run(DIFF_FILES, { cwd: folders.tree });
       return splitNul(stdout).map(pathText);
+    },
+
+    async readTracked(name) {
+      const inside = await options.inside(place);
+      const found = await inside.attempt(['cat-file', 'blob', `:${name}`], { cwd: folders.tree });
+      return found.code === 0 ? found.stdout.toString('utf8') : null;
     },
 
     async reset() {
