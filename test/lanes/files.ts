@@ -22,6 +22,7 @@ export const SLOW = [
   'test/lanes/run-lane.test.ts',
   'test/mcp/{eras,official,stdio}.test.ts',
   'test/process/supervise.test.ts',
+  'test/referee/cheats.test.ts',
   'test/research-loop/{cheats,commander,commander-elsewhere,crashes,finish,noise,parallel,resumed,slot}.test.ts',
   'test/store/{postgres-contract,postgres-limits}.test.ts',
   'test/tools/guard/call-guard.test.ts',

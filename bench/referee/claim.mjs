@@ -1,0 +1,45 @@
+// The shell agent's call of `pulse_done`: node claim.mjs <reply file> <declared changes as JSON>
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+
+const [to, declared] = process.argv.slice(2);
+const status = execFileSync('git', ['status', '--porcelain', '-z', '-uall', '--no-renames'], {
+  encoding: 'utf8',
+});
+const files = new Set(
+  status
+    .split('\0')
+    .filter(Boolean)
+    .map((line) => line.slice(3)),
+);
+let reply = claim();
+// A status that was tampered with names too few: an agent that reads the refusal would name them all.
+const refusal = JSON.parse(reply).reasons?.find((reason) => reason.includes('not what git says. '));
+if (refusal) {
+  for (const part of refusal.split('not what git says. ')[1].split('; ')) {
+    const [word, list = ''] = part.split(': ');
+    for (const file of list.split(', ')) {
+      if (word === 'missing') files.add(file);
+      else files.delete(file);
+    }
+  }
+  reply = claim();
+}
+writeFileSync(to, reply);
+
+function claim() {
+  const checksChanged = JSON.parse(declared);
+  const input = {
+    summary: 'feat: change the discount',
+    filesChanged: [...files],
+    ...(checksChanged.length > 0 ? { checksChanged } : {}),
+  };
+  try {
+    return execFileSync('pulse', ['tool', 'pulse_done', JSON.stringify(input)], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+  } catch (error) {
+    return error.stdout;
+  }
+}
