@@ -1,6 +1,6 @@
 /** Real processes, real git, real SIGKILL: at every crash point, at every git process, and while the agent runs. */
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CRASH_SIDES, type CrashPoint, crashPoints } from '../../src/engine/actions.ts';
@@ -23,12 +23,14 @@ setsid sleep 60 &
 sleep 0.1
 rm partial.txt
 echo "$PULSE_ITERATION" >> log.txt
+[ "$PULSE_ITERATION" = 3 ] && echo "# says the same" >> check.sh
 rm "$NOTES/pid"
 if [ "$PULSE_ITERATION" -ge 2 ]; then echo "Done. <signal>COMPLETE</signal>"; else echo "More. <signal>CONTINUE</signal>"; fi
 `;
 
-/** Fails at the second iteration, passes at the third. */
-const VERIFY = `test "$(wc -l < log.txt)" -ge ${ITERATIONS}`;
+/** Fails at the second iteration, passes at the third: there the agent has touched it, so that the old one is asked too. */
+const VERIFY = 'sh check.sh';
+const CHECK = `test "$(wc -l < log.txt)" -ge ${ITERATIONS}\n`;
 
 /**
  * Passed in a goal that goes well; the others come with trouble of their own, below, in other loops (kill-loops.ts) or at
@@ -36,7 +38,7 @@ const VERIFY = `test "$(wc -l < log.txt)" -ge ${ITERATIONS}`;
  */
 const ELSEWHERE = /^(nudge|put_on_top|adopt_branch|retry|requeue|interrupt|end|spawn):/;
 const ORDINARY = crashPoints([]).filter((point) => !ELSEWHERE.test(point));
-const GIT = ['worktree', 'add', 'write-tree', 'diff-tree', 'update-ref', 'status'];
+const GIT = ['worktree', 'add', 'write-tree', 'diff-tree', 'update-ref', 'status', 'read-tree', 'clean'];
 
 interface Case {
   where: string;
@@ -54,7 +56,7 @@ const cases: Case[] = [
   { where: 'agent running', count: 450 },
   { where: 'agent running', count: 700 },
 ];
-const ONCE = /^(start|close_worktree|pack):/;
+const ONCE = /^(start|read_base|replay|prove|close_worktree|pack):/;
 for (const one of cases) if (ONCE.test(one.where)) one.count = 1;
 
 /** Which cases a sample takes: one of each kind, or only a few of them on a second store, where transactions alone differ. */
@@ -167,6 +169,9 @@ async function resumePaused(scratch: Scratch, sessionId: string): Promise<void> 
 async function admit(scratch: Scratch, script = AGENT): Promise<string> {
   await using pulse = await createPulse({ environment: scratch.environment });
   const agent = scratch.file('agent.sh', script);
+  writeFileSync(join(scratch.repository, 'check.sh'), CHECK);
+  scratch.git('add', '-A');
+  scratch.git('commit', '-q', '-m', 'a check');
   const { session } = await pulse.start({
     goal: 'Count',
     path: scratch.repository,
@@ -198,7 +203,7 @@ async function expectSound(scratch: Scratch, sessionId: string): Promise<void> {
   );
   expect(log.split(/\s+/).filter(Boolean)).toEqual(['1', '2', '3']);
   expect(scratch.git('show', `${session.branch_name}:log.txt`).split('\n')).toEqual(['1', '2', '3']);
-  expect(scratch.git('ls-tree', '--name-only', session.branch_name)).toBe('README.md\nlog.txt');
+  expect(scratch.git('ls-tree', '--name-only', session.branch_name)).toBe('README.md\ncheck.sh\nlog.txt');
   expect(iterations.map((it) => [it.iteration_number, it.outcome])).toEqual([
     [1, 'continued'],
     [2, 'rejected'],
@@ -210,6 +215,11 @@ async function expectSound(scratch: Scratch, sessionId: string): Promise<void> {
   expect(scratch.git('for-each-ref', 'refs/pulse/attempts')).toBe('');
   expect(scratch.git('worktree', 'list').split('\n')).toHaveLength(1);
   expect(scratch.git('status', '--porcelain')).toBe('');
+  const commit = scratch.git('rev-parse', session.branch_name);
+  const proofs = scratch.git('ls-tree', '-r', '--name-only', 'refs/attestations/commits').split('\n');
+  expect(proofs).toEqual([expect.stringMatching(`^${commit}/pulse-`)]);
+  expect((await pulse.showChecks(sessionId)).judgement).toMatchObject({ replay: { passed: true } });
+  expect(readdirSync(pulse.home.rooms)).toEqual([]);
   expect(readdirSync(scratch.path)).not.toContain('violations');
   expect(processesOf(scratch)).toEqual([]);
 }
