@@ -28,6 +28,7 @@ const measurements: [string, ...string[]][] = [
   ['research-flat.ts', '--experiments', values.experiments],
   ['large-repository.ts'],
   ['around-claude.ts'],
+  ['room.ts'],
   ['code-search.ts'],
   ['growth.ts'],
 ];

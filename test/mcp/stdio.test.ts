@@ -52,7 +52,7 @@ describe('pulse mcp', { timeout: 90_000 }, () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(
       [
-        ...['start', 'status', 'list', 'pause', 'resume', 'note', 'abort', 'context'],
+        ...['start', 'status', 'list', 'pause', 'resume', 'note', 'accept', 'reject', 'abort', 'context'],
         ...['start', 'status', 'approve', 'extension', 'stop', 'review', 'baseline'].map(
           (name) => `workflow_${name}`,
         ),
@@ -203,7 +203,7 @@ describe('pulse mcp', { timeout: 90_000 }, () => {
     writeFileSync(scene.home, 'not a folder');
     const client = await assistant();
     expect(await failedCall(client, 'pulse_list')).toMatchObject({ message: expect.any(String) });
-    expect((await client.listTools()).tools).toHaveLength(22);
+    expect((await client.listTools()).tools).toHaveLength(24);
   });
 
   it('lets no agent inside a run answer for a person', async () => {

@@ -2,7 +2,7 @@
  * Puts back what setup made in a checkout beside its commit. Looking at every entry takes a fraction of the time that
  * copying takes, so only what differs is copied.
  */
-import { type BigIntStats, lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
@@ -36,45 +36,57 @@ export function openPrepared(
   { checkout, copy, names }: PreparedPlace,
   known: ReadonlyMap<string, string>,
 ): PreparedPaths {
-  let seen = known;
+  const seen = new Map(known);
   return {
     names,
     seen: () => seen,
     async putBack() {
-      const wrong = differing(seen, await look(checkout, names));
+      const wrong = await findDiffering(checkout, { names, seen });
       if (wrong.length === 0) return false;
       for (const path of wrong) {
         await rm(join(checkout, path), { recursive: true, force: true });
         if (seen.has(path)) await copyEntry(join(copy, path), join(checkout, path));
       }
-      seen = await look(checkout, names);
+      // Only what came back looks otherwise than before.
+      await visit(checkout, wrong, (path, what) => seen.set(path, what));
       return true;
     },
   };
 }
 
 /** Sockets and pipes hold nothing. */
-function isKept(entry: BigIntStats): boolean {
+function isKept(entry: Stats): boolean {
   return entry.isFile() || entry.isDirectory() || entry.isSymbolicLink();
 }
 
 /** Looked at in a row: Node's threads would take four times as long for many small questions. */
 const IN_A_ROW = 2_000;
 
-/** What there is, by path. The time of its change is the one thing about a file that a program cannot set back. */
+/** What there is, by path. */
 async function look(checkout: string, names: readonly string[]): Promise<Map<string, string>> {
   const seen = new Map<string, string>();
+  await visit(checkout, names, (path, what) => seen.set(path, what));
+  return seen;
+}
+
+/** Tells every entry and what it looks like. The time of its change is the one thing that a program cannot set back. */
+async function visit(
+  checkout: string,
+  names: readonly string[],
+  tell: (path: string, what: string) => void,
+): Promise<void> {
   const open = names.toReversed();
   for (let count = 1; open.length > 0; count += 1) {
     if (count % IN_A_ROW === 0) await breathe();
     const path = open.pop()!;
-    const entry = lstatSync(join(checkout, path), { bigint: true, throwIfNoEntry: false });
+    // Not by `join`, which takes as long as the question itself.
+    const full = `${checkout}/${path}`;
+    const entry = lstatSync(full, { throwIfNoEntry: false });
     if (!entry || !isKept(entry)) continue;
-    const { mode, ino, size, mtimeNs, ctimeNs } = entry;
-    seen.set(path, entry.isDirectory() ? `${mode}` : `${mode} ${ino} ${size} ${mtimeNs} ${ctimeNs}`);
-    if (entry.isDirectory()) open.push(...namesIn(join(checkout, path)).map((name) => `${path}/${name}`));
+    const { mode, ino, size, mtimeMs, ctimeMs } = entry;
+    tell(path, entry.isDirectory() ? `${mode}` : `${mode} ${ino} ${size} ${mtimeMs} ${ctimeMs}`);
+    if (entry.isDirectory()) for (const name of namesIn(full)) open.push(`${path}/${name}`);
   }
-  return seen;
 }
 
 /** A folder that may not be read, or is gone by now, looks empty: then it is put back. */
@@ -87,10 +99,17 @@ function namesIn(folder: string): string[] {
 }
 
 /** The topmost of each: what is below goes and comes with it. */
-function differing(known: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): string[] {
+async function findDiffering(
+  checkout: string,
+  { names, seen }: { names: readonly string[]; seen: ReadonlyMap<string, string> },
+): Promise<string[]> {
   const wrong = new Set<string>();
-  for (const [path, what] of now) if (known.get(path) !== what) wrong.add(path);
-  for (const path of known.keys()) if (!now.has(path)) wrong.add(path);
+  const there = new Set<string>();
+  await visit(checkout, names, (path, what) => {
+    if (seen.get(path) === what) there.add(path);
+    else wrong.add(path);
+  });
+  if (there.size < seen.size) for (const path of seen.keys()) if (!there.has(path)) wrong.add(path);
   return [...wrong].filter((path) => !isBelow(path, wrong));
 }
 

@@ -134,11 +134,10 @@ async function enterRoom(parts: RoomParts, at: RoomTree, request: EnterRequest):
   const key = await markOf(parts, folders.tree);
   const kept = before === key ? held : await readPrepared(path, key);
   if (before !== key || kept === null) await clearBeside(parts, held?.names ?? []);
-  const isChanged = (await kept?.putBack()) ?? false;
+  await kept?.putBack();
   for (const folder of [folders.cache, folders.state]) await mkdir(folder, { recursive: true });
   await giveOwnGit(folders, { commit: await commitOf(git, folders, at), objects: await objectsOf(root) });
   if (kept === null) return { key, setupFailure: await prepare(parts, key, request), isNew: true };
-  if (isChanged) await writePrepared(path, key, kept);
   await writeFile(current, key);
   return { key, setupFailure: null, isNew: false };
 }
@@ -228,10 +227,26 @@ function preparedFolder(path: string, key: string): string {
 /** What was kept for a key; `null`: nothing, or not all of it. */
 async function readPrepared(path: string, key: string): Promise<PreparedPaths | null> {
   const folder = preparedFolder(path, key);
+  const open = opened.get(folder);
+  if (open && existsSync(join(folder, 'seen.json'))) return open;
   const text = await readFile(join(folder, 'seen.json'), 'utf8').catch(() => null);
   if (text === null || !existsSync(folder)) return null;
   const { names, seen } = JSON.parse(text) as { names: string[]; seen: [string, string][] };
-  return openPrepared({ checkout: path, copy: join(folder, 'files'), names }, new Map(seen));
+  return remember(
+    folder,
+    openPrepared({ checkout: path, copy: join(folder, 'files'), names }, new Map(seen)),
+  );
+}
+
+/** Of the rooms that this process used last: what is put back looks otherwise than the file says. */
+const opened = new Map<string, PreparedPaths>();
+const MOST_OPENED = 8;
+
+function remember(folder: string, prepared: PreparedPaths): PreparedPaths {
+  opened.delete(folder);
+  opened.set(folder, prepared);
+  for (const oldest of [...opened.keys()].slice(0, -MOST_OPENED)) opened.delete(oldest);
+  return prepared;
 }
 
 /** Written last and at once: a copy without it does not count. */
@@ -240,4 +255,5 @@ async function writePrepared(path: string, key: string, kept: PreparedPaths): Pr
   const draft = `${file}.${process.pid}`;
   await writeFile(draft, JSON.stringify({ names: kept.names, seen: [...kept.seen()] }));
   await rename(draft, file);
+  remember(preparedFolder(path, key), kept);
 }
