@@ -104,12 +104,24 @@ function failuresIn(
     const before = baseOf(base, command);
     if (run.swallowed > 0 && (before?.swallowed ?? 0) === 0)
       return [`${command} ended with exit 0 although ${run.swallowed} of its tests failed.`];
+    if (isFalselyFlaky(run, before))
+      return [
+        `${command} failed and then passed${nameSome(run.failedFirst ?? [])} It failed on the base, too: it has to pass every time.`,
+      ];
     if (run.holds) return [];
     if (known === 'may-fail' && isKnownFailure(run, before)) return [];
     const failed = run.tests.names?.failed ?? [];
     const named = failed.length > 0 ? `: ${listNames(failed)}` : '';
     return [`${command} failed (${exit === null ? 'it was stopped' : `exit ${exit}`})${named}`];
   });
+}
+
+/** What the work was to mend is not excused: code could fail once and pass then. */
+function isFalselyFlaky({ record, failedFirst = [] }: CheckRun, base: CheckRun | null): boolean {
+  if (!record.isFlaky || base === null || base.record.passed) return false;
+  const known = base.tests.names?.failed ?? [];
+  if (failedFirst.length === 0 || known.length === 0) return true;
+  return failedFirst.some((name) => known.includes(name));
 }
 
 /** Every test that fails was failing on the base, and no other. */

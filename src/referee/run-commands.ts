@@ -18,6 +18,8 @@ export interface CheckRun {
   tests: TestsSeen;
   /** So many tests failed, and the command ended with 0 all the same. */
   swallowed: number;
+  /** Of a flaky one: the tests that failed first, as far as they are named. */
+  failedFirst?: string[];
   /** Protected files that the command itself has changed: put back, and held against the claim. */
   tampered: string[];
 }
@@ -41,6 +43,8 @@ export interface RunRequest {
   runs: CheckRuns;
   /** One that fails is run once more. */
   isRepeated: boolean;
+  /** Puts the room in order again: what the first run left must not help the second. */
+  restore(): Promise<void>;
   execute(command: string): Promise<{ record: VerificationRecord; output: string }>;
   /** Whether an output is a pass. Absent: exit 0 is. */
   passes?(output: CommandOutput): boolean;
@@ -79,14 +83,24 @@ async function runOnce(request: RunRequest, command: string): Promise<CheckRun> 
   const first = await runAndRead(request, command, command);
   const isFailed = !first.holds && !request.signal?.aborted;
   if (!isFailed || !request.isRepeated) return first;
-  await request.room.reset();
+  await request.restore();
+  // They may have built what this one needs.
+  for (const earlier of request.commands.slice(0, request.commands.indexOf(command)))
+    await request.execute(earlier);
   const again = rerunCommand(command, first.tests.names?.failed ?? []) ?? command;
   const second = await runAndRead(request, again, command);
   if (!second.holds || !isRepeat(second, { first, isWhole: again === command })) return first;
   // Two runs of one tree disagree: the pass counts, and the failure is named.
   const tests = again === command ? second.tests : first.tests;
   const record = { ...second.record, command, isFlaky: true, tests: tests.counts ?? undefined };
-  return { ...second, record, tests, tampered: [...new Set([...first.tampered, ...second.tampered])] };
+  const failedFirst = first.tests.names?.failed ?? [];
+  return {
+    ...second,
+    record,
+    tests,
+    failedFirst,
+    tampered: [...new Set([...first.tampered, ...second.tampered])],
+  };
 }
 
 /** Of a file that is protected in part, a check may write the rest: generated code, a lockfile. */

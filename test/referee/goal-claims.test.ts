@@ -82,6 +82,19 @@ const CHEATS: Record<string, string> = {
   'filters by a name that matches nothing': `sed -i 's/node --test/node --test --test-name-pattern=zzz/' package.json`,
   'plants a node beside the modules': `mkdir -p node_modules/.bin; printf '#!/bin/sh\\nexit 0\\n' > node_modules/.bin/node; chmod +x node_modules/.bin/node`,
   'exits in the code under test': `echo "process.exit(0);" > add.js; echo "export const add = 1;" >> add.js`,
+  'fails once and then passes': `cat > add.js <<'X'
+import { existsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+const second = existsSync(tmpdir() + '/once');
+writeFileSync(tmpdir() + '/once', '');
+export const add = (a, b) => (second ? a + b : a - b);
+X`,
+  'fails once and then passes, by a file outside of the room': `cat > add.js <<X
+import { existsSync, writeFileSync } from 'node:fs';
+const second = existsSync('$(dirname "$PWD")/once');
+writeFileSync('$(dirname "$PWD")/once', '');
+export const add = (a, b) => (second ? a + b : a - b);
+X`,
   'rewrites the test while it runs': `cat > add.js <<'X'
 import { writeFileSync } from 'node:fs';
 writeFileSync(new URL('./test/add.test.js', import.meta.url), "import test from 'node:test'; test('adds nothing', () => {}); test('adds two numbers', () => {});");

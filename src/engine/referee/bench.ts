@@ -137,6 +137,9 @@ export async function runChecksIn(bench: Bench, plan: CheckPlan): Promise<CheckR
     runs,
     signal,
     passes,
+    async restore() {
+      await room.enter(at, { runSetup: (setup) => runSetup(bench, setup) });
+    },
     async execute(command) {
       let output = '';
       const [record] = await bench.run([command], {

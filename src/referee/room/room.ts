@@ -80,7 +80,13 @@ export function openRoom(options: RoomOptions): Room {
   const parts: RoomParts = { ...options, folders, place, current: join(path, 'current') };
   return {
     folders,
-    environment: { TMPDIR: folders.tmp, XDG_CACHE_HOME: folders.cache, XDG_STATE_HOME: folders.state },
+    environment: {
+      TMPDIR: folders.tmp,
+      XDG_CACHE_HOME: folders.cache,
+      XDG_STATE_HOME: folders.state,
+      // Python takes a compiled file for the source of the same size and second: two trees can follow each other faster.
+      PYTHONDONTWRITEBYTECODE: '1',
+    },
 
     make: () => makeRoomGit(git, { folders, root }),
     enter: (at, request) => enterRoom(parts, at, request),
