@@ -41,6 +41,11 @@ export async function readTreeFiles(
   return {
     paths: [...entries.keys()],
     read: async (path) => readText(git, cwd, entries.get(path) ?? null),
+    async readMany(paths) {
+      const files = paths.map((path) => ({ path, base: entries.get(path) ?? null, claim: null }));
+      const texts = await readChangedTexts(git, { cwd, files });
+      return new Map(texts.map(({ path, base }) => [path, base]));
+    },
   };
 }
 

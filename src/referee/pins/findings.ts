@@ -8,6 +8,8 @@ export interface TreeFiles {
   paths: readonly string[];
   /** The file's text; `null` for what is none: not there, a link, binary. */
   read(path: string): Promise<string | null>;
+  /** Many at once, where that is cheaper. */
+  readMany?(paths: readonly string[]): Promise<Map<string, string | null>>;
 }
 
 export class Findings {

@@ -9,6 +9,7 @@ import type { Part } from './parts/part.ts';
 import { findReach } from './parts/taking-over.ts';
 import type { Pin } from './pins.ts';
 import { createShadows } from './shadows.ts';
+import { findSupport } from './support-files.ts';
 import { FIXTURE_GLOBS, mayBeTest, NESTED_TEST_GLOBS, SNAPSHOT_GLOBS, TEST_GLOBS } from './test-files.ts';
 
 export async function findRules(
@@ -23,6 +24,7 @@ export async function findRules(
     namedRule(findings),
     ...newTestRules(findings, tests),
     ...tests,
+    await supportRule(findings, tests),
     ...(await sourceRules(findings)),
   ];
 }
@@ -132,6 +134,15 @@ function newTestRules(findings: Findings, tests: readonly Rule[]): Rule[] {
       pin: (path) => ({ kind: 'test', part: null, why: 'a new test', reaches: findReach(path) }),
     },
   ];
+}
+
+/** Helpers of tests, wherever they lie. */
+async function supportRule(findings: Findings, tests: readonly Rule[]): Promise<Rule> {
+  const support = await findSupport(findings, (path) => tests.some((rule) => rule.matches(path)));
+  return {
+    matches: (path) => support.has(path),
+    pin: () => ({ kind: 'test', part: null, why: 'tests compare with it' }),
+  };
 }
 
 /** Loads a grammar only where the tree has files for it: a first file of a language has no tests to protect. */
