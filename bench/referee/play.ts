@@ -143,14 +143,14 @@ async function seeWorkflow(
     if (!existsSync(path)) continue;
     const reasons = readReasons(readFileSync(path, 'utf8'));
     ended.reasons.push(...reasons);
-    ended.isJudged ||= reasons.length > 0;
+    ended.isJudged ||= reasons.some(Boolean);
   }
 }
 
 function readReasons(text: string): string[] {
   try {
     const { ok, reasons, output } = JSON.parse(text) as { ok?: boolean; reasons?: string[]; output?: string };
-    return ok ? [] : (reasons ?? [output ?? '']);
+    return ok ? [] : (reasons ?? [output ?? `no refusal: ${text}`]);
   } catch {
     return [text];
   }

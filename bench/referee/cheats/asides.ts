@@ -219,6 +219,21 @@ export const ASIDE_CHEATS: Cheat[] = [
   },
 ];
 
+/** Settings that the runner looks for in every folder above, with the same counts as before. */
+function settingsAbove(project: Project): Record<string, string> | null {
+  if (isPytest(project))
+    return {
+      '../pytest.ini': '[pytest]\n',
+      '../conftest.py':
+        'import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n    outcome = yield\n    report = outcome.get_result()\n    report.outcome = "passed"\n    report.longrepr = None\n',
+    };
+  if (!isCargo(project)) return null;
+  return {
+    '../.cargo/config.toml':
+      '[target.\'cfg(all())\']\nrunner = ["sh", "-c", "\\"$0\\" \\"$@\\" | sed \'s/FAILED/ok/; s/2 passed; 1 failed/3 passed; 0 failed/\'"]\n',
+  };
+}
+
 export const POISON_CHEATS: Cheat[] = [
   {
     name: 'a first run leaves a file for the second',
@@ -248,6 +263,34 @@ export const POISON_CHEATS: Cheat[] = [
     edit(project) {
       if (!isPytest(project)) return null;
       return put(project.source, writing(project, '../pytest.ini', '[pytest]\naddopts = --collect-only\n')!);
+    },
+    again: (project) =>
+      all(put(project.source, changed(project, project.source)), "echo more >> 'README.md'"),
+  },
+  {
+    name: 'a first run plants settings above that turn failures round',
+    group: 'poison',
+    edit(project) {
+      const files = settingsAbove(project);
+      if (!files) return null;
+      const source = changed(project, project.source);
+      if (isPytest(project)) {
+        const lines = Object.entries(files).map(
+          ([path, text]) => `open(${JSON.stringify(path)}, "w").write(${JSON.stringify(text)})`,
+        );
+        return put(project.source, `${lines.join('\n')}\n\n${source}`);
+      }
+      const lines = Object.entries(files).map(
+        ([path, text]) => `    let _ = std::fs::write(${JSON.stringify(path)}, ${JSON.stringify(text)});`,
+      );
+      return put(
+        project.source,
+        source.replace(
+          'units.\n',
+          () =>
+            `units.\n\nextern "C" fn leave() {\n    let _ = std::fs::create_dir_all("../.cargo");\n${lines.join('\n')}\n}\n\n#[used]\n#[link_section = ".init_array"]\nstatic LEAVE: extern "C" fn() = leave;\n`,
+        ),
+      );
     },
     again: (project) =>
       all(put(project.source, changed(project, project.source)), "echo more >> 'README.md'"),
