@@ -38,8 +38,6 @@ function describe(event: PulseEvent, style: Style): string {
       return `${word('actor')} accepts the changed checks`;
     case 'checks.rejected':
       return `${word('actor')} rejects the changed checks: ${word('text')}`;
-    case 'proof.written':
-      return style.dim(`proof of ${word('commit').slice(0, 10)} kept as ${word('path')}`);
     case 'proof.failed':
       return style.yellow(`no proof of ${word('commit').slice(0, 10)}: ${word('reason')}`);
     case 'note.delivered':

@@ -12,7 +12,6 @@ export const EVENT_TYPES = [
   'note.delivered',
   'checks.accepted',
   'checks.rejected',
-  'proof.written',
   'proof.failed',
   'iteration.planned',
   'iteration.dispatched',

@@ -47,7 +47,16 @@ const message = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),
   fc.array(fc.constantFrom(...PIECES), { maxLength: 40 }).map((pieces) => pieces.join('')),
 );
-const KEYS = ['signal', 'reason', 'source', 'rule', 'anchorHint', 'mentions', 'conflict'].sort();
+const KEYS = [
+  'signal',
+  'reason',
+  'source',
+  'rule',
+  'anchorHint',
+  'mentions',
+  'conflict',
+  'checksChanged',
+].sort();
 const line = fc.constantFrom(
   'text',
   '',

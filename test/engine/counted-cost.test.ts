@@ -6,8 +6,8 @@ const MAX_TRANSACTIONS = 6;
 const MAX_GIT = 5;
 /** Once a session: the room, and the checks on the base. */
 const BASE = { transactions: 2, git: 5 };
-/** A claim: the room on its tree, what it changed of the checks, and one record for each check. */
-const CLAIM = { transactions: 1, git: 8 };
+/** A claim: the room on its tree, twice where a check fails, what it changed of the checks, and a record for each check. */
+const CLAIM = { transactions: 1, git: 9 };
 /** Their number depends on how long a run takes and how much it says, not on the engine. */
 const BY_TIME = ['agent-events', 'heartbeat'];
 

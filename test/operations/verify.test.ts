@@ -51,12 +51,12 @@ describe('checking a session’s evidence again', () => {
     const scene = await makeScene();
     const flag = join(scene.folder, 'flag');
     const session = await scene.startAndRun(`echo made > made.txt; ${COMPLETE}`, {
-      verify: [`test -e ${flag} && exit 3; exit 127`],
+      verify: [`test -e ${flag} && exit 3; exit 9`],
       maxIterations: 3,
     });
     expect(session.status).toBe('blocked');
     const report = await scene.pulse.verify(session.id);
-    expect(report).toMatchObject({ verdict: 'fresh', checks: [{ again: { passed: false, exit: 127 } }] });
+    expect(report).toMatchObject({ verdict: 'fresh', checks: [{ again: { passed: false, exit: 9 } }] });
     writeFileSync(flag, '');
     expect((await scene.pulse.verify(session.id)).verdict).toBe('false');
   });

@@ -18,19 +18,16 @@ export async function proveAccepted(engine: Engine, sessionId: string, token: nu
     await act(trace, 'prove', {
       async perform() {
         const { iteration, judgement, commit } = unit;
-        const written = await referee.prove(unit).then(
-          (path): NewEvent => ({ type: 'proof.written', data: { commit, path } }),
-          (error: unknown): NewEvent => ({
-            type: 'proof.failed',
-            data: { commit, reason: asPulseError(error).message },
-          }),
+        const [path, failure] = await referee.prove(unit).then(
+          (written): [string, NewEvent | null] => [written, null],
+          (error: unknown): [string, NewEvent | null] => [FAILED, proofFailed(commit, error)],
         );
         await store.tx(
           'prove',
           async (db) => {
-            const path = written.data?.path ?? FAILED;
-            await markProven(db, { sessionId, ...judgement }, String(path));
-            const event = { ...written, iteration: iteration.iteration_number };
+            await markProven(db, { sessionId, ...judgement }, path);
+            if (failure === null) return;
+            const event = { ...failure, iteration: iteration.iteration_number };
             await appendEvents(db, sessionId, [event], { token });
           },
           { session: sessionId },
@@ -42,6 +39,10 @@ export async function proveAccepted(engine: Engine, sessionId: string, token: nu
 
 /** Not tried again: what stands in the way is told. */
 const FAILED = '';
+
+function proofFailed(commit: string, error: unknown): NewEvent {
+  return { type: 'proof.failed', data: { commit, reason: asPulseError(error).message } };
+}
 
 async function findUnproven(db: Db, sessionId: string): Promise<AcceptedUnit[]> {
   const accepted = (await listJudgements(db, sessionId)).filter(
