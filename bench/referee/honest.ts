@@ -204,8 +204,7 @@ const HOLDS: Honest[] = [
     group: 'holds',
     edit(project) {
       if (project.test === project.source || project.ecosystem === 'go') return null;
-      const kept = textOf(project, project.test).replace(project.block, '');
-      const rest = isCargo(project) ? kept.replace('{discount, ', '{') : kept;
+      const rest = textOf(project, project.test).replace(project.block, '');
       const { dialect } = project;
       const own = dialect.file('price', ['discount'], [project.block]);
       return all(fix(project), put(project.test, rest), put(otherFile(project, 'discount')!, own));

@@ -6,6 +6,7 @@ import { loopEventText } from '../loops/followers.ts';
 import type { Style } from '../terminal/style.ts';
 import { sanitizeForTerminal, sanitizeLine } from '../terminal/text.ts';
 import { localClock, localTime } from '../terminal/time.ts';
+import { countsText, judgementTold, trustTold } from './follow/judgement-told.ts';
 import { toolLine } from './follow/progress.ts';
 import { formatCount, formatUsd } from './follow/result.ts';
 import { waitingText, waitOfEvent } from './waiting-text.ts';
@@ -59,7 +60,7 @@ function describe(event: PulseEvent, style: Style): string {
     case 'iteration.nudged':
       return style.yellow('no signal: the agent is asked for one');
     case 'iteration.verified':
-      return checks(data.commands, style);
+      return checks(data, style);
     case 'iteration.retried':
       return style.yellow(`again: ${word('reason')} (attempt ${word('attempt')}${delay(data)})`);
     case 'files.omitted':
@@ -140,11 +141,17 @@ export function budgetText({ limitUsd, spentUsd }: Record<string, unknown>): str
   return `${word}: ${formatUsd(spent)} of ${formatUsd(limit)} spent`;
 }
 
-function checks(commands: unknown, style: Style): string {
+function checks(data: Record<string, unknown>, style: Style): string {
+  const { commands } = data;
   if (!Array.isArray(commands)) return 'verified';
   return commands
-    .flatMap(({ command, exit, passed, output }) => {
-      const end = exit === null ? 'did not finish' : `exit ${exit}`;
+    .flatMap(({ command, exit, passed, output, tests, flaky, reused }) => {
+      const end = [
+        exit === null ? 'did not finish' : `exit ${exit}`,
+        ...(tests ? [countsText(tests)] : []),
+        ...(flaky ? ['flaky: it failed first'] : []),
+        ...(reused ? ['known from this very tree'] : []),
+      ].join(', ');
       const told = Array.isArray(output)
         ? output.map((line) => style.dim(`  ${sanitizeLine(String(line))}`))
         : [];
@@ -153,7 +160,32 @@ function checks(commands: unknown, style: Style): string {
         ...told,
       ];
     })
+    .concat(judgementLines(data, style))
     .join('\n');
+}
+
+const VERDICTS = {
+  accepted: 'accepted',
+  rejected: 'not accepted',
+  ask: 'a person is asked about the changed checks',
+} as const;
+
+function judgementLines(data: Record<string, unknown>, style: Style): string[] {
+  const judgement = judgementTold(data);
+  if (!judgement) return [];
+  const { verdict, reasons, flaky, changed, changedCount, oldChecks } = judgement;
+  const color = { accepted: 'green', rejected: 'red', ask: 'yellow' } as const;
+  const named = changed.slice(0, 6).map(sanitizeLine);
+  const more = changedCount > named.length ? ` and ${changedCount - named.length} more` : '';
+  return [
+    style[color[verdict]](VERDICTS[verdict]),
+    ...reasons.map((reason) => `  ${sanitizeLine(reason)}`),
+    ...(changedCount > 0 ? [style.dim(`  changed checks: ${named.join(', ')}${more}`)] : []),
+    ...(oldChecks
+      ? [style.dim(`  the old checks ${oldChecks === 'hold' ? 'hold' : 'do not hold'} on it`)]
+      : []),
+    ...flaky.map((name) => style.yellow(`  flaky: ${sanitizeLine(name)}`)),
+  ];
 }
 
 function settled(data: Record<string, unknown>, style: Style): string {
@@ -175,9 +207,9 @@ export function omitted({ paths, count }: Record<string, unknown>): string {
 }
 
 function stopped(data: Record<string, unknown>, style: Style): string {
-  const unverified = data.unverified ? ' (unverified)' : '';
+  const trust = trustTold(data);
   const detail = data.detail ? `\n${sanitizeForTerminal(String(data.detail))}` : '';
-  return `${style.bold(`${data.status}${unverified}`)} ${style.dim(String(data.stopReason ?? ''))}${detail}`;
+  return `${style.bold(`${data.status}${trust && ` (${trust})`}`)} ${style.dim(String(data.stopReason ?? ''))}${detail}`;
 }
 
 /** Other sessions have found the service failing. */

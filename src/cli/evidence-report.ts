@@ -1,19 +1,21 @@
 /** A session as a document: what was asked, what came of it, and what Pulse itself saw. */
+import { formatTrust, trustOf } from '../domain/check-words.ts';
 import { formatDuration } from '../domain/durations.ts';
 import { unresolvedLines } from '../loops/workflow/unresolved.ts';
 import type { SessionExport } from '../operations/export.ts';
 import type { Iteration } from '../store/iterations.ts';
+import type { StoredJudgement } from '../store/judgements.ts';
 import type { Session } from '../store/sessions.ts';
 import type { StoredVerification } from '../store/verifications.ts';
 import { createStyle } from '../terminal/style.ts';
 import { sanitizeForTerminal, sanitizeLine, shorten } from '../terminal/text.ts';
 import { eventText } from './event-text.ts';
-import { formatCount, formatUsd, isUnverified } from './follow/result.ts';
+import { formatCount, formatUsd } from './follow/result.ts';
 
 const TITLE_LENGTH = 120;
 
 export function evidenceReport(content: SessionExport): string {
-  const { session, iterations, verifications, events, unresolved, recovery } = content;
+  const { session, iterations, verifications, judgements, events, unresolved, recovery } = content;
   const parts = [
     `# ${prose(shorten(sanitizeLine(session.goal), TITLE_LENGTH))}`,
     session.goal.length > TITLE_LENGTH || session.goal.includes('\n') ? quoteBlock(session.goal) : '',
@@ -37,6 +39,7 @@ export function evidenceReport(content: SessionExport): string {
       iterationParts(
         row,
         verifications.filter(({ iteration }) => iteration === row.iteration_number),
+        judgements.filter(({ iteration }) => iteration === row.iteration_number),
       ),
     ),
     '## Timeline (UTC)',
@@ -60,12 +63,13 @@ function utc(at: string): string {
 function resultTable({ session, workflow }: SessionExport): string {
   const { status, stop_reason: reason, base_branch: base, base_sha: sha, branch_name: branch } = session;
   const isDone = status === 'complete';
+  const trust = trustOf(session);
   const checks = workflow ? workflow.checks.map(({ command }) => command) : session.verify;
   const rows: [string, string][] = [
     ['session', `\`${session.id}\``],
     [
       'status',
-      `**${status}**${reason && !isDone ? ` (${reason})` : ''}${isUnverified(session) ? ', **unverified**' : ''}`,
+      `**${status}**${reason && !isDone ? ` (${reason})` : ''}${trust && isDone ? `, **${formatTrust(trust)}**` : ''}`,
     ],
     ['project', `${prose(cell(session.project_name))} (\`${cell(session.project_path)}\`)`],
     ['branch', `\`${branch}\`, from ${base ? `\`${base}\` at ` : ''}\`${sha.slice(0, 12)}\``],
@@ -92,7 +96,11 @@ function spent({ spent_usd: usd, total_tokens_used: tokens, budget_usd: budget }
   return `${cost}, ${formatCount(tokens)} tokens; limit ${budget === null ? 'none' : formatUsd(budget)}`;
 }
 
-function iterationParts(row: Iteration, checks: readonly StoredVerification[]): string[] {
+function iterationParts(
+  row: Iteration,
+  checks: readonly StoredVerification[],
+  judgements: readonly StoredJudgement[],
+): string[] {
   const word =
     row.outcome === 'rejected'
       ? 'COMPLETE, rejected by the verification'
@@ -111,7 +119,32 @@ function iterationParts(row: Iteration, checks: readonly StoredVerification[]): 
     ...(row.output_summary ? [quoteBlock(row.output_summary)] : []),
     facts.join('\n'),
     ...checks.flatMap(checkParts),
+    ...judgements.map(judgementPart),
   ];
+}
+
+const VERDICTS = {
+  accepted: 'accepted',
+  rejected: 'not accepted',
+  ask: 'waits for a person: the checks were changed',
+} as const;
+
+function judgementPart({ verdict, trust, decidedBy, ...told }: StoredJudgement): string {
+  const { reasons, changes, declared, replay, flaky } = told;
+  const who = decidedBy === null ? 'the referee' : cell(decidedBy);
+  const lines = [
+    ...reasons.map((reason) => prose(cell(reason))),
+    ...changes.map(
+      ({ path, part, what }) => `${what}: \`${cell(path)}\`${part === null ? '' : ` (${cell(part)})`}`,
+    ),
+    ...declared.map(({ path, reason }) => `declared: \`${cell(path)}\`: ${prose(cell(reason))}`),
+    ...(replay
+      ? [`the old checks ${replay.passed ? 'hold' : 'do not hold'} on tree \`${replay.tree}\``]
+      : []),
+    ...flaky.map((name) => `flaky: ${prose(cell(name))}`),
+  ];
+  const word = verdict === 'accepted' ? `, ${formatTrust(trust)}` : '';
+  return [`**${VERDICTS[verdict]}**${word}, by ${who}`, ...lines.map((line) => `- ${line}`)].join('\n');
 }
 
 function checkParts(check: StoredVerification): string[] {

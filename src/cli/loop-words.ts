@@ -5,8 +5,6 @@ import type { Progress } from './follow/progress.ts';
 export interface LoopWords {
   /** Its iterations are what a person counts: n of at most so many. */
   countsIterations: boolean;
-  /** Its completion rests on the session's verify commands; without them it is unverified. */
-  isVerifiedByCommands: boolean;
   /** Where it stands. */
   place(progress: Progress): string;
   /** What is done in an iteration without an agent: while it is done, and as a line of a log. */
@@ -24,7 +22,6 @@ export interface LoopWords {
 /** Of a loop that says nothing of its own. */
 export const PLAIN_WORDS: LoopWords = {
   countsIterations: false,
-  isVerifiedByCommands: false,
   place: ({ unit, iteration }) => unit ?? `run ${iteration}`,
   alone: () => ({ doing: 'working without an agent', line: 'is worked on without an agent' }),
   hasSignals: true,

@@ -3,7 +3,7 @@ import type { RunnerState } from '../operations/view.ts';
 import type { Session } from '../store/sessions.ts';
 import { padTo, sanitizeLine, shorten } from '../terminal/text.ts';
 import { ago } from '../terminal/time.ts';
-import { isUnverified, STATUS_MARKS } from './follow/result.ts';
+import { STATUS_MARKS, trustSuffix } from './follow/result.ts';
 import type { Side } from './output.ts';
 
 export interface ListedSession {
@@ -52,10 +52,9 @@ export function isOrphan({ status }: Session, runner: RunnerState): boolean {
   return runner === 'none' && (status === 'running' || status === 'pending');
 }
 
-/** The status, and what it hides: no runner, nothing verified, why it is blocked. */
+/** The status, and what it hides: no runner, how far a completion can be relied on. */
 function statusText(session: Session, runner: RunnerState): string {
   if (isOrphan(session, runner)) return `${session.status} (no runner)`;
   if (session.status === 'running' && session.resume_at) return 'running (waiting)';
-  if (isUnverified(session)) return 'complete (unverified)';
-  return session.status;
+  return `${session.status}${trustSuffix(session)}`;
 }

@@ -15,3 +15,30 @@ export type Trust = (typeof TRUST_WORDS)[number];
 export function formatTrust(trust: Trust): string {
   return trust === 'verified_checks_changed' ? 'verified, checks changed' : trust;
 }
+
+/** What is still at work may lose it. */
+export function describeTrust(status: string, trust: Trust): string {
+  const isOpen = status !== 'complete' && trust.startsWith('verified');
+  return `${formatTrust(trust)}${isOpen ? ' so far' : ''}`;
+}
+
+/** A whole is worth as much as the least of its parts: the words stand from most to least. */
+export function leastTrust(before: Trust | null, now: Trust): Trust {
+  if (before === null) return now;
+  return TRUST_WORDS.indexOf(before) > TRUST_WORDS.indexOf(now) ? before : now;
+}
+
+export interface Result {
+  kind: string;
+  status: string;
+  trust: Trust | null;
+  verify: readonly string[];
+}
+
+/** `null`: nothing was claimed yet, or its loop has another measure. */
+export function trustOf({ kind, status, trust, verify }: Result): Trust | null {
+  if (trust) return trust;
+  // Version 0.1 has kept no word. Of a goal, its commands tell.
+  if (kind !== 'goal' || status !== 'complete') return null;
+  return verify.length > 0 ? 'verified' : 'unverified';
+}

@@ -1,10 +1,11 @@
 /** Changed checks wait for a person: what was changed, and what the person says to it. */
+import { leastTrust } from '../domain/check-words.ts';
 import { PulseError } from '../domain/errors.ts';
 import { nextCommand } from '../domain/next-command.ts';
 import { rulesFor } from '../loops/rules.ts';
 import { appendEvents } from '../store/events.ts';
 import { type IterationHead, moveIteration, recentIterations } from '../store/iterations.ts';
-import { decideJudgement, listJudgements, type StoredJudgement } from '../store/judgements.ts';
+import { decideJudgement, newestJudgement, type StoredJudgement } from '../store/judgements.ts';
 import { getControl, getSession, type Session, updateControl, updateSession } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';
@@ -24,10 +25,10 @@ const LONGEST_DIFF = 256 * 1024;
 
 /** The newest claim that the referee judged. Throws `not_found` where there is none. */
 export async function viewChangedChecks(operations: Operations, id: string): Promise<ChangedChecks> {
-  const { engine } = operations;
+  const { engine, redactor } = operations;
   const { session, judgement, verifications, commit } = await engine.store.read(async (db) => {
     const found = await getSession(db, id);
-    const last = (await listJudgements(db, found.id)).at(-1);
+    const last = await newestJudgement(db, found.id);
     if (!last)
       throw new PulseError('not_found', `No claim of session ${found.id} has been judged yet.`, {
         hint: `pulse status ${found.id} shows where it stands.`,
@@ -39,7 +40,7 @@ export async function viewChangedChecks(operations: Operations, id: string): Pro
   });
   const paths = judgement.changes.map(({ path }) => path);
   const diff = commit && paths.length > 0 ? await diffOf(operations, { session, commit, paths }) : '';
-  return { session, judgement, verifications, diff };
+  return redactor.redactJson({ session, judgement, verifications, diff });
 }
 
 async function headAt(db: Db, session: Session, iteration: number): Promise<string | null> {
@@ -110,7 +111,8 @@ async function writeDecision(db: Db, session: Session, { verdict, actor, text }:
   await moveIteration(db, last as IterationHead, last.status, {
     outcome: verdict === 'accepted' ? 'completed' : 'rejected',
   });
-  if (verdict === 'accepted') await updateSession(db, session.id, { trust: 'verified_checks_changed' });
+  if (verdict === 'accepted')
+    await updateSession(db, session.id, { trust: leastTrust(session.trust, 'verified_checks_changed') });
   await rulesFor(session.kind).decideChecks?.(db, session, verdict);
   const type = verdict === 'accepted' ? 'checks.accepted' : 'checks.rejected';
   await appendEvents(db, session.id, [{ type, iteration, data: { actor, ...(text ? { text } : {}) } }]);

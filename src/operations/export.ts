@@ -5,16 +5,19 @@ import { type ExportedWorkflow, exportWorkflow } from '../loops/workflow/operati
 import { listUnresolved } from '../loops/workflow/unresolved-rows.ts';
 import { readEvents } from '../store/events.ts';
 import { listIterations } from '../store/iterations.ts';
+import { listJudgements, type StoredJudgement } from '../store/judgements.ts';
 import { getSession } from '../store/sessions.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';
 import type { Operations } from './context.ts';
 import { type SessionView, viewSessionAlone } from './view.ts';
 
-export interface SessionExport extends Omit<SessionView, 'waiting' | 'doing'> {
+export interface SessionExport extends Omit<SessionView, 'waiting' | 'doing' | 'judgement' | 'head'> {
   /** Refs with work that was not taken over. */
   recovery: string[];
   events: PulseEvent[];
   verifications: StoredVerification[];
+  /** What the referee said of each claim, oldest first. */
+  judgements: StoredJudgement[];
   /** `null` for the other loops. */
   workflow: ExportedWorkflow | null;
 }
@@ -31,6 +34,7 @@ export async function exportSession(operations: Operations, id: string): Promise
       session,
       iterations: await listIterations(db, session.id),
       verifications: await listVerifications(db, session.id),
+      judgements: await listJudgements(db, session.id),
       events: await readEvents(db, session.id, { limit: Number.MAX_SAFE_INTEGER }),
       unresolved: (await listUnresolved(db, [session.id])).get(session.id) ?? [],
       recovery: recovery.map(({ ref }) => ref),

@@ -1,6 +1,7 @@
 /** `pulse verify`: is what the evidence says still so? Runs the commands again, in a checkout of its own. */
 import { dirname, join } from 'node:path';
 import type { VerificationRecord } from '../domain/attempt.ts';
+import { type Trust, trustOf } from '../domain/check-words.ts';
 import { PulseError } from '../domain/errors.ts';
 import { ensureCheckout } from '../engine/workspace/checkout.ts';
 import { seedSubmodules } from '../git/submodules.ts';
@@ -35,6 +36,8 @@ export interface VerifyReport {
   commit: string;
   tree: string;
   verdict: Verdict;
+  /** How far the result can be relied on after this; `null`: nothing was claimed yet. */
+  trust: Trust | null;
   checks: CheckedEvidence[];
   /** What a workflow's pulses were accepted with although it was not resolved. */
   unresolved: Unresolved[];
@@ -136,7 +139,9 @@ export async function verifySession(
       checks.push({ command: asked.command, verdict, recorded, again: record, news });
     }
     const unresolved = flow?.unresolved ?? [];
-    return { session, commit, tree, verdict: worst(checks), checks, unresolved };
+    const verdict = worst(checks);
+    const trust = verdict === 'fresh' ? trustOf(session) : verdict;
+    return { session, commit, tree, verdict, trust, checks, unresolved };
   } finally {
     await removeWorktree(git, { root, path: scratch });
   }

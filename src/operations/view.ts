@@ -11,6 +11,7 @@ import { listUnresolved } from '../loops/workflow/unresolved-rows.ts';
 import { newestEvents, readEvents } from '../store/events.ts';
 import { type Figures, lookAtFigures } from '../store/figures.ts';
 import { findIteration, type Iteration, listIterations, newestIteration } from '../store/iterations.ts';
+import { newestJudgement, type StoredJudgement } from '../store/judgements.ts';
 import { readSessionLease, type SessionLease } from '../store/leases.ts';
 import { getControl, getSession, listSessions, type Session, type SessionFilter } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
@@ -53,6 +54,10 @@ export interface SessionView {
   unresolved: Unresolved[];
   /** What happens in it at this moment; `null`: nothing. */
   doing: Doing | null;
+  /** Of its newest claim; `null`: none was judged. */
+  judgement: StoredJudgement | null;
+  /** The commit that its work stands at; `null`: it has not begun. */
+  head: string | null;
 }
 
 export interface Waiting {
@@ -77,7 +82,9 @@ export async function viewSession({ engine, redactor }: Reading, id: string): Pr
     const unresolved = (await listUnresolved(db, [session.id])).get(session.id) ?? [];
     const iterations = await listIterations(db, session.id);
     const doing = await readDoing(db, session);
-    return redactor.redactJson({ session, iterations, waiting, unresolved, doing });
+    const judgement = await newestJudgement(db, session.id);
+    const { head_sha: head } = await getControl(db, session.id);
+    return redactor.redactJson({ session, iterations, waiting, unresolved, doing, judgement, head });
   });
 }
 

@@ -1,5 +1,7 @@
 /** `judgements`: what the referee said of each claim, and what a person made of it. */
+import type { Selectable } from 'kysely';
 import { type Judgement, judgementSchema } from '../domain/judgement.ts';
+import type { JudgementsTable } from './schema.ts';
 import { type Db, fromJson, storeNow, toJson } from './store.ts';
 
 export interface StoredJudgement extends Judgement {
@@ -46,15 +48,32 @@ export async function listJudgements(
     .orderBy('iteration_number')
     .orderBy('attempt');
   if (iteration !== undefined) query = query.where('iteration_number', '=', iteration);
-  return (await query.execute()).map((row) => ({
+  return (await query.execute()).map(decode);
+}
+
+export async function newestJudgement(db: Db, sessionId: string): Promise<StoredJudgement | null> {
+  const row = await db
+    .selectFrom('judgements')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .orderBy('iteration_number', 'desc')
+    .orderBy('attempt', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row ? decode(row) : null;
+}
+
+function decode(row: Selectable<JudgementsTable>): StoredJudgement {
+  return {
     ...judgementSchema.parse(fromJson(row.judgement)),
+    // A person's word is written here alone.
     verdict: row.verdict,
     iteration: row.iteration_number,
     attempt: row.attempt,
     decidedBy: row.decided_by,
     decidedAt: row.decided_at,
     proof: row.proof,
-  }));
+  };
 }
 
 /** A person has decided about the changed checks of a claim. */

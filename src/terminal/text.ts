@@ -45,3 +45,24 @@ export function displayWidth(text: string): number {
 export function padTo(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - displayWidth(text)));
 }
+
+/** Broken between words into at most so many lines; the last is cut where more would come. */
+export function wrap(text: string, columns: number, maxLines: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  const words = text.split(' ');
+  for (const [index, word] of words.entries()) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (displayWidth(longer) <= columns || line === '') {
+      line = longer;
+      continue;
+    }
+    if (lines.length === maxLines - 1) {
+      line = `${line} ${words.slice(index).join(' ')}`;
+      break;
+    }
+    lines.push(shorten(line, columns));
+    line = word;
+  }
+  return [...lines, shorten(line, columns)];
+}

@@ -81,7 +81,7 @@ describe('a workflow over HTTP', () => {
     expect(handed).toEqual([id, id]);
     expect((await run({ id })).stop_reason).toBe('approval_required');
     const { json: view } = await ask('GET', `/api/workflows/${id.slice(0, 20)}`);
-    expect(Object.keys(view)).toEqual(['session', 'workflow', 'pulses', 'preflight']);
+    expect(Object.keys(view)).toEqual(['session', 'trust', 'workflow', 'pulses', 'preflight']);
     expect(view.workflow).toMatchObject({ planVersion: 1, approvedBy: 'api' });
     expect(view.preflight).toMatchObject({ channelId: id, status: 'completed', buildSuccess: true });
     expect(view.pulses[1]).toMatchObject({

@@ -149,6 +149,41 @@ describe('the live view', () => {
     ]);
   });
 
+  it('shows why the referee refuses what the commands pass, within the width of the terminal', () => {
+    const reasons = [
+      `npm test ran 12 fewer tests than on the base: ${'adds two numbers, '.repeat(30)}and so on`,
+      'Restore the checks as they were.',
+      'npm run lint failed (exit 2)',
+    ];
+    const commands = [
+      { command: 'npm test', exit: 0, passed: true },
+      { command: 'npm run lint', exit: 2, passed: false },
+    ];
+    const judgement = { verdict: 'rejected', reasons, flaky: ['npm test: \x1b[2Jslow'], changedCount: 1 };
+    const verified = event('iteration.verified', { passed: false, commands, judgement }, 2);
+    const settled = event('iteration.settled', { outcome: 'rejected', files: [] }, 2);
+    const lines = eventLines(settled, folded(verified), { style, columns: 60 }).slice(1);
+    expect(lines[0]).toBe('    npm run lint → exit 2');
+    expect(lines[1]).toMatch(/^ {4}npm test ran 12 fewer tests than on the base: adds/);
+    expect(lines[3]).toMatch(/…$/);
+    expect(lines.slice(4)).toEqual(['    Restore the checks as they were.', '    flaky: npm test: slow']);
+    for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(60);
+  });
+
+  it('says of a failure that was there before that it was', () => {
+    const commands = [{ command: 'npm test', exit: 1, passed: false }];
+    const judgement = {
+      ...{ verdict: 'accepted', reasons: [], changed: ['a (changed)'], changedCount: 2 },
+      oldChecks: 'hold',
+    };
+    const verified = event('iteration.verified', { passed: false, commands, judgement }, 2);
+    const settled = event('iteration.settled', { outcome: 'completed', signal: 'COMPLETE', files: [] }, 2);
+    expect(eventLines(settled, folded(verified), { style, columns: 80 }).slice(1)).toEqual([
+      '    npm test → exit 1, as on the base',
+      '    changed checks: a (changed) and 1 more; the old ones hold too',
+    ]);
+  });
+
   it('names what an attempt does by what it is, and for how long', () => {
     const begun = [event('iteration.planned', {}, 1), event('iteration.started', { attempt: 1 }, 1)];
     const told = (data: object) => draw(folded(...begun, event('iteration.progress', { ...data }, 1)))[0];
@@ -220,5 +255,21 @@ describe('the result', () => {
     expect(resultBlock(done, { style, cwd: '/repo' })).toContain('verified by npm test');
     expect(resultBlock({ ...done, verify: [] }, { style, cwd: '/repo' })).toContain('unverified');
     expect(resultBlock(done, { style, cwd: '/' })).toContain('git -C /repo diff main...pulse/do-it-abcd');
+  });
+
+  it('says how far it can be relied on, in the same word for every loop', () => {
+    const done = { ...session, status: 'complete' as const, stop_reason: 'completed' as const };
+    const said = (change: Partial<Session>, isMoved = false): string =>
+      resultBlock({ ...done, ...change }, { style, cwd: '/repo', isMoved }).split('\n')[0]!;
+    const changed = { trust: 'verified_checks_changed' as const };
+    expect(said(changed)).toBe('✓ complete  verified, checks changed, by npm test');
+    expect(said(changed, true)).toContain('stale: the branch has moved');
+    expect(said({ trust: 'unverified', verify: [] }, true)).toContain('unverified: no verify command');
+    expect(said({ kind: 'workflow', ...changed })).toBe(
+      '✓ complete  reviewed and merged · verified, checks changed',
+    );
+    const waiting = { kind: 'workflow', status: 'blocked', stop_reason: 'approval_required' } as const;
+    expect(said({ ...waiting, trust: 'verified' })).toBe('■ blocked  it waits for you · verified so far');
+    expect(said({ kind: 'research', trust: null })).toBe('✓ complete  the target is reached');
   });
 });

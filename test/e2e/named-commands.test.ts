@@ -112,6 +112,9 @@ const MISTAKEN = {
 const ELSEWHERE = {
   'pulse checks ID': 'test/e2e/changed-checks.test.ts',
   'pulse checks last': 'test/e2e/changed-checks.test.ts',
+  'pulse checks {}': 'test/e2e/judged.test.ts',
+  'pulse reject {} "…"': 'test/e2e/judged.test.ts',
+  'pulse resume {} --{} CMD': 'test/e2e/judged.test.ts',
   'pulse accept {}': 'test/e2e/changed-checks.test.ts',
   'pulse accept last': 'test/e2e/changed-checks.test.ts',
   'pulse reject last "Keep the old snapshot; the header must not change."': 'test/e2e/changed-checks.test.ts',

@@ -77,7 +77,34 @@ describe('pulse mcp', { timeout: 90_000 }, () => {
     const { sessions } = await call<{ sessions: { id: string }[] }>(client, 'pulse_list', {
       status: 'complete',
     });
-    expect(sessions.map(({ id }) => id)).toEqual([sessionId]);
+    expect(sessions).toMatchObject([{ id: sessionId, trust: 'verified' }]);
+    expect(textOf(await rawCall(client, 'pulse_status', { sessionId }))).toContain('is complete, verified: ');
+    expect(textOf(await rawCall(client, 'pulse_list', {}))).toContain(
+      `${sessionId}  complete, verified  1/3`,
+    );
+  });
+
+  it('tells why a claim was not accepted, and asks for the person where checks were changed', async () => {
+    writeFileSync(join(scene.repository, 'check.sh'), 'grep -q right a.txt\n');
+    scene.git('add', '-A');
+    scene.git('commit', '-q', '-m', 'a check');
+    const client = await assistant();
+    const agent = scene.agent(`echo true > check.sh
+[ "$PULSE_ITERATION" = 1 ] || echo '<checks_changed>check.sh: it is too strict</checks_changed>'
+echo '<signal>COMPLETE</signal>'`);
+    const { sessionId } = await start(client, agent, { verify: ['sh check.sh'], maxIterations: 1 });
+    await statusAtStop(client, sessionId);
+    const refused = textOf(await rawCall(client, 'pulse_status', { sessionId }));
+    expect(refused).toMatch(/the claim of iteration 1, rejected: .*sh check\.sh failed.*Restore the checks/);
+    await call(client, 'pulse_resume', { sessionId, maxIterations: 2 });
+    await statusAtStop(client, sessionId);
+    const asked = textOf(await rawCall(client, 'pulse_status', { sessionId }));
+    expect(asked).toMatch(/next: show the person .* pulse_accept, or pulse_reject/);
+    await call(client, 'pulse_accept', { sessionId });
+    await statusAtStop(client, sessionId);
+    expect(textOf(await rawCall(client, 'pulse_status', { sessionId }))).toContain(
+      'is complete, verified, checks changed: ',
+    );
   });
 
   it('asks the agent for the model that is wanted', async () => {

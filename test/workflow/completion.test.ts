@@ -80,7 +80,11 @@ describe('completion', () => {
     expect(scene.reply('1.json').reasons!.join('\n')).toContain('cannot be used yet');
     expect(scene.reply('2.json').ok).toBe(false);
     expect(scene.reply('3.json').ok).toBe(true);
-    expect(halted.session).toMatchObject({ status: 'blocked', stop_reason: 'unresolved_issues' });
+    expect(halted.session).toMatchObject({
+      status: 'blocked',
+      stop_reason: 'unresolved_issues',
+      trust: 'unverified',
+    });
     expect(halted.pulses[0]).toMatchObject({
       status: 'succeeded',
       has_unresolved_issues: 1,
@@ -88,8 +92,10 @@ describe('completion', () => {
     });
     expect(halted.pulses[1]!.status).toBe('proposed');
     await scene.pulse.resume(id, { actor: ACTOR });
-    const { pulses, baseline } = await scene.drive(id);
+    const { session, pulses, baseline } = await scene.drive(id);
     expect(pulses.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+    // One pulse whose checks hold does not mend another.
+    expect(session.trust).toBe('unverified');
     // What a person went on with is known from then on: the next pulse is not blamed for it.
     expect(baseline.map(({ filePath }) => filePath)).toContain('src/greet.ts');
     expect(scene.reply('4.json').reasons!.join('\n')).toContain('src/more.ts');

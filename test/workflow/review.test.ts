@@ -110,3 +110,30 @@ it('the proofs are at the remote when the pull request is opened', async () => {
   const { merged } = await pulse.workflow.review(id, { approve: true, merge: 'pr', actor: ACTOR });
   expect(merged?.said).toContain(proofs);
 });
+
+it('what no check has seen is merged as unverified, and the merge says so', async () => {
+  await using scene = await createWorkflowScene();
+  const id = await scene.start({ ...plan('one'), verify: [] }, { scripts: ONE });
+  const { session: waiting } = await scene.drive(id);
+  expect(waiting.trust).toBeNull();
+  expect((await scene.pulse.workflow.show(id)).trust).toBe('unverified');
+  await scene.pulse.workflow.review(id, { approve: true, merge: 'squash', actor: ACTOR });
+  const { session } = await scene.drive(id);
+  expect(session).toMatchObject({ status: 'complete', trust: 'unverified' });
+  expect(scene.scratch.git('log', '-1', '--format=%B', 'main')).toContain('Pulse says: unverified.');
+  const { events } = await scene.pulse.export(id);
+  expect(events.findLast(({ type }) => type === 'session.ended')?.data).toMatchObject({
+    trust: 'unverified',
+  });
+});
+
+it('what its checks have accepted is merged as verified, without a word in the merge', async () => {
+  await using scene = await createWorkflowScene();
+  const verify = [{ command: 'test -f hello.txt', source: 'Test' }];
+  const id = await scene.start({ ...plan('one'), verify }, { scripts: ONE });
+  await scene.drive(id);
+  expect((await scene.pulse.workflow.show(id)).trust).toBe('verified');
+  await scene.pulse.workflow.review(id, { approve: true, merge: 'squash', actor: ACTOR });
+  expect((await scene.drive(id)).session).toMatchObject({ status: 'complete', trust: 'verified' });
+  expect(scene.scratch.git('log', '-1', '--format=%B', 'main')).not.toContain('Pulse says');
+});

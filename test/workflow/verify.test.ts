@@ -32,7 +32,7 @@ describe('verifying a workflow', () => {
     const before = scratch.git('for-each-ref');
 
     const report = await pulse.verify(id);
-    expect(report.verdict).toBe('fresh');
+    expect(report).toMatchObject({ verdict: 'fresh', trust: 'verified' });
     // The scoped one was not asked by the second pulse, which changed nothing in it.
     expect(report.checks.map(({ verdict, news, again }) => [verdict, news, again.exit])).toEqual([
       ['fresh', null, 2],
@@ -41,7 +41,11 @@ describe('verifying a workflow', () => {
 
     writeFileSync(flag, '');
     const failing = await pulse.verify(id);
-    expect(failing).toMatchObject({ verdict: 'false', checks: [{ verdict: 'false' }, { verdict: 'fresh' }] });
+    expect(failing).toMatchObject({
+      verdict: 'false',
+      trust: 'false',
+      checks: [{ verdict: 'false' }, { verdict: 'fresh' }],
+    });
     // The first line names the command, which speaks of both.
     const [, ...news] = failing.checks[0]!.news!.split('\n');
     expect(news.join('\n')).toContain('TS2304');
@@ -54,6 +58,10 @@ describe('verifying a workflow', () => {
     scratch.git('add', '-A');
     scratch.git('commit', '-q', '-m', 'more');
     const moved = await pulse.verify(id);
-    expect(moved).toMatchObject({ verdict: 'stale', checks: [{ verdict: 'stale' }, { verdict: 'fresh' }] });
+    expect(moved).toMatchObject({
+      verdict: 'stale',
+      trust: 'stale',
+      checks: [{ verdict: 'stale' }, { verdict: 'fresh' }],
+    });
   }, 60_000);
 });

@@ -1,11 +1,12 @@
 import { formatDuration } from '../../domain/durations.ts';
 import type { Doing } from '../../domain/phase.ts';
+import type { SessionView } from '../../operations/view.ts';
 import { openReader, type Reader } from '../../reader.ts';
 import type { Iteration } from '../../store/iterations.ts';
-import { sanitizeLine, shorten } from '../../terminal/text.ts';
+import { sanitizeLine, shorten, wrap } from '../../terminal/text.ts';
 import type { CommandContext } from '../command-spec.ts';
-import { formatUsd, resultBlock } from '../follow/result.ts';
-import { keptRefs } from '../kept-refs.ts';
+import { formatUsd, resultBlock, shownTrust } from '../follow/result.ts';
+import { readSessionRefs } from '../kept-refs.ts';
 import type { Output } from '../output.ts';
 import { overviewLines } from '../overview-lines.ts';
 import { isOrphan } from '../session-table.ts';
@@ -16,11 +17,19 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
   const id = input.argument('ID');
   if (id === undefined) return await showAll(pulse, output);
   const view = await pulse.show(id);
+  const { session, iterations, unresolved, doing } = view;
+  const { kept, branchHead } = await readSessionRefs(session, environment);
+  // One that lags behind its session is not what the evidence is of.
+  const isMoved =
+    session.status !== 'running' &&
+    session.branch_lags_at === null &&
+    branchHead !== null &&
+    view.head !== null &&
+    branchHead !== view.head;
   if (output.isJson) {
-    output.json(view);
+    output.json({ ...view, trust: shownTrust(session, { isMoved }) });
     return 0;
   }
-  const { session, iterations, unresolved, doing } = view;
   const { style } = output.stdout;
   const isLost = isOrphan(session, await pulse.runner(session.id));
   output.data(style.bold(sanitizeLine(session.goal)));
@@ -32,10 +41,13 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
   const live = iterations.findLast(({ status }) => status === 'running');
   const nowMs = Date.now();
   const liveMs = live?.started_at && !isLost ? Math.max(0, nowMs - Date.parse(live.started_at)) : 0;
-  const kept = await keptRefs(session, environment);
   if (iterations.length > 0)
-    output.data(`\n${iterations.map((row) => iterationLine(row, output)).join('\n')}`);
-  output.data(`\n${resultBlock(session, { style, cwd, isOrphan: isLost, unresolved, liveMs, kept })}`);
+    output.data(
+      `\n${iterations.flatMap((row) => [iterationLine(row, output), ...rejectionLines(row, view, output)]).join('\n')}`,
+    );
+  output.data(
+    `\n${resultBlock(session, { style, cwd, isOrphan: isLost, unresolved, liveMs, kept, isMoved })}`,
+  );
   if (doing && !isLost && !view.waiting) output.data(`\n  ${doingLine(doing, nowMs)}`);
   if (view.waiting && !isLost) output.talk(`\n${waitingText(view.waiting, Date.now())}`);
   if (isLost) output.talk(`\nhint: nobody runs it: pulse resume ${session.id}`);
@@ -83,4 +95,21 @@ function iterationLine(row: Iteration, { stdout }: Output): string {
   const room = Math.max(20, (stdout.isTerminal ? stdout.columns() : 200) - head.length - facts.length - 4);
   const summary = shorten(sanitizeLine(row.output_summary ?? ''), room);
   return `${isBad ? style.red(head) : head} ${style.dim(facts)}  ${summary}`.trimEnd();
+}
+
+/** So much of one reason; `pulse checks` shows all of it. */
+const REASON_LINES = 4;
+
+/** Why a completion was not accepted: all that the referee said of the newest claim, in a line of those before it. */
+function rejectionLines(row: Iteration, { session, judgement }: SessionView, { stdout }: Output): string[] {
+  if (row.outcome !== 'rejected') return [];
+  const { iteration_number: number } = row;
+  const logged = session.progress_log.find(({ iteration }) => iteration === number)?.reason;
+  const reasons = judgement?.iteration === number ? judgement.reasons : logged ? [logged] : [];
+  // What stopped the session is told below.
+  const told = reasons.filter((reason) => !session.blocked_reason?.includes(reason));
+  const columns = (stdout.isTerminal ? stdout.columns() : 200) - 7;
+  return told
+    .flatMap((reason) => wrap(sanitizeLine(reason), columns, REASON_LINES))
+    .map((line) => stdout.style.dim(`      ${line}`));
 }

@@ -1,5 +1,5 @@
+import { formatTrust } from '../../domain/check-words.ts';
 import { formatDuration } from '../../domain/durations.ts';
-import { wordsFor } from '../../loops/words.ts';
 import { unresolvedLines } from '../../loops/workflow/unresolved.ts';
 import type { CheckedEvidence, Verdict, VerifyReport } from '../../operations/verify.ts';
 import type { Style } from '../../terminal/style.ts';
@@ -34,10 +34,11 @@ async function verifySession(context: CommandContext): Promise<number> {
   else {
     const { style } = output.stdout;
     for (const check of report.checks) output.data(checkLines(check, report, style).join('\n'));
-    const { isVerifiedByCommands } = wordsFor(report.session.kind);
-    const isOfFailure = isVerifiedByCommands && report.checks.some(({ again }) => !again.passed);
+    // A workflow's check may fail, as long as it shows nothing new.
+    const isOfFailure = report.checks.some(({ again, news }) => news === undefined && !again.passed);
     const meaning = report.verdict === 'fresh' && isOfFailure ? STILL_FAILS : MEANING[report.verdict];
-    output.data(`${style[COLORS[report.verdict]](report.verdict)}: ${meaning}`);
+    const word = report.verdict === 'fresh' && report.trust ? ` (${formatTrust(report.trust)})` : '';
+    output.data(`${style[COLORS[report.verdict]](report.verdict)}: ${meaning}${word}`);
     for (const line of unresolvedLines(report.unresolved))
       output.data(style.yellow(`accepted, not resolved: ${sanitizeLine(line)}`));
     output.data(style.dim(`commit ${report.commit.slice(0, 10)}  tree ${report.tree.slice(0, 10)}`));

@@ -2,8 +2,9 @@
 import { formatDuration } from '../../domain/durations.ts';
 import type { PulseEvent } from '../../domain/events.ts';
 import { followerFor } from '../../loops/followers.ts';
-import { sanitizeLine, shorten } from '../../terminal/text.ts';
+import { sanitizeLine, shorten, wrap } from '../../terminal/text.ts';
 import { budgetText, changesText, omitted, waiting } from '../event-text.ts';
+import type { JudgementTold } from './judgement-told.ts';
 import type { Room } from './loop-follower.ts';
 import type { Progress } from './progress.ts';
 
@@ -80,7 +81,7 @@ const OUTPUT_LINES = 2;
 
 function settledLines(
   { iteration, data }: PulseEvent,
-  { failedChecks }: Progress,
+  { failedChecks, judgement }: Progress,
   { style, columns }: Room,
 ): string[] {
   const outcome = String(data.outcome ?? '');
@@ -97,11 +98,35 @@ function settledLines(
   const lines = [`${style[color](head)}${style.dim(tail)}  ${summary}`.trimEnd()];
   for (const { command, exit, output } of failedChecks) {
     const end = exit === null ? 'did not finish' : `exit ${exit}`;
-    lines.push(style.red(shorten(`    ${command} → ${end}`, columns)));
+    const known = judgement?.verdict === 'accepted' ? ', as on the base' : '';
+    lines.push(style.red(shorten(`    ${command} → ${end}${known}`, columns)));
     for (const line of output.slice(0, OUTPUT_LINES))
       lines.push(style.dim(shorten(`      ${line}`, columns)));
   }
+  if (judgement) lines.push(...judgementLines(judgement, { style, columns }));
   return lines;
+}
+
+/** So much of one reason; `pulse checks` shows all of it. */
+const REASON_LINES = 3;
+
+/** Why the referee does not accept what its commands may have passed. What a person is asked is told at the end. */
+function judgementLines(
+  { verdict, reasons, flaky, changed, changedCount, oldChecks }: JudgementTold,
+  { style, columns }: Room,
+): string[] {
+  const told = (text: string): string[] =>
+    wrap(sanitizeLine(text), columns - 6, REASON_LINES).map(
+      (line, at) => `${at === 0 ? '    ' : '      '}${line}`,
+    );
+  const more = changedCount > 1 ? ` and ${changedCount - 1} more` : '';
+  return [
+    ...(verdict === 'rejected' ? reasons.flatMap(told).map(style.red) : []),
+    ...(verdict === 'accepted' && oldChecks === 'hold'
+      ? told(`changed checks: ${changed[0]}${more}; the old ones hold too`).map(style.dim)
+      : []),
+    ...flaky.flatMap((name) => told(`flaky: ${name}`)).map(style.yellow),
+  ];
 }
 
 function retryText(data: Record<string, unknown>): string {

@@ -6,6 +6,7 @@ import type { Waiting } from '../../operations/view.ts';
 import type { Session } from '../../store/sessions.ts';
 import { sanitizeLine } from '../../terminal/text.ts';
 import { waitOfEvent } from '../waiting-text.ts';
+import { type JudgementTold, judgementTold } from './judgement-told.ts';
 
 export type Step =
   | 'starting'
@@ -53,6 +54,7 @@ export interface Progress {
   lastSignal: string | null;
   /** Of the current iteration, once verified. */
   failedChecks: FailedCheck[];
+  judgement: JudgementTold | null;
   spentUsd: number;
   tokens: number;
 }
@@ -86,6 +88,7 @@ export function firstProgress(session: Session, plan: WorkPlan = NO_PLAN): Progr
     said: null,
     lastSignal: session.last_signal,
     failedChecks: [],
+    judgement: null,
     spentUsd: session.spent_usd,
     tokens: session.total_tokens_used,
   };
@@ -123,6 +126,7 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
         activity: null,
         said: null,
         failedChecks: [],
+        judgement: null,
       });
     case 'iteration.started':
       return enter('preparing', {
@@ -153,7 +157,10 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
     case 'iteration.ended':
       return enter('saving', { activity: null });
     case 'iteration.verified':
-      return enter('verified', { failedChecks: failedChecks(data.commands) });
+      return enter('verified', {
+        failedChecks: failedChecks(data.commands),
+        judgement: judgementTold(data),
+      });
     case 'signal.received':
       return { ...progress, lastSignal: String(data.signal) };
     case 'agent.waiting':

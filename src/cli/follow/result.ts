@@ -1,4 +1,5 @@
 /** How a session stands, for a person: status, why, what to do next, where everything is. */
+import { describeTrust, formatTrust, type Result, type Trust, trustOf } from '../../domain/check-words.ts';
 import { formatDuration } from '../../domain/durations.ts';
 import { nextCommand } from '../../domain/next-command.ts';
 import type { SessionStatus } from '../../domain/status.ts';
@@ -35,16 +36,18 @@ export interface ResultOptions {
   liveMs?: number;
   /** Refs with work that was not taken over. */
   kept?: readonly string[];
+  /** The branch is no longer where the evidence was gathered. */
+  isMoved?: boolean;
 }
 
 export function resultBlock(
   session: Session,
-  { style, cwd, isBrief, isOrphan = false, unresolved = [], liveMs = 0, kept = [] }: ResultOptions,
+  { style, cwd, isBrief, isOrphan = false, unresolved = [], liveMs = 0, kept = [], isMoved }: ResultOptions,
 ): string {
   const { mark, color } = STATUS_MARKS[session.status];
   const status = isOrphan ? `${session.status} (no runner)` : session.status;
   const lines = [
-    `${style[color](style.bold(`${mark} ${status}`))}  ${headline(session)}`.trimEnd(),
+    `${style[color](style.bold(`${mark} ${status}`))}  ${headline(session, { isMoved })}`.trimEnd(),
     `  ${style.dim(numbers(session, liveMs))}`,
   ];
   if (session.blocked_reason) {
@@ -67,19 +70,43 @@ export function resultBlock(
   return lines.join('\n').trimEnd();
 }
 
-/** A completion that nothing verified is called so wherever it is shown. */
-export function isUnverified(session: Pick<Session, 'kind' | 'status' | 'verify'>): boolean {
-  const { isVerifiedByCommands } = wordsFor(session.kind);
-  return isVerifiedByCommands && session.status === 'complete' && session.verify.length === 0;
+/** How far its result can be relied on, as far as that can be told without running anything. */
+export function shownTrust(session: Result, { isMoved = false } = {}): Trust | null {
+  const trust = trustOf(session);
+  return isMoved && trust?.startsWith('verified') ? 'stale' : trust;
+}
+
+/** The word in parentheses behind a status that is an end; nothing where there is none. */
+export function trustSuffix(session: Result): string {
+  const trust = session.status === 'complete' ? trustOf(session) : null;
+  return trust ? ` (${formatTrust(trust)})` : '';
 }
 
 /** Why it stands as it does, in half a sentence. */
-export function headline(session: Omit<Session, 'progress_log'>): string {
-  const own = wordsFor(session.kind).headline?.(session) ?? null;
-  if (own !== null) return own;
-  if (isUnverified(session)) return 'unverified: no verify command was given';
-  if (session.status === 'complete') return `verified by ${sanitizeForTerminal(session.verify.join(', '))}`;
-  return session.stop_reason ? (STOP_SENTENCES[session.stop_reason] ?? session.stop_reason) : '';
+export function headline(session: Omit<Session, 'progress_log'>, how: { isMoved?: boolean } = {}): string {
+  const { kind, status, stop_reason: reason } = session;
+  const trust = shownTrust(session, how);
+  const own = wordsFor(kind).headline?.(session) ?? null;
+  const why = own ?? (reason && status !== 'complete' ? (STOP_SENTENCES[reason] ?? reason) : '');
+  if (status === 'complete' && own === null && trust) return trustSentence(session, trust);
+  const word = trust && describeTrust(status, trust);
+  return [why, word].filter(Boolean).join(' · ');
+}
+
+function trustSentence({ verify }: Pick<Session, 'verify'>, trust: Trust): string {
+  const commands = sanitizeForTerminal(verify.join(', '));
+  switch (trust) {
+    case 'verified':
+      return `verified by ${commands}`;
+    case 'verified_checks_changed':
+      return `verified, checks changed, by ${commands}`;
+    case 'stale':
+      return `stale: the branch has moved since it was verified by ${commands}`;
+    case 'unverified':
+      return verify.length === 0 ? 'unverified: no verify command was given' : `unverified by ${commands}`;
+    case 'false':
+      return `false: ${commands} no longer says so`;
+  }
 }
 
 const STOP_SENTENCES: Partial<Record<string, string>> = {
@@ -97,7 +124,7 @@ const STOP_SENTENCES: Partial<Record<string, string>> = {
   extension_requested: 'a pulse asks for another run',
   approval_required: 'it waits for you',
   merge_conflict: 'it cannot be merged as it is',
-  preflight_failed: 'the worktree could not be set up',
+  preflight_failed: 'it could not begin: setup failed, or a check cannot be run',
   pulse_failed: 'a pulse failed; what it had is kept on its branch',
   usage_limit: "the agent's usage limit is reached",
   service_unavailable: "the agent's service did not answer for as long as Pulse had patience",
@@ -149,7 +176,10 @@ function pointers(
   const git = path === cwd ? 'git' : `git -C ${quoted(path)}`;
   const rows: [string, string][] = [];
   const next = nextCommand(session, { isDriven: !isOrphan });
+  const isAsked = session.stop_reason === 'checks_changed';
+  if (isAsked) rows.push(['look', `pulse checks ${id}`]);
   if (next) rows.push([next.label, next.command]);
+  if (isAsked) rows.push(['reject', `pulse reject ${id} "…"`]);
   if (session.total_commits > 0) {
     const isBehind = session.branch_lags_at !== null;
     const tip = isBehind ? headRef(id) : branch;
@@ -161,6 +191,7 @@ function pointers(
   for (const ref of kept) rows.push(['kept', `${git} show ${ref}`]);
   if (session.verify.length > 0 && session.status === 'complete')
     rows.push(['evidence', `pulse verify ${id}`]);
+  if (session.trust === 'verified_checks_changed') rows.push(['checks', `pulse checks ${id}`]);
   rows.push(
     ['report', wordsFor(session.kind).reportCommand?.(session) ?? `pulse export ${id} --format md`],
     ['log', `pulse log ${id}`],

@@ -6,6 +6,7 @@ import { wordsFor } from '../../loops/words.ts';
 import type { Session } from '../../store/sessions.ts';
 import { sanitizeLine } from '../../terminal/text.ts';
 import type { Output } from '../output.ts';
+import { judgementTold } from './judgement-told.ts';
 import { eventLines } from './lines.ts';
 import { createLiveView } from './live-view.ts';
 import { advance, firstProgress, type Progress, type WorkPlan } from './progress.ts';
@@ -50,6 +51,20 @@ function startOf(progress: Progress): string {
   return progress.isByPulse ? wordsFor(progress.kind).alone(progress).line : 'begins';
 }
 
+function verificationText(data: Record<string, unknown>): string {
+  const result = data.passed ? 'passed' : 'failed';
+  switch (judgementTold(data)?.verdict) {
+    case 'rejected':
+      return data.passed ? 'passed, but the claim is not accepted' : result;
+    case 'ask':
+      return `${result}, with changed checks: a person decides`;
+    case 'accepted':
+      return data.passed ? result : 'failed as on the base';
+    default:
+      return result;
+  }
+}
+
 /** One line for each event that means something to a person reading a log. */
 function plainView(output: Output, session: Session, { plan }: ViewOptions): View {
   let progress = firstProgress(session, plan);
@@ -81,7 +96,7 @@ function plainView(output: Output, session: Session, { plan }: ViewOptions): Vie
       case 'iteration.ended':
         return [`  ${place(iteration)} agent ended after ${formatDuration(Number(data.durationMs))}`];
       case 'iteration.verified':
-        return [`  ${place(iteration)} verification ${data.passed ? 'passed' : 'failed'}`];
+        return [`  ${place(iteration)} verification ${verificationText(data)}`];
       case 'iteration.progress':
         return [`  ${place(iteration)} ${progress.doing ?? 'agent working'}`];
       default: {

@@ -2,7 +2,6 @@
 import type { AttemptResult, AttemptSpec, RunReport, VerificationRecord } from '../../domain/attempt.ts';
 import { isPulseError } from '../../domain/errors.ts';
 import { signalOfRun } from '../../domain/signals.ts';
-import { tellingLines } from '../../domain/telling-lines.ts';
 import { appendEvents } from '../../store/events.ts';
 import { holdsTask, saveResult } from '../../store/inbox.ts';
 import { addRunningTime } from '../../store/sessions.ts';
@@ -14,6 +13,7 @@ import { createAgentLog } from './agent-log.ts';
 import { filesOmitted, recordNotices } from './notices.ts';
 import { nudgeIfSilent, unitOfNudged } from './nudge.ts';
 import { unitMessage } from './unit-message.ts';
+import { verifiedEvent } from './verified-event.ts';
 
 /**
  * Returns once the result is stored, or once the attempt was interrupted (`signal`): then nothing of it runs any
@@ -290,7 +290,7 @@ async function report({ store, trace, workspace }: Engine, attempt: HeldAttempt,
             const checked = verification.length > 0 && !result.run?.checks;
             await appendEvents(db, attempt.sessionId, [
               ...filesOmitted(leftOut, null).map((event) => ({ ...event, iteration: attempt.iteration })),
-              ...(checked ? [verified(attempt, verification)] : []),
+              ...(checked ? [verifiedEvent(attempt, result)] : []),
             ]);
           },
           { session: attempt.sessionId },
@@ -300,27 +300,6 @@ async function report({ store, trace, workspace }: Engine, attempt: HeldAttempt,
     if (isPulseError(error, 'fenced') && result.commit) await workspace.unpublish(attempt, result.commit);
     throw error;
   }
-}
-
-/** Of a failing check; all of it is in its record. */
-const LINES_TOLD = 8;
-
-function verified(attempt: HeldAttempt, records: readonly VerificationRecord[]) {
-  return {
-    type: 'iteration.verified' as const,
-    iteration: attempt.iteration,
-    data: {
-      passed: records.every((record) => record.passed),
-      commands: records.map(({ command, exit, passed, durationMs, tree, outputTail }) => ({
-        command,
-        exit,
-        passed,
-        durationMs: Math.round(durationMs),
-        tree,
-        ...(passed ? {} : { output: tellingLines(outputTail, LINES_TOLD) }),
-      })),
-    },
-  };
 }
 
 function emptyResult(

@@ -53,7 +53,7 @@ export async function pauseWithoutRunner(db: Db, id: string): Promise<void> {
   const session = await getSession(db, id);
   if (session.status !== 'running') return;
   for (const child of await listChildren(db, session.id)) await pauseWithoutRunner(db, child.id);
-  await appendEvents(db, session.id, [stopEvent(PAUSED, false)]);
+  await appendEvents(db, session.id, [stopEvent(PAUSED)]);
   await updateControl(db, session.id, { request: null, request_actor: null });
   await stopSession(db, session, PAUSED);
 }
@@ -70,7 +70,7 @@ export async function abortSession(
   await moveSession(db, session, 'aborted', { reason: stop.reason, detail: null });
   // An abort is possible wherever the session is known, also where its loop is not.
   await loops.find(session)?.hooks?.abort?.(db, session);
-  const event = stopEvent(stop, false);
+  const event = stopEvent(stop);
   await appendEvents(db, session.id, [{ ...event, data: { ...event.data, actor } }]);
   await updateControl(db, session.id, { request: null, request_actor: null });
   if (newest && isLive(newest)) {

@@ -94,7 +94,7 @@ export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void>
         iteration: iteration.iteration_number,
         data: { attempt, reason, failureClass: retry?.failureClass ?? null, delayMs, ...waitOf(task, retry) },
       },
-      ...(isPause ? [stopEvent(PAUSED, false)] : []),
+      ...(isPause ? [stopEvent(PAUSED)] : []),
     ],
     { token },
   );
@@ -161,7 +161,7 @@ export async function cancelAttempt(
   const { iteration, task } = live;
   await assertStatus(db, session);
   const told = events.map((event) => ({ ...event, iteration: iteration.iteration_number }));
-  await appendEvents(db, session.id, [...told, stopEvent(stop, false)], { token });
+  await appendEvents(db, session.id, [...told, stopEvent(stop)], { token });
   await closeTask(db, task.id, 'cancelled');
   await moveIteration(db, iteration, 'failed', { failure_class: 'cancelled', ended_at: storeNow() });
   await releaseSpending(db, budgetOwner(session), task.reserved_usd);

@@ -1,7 +1,8 @@
 import type { AttemptResult, Usage, VerificationRecord } from '../../domain/attempt.ts';
 import { addTokens } from '../../domain/bounds.ts';
 import { breakerKey } from '../../domain/breaker.ts';
-import type { Trust } from '../../domain/check-words.ts';
+import { cannotBegin } from '../../domain/cannot-begin.ts';
+import { leastTrust, type Trust } from '../../domain/check-words.ts';
 import type { NewEvent } from '../../domain/events.ts';
 import { isServiceFailure } from '../../domain/failures.ts';
 import type { IdSource } from '../../domain/ids.ts';
@@ -52,14 +53,15 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
   const { iteration } = live;
   await assertStatus(db, session);
   const message = redact(result.run?.finalMessage ?? '');
-  const summary = outputSummary(message) ?? failureSummary(result);
+  const summary = outputSummary(message) ?? failureSummary(live, result);
   const entry = progressEntry({ settlement, summary, at: new Date(nowMs).toISOString() });
 
   const events = settlementEvents(settlement, summary);
   const { hooks } = loops.of(session);
   const more = (await hooks?.settle?.(db, { state, live, result, verdict, ids })) ?? [];
   events.push(...more.map((event) => ({ ...event, iteration: iteration.iteration_number })));
-  if (verdict.stop) events.push(stopEvent(verdict.stop, isUnverified(verdict, result)));
+  const trust = trustAfter(settlement);
+  if (verdict.stop) events.push(stopEvent(verdict.stop, trust));
   const { iteration_number: number } = iteration;
   await referToOutput(db, { sessionId: session.id, iteration: number, output: message });
   await appendEvents(db, session.id, events, { token });
@@ -109,7 +111,7 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     running_ms: session.running_ms + runningMs(result),
     total_commits: session.total_commits + (landed ? 1 : 0),
     resume_at: null,
-    ...trustAfter(settlement),
+    trust,
   });
   const isUnread = verdict.status === 'failed' || result.run === null;
   await updateControl(db, session.id, {
@@ -174,7 +176,7 @@ export async function endSession(
   db: Db,
   { session, stop, token }: { session: Session; stop: Stop; token: number },
 ): Promise<void> {
-  await appendEvents(db, session.id, [stopEvent(stop, false)], { token });
+  await appendEvents(db, session.id, [stopEvent(stop, session.trust)], { token });
   await updateControl(db, session.id, { request: null, request_actor: null });
   await stopSession(db, session, stop);
 }
@@ -186,11 +188,19 @@ export async function stopSession(db: Db, session: Session, { status, reason, de
   await moveSession(db, session, status, { reason, detail: detail && redact(detail) });
 }
 
-export function stopEvent({ status, reason, detail }: Stop, isUnverifiedEnd: boolean): NewEvent {
-  const type = status === 'complete' ? 'session.ended' : (`session.${status}` as const);
+/** `trust`: how far its result can be relied on; told with the end. */
+export function stopEvent({ status, reason, detail }: Stop, trust: Trust | null = null): NewEvent {
+  const isDone = status === 'complete';
+  const type = isDone ? 'session.ended' : (`session.${status}` as const);
   return {
     type,
-    data: { status, stopReason: reason, detail, ...(isUnverifiedEnd ? { unverified: true } : {}) },
+    data: {
+      status,
+      stopReason: reason,
+      detail,
+      ...(isDone && trust ? { trust } : {}),
+      ...(isDone && trust === 'unverified' ? { unverified: true } : {}),
+    },
   };
 }
 
@@ -200,18 +210,15 @@ function runningMs({ run, verification, ownMs = 0 }: AttemptResult): number {
   return Math.round((run?.durationMs ?? 0) + checkedMs + ownMs);
 }
 
-function isUnverified({ stop }: Verdict, result: AttemptResult): boolean {
-  return stop?.status === 'complete' && result.verification.length === 0;
-}
-
-/** How far the session can be relied on from now on. One unit whose checks changed is remembered. */
-function trustAfter({ state, result, verdict }: Settlement): { trust?: Trust } {
+/** How far the session can be relied on from now on. What one unit lacks, the whole lacks. */
+function trustAfter({ state: { session }, result, verdict }: Settlement): Trust | null {
   const unit = verdict.judgement;
-  if (unit?.verdict === 'accepted')
-    return { trust: state.session.trust === 'verified_checks_changed' ? state.session.trust : unit.trust };
-  if (verdict.stop?.status !== 'complete') return {};
+  // One that is settled as done although its checks do not hold: a person has let it pass.
+  if (unit && unit.verdict !== 'ask')
+    return leastTrust(session.trust, unit.verdict === 'accepted' ? unit.trust : 'unverified');
+  if (verdict.stop?.status !== 'complete') return session.trust;
   const { judgement, verification } = result;
-  return { trust: judgement?.trust ?? (verification.length > 0 ? 'verified' : 'unverified') };
+  return judgement?.trust ?? (verification.length > 0 ? 'verified' : 'unverified');
 }
 
 function verificationOf({ verification }: AttemptResult): 'passed' | 'failed' | null {
@@ -247,8 +254,8 @@ function preflightFailed({ iteration }: LiveIteration, { command }: Verification
   };
 }
 
-function failureSummary({ run, setupFailure }: AttemptResult): string | null {
-  if (setupFailure) return `Setup failed: ${setupFailure.command}`;
+function failureSummary({ task }: LiveIteration, { run, setupFailure }: AttemptResult): string | null {
+  if (setupFailure) return cannotBegin(task.spec, setupFailure).text;
   return run?.failure ? redact(run.failure.message).slice(0, 280) : null;
 }
 

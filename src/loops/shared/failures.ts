@@ -1,5 +1,6 @@
 /** What an unsuccessful run leads to: a retry, a wait, the end of the iteration, or of the session. */
 import type { AttemptResult, RunReport } from '../../domain/attempt.ts';
+import { cannotBegin } from '../../domain/cannot-begin.ts';
 import { formatDuration } from '../../domain/durations.ts';
 import {
   CRASH_DELAYS_MS,
@@ -24,9 +25,10 @@ type Failure = NonNullable<RunReport['failure']>;
 /** `null` when the attempt succeeded and its signal counts. */
 export function judgeFailure(state: SessionState, live: LiveIteration, result: AttemptResult): Step | null {
   if (result.setupFailure) {
-    const { command, exit, outputTail } = result.setupFailure;
-    const told = tellingLines(outputTail, 3).map((line) => `\n${line}`);
-    const detail = `Setup failed: ${command} (exit ${exit ?? 'none'}). Resume it with --setup CMD, or set \`setup\` in .pulse/config.yaml and resume it.${told.join('')}`;
+    const { text, mendedBy } = cannotBegin(live.task.spec, result.setupFailure);
+    const told = tellingLines(result.setupFailure.outputTail, 3);
+    const mend = `pulse resume ${state.session.id} --${mendedBy} CMD continues with another command; or set \`${mendedBy}\` in .pulse/config.yaml, then resume it.`;
+    const detail = [text, ...told, mend].join('\n');
     return fail(live, result, {
       stop: { status: 'failed', reason: 'preflight_failed', detail },
       failureClass: null,

@@ -1,4 +1,5 @@
 /** Issues that pulses were accepted with. Every view must show them to the person who reviews. */
+import type { Trust } from '../../domain/check-words.ts';
 import type { UnresolvedIssue } from './model.ts';
 
 export interface Unresolved extends UnresolvedIssue {
@@ -20,6 +21,14 @@ export function unresolvedOf(pulses: readonly Pulse[]): Unresolved[] {
     .flatMap(({ planned_pulse_id: pulse, unresolved_issues: issues }) =>
       issues.map(({ issue, reason }) => ({ pulse, issue, reason })),
     );
+}
+
+/** How far a workflow can be relied on: `unverified` once something is done and no check was ever asked. */
+export function workflowTrust(
+  { trust }: { trust: Trust | null },
+  pulses: readonly { status: string }[],
+): Trust | null {
+  return trust ?? (pulses.some(({ status }) => status === 'succeeded') ? 'unverified' : null);
 }
 
 /** One line for each. */

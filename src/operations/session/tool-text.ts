@@ -1,5 +1,7 @@
 /** Sessions as an assistant gets them: bounded, and with what to do next. */
+import { describeTrust, trustOf } from '../../domain/check-words.ts';
 import { formatDuration } from '../../domain/durations.ts';
+import type { StoredJudgement } from '../../store/judgements.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Told } from '../operation.ts';
 import type { Started, StartNotes } from '../start.ts';
@@ -9,7 +11,7 @@ const ITERATIONS_SHOWN = 10;
 const LONG_TEXT = 24_000;
 const SHORT_TEXT = 2_000;
 
-export function statusText({ session, iterations }: SessionView, runner: RunnerState): Told {
+export function statusText({ session, iterations, judgement }: SessionView, runner: RunnerState): Told {
   const shown = iterations.slice(-ITERATIONS_SHOWN).map(({ task_content: _, output_full: __, ...row }) => ({
     ...row,
     files_changed: row.files_changed.slice(0, 50),
@@ -28,12 +30,47 @@ export function statusText({ session, iterations }: SessionView, runner: RunnerS
         `iteration ${row.iteration_number}: ${row.outcome === 'rejected' ? 'COMPLETE rejected' : (row.signal ?? row.outcome ?? row.status)}` +
         (row.output_summary ? `: ${row.output_summary}` : ''),
     ),
+    ...judgementLines(judgement),
     ...(session.blocked_reason ? [`reason: ${cut(session.blocked_reason, SHORT_TEXT)}`] : []),
     `next: ${nextStep(session, runner)}`,
   ];
   return {
     text: lines.join('\n'),
-    data: { session: boundedSession(session), runner, iterations: shown, iterationCount: iterations.length },
+    data: {
+      session: boundedSession(session),
+      runner,
+      iterations: shown,
+      iterationCount: iterations.length,
+      judgement: judgement && boundedJudgement(judgement),
+    },
+  };
+}
+
+/** Why the newest claim was not simply accepted. */
+function judgementLines(judgement: StoredJudgement | null): string[] {
+  if (!judgement || judgement.reasons.length === 0) return [];
+  const { verdict, iteration, reasons } = judgement;
+  const word = {
+    rejected: 'rejected',
+    ask: 'the person decides about changed checks',
+    accepted: 'accepted although',
+  };
+  return [`the claim of iteration ${iteration}, ${word[verdict]}: ${cut(reasons.join(' '), SHORT_TEXT)}`];
+}
+
+const CHANGES_SHOWN = 50;
+
+function boundedJudgement(judgement: StoredJudgement): StoredJudgement {
+  const { reasons, changes, declared, notes, flaky } = judgement;
+  return {
+    ...judgement,
+    reasons: reasons.slice(0, CHANGES_SHOWN).map((reason) => cut(reason, SHORT_TEXT)),
+    changes: changes.slice(0, CHANGES_SHOWN),
+    declared: declared
+      .slice(0, CHANGES_SHOWN)
+      .map(({ path, reason }) => ({ path, reason: cut(reason, SHORT_TEXT) })),
+    notes: notes.slice(0, CHANGES_SHOWN),
+    flaky: flaky.slice(0, CHANGES_SHOWN).map((name) => cut(name, SHORT_TEXT)),
   };
 }
 
@@ -45,6 +82,7 @@ export function listText(sessions: readonly Session[]): Told {
     project_path: session.project_path,
     goal: cut(session.goal, 300),
     status: session.status,
+    trust: trustOf(session),
     stop_reason: session.stop_reason,
     blocked_reason: session.blocked_reason && cut(session.blocked_reason, 300),
     current_iteration: session.current_iteration,
@@ -55,9 +93,9 @@ export function listText(sessions: readonly Session[]): Told {
     created_at: session.created_at,
     ended_at: session.ended_at,
   }));
-  const lines = rows.map((row) => {
+  const lines = rows.map((row, at) => {
     const goal = cut(row.goal.replaceAll(/\s+/g, ' '), 80);
-    return `${row.id}  ${row.status}  ${row.current_iteration}/${row.max_iterations}  ${row.project_name}: ${goal}`;
+    return `${row.id}  ${row.status}${trustText(sessions[at]!)}  ${row.current_iteration}/${row.max_iterations}  ${row.project_name}: ${goal}`;
   });
   return { text: lines.join('\n') || 'There are no such sessions.', data: { sessions: rows } };
 }
@@ -103,10 +141,15 @@ export function boundedSession(session: Session): Session {
 }
 
 export function headline(session: Session): string {
-  const { id, status, stop_reason, current_iteration, max_iterations, agent, verify } = session;
+  const { id, status, stop_reason, current_iteration, max_iterations, agent } = session;
   const why = stop_reason && stop_reason !== 'completed' ? ` (${stop_reason})` : '';
-  const unverified = status === 'complete' && verify.length === 0 ? ', unverified' : '';
-  return `${id} is ${status}${why}${unverified}: iteration ${current_iteration} of ${max_iterations}, agent ${agent}`;
+  return `${id} is ${status}${why}${trustText(session)}: iteration ${current_iteration} of ${max_iterations}, agent ${agent}`;
+}
+
+function trustText(session: Session): string {
+  const trust = trustOf(session);
+  if (trust === null) return '';
+  return `, ${describeTrust(session.status, trust)}`;
 }
 
 export function nextStep({ status, stop_reason, branch_name }: Session, runner: RunnerState): string {
@@ -120,7 +163,9 @@ export function nextStep({ status, stop_reason, branch_name }: Session, runner: 
         return 'pulse_workflow_status says what it waits for';
       return stop_reason?.startsWith('budget_') || stop_reason === 'iteration_limit'
         ? 'pulse_resume with a higher limit'
-        : 'ask the person, then pulse_resume with the answer';
+        : stop_reason === 'checks_changed'
+          ? 'show the person what was changed and why; on their word pulse_accept, or pulse_reject with what they say'
+          : 'ask the person, then pulse_resume with the answer';
     case 'failed':
     case 'paused':
       return 'pulse_resume';

@@ -125,6 +125,16 @@ const Verification = z
   })
   .meta({ id: 'Verification' });
 
+const JudgedClaim = judgementSchema
+  .extend({
+    iteration: z.int(),
+    attempt: z.int(),
+    decidedBy: z.string().nullable().describe('Who decided about changed checks.'),
+    decidedAt: time.nullable(),
+    proof: z.string().nullable(),
+  })
+  .meta({ id: 'Judgement' });
+
 export const StartAnswer = z.object({ sessionId: z.string(), session: Session });
 export const SessionAnswer = z.object({ session: Session });
 const Waiting = z
@@ -145,6 +155,8 @@ export const SessionViewAnswer = z.object({
     .object({ text: z.string(), since: time, lastSign: time })
     .nullable()
     .describe('What happens at this moment: setup, the agent, a check, a measurement.'),
+  judgement: JudgedClaim.nullable().describe('What the referee said of the newest claim.'),
+  head: z.string().nullable().describe('The commit that its work stands at.'),
   unresolved: z
     .array(z.object({ pulse: z.string(), issue: z.string(), reason: z.string() }))
     .describe("What a workflow's pulses were accepted with although it was not resolved."),
@@ -155,13 +167,7 @@ export const VerificationsAnswer = z.object({ verifications: z.array(Verificatio
 
 export const ChangedChecksAnswer = z.object({
   session: Session,
-  judgement: judgementSchema.extend({
-    iteration: z.int(),
-    attempt: z.int(),
-    decidedBy: z.string().nullable(),
-    decidedAt: time.nullable(),
-    proof: z.string().nullable(),
-  }),
+  judgement: JudgedClaim,
   verifications: z.array(Verification),
   diff: z.string().describe('Of the changed checks alone, against the base.'),
 });

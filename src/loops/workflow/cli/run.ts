@@ -6,6 +6,7 @@ import { readInput } from '../../../cli/operation-command.ts';
 import type { Output } from '../../../cli/output.ts';
 import { readYamlFile } from '../../../cli/read-yaml.ts';
 import { askingForTrust } from '../../../cli/trusting.ts';
+import { describeTrust, formatTrust } from '../../../domain/check-words.ts';
 import { PulseError } from '../../../domain/errors.ts';
 import { nextCommand } from '../../../domain/next-command.ts';
 import type { Changed } from '../../../operations/operation.ts';
@@ -88,14 +89,16 @@ async function review(pulse: Pulse, context: CommandContext, target: string): Pr
   const { output } = context;
   const { sessionId, ...asked } = await readInput(workflow.review, context, { sessionId: target });
   return decided(pulse, context, sessionId, async (id) => {
-    if (asked.approve && asked.reject === undefined) await tellUnresolved(pulse, output, id);
+    if (asked.approve && asked.reject === undefined) await tellWhatIsMerged(pulse, output, id);
     const { merged, ...resumed } = await pulse.workflow.review(id, asked);
     if (merged) output.talk(merged.said);
     return resumed;
   });
 }
 
-async function tellUnresolved(pulse: Pulse, output: Output, id: string): Promise<void> {
+async function tellWhatIsMerged(pulse: Pulse, output: Output, id: string): Promise<void> {
+  const { trust } = await pulse.workflow.show(id);
+  if (trust) output.talk(`What is merged is ${formatTrust(trust)}.`);
   const { unresolved } = await pulse.show(id);
   if (unresolved.length === 0) return;
   output.talk(output.stderr.style.yellow('note: this was not resolved, and is merged with the rest:'));
@@ -134,10 +137,14 @@ async function show(pulse: Pulse, { output }: CommandContext, id: string): Promi
 
 const MARKS = { proposed: '·', running: '▸', succeeded: '✓', failed: '✗', stopped: '■' } as const;
 
-function describe({ session, workflow, pulses }: WorkflowView, style: Style, isDriven: boolean): string[] {
+function describe(
+  { session, trust, workflow, pulses }: WorkflowView,
+  style: Style,
+  isDriven: boolean,
+): string[] {
   const next = nextCommand(session, { isDriven });
   return [
-    `${style.bold(sanitizeLine(workflow.title))}  ${style.dim(`${session.id} · ${session.status}${session.stop_reason ? ` (${session.stop_reason})` : ''}`)}`,
+    `${style.bold(sanitizeLine(workflow.title))}  ${style.dim(`${session.id} · ${session.status}${session.stop_reason ? ` (${session.stop_reason})` : ''}${trust ? ` · ${describeTrust(session.status, trust)}` : ''}`)}`,
     `  ${style.dim(`branch ${session.branch_name}, base ${session.base_branch ?? session.base_sha.slice(0, 10)}`)}`,
     ...pulses.map((pulse) => {
       const { status, plannedPulseId: planned, title, description, checkpointCommitSha: sha } = pulse;

@@ -1,4 +1,5 @@
 /** Review: a person looks at the whole; it is merged, or continues with what is missing. */
+import { formatTrust, type Trust } from '../../../domain/check-words.ts';
 import { PulseError } from '../../../domain/errors.ts';
 import { uuidv7 } from '../../../domain/ids.ts';
 import { act } from '../../../engine/actions.ts';
@@ -9,10 +10,10 @@ import type { Operations } from '../../../operations/context.ts';
 import type { Resumed } from '../../../operations/control.ts';
 import { configOfSession } from '../../../operations/project.ts';
 import { isGitRunning } from '../../../process/is-git-running.ts';
-import { getControl, type Session } from '../../../store/sessions.ts';
+import { getControl, type Session, updateSession } from '../../../store/sessions.ts';
 import { storeNow } from '../../../store/store.ts';
 import { insertPulse, type PulseRow, updateWorkflow, type Workflow } from '../rows.ts';
-import { unresolvedLines, unresolvedOf } from '../unresolved.ts';
+import { unresolvedLines, unresolvedOf, workflowTrust } from '../unresolved.ts';
 import { reviewPulseId } from './plan.ts';
 import { openPullRequest } from './pull-request.ts';
 import { type Decision, decide, isWaitingForReview, readWorkflow } from './workflow.ts';
@@ -49,7 +50,7 @@ export async function approveReview(
   }
   const body = pulses
     .flatMap(({ description }) => (description ? [`- ${description.split('\n')[0]}`] : []))
-    .concat(unresolvedPart(pulses))
+    .concat(unresolvedPart(pulses), trustPart(workflowTrust(session, pulses)))
     .join('\n');
   const { trace } = operations.engine;
   const merged = await act(trace, 'merge', {
@@ -58,6 +59,7 @@ export async function approveReview(
   const resumed = await act(trace, 'review', {
     perform: () =>
       decide(operations, session, decision, async (db) => {
+        await updateSession(db, session.id, { trust: workflowTrust(session, pulses) });
         await updateWorkflow(db, workflow.id, {
           reviewed_at: storeNow(),
           reviewed_by: decision.actor,
@@ -72,6 +74,11 @@ export async function approveReview(
 function unresolvedPart(pulses: readonly PulseRow[]): string[] {
   const lines = unresolvedLines(unresolvedOf(pulses)).map((line) => `- ${line}`);
   return lines.length === 0 ? [] : ['', 'Not resolved:', ...lines];
+}
+
+/** A reader takes it for verified where nothing is said. */
+function trustPart(trust: Trust | null): string[] {
+  return trust === null || trust === 'verified' ? [] : ['', `Pulse says: ${formatTrust(trust)}.`];
 }
 
 /** So that nobody rejects what somebody else is merging. A runner that is about to leave is waited for. */

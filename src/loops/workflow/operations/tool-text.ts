@@ -9,11 +9,11 @@ const PULSES_SHOWN = 50;
 const ISSUES_SHOWN = 100;
 
 export function workflowText(shown: WorkflowView, runner: RunnerState): Told {
-  const { session, workflow, preflight } = shown;
+  const { session, trust, workflow, preflight } = shown;
   const pulses = shown.pulses.slice(-PULSES_SHOWN).map(boundedPulse);
   const { plan: _, ...rest } = workflow;
   const lines = [
-    headline(session),
+    headline({ ...session, trust }),
     `plan: ${workflow.title}${workflow.approvedAt === null ? ', not approved' : ''}`,
     `branch: ${session.branch_name} from ${session.base_branch ?? session.base_sha}`,
     ...(preflight
@@ -27,6 +27,7 @@ export function workflowText(shown: WorkflowView, runner: RunnerState): Told {
     text: lines.join('\n'),
     data: {
       session: boundedSession(session),
+      trust,
       runner,
       workflow: { ...rest, artifacts: rest.artifacts.slice(0, 50) },
       pulses,

@@ -1,5 +1,6 @@
 /** Workflows as they are answered, in camelCase. */
 import * as z from 'zod';
+import { TRUST_WORDS } from '../../../domain/check-words.ts';
 import { Session, time } from '../../../operations/session/view-schema.ts';
 import {
   baselineIssueSchema,
@@ -88,6 +89,10 @@ export const WorkflowStartAnswer = z.object({
 });
 export const WorkflowAnswer = z.object({
   session: Session,
+  trust: z
+    .enum(TRUST_WORDS)
+    .nullable()
+    .describe('How far what its pulses have made can be relied on; null: none is done.'),
   workflow: Workflow,
   pulses: z.array(Pulse),
   preflight: Preflight.nullable(),

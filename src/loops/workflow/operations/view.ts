@@ -1,5 +1,6 @@
 /** A workflow as people and programs see it: in camelCase, redacted, and its diffs. */
 import type * as z from 'zod';
+import type { Trust } from '../../../domain/check-words.ts';
 import { PulseError } from '../../../domain/errors.ts';
 import { unifiedDiff } from '../../../git/diff.ts';
 import { headRef } from '../../../git/session-head.ts';
@@ -8,6 +9,7 @@ import { viewRow } from '../../../operations/row-view.ts';
 import type { Session } from '../../../store/sessions.ts';
 import { listStoredBaseline, type StoredBaselineIssue } from '../baseline-rows.ts';
 import type { PulseRow } from '../rows.ts';
+import { workflowTrust } from '../unresolved.ts';
 import { Preflight, Pulse, Workflow } from './view-schema.ts';
 import { readWorkflow } from './workflow.ts';
 
@@ -19,6 +21,8 @@ export type BaselineView = StoredBaselineIssue;
 
 export interface WorkflowView {
   session: Session;
+  /** How far what its pulses have made can be relied on; `null`: none is done. */
+  trust: Trust | null;
   workflow: z.output<typeof Workflow>;
   pulses: PulseView[];
   preflight: z.output<typeof Preflight> | null;
@@ -28,6 +32,7 @@ export async function viewWorkflow(operations: Operations, id: string): Promise<
   const { session, workflow, pulses, preflight } = await readWorkflow(operations, id);
   return operations.redactor.redactJson({
     session,
+    trust: workflowTrust(session, pulses),
     workflow: viewRow(Workflow, workflow),
     pulses: pulses.map((pulse) => viewRow(Pulse, pulse)),
     preflight: preflight && viewRow(Preflight, preflight),
