@@ -11,6 +11,8 @@ const GRAMMARS: Record<string, string> = {
   ...{ '.bash': 'bash', '.ps1': 'powershell', '.css': 'css' },
 };
 const PARSE_MS = 250;
+/** Where the same text must always be read in the same way, on a busy machine too. */
+export const PATIENT_MS = 10_000;
 
 type TreeSitter = typeof import('@vscode/tree-sitter-wasm');
 
@@ -30,7 +32,7 @@ export interface SyntaxReader {
 }
 
 /** Loads nothing but this grammar, and that once. */
-export async function loadSyntax(grammar: string): Promise<SyntaxReader> {
+export async function loadSyntax(grammar: string, parseMs = PARSE_MS): Promise<SyntaxReader> {
   const library = await loadTreeSitter();
   const file = () => require.resolve(`@vscode/tree-sitter-wasm/wasm/tree-sitter-${grammar}.wasm`);
   const loaded = languages.get(grammar) ?? library.Language.load(file());
@@ -41,7 +43,7 @@ export async function loadSyntax(grammar: string): Promise<SyntaxReader> {
     read(text, look) {
       try {
         parser ??= new library.Parser().setLanguage(language);
-        return readTree(parser, text, look);
+        return readTree(parser, text, { look, parseMs });
       } catch {
         // A grammar may fail on a text that nobody has tried: the next file gets a parser that has not.
         parser = null;
@@ -60,8 +62,12 @@ function loadTreeSitter(): Promise<TreeSitter> {
   return loading;
 }
 
-function readTree<T>(parser: Parser, text: string, look: (root: Node) => T): T | null {
-  const deadline = performance.now() + PARSE_MS;
+function readTree<T>(
+  parser: Parser,
+  text: string,
+  { look, parseMs }: { look: (root: Node) => T; parseMs: number },
+): T | null {
+  const deadline = performance.now() + parseMs;
   const tree = parser.parse(text, null, { progressCallback: () => performance.now() > deadline });
   if (!tree) {
     parser.reset();

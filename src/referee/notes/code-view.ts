@@ -1,6 +1,6 @@
 /** A file's text without its comments, and without its texts: what is left has the same lines and columns. */
 import type { Node } from '@vscode/tree-sitter-wasm';
-import { grammarOf, loadSyntax } from '../../context/tree-sitter.ts';
+import { grammarOf, loadSyntax, PATIENT_MS } from '../../context/tree-sitter.ts';
 
 export interface CodeView {
   /** Without comments. */
@@ -19,7 +19,7 @@ const MAX_LENGTH = 1_000_000;
 export async function readCode(path: string, content: string): Promise<CodeView> {
   const grammar = grammarOf(path);
   if (grammar === undefined || content.length > MAX_LENGTH) return plainView(content);
-  const syntax = await loadSyntax(grammar);
+  const syntax = await loadSyntax(grammar, PATIENT_MS);
   const found = syntax.read(content, (root) => spansOf(root));
   if (found === null) return plainView(content);
   const text = blank(content, found.comments);

@@ -1,7 +1,7 @@
 /** The tests of a file by name, with how many assertions each has. */
 import { extname } from 'node:path';
 import type { Node } from '@vscode/tree-sitter-wasm';
-import { grammarOf, loadSyntax } from '../../context/tree-sitter.ts';
+import { grammarOf, loadSyntax, PATIENT_MS } from '../../context/tree-sitter.ts';
 import { readCode } from './code-view.ts';
 
 export interface TestCase {
@@ -104,7 +104,7 @@ export async function testsIn(path: string, content: string | null): Promise<Tes
   if (content === null || language === undefined || extname(path) === '' || content.length > 1_000_000)
     return [];
   const { code } = await readCode(path, content);
-  const syntax = await loadSyntax(grammar!);
+  const syntax = await loadSyntax(grammar!, PATIENT_MS);
   return syntax.read(content, (root) => collect(root, code, language)) ?? [];
 }
 

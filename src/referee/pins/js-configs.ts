@@ -1,7 +1,7 @@
 /** What the configs of JavaScript's runners name: files that are loaded before the tests, and where tests are. */
 import { posix } from 'node:path';
 import type { Node } from '@vscode/tree-sitter-wasm';
-import { loadSyntax } from '../../context/tree-sitter.ts';
+import { loadSyntax, PATIENT_MS } from '../../context/tree-sitter.ts';
 import { inside } from './calls.ts';
 import { FAMILIES } from './families.ts';
 import type { Findings } from './findings.ts';
@@ -26,7 +26,7 @@ export async function readJsConfigs(findings: Findings): Promise<void> {
   const waiting = findings.tree.paths.filter((path) => isConfig(path) || /(?:^|\/)package\.json$/.test(path));
   const seen = new Set(waiting);
   const most = waiting.length + MAX_IMPORTS;
-  const [typescript, tsx] = [await loadSyntax('typescript'), await loadSyntax('tsx')];
+  const [typescript, tsx] = [await loadSyntax('typescript', PATIENT_MS), await loadSyntax('tsx', PATIENT_MS)];
   for (const path of waiting) {
     const text = await findings.tree.read(path);
     if (text === null || text.length > MAX_LENGTH) continue;

@@ -1,6 +1,6 @@
 /** What was found, as rules: which path is protected, how, and why. */
 import { posix } from 'node:path';
-import { grammarOf, loadSyntax } from '../../context/tree-sitter.ts';
+import { grammarOf, loadSyntax, PATIENT_MS } from '../../context/tree-sitter.ts';
 import { globMatcher } from '../../files/glob.ts';
 import { FAMILIES } from './families.ts';
 import type { Findings } from './findings.ts';
@@ -152,7 +152,7 @@ async function sourceRules(findings: Findings): Promise<Rule[]> {
   const wanted = sources.filter(({ grammar }) => present.has(grammar));
   return Promise.all(
     wanted.map(async ({ path: pattern, grammar, part }): Promise<Rule> => {
-      const made = part(await loadSyntax(grammar));
+      const made = part(await loadSyntax(grammar, PATIENT_MS));
       return {
         matches: (path) => pattern.test(path),
         pin: () => ({ kind: 'test', part: made, why: 'a source file that may hold tests' }),

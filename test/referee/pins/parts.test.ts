@@ -1,6 +1,6 @@
 /** What a protected part promises, for texts that nobody has thought of. */
 import { describe, expect, it } from 'vitest';
-import { loadSyntax } from '../../../src/context/tree-sitter.ts';
+import { loadSyntax, PATIENT_MS } from '../../../src/context/tree-sitter.ts';
 import { inSourceTests } from '../../../src/referee/pins/parts/in-source-tests.ts';
 import { cargoToml, pyproject, pythonIni } from '../../../src/referee/pins/parts/manifests.ts';
 import { packageJson } from '../../../src/referee/pins/parts/package-json.ts';
@@ -9,9 +9,9 @@ import { pythonDoctests } from '../../../src/referee/pins/parts/python-doctests.
 import { rustTests } from '../../../src/referee/pins/parts/rust-tests.ts';
 import { describePromise } from './promise.ts';
 
-const rust = rustTests(await loadSyntax('rust'));
-const python = pythonDoctests(await loadSyntax('python'));
-const vitest = inSourceTests(await loadSyntax('typescript'));
+const rust = rustTests(await loadSyntax('rust', PATIENT_MS));
+const python = pythonDoctests(await loadSyntax('python', PATIENT_MS));
+const vitest = inSourceTests(await loadSyntax('typescript', PATIENT_MS));
 
 /** Pieces that are put together at random: what is protected, what is not, and what breaks the file. */
 const PARTS: [string, Part, string[]][] = [
