@@ -4,8 +4,8 @@
  * One attempt at a time uses it: the attempt's lease is its lock, so a crash leaves none behind.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { VerificationRecord } from '../../domain/attempt.ts';
 import { copyEntry } from '../../files/copy.ts';
 import type { Git, GitPlace } from '../../git/exec.ts';
@@ -127,6 +127,7 @@ async function enterRoom(parts: RoomParts, at: RoomTree, request: EnterRequest):
   await makeRoomGit(git, { folders, root });
   const before = await readFile(current, 'utf8').catch(() => null);
   const held = before === null ? null : await readPrepared(path, before);
+  await clearAround(path);
   const inside = await parts.inside(place);
   await checkOutTree(inside, { folders, at, keep: inTree(held), isFresh });
   await checkOutSubmodules({
@@ -146,6 +147,20 @@ async function enterRoom(parts: RoomParts, at: RoomTree, request: EnterRequest):
   if (kept === null) return { key, setupFailure: await prepare(parts, key, request), isNew: true };
   await writeFile(current, key);
   return { key, setupFailure: null, isNew: false };
+}
+
+/** Of a room; the making of its repository is ended by then. */
+const OF_A_ROOM = ['tree', 'git', 'tmp', 'cache', 'state', 'prepared', 'current'];
+const A_SESSION = /^ses_[\w-]+$/;
+
+/** Many programs look for their settings above the folder that they run in: nothing but rooms may lie there. */
+async function clearAround(path: string): Promise<void> {
+  const above = dirname(path);
+  const strange = [
+    ...(await readdir(path)).filter((name) => !OF_A_ROOM.includes(name)).map((name) => join(path, name)),
+    ...(await readdir(above)).filter((name) => !A_SESSION.test(name)).map((name) => join(above, name)),
+  ];
+  for (const entry of strange) await rm(entry, { recursive: true, force: true });
 }
 
 async function clearBeside({ path, current }: RoomParts, names: readonly string[]): Promise<void> {

@@ -83,6 +83,17 @@ describe('a clean room', () => {
     for (const name of ['cache/new', 'tmp/left']) expect(existsSync(join(made.path, name)), name).toBe(false);
   });
 
+  it('has nothing above it in which programs look for settings', async () => {
+    const made = stage();
+    await prepare(made);
+    write(made.path, { 'pytest.ini': 'x', '.cargo/config.toml': 'x' });
+    write(join(made.path, '..'), { 'conftest.py': 'x', 'ses_2/tree/a': 'of another session' });
+    await made.room.enter(made.treeAt('HEAD'), made);
+    for (const name of ['pytest.ini', '.cargo', '../conftest.py'])
+      expect(existsSync(join(made.path, name)), name).toBe(false);
+    expect(existsSync(join(made.path, '../ses_2/tree/a'))).toBe(true);
+  });
+
   it('sets up again for another lockfile, and finds the first setup when it comes back', async () => {
     const made = stage();
     const base = made.treeAt('HEAD');
