@@ -216,7 +216,16 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'doctor',
     group: 'Set up',
     summary: 'Say what works on this machine, what is missing and how to get it.',
-    options: [{ name: 'gc', help: 'Delete kept refs older than 30 days and left-over refs of attempts.' }],
+    options: [
+      {
+        name: 'verify',
+        value: 'text',
+        placeholder: 'CMD',
+        isRepeated: true,
+        help: "Say what protects this check, instead of the config's.",
+      },
+      { name: 'gc', help: 'Delete kept refs older than 30 days and left-over refs of attempts.' },
+    ],
     load: () => import('./commands/doctor.ts'),
   },
   {

@@ -16,6 +16,7 @@ import { sandboxState } from '../process/sandbox-state.ts';
 import { createPulse } from '../pulse.ts';
 import { trustOf } from '../trust.ts';
 import { findMissingPrograms, findMissingSetup } from './project-checks.ts';
+import { protectedFindings } from './protected-findings.ts';
 import { createCliGit, openHere } from './repository-here.ts';
 import { findOrphans } from './session-runner.ts';
 
@@ -32,6 +33,8 @@ export interface Examination {
   cwd: string;
   /** Delete kept refs that are old. */
   collects: boolean;
+  /** Checks to look at instead of the config's. */
+  verify: readonly string[];
 }
 
 export async function* findings(examination: Examination): AsyncGenerator<Finding> {
@@ -44,6 +47,7 @@ export async function* findings(examination: Examination): AsyncGenerator<Findin
   yield* store(examination, home);
   yield* projectConfig(examination, home);
   yield* project(examination);
+  yield* protectedFindings(examination);
   yield* agents(environment);
   yield cleanup();
   yield await sandbox(environment);

@@ -34,6 +34,7 @@ import { insertTurn } from '../store/turns.ts';
 import { choicesOf, chosenColumns, chosenSettings, wantedModel } from './choices.ts';
 import type { Operations, TransactionHook } from './context.ts';
 import { openTrustedProject, type Project } from './project.ts';
+import { protectsNote } from './protected-checks.ts';
 import { type ChosenSandbox, chooseSandbox } from './sandbox.ts';
 
 const MAX_GOAL_BYTES = 64 * 1024;
@@ -64,6 +65,8 @@ export interface StartNotes {
   /** Unknown only until the agent names its model: one that has a price is counted from then on. */
   isCostOpen: boolean;
   isUnverified: boolean;
+  /** What says what its checks are, in a line; `null`: it has none. */
+  protects: string | null;
   sandbox: ChosenSandbox;
 }
 
@@ -79,6 +82,8 @@ export interface StartParts {
   project?: Project;
   /** The loop has checks of its own: without commands its completion is no less verified. */
   hasOwnChecks?: boolean;
+  /** Those of them that the referee judges by. */
+  checks?: { commands: readonly string[]; isFromConfig: boolean };
   within?: TransactionHook;
 }
 
@@ -86,7 +91,7 @@ export interface StartParts {
 export async function startSession(
   operations: Operations,
   input: StartInput,
-  { project, hasOwnChecks, within }: StartParts = {},
+  { project, hasOwnChecks, checks, within }: StartParts = {},
 ): Promise<Started> {
   const { engine, git, home, environment } = operations;
   checkGoal(input.goal);
@@ -116,21 +121,25 @@ export async function startSession(
     branch,
     worktrees: home.worktrees,
   });
+  const judgedBy = checks ?? { commands: session.verify, isFromConfig: input.verify === undefined };
+  // Each asks git, and none needs another.
+  const [notIncluded, protects, identity] = await Promise.all([
+    dirtyPaths(git, repository.root),
+    protectsNote(git, { ...judgedBy, root: repository.root, commit: base.sha, checks: config.values.checks }),
+    chooseIdentity(git, { root: repository.root, head: repository.headSha, sign: config.values.git.sign }),
+  ]);
   const notes: StartNotes = {
-    notIncluded: await dirtyPaths(git, repository.root),
+    notIncluded,
     ...costNotes(adapter, { model, config, environment }),
     isUnverified: !hasOwnChecks && session.verify.length === 0,
+    protects,
     sandbox,
   };
   const settings = sessionSettings({
     config,
     input,
     sandbox: sandbox.wish,
-    identity: await chooseIdentity(git, {
-      root: repository.root,
-      head: repository.headSha,
-      sign: config.values.git.sign,
-    }),
+    identity,
     remote: await fleetRemote(git, repository, config),
   });
   const turn = turnFromGoal(

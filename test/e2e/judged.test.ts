@@ -42,6 +42,10 @@ describe('a claim that is refused although its commands pass', () => {
     project();
     const script = `if [ "$PULSE_ITERATION" = 1 ]; then\n${DELETES}\nelse\n${MENDS}\nfi\n${COMPLETE}`;
     const { stdout, stderr } = await start(script, '--max-iterations', '2');
+    const [line, , doctor] =
+      /^protected: package\.json \(scripts\), 1 test file; (pulse (doctor .*)) lists it$/m.exec(stderr)!;
+    expect(stderr.indexOf(line!)).toBeLessThan(stderr.indexOf('▸ Make add right'));
+    expect(doctor).toBe("doctor --verify 'npm test'");
     expect(stderr).toContain('1/2 verification passed, but the claim is not accepted');
     expect(stderr).toContain('npm test ran 1 fewer tests than on the base: adds two numbers');
     expect(stderr).toContain('Restore the checks as they were. Not declared: test/add.test.js.');
@@ -124,6 +128,33 @@ describe('changed checks', () => {
       trust: 'stale',
       session: { trust: 'verified_checks_changed' },
     });
+  });
+});
+
+describe('pulse doctor', () => {
+  it('lists what protects the checks of the config, or of those that are named', async () => {
+    project();
+    expect(await say('doctor')).not.toContain('protected');
+    const named = await say('doctor', '--verify', 'npm test');
+    expect(named).toContain('✓ protected    package.json: scripts\n');
+    expect(named).toMatch(/✓ protected {4}tests: .* \(1 file\)/);
+    mkdirSync(join(scene.repository, '.pulse'));
+    writeFileSync(
+      join(scene.repository, '.pulse/config.yaml'),
+      'verify: [npm test, frobnicate]\nchecks: {paths: [add.js]}\n',
+    );
+    const own = (await scene.pulse(['doctor', '--json'])).json[0] as unknown as {
+      findings: { subject: string; level: string; text: string; hint?: string }[];
+    };
+    const found = own.findings.filter(({ subject }) => subject === 'protected');
+    expect(found.map(({ level, text }) => `${level} ${text}`)).toEqual(
+      expect.arrayContaining([
+        'ok add.js',
+        'ok package.json: scripts',
+        'warn nothing else is known of frobnicate',
+      ]),
+    );
+    expect(found.at(-1)?.hint).toContain('checks: {paths: [...]}');
   });
 });
 

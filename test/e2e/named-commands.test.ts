@@ -112,6 +112,7 @@ const MISTAKEN = {
 const ELSEWHERE = {
   'pulse checks ID': 'test/e2e/changed-checks.test.ts',
   'pulse checks last': 'test/e2e/changed-checks.test.ts',
+  'pulse doctor {}': 'test/e2e/judged.test.ts',
   'pulse checks {}': 'test/e2e/judged.test.ts',
   'pulse reject {} "…"': 'test/e2e/judged.test.ts',
   'pulse resume {} --{} CMD': 'test/e2e/judged.test.ts',

@@ -92,7 +92,10 @@ describe('pulse mcp', { timeout: 90_000 }, () => {
     const agent = scene.agent(`echo true > check.sh
 [ "$PULSE_ITERATION" = 1 ] || echo '<checks_changed>check.sh: it is too strict</checks_changed>'
 echo '<signal>COMPLETE</signal>'`);
-    const { sessionId } = await start(client, agent, { verify: ['sh check.sh'], maxIterations: 1 });
+    const asks = { projectPath: scene.repository, goal: 'g', command: agent, maxIterations: 1 };
+    const begun = await rawCall(client, 'pulse_start', { ...asks, verify: ['sh check.sh'] });
+    expect(textOf(begun)).toContain('protected: check.sh; ');
+    const { sessionId } = begun.structuredContent as { sessionId: string };
     await statusAtStop(client, sessionId);
     const refused = textOf(await rawCall(client, 'pulse_status', { sessionId }));
     expect(refused).toMatch(/the claim of iteration 1, rejected: .*sh check\.sh failed.*Restore the checks/);

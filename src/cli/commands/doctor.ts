@@ -7,7 +7,12 @@ const COLORS = { ok: 'green', warn: 'yellow', bad: 'red', absent: 'dim' } as con
 export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
   const found: Finding[] = [];
   const { style } = output.stdout;
-  for await (const finding of findings({ environment, cwd, collects: input.has('gc') })) {
+  for await (const finding of findings({
+    environment,
+    cwd,
+    collects: input.has('gc'),
+    verify: input.texts('verify') ?? [],
+  })) {
     found.push(finding);
     if (output.isJson) continue;
     const { level, subject, text, hint } = finding;

@@ -196,7 +196,14 @@ export function goesOnText(session: Session, tool: string): Told {
   };
 }
 
-function noteLines({ notIncluded, isCostUnknown, isCostOpen, isUnverified, sandbox }: StartNotes): string[] {
+function noteLines({
+  notIncluded,
+  isCostUnknown,
+  isCostOpen,
+  isUnverified,
+  protects,
+  sandbox,
+}: StartNotes): string[] {
   return [
     ...(notIncluded.count > 0
       ? [
@@ -212,6 +219,7 @@ function noteLines({ notIncluded, isCostUnknown, isCostOpen, isUnverified, sandb
       : []),
     ...(sandbox.wish ? ['note: the agent and its checks run in a sandbox; the network is open to them'] : []),
     ...(sandbox.refused ? [`note: no sandbox: ${sandbox.refused}`] : []),
+    ...(protects ? [cut(protects, 1_000)] : []),
     ...(isUnverified ? ['note: no verify command: a completion will be unverified'] : []),
   ];
 }

@@ -22,7 +22,7 @@ export async function run(context: CommandContext): Promise<number> {
 
 /** What the person should know before the first iteration. */
 function noteLines(
-  { notIncluded, isCostUnknown, isCostOpen, isUnverified, sandbox }: StartNotes,
+  { notIncluded, isCostUnknown, isCostOpen, isUnverified, protects, sandbox }: StartNotes,
   session: Session,
   orphans: Session[],
 ): string[] {
@@ -47,6 +47,7 @@ function noteLines(
   if (sandbox.refused) lines.push(`note: no sandbox: ${sandbox.refused}`);
   if (isUnverified)
     lines.push('note: no verify command: a completion will be unverified (--verify "npm test")');
+  if (protects) lines.push(sanitizeLine(protects));
   for (const { id, goal } of orphans.slice(0, 3)) {
     lines.push(
       `note: ${id} is running (no runner): ${sanitizeLine(goal).slice(0, 60)}`,

@@ -49,6 +49,9 @@ async function start(
 ): Promise<number> {
   const asked = await readInput(workflow.start, context, work);
   const started = await askingForTrust(context, asked.path, () => pulse.workflow.start(asked));
+  const { talk, stderr } = context.output;
+  const { protects } = started.notes;
+  if (protects) talk(stderr.style.dim(sanitizeLine(protects)));
   return goOn(pulse, context, started);
 }
 

@@ -62,6 +62,10 @@ export async function startWorkflow(operations: Operations, input: WorkflowInput
     {
       project,
       hasOwnChecks: true,
+      checks: {
+        commands: checks.map(({ command }) => command),
+        isFromConfig: plan.verify === undefined && values.verify.length > 0,
+      },
       within: async (db, sessionId) => {
         const id = `wfl_${uuidv7(engine.ids)}`;
         await insertWorkflow(db, {
