@@ -17,6 +17,8 @@ export function sessionTable(
   { style, columns, isTerminal }: Side,
   { nowMs, names }: { nowMs: number; names: ReadonlyMap<string, string> },
 ): string {
+  // The longest status leaves little beside it.
+  const projectWidth = isTerminal && columns() < 100 ? 10 : 20;
   const cells = rows.map(({ session, runner }) => ({
     session,
     id: isTerminal ? (names.get(session.id) ?? session.id) : session.id,
@@ -26,7 +28,7 @@ export function sessionTable(
       ? `${session.current_iteration}/${session.max_iterations}`
       : String(session.current_iteration),
     age: ago(nowMs - Date.parse(session.created_at)),
-    project: shorten(sanitizeLine(session.project_name), 20),
+    project: shorten(sanitizeLine(session.project_name), projectWidth),
   }));
   const head = { id: 'ID', status: 'STATUS', iterations: 'ITER', age: 'AGE', project: 'PROJECT' };
   const width = (key: keyof typeof head): number =>

@@ -245,7 +245,7 @@ describe('a workflow from the command line', () => {
     );
     expect(types).not.toContain('session.created');
     const view = await shown(id);
-    expect(Object.keys(view)).toEqual(['session', 'workflow', 'pulses', 'preflight']);
+    expect(Object.keys(view)).toEqual(['session', 'trust', 'workflow', 'pulses', 'preflight']);
     expect(view.workflow).toMatchObject({
       sessionId: id,
       planVersion: 1,

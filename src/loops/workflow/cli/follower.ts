@@ -4,7 +4,7 @@ import type { LoopFollower, Room } from '../../../cli/follow/loop-follower.ts';
 import type { Progress } from '../../../cli/follow/progress.ts';
 import type { PulseEvent } from '../../../domain/events.ts';
 import type { Style } from '../../../terminal/style.ts';
-import { sanitizeForTerminal, sanitizeLine, shorten } from '../../../terminal/text.ts';
+import { sanitizeForTerminal, sanitizeLine, shorten, wrap } from '../../../terminal/text.ts';
 
 export const workflowFollower: LoopFollower = {
   async plan(pulse, id) {
@@ -77,6 +77,9 @@ function eventLines({ type, data }: PulseEvent, _: Progress, { style, columns }:
   }
 }
 
+/** So much of one reason. */
+const REASON_LINES = 3;
+
 /** All reasons, the first line of each. */
 function rejectedLines(
   { plannedPulseId, count, reasons }: Record<string, unknown>,
@@ -85,6 +88,8 @@ function rejectedLines(
   const told = Array.isArray(reasons) ? reasons.map((reason) => String(reason).split('\n')[0]!) : [];
   return [
     style.red(`✗ ${plannedPulseId} not accepted (${count})`),
-    ...told.map((reason) => style.dim(shorten(`    ${sanitizeLine(reason)}`, columns))),
+    ...told
+      .flatMap((reason) => wrap(sanitizeLine(reason), columns - 4, REASON_LINES))
+      .map((line) => style.dim(`    ${line}`)),
   ];
 }
