@@ -28,7 +28,25 @@ export interface PreparedPlace {
 export async function keepPrepared(place: PreparedPlace): Promise<PreparedPaths> {
   const { checkout, copy, names } = place;
   for (const name of names) await copyEntry(join(checkout, name), join(copy, name));
-  return openPrepared(place, await look(checkout, names));
+  return watchPrepared(place);
+}
+
+/** What lies in the checkout now is what its copy has. */
+export async function watchPrepared(place: PreparedPlace): Promise<PreparedPaths> {
+  return openPrepared(place, await look(place.checkout, place.names));
+}
+
+/**
+ * Copies them from `copy`, where they are kept already, into a checkout that has none of them. `null`: something stands
+ * in their way, and nothing was copied.
+ */
+export async function givePrepared(place: PreparedPlace): Promise<PreparedPaths | null> {
+  const { checkout, copy, names } = place;
+  const isFree = (name: string): boolean =>
+    isBelowFolders(checkout, name) && !lstatSync(join(checkout, name), { throwIfNoEntry: false });
+  if (!names.every(isFree)) return null;
+  for (const name of names) await copyEntry(join(copy, name), join(checkout, name));
+  return watchPrepared(place);
 }
 
 /** Of a copy that was made before. Entries that do not look as `known` says come from it. */
@@ -44,6 +62,7 @@ export function openPrepared(
       const wrong = await findDiffering(checkout, { names, seen });
       if (wrong.length === 0) return false;
       for (const path of wrong) {
+        if (!isBelowFolders(checkout, path)) continue;
         await rm(join(checkout, path), { recursive: true, force: true });
         if (seen.has(path)) await copyEntry(join(copy, path), join(checkout, path));
       }
@@ -52,6 +71,16 @@ export function openPrepared(
       return true;
     },
   };
+}
+
+/** A commit may have a link where setup made its files in a folder: what the link leads to is not the checkout's. */
+function isBelowFolders(checkout: string, path: string): boolean {
+  for (let end = path.indexOf('/'); end > 0; end = path.indexOf('/', end + 1)) {
+    const above = lstatSync(`${checkout}/${path.slice(0, end)}`, { throwIfNoEntry: false });
+    if (!above) return true;
+    if (!above.isDirectory()) return false;
+  }
+  return true;
 }
 
 /** Sockets and pipes hold nothing. */
@@ -75,7 +104,7 @@ async function visit(
   names: readonly string[],
   tell: (path: string, what: string) => void,
 ): Promise<void> {
-  const open = names.toReversed();
+  const open = names.filter((name) => isBelowFolders(checkout, name)).toReversed();
   for (let count = 1; open.length > 0; count += 1) {
     if (count % IN_A_ROW === 0) await breathe();
     const path = open.pop()!;

@@ -178,7 +178,12 @@ async function measure(
     perform: () =>
       measurer.experiment(
         attempt,
-        { request: work.request, commit, isOutdated: () => isOutdated(engine, attempt, work) },
+        {
+          request: work.request,
+          commit,
+          leadId: work.leadId,
+          isOutdated: () => isOutdated(engine, attempt, work),
+        },
         signal,
       ),
   });

@@ -1,7 +1,7 @@
 /** One command of a measurement: in a checkout of its own, in folders of its own, within its time. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Redactor } from '../../../domain/redact.ts';
 import type { HeldAttempt } from '../../../engine/ports.ts';
 import type { Sandboxes } from '../../../engine/run/run-sandbox.ts';
@@ -37,6 +37,10 @@ export interface Measurement {
   attempt: HeldAttempt;
   file: ResearchFile;
   request: MeasureRequest;
+  /** Whose research it is, where that is not the attempt's session. */
+  leadId: string | null;
+  /** A checkout that was set up and that no agent has touched yet. */
+  source: string | null;
   /** Grows with each good reading. */
   goodRunsMs: number[];
   /** Grows with each command that is run. */
@@ -65,7 +69,7 @@ export class SetupFailed extends Error {
 }
 
 export async function openCheckout(
-  { means, attempt, file, signal }: Measurement,
+  { means, attempt, file, leadId, source, signal }: Measurement,
   { sha, name }: { sha: string; name: 'candidate' | 'best' },
 ): Promise<MeasuringCheckout> {
   const { git, environment, redactor, sandboxes, checkouts } = means;
@@ -77,9 +81,11 @@ export async function openCheckout(
     path,
     from: worktreePath,
     sha,
+    snapshots: snapshotsOf(leadId === null ? worktreePath : join(dirname(worktreePath), leadId)),
+    source,
     make: () => ensureCheckout({ git, sandboxes, spec: attempt.spec, path, sha, signal }),
     inside: () => sandboxes.gitIn({ spec: attempt.spec, cwd: path, signal }),
-    setupMark: () => setupMark({ commands, cwd: path }),
+    setupMark: (cwd) => setupMark({ commands, cwd }),
     async setUp() {
       const { enter } = attempt;
       const failing = await setUpOnce({
@@ -99,6 +105,11 @@ export async function openCheckout(
       throw new SetupFailed(failing.command, failing.outputTail);
     },
   });
+}
+
+/** Of a session and those that work for it: beside its worktree, and out of a sandbox's sight. */
+export function snapshotsOf(worktree: string): string {
+  return `${worktree}.prepared`;
 }
 
 /** In fresh folders. What it leaves in the checkout is reported and removed. */

@@ -47,15 +47,19 @@ export type MeasureReport = z.infer<typeof measureReportSchema>;
 /** The unit of the iteration that reads the metric as it is. */
 export const BASELINE_UNIT = 'baseline';
 
+export interface MeasuredCandidate {
+  request: MeasureRequest;
+  commit: string;
+  /** Whose research it is, where that is not the attempt's session. */
+  leadId: string | null;
+  isOutdated(): Promise<boolean>;
+}
+
 export interface Measurer {
   /** Waits for the host's measuring slot; may be done again after a crash. */
   baseline(attempt: HeldAttempt, request: MeasureRequest, signal: AbortSignal): Promise<MeasureReport>;
   /** `isOutdated` is asked when the slot is held: its holder before may have kept something. */
-  experiment(
-    attempt: HeldAttempt,
-    candidate: { request: MeasureRequest; commit: string; isOutdated(): Promise<boolean> },
-    signal: AbortSignal,
-  ): Promise<MeasureReport>;
+  experiment(attempt: HeldAttempt, candidate: MeasuredCandidate, signal: AbortSignal): Promise<MeasureReport>;
   /** Removes the checkouts of an ended session. Does not throw; returns what a person should know. */
   close(session: { project_path: string; worktree_path: string }): Promise<NewEvent[]>;
 }

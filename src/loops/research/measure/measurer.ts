@@ -1,9 +1,16 @@
 /** Measures on the real machine: each side in a checkout of its own, under the host's one slot. */
+import { rm } from 'node:fs/promises';
 import type { NewEvent } from '../../../domain/events.ts';
 import { worktreeKept } from '../../../engine/attempt/notices.ts';
 import type { HeldAttempt } from '../../../engine/ports.ts';
 import { type MeasureReport, type Measurer, NOTHING_MEASURED, researchFileOf } from './measure.ts';
-import { type Measurement, type MeasuringMeans, SetupFailed, TAIL_KEPT } from './measure-command.ts';
+import {
+  type Measurement,
+  type MeasuringMeans,
+  SetupFailed,
+  snapshotsOf,
+  TAIL_KEPT,
+} from './measure-command.ts';
 import { measureBaseline, measureExperiment } from './measure-experiment.ts';
 import { createMeasuringCheckouts } from './measuring-checkout.ts';
 import type { MeasuringSlot } from './measuring-slot.ts';
@@ -28,12 +35,15 @@ export function createMeasurer({ slot, ...options }: MeasurerOptions): Measurer 
   return {
     baseline: (attempt, request, signal) =>
       inTurn(attempt, signal, () =>
-        timed(openMeasurement(attempt, { means, request, signal }), measureBaseline),
+        timed(
+          openMeasurement(attempt, { means, request, signal, leadId: null, source: untouched(attempt) }),
+          measureBaseline,
+        ),
       ),
-    experiment: (attempt, { request, commit, isOutdated }, signal) =>
+    experiment: (attempt, { request, commit, leadId, isOutdated }, signal) =>
       inTurn(attempt, signal, async () => {
         if (await isOutdated()) return { ...NOTHING_MEASURED, isOutdated: true };
-        const opened = openMeasurement(attempt, { means, request, signal });
+        const opened = openMeasurement(attempt, { means, request, signal, leadId, source: null });
         return timed(opened, (measurement) => measureExperiment(measurement, commit));
       }),
     async close({ project_path: root, worktree_path: path }) {
@@ -43,17 +53,25 @@ export function createMeasurer({ slot, ...options }: MeasurerOptions): Measurer 
           .close({ root, path: place })
           .catch((error: unknown) => notices.push(worktreeKept(place, error)));
       }
+      await rm(snapshotsOf(path), { recursive: true, force: true, maxRetries: 3 }).catch((error: unknown) =>
+        notices.push(worktreeKept(snapshotsOf(path), error)),
+      );
       return notices;
     },
   };
 }
 
+/** Later, an agent has been there: then nobody knows what of it setup has made. */
+function untouched({ iteration, spec }: HeldAttempt): string | null {
+  return iteration === 1 ? spec.worktreePath : null;
+}
+
 function openMeasurement(
   attempt: HeldAttempt,
-  { means, request, signal }: Pick<Measurement, 'means' | 'request' | 'signal'>,
+  given: Pick<Measurement, 'means' | 'request' | 'leadId' | 'source' | 'signal'>,
 ): Measurement {
-  const { goodRunsMs } = request;
-  return { means, attempt, file: researchFileOf(request.content), request, goodRunsMs, tookMs: 0, signal };
+  const { content, goodRunsMs } = given.request;
+  return { ...given, attempt, file: researchFileOf(content), goodRunsMs, tookMs: 0 };
 }
 
 async function timed(
