@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findAdapter } from './agents/registry.ts';
 import { createCodeIndexes } from './context/code-index/code-indexes.ts';
+import { coordinationTables } from './coordination/tables.ts';
 import { formatDuration } from './domain/durations.ts';
 import { environmentSecrets } from './domain/environment-secrets.ts';
 import type { PulseEvent } from './domain/events.ts';
@@ -160,7 +161,7 @@ async function openParts(options: PulseOptions) {
   const { store, pool } = await openStore({
     url: environment.PULSE_DATABASE_URL,
     path: home.database,
-    modules,
+    modules: [coordinationTables, ...modules],
     onCommit,
     onWait: onWait && (() => onWait(waitingFor(home.database))),
   });

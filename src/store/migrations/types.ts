@@ -4,15 +4,27 @@ export interface ColumnTypes {
   real: string;
   bigint: string;
   bytes: string;
+  /** A whole number that the database counts up by itself, as the primary key. */
+  identity: string;
+  dialect: 'sqlite' | 'postgres';
 }
 
-export const SQLITE_TYPES: ColumnTypes = { json: 'text', real: 'real', bigint: 'integer', bytes: 'blob' };
+export const SQLITE_TYPES: ColumnTypes = {
+  json: 'text',
+  real: 'real',
+  bigint: 'integer',
+  bytes: 'blob',
+  identity: 'integer PRIMARY KEY AUTOINCREMENT',
+  dialect: 'sqlite',
+};
 
 export const POSTGRES_TYPES: ColumnTypes = {
   json: 'jsonb',
   real: 'double precision',
   bigint: 'bigint',
   bytes: 'bytea',
+  identity: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
+  dialect: 'postgres',
 };
 
 export type Migration = (types: ColumnTypes) => string[];

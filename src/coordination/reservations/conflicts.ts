@@ -1,0 +1,64 @@
+/** Which reservations stand in the way of others, and of editing a file. */
+import type { Db } from '../../store/store.ts';
+import { listReservations, type Reservation } from './held.ts';
+import { coversPath, doOverlap } from './overlap.ts';
+import { type PathPattern, parsePattern } from './pattern.ts';
+
+export interface Conflict {
+  /** As it was asked for. */
+  path: string;
+  /** What the holder has reserved. */
+  pattern: string;
+  holder: string;
+  expires_at: string;
+  reservation_id: string;
+}
+
+/** Of `held`, what overlaps with what is asked for; two that are shared get on with each other. */
+export function findConflicts(
+  asked: readonly PathPattern[],
+  held: readonly Reservation[],
+  { isShared }: { isShared: boolean },
+): Conflict[] {
+  const inTheWay = held.filter(({ exclusive }) => exclusive || !isShared);
+  return asked.flatMap((pattern) =>
+    inTheWay
+      .filter(({ path }) => path === pattern.text || doOverlap(pattern, knownPattern(path)))
+      .map(({ path, agent_name, expires_at, id }) => ({
+        path: pattern.text,
+        pattern: path,
+        holder: agent_name,
+        expires_at,
+        reservation_id: id,
+      })),
+  );
+}
+
+/**
+ * Of one file, for the edit tools: the reservation by which another agent keeps this one from changing it, or `null`.
+ * What both have reserved as shared both may change.
+ */
+export async function findReservationOfOther(
+  db: Db,
+  { project, path, agent }: { project: string; path: string; agent: string },
+): Promise<Reservation | null> {
+  const held = await listReservations(db, { project });
+  const covering = held.filter((reservation) => coversPath(knownPattern(reservation.path), path));
+  const isSharer = covering.some(({ agent_name }) => agent_name === agent);
+  return (
+    covering.find(({ agent_name, exclusive }) => agent_name !== agent && (exclusive || !isSharer)) ?? null
+  );
+}
+
+/** Stored patterns are parsed once. */
+const parsed = new Map<string, PathPattern>();
+const MOST_KNOWN = 2_000;
+
+function knownPattern(text: string): PathPattern {
+  const known = parsed.get(text);
+  if (known) return known;
+  if (parsed.size >= MOST_KNOWN) parsed.clear();
+  const pattern = parsePattern(text);
+  parsed.set(text, pattern);
+  return pattern;
+}
