@@ -1,0 +1,165 @@
+/** Which bead comes next, and why: open, nothing left to wait for, all fields there, its files free; then by weight. */
+import { PulseError } from '../../../domain/errors.ts';
+import type { Db, Store } from '../../../store/store.ts';
+import { type Bead, EPIC } from './bead.ts';
+import { type BeadGraph, type BeadNode, withGraph } from './graph.ts';
+import { findBeads, getBead, type ProjectLock } from './rows.ts';
+import { takeBest } from './take-best.ts';
+
+export interface NextQuery {
+  projectId: string;
+  /** Only beads of this epic, and of epics within it. */
+  epic?: string;
+  /** Whose reservations are no obstacle. */
+  agent?: string;
+  /** Tried first; taken only if it could be next. */
+  hint?: string;
+  /** Whether to say of each bead why it is not next. */
+  isExplained?: boolean;
+}
+
+export interface Chosen {
+  id: string;
+  priority: number;
+  critical_path: number;
+  pagerank: number;
+  unblocks: number;
+  created_at: string;
+}
+
+export interface Why {
+  chosen: Chosen | null;
+  skipped: { id: string; reasons: string[] }[];
+}
+
+export interface Next {
+  bead: Bead | null;
+  why: Why;
+}
+
+/** Of a bead's files: which of them somebody else has, in words. Read once, for all beads. */
+export type ReservedFiles = (files: readonly string[]) => string[];
+
+export interface NextSource {
+  store: Store;
+  db: Db;
+  /** Where the caller holds the project's lock. */
+  lock?: ProjectLock;
+  /** `null`: nobody else has reserved anything. */
+  reserved: ReservedFiles | null;
+}
+
+/** So many are looked at together where files are reserved; else the first is taken. */
+const AT_ONCE = 32;
+
+/** Throws `not_found` for an epic that is none. */
+export async function findNext(source: NextSource, query: NextQuery): Promise<Next> {
+  const { store, db, lock, reserved } = source;
+  const { projectId, epic, hint, isExplained = false } = query;
+  if (epic !== undefined) await requireEpic(db, projectId, epic);
+  const refused = new Map<string, string[]>();
+  for (;;) {
+    const look = (graph: BeadGraph) =>
+      lookAt(graph, { epic, hint, refused, isExplained, count: reserved ? AT_ONCE : 1 });
+    const { best, skipped } = await withGraph(store, db, { projectId, lock, use: look });
+    const beads = await inOrder(db, projectId, best);
+    const free = beads.find(({ id, fields }) => {
+      const reasons = reserved?.(fields.files ?? []) ?? [];
+      if (reasons.length > 0) refused.set(id, reasons);
+      return reasons.length === 0;
+    });
+    if (!free && best.length > 0) {
+      // One that is not there yet was written after this transaction began.
+      for (const { id } of best) if (!refused.has(id)) refused.set(id, ['it has just been made']);
+      continue;
+    }
+    const reservedBeads = [...refused].map(([id, reasons]) => ({ id, reasons }));
+    return {
+      bead: free ?? null,
+      why: {
+        chosen: best.find(({ id }) => id === free?.id) ?? null,
+        skipped: isExplained ? [...reservedBeads, ...skipped] : [],
+      },
+    };
+  }
+}
+
+/** Throws `not_found`. */
+async function requireEpic(db: Db, projectId: string, id: string): Promise<Bead> {
+  const bead = await getBead(db, projectId, id);
+  if (bead.type === EPIC) return bead;
+  throw new PulseError('not_found', `${id} is no epic: it is of type ${bead.type}.`, {
+    hint: '`pulse bead list` shows the type of each bead.',
+  });
+}
+
+async function inOrder(db: Db, projectId: string, best: readonly Chosen[]): Promise<Bead[]> {
+  const beads = await findBeads(
+    db,
+    projectId,
+    best.map(({ id }) => id),
+  );
+  const byId = new Map(beads.map((bead) => [bead.id, bead]));
+  return best.flatMap(({ id }) => byId.get(id) ?? []);
+}
+
+interface Look extends Pick<NextQuery, 'epic' | 'hint' | 'isExplained'> {
+  count: number;
+  refused: ReadonlyMap<string, unknown>;
+}
+
+function lookAt(graph: BeadGraph, { epic, hint, refused, isExplained, count }: Look) {
+  const ready: BeadNode[] = [];
+  const skipped: Why['skipped'] = [];
+  for (const node of graph.open.values()) {
+    if (node.type === EPIC || (epic !== undefined && !isWithin(graph, node, epic))) continue;
+    if (isReady(node)) {
+      if (!refused.has(node.id)) ready.push(node);
+    } else if (isExplained) skipped.push({ id: node.id, reasons: reasonsAgainst(node) });
+  }
+  const isBefore = (a: BeadNode, b: BeadNode) =>
+    (a.id === hint) === (b.id === hint) ? comesBefore(a, b) : a.id === hint;
+  return { best: takeBest(ready, count, isBefore).map(describe), skipped };
+}
+
+function isReady({ status, openNeeds, missing }: BeadNode): boolean {
+  return status === 'open' && openNeeds === 0 && missing === '';
+}
+
+/** Epics may lie within epics; a circle of them is never written. */
+function isWithin(graph: BeadGraph, node: BeadNode, epic: string): boolean {
+  for (let at = node.epic; at !== null; at = graph.epicOf(at)) if (at === epic) return true;
+  return false;
+}
+
+function reasonsAgainst({ status, worker, openNeeds, needs, missing }: BeadNode): string[] {
+  const reasons: string[] = [];
+  if (status === 'in_progress') reasons.push(worker === null ? 'it is in progress' : `${worker} works on it`);
+  else if (status !== 'open') reasons.push(`its status is ${status}`);
+  if (openNeeds > 0) reasons.push(`it waits for ${namesOf(needs.filter(({ isOpen }) => isOpen))}`);
+  if (missing !== '') reasons.push(`it lacks ${missing.replaceAll(' ', ', ')}`);
+  return reasons;
+}
+
+const MOST_NAMES = 10;
+
+function namesOf(nodes: readonly { id: string }[]): string {
+  const names = nodes.slice(0, MOST_NAMES).map(({ id }) => id);
+  const more = nodes.length - names.length;
+  return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
+}
+
+/** Priority first, then how much hangs on it, then age. No two beads are alike: ids differ. */
+function comesBefore(a: BeadNode, b: BeadNode): boolean {
+  if (a.priority !== b.priority) return a.priority < b.priority;
+  if (a.criticalPath !== b.criticalPath) return a.criticalPath > b.criticalPath;
+  if (a.rank !== b.rank) return a.rank > b.rank;
+  if (a.unblocks !== b.unblocks) return a.unblocks > b.unblocks;
+  if (a.created_ms !== b.created_ms) return a.created_ms < b.created_ms;
+  return a.id < b.id;
+}
+
+function describe(node: BeadNode): Chosen {
+  const { id, priority, criticalPath, rank, unblocks, created_at } = node;
+  return { id, priority, critical_path: criticalPath, pagerank: rank, unblocks, created_at };
+}
