@@ -298,10 +298,11 @@ async function collect({ environment, cwd }: Examination): Promise<Finding> {
   try {
     await using pulse = await createPulse({ environment });
     const { expired, attempts } = await pulse.collect(repository.root);
-    const { packed, retired, closed } = await pulse.retire();
+    const { packed, retired, closed, removed } = await pulse.retire();
     const text =
-      `deleted ${expired.length} kept refs older than 30 days, ${attempts.length} of attempts that are over; ` +
-      `packed ${packed.length} sessions, removed logs and recordings of ${retired.length}, worktrees of ${closed.length}`;
+      `deleted ${expired.length} kept refs and folders older than 30 days, ${attempts.length} of attempts that are over; ` +
+      `packed ${packed.length} sessions, removed logs and recordings of ${retired.length}, worktrees of ${closed.length}, ` +
+      `${removed.length} folders that were left`;
     return { level: 'ok', subject, text };
   } catch (error) {
     const { message, hint } = asPulseError(error);

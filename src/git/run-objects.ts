@@ -112,6 +112,16 @@ export function dropRunObjects(place: Place): void {
   rmSync(folderOf(place), { recursive: true, force: true });
 }
 
+/** Those that are there, and the registration of the worktree that each belongs to. */
+export function listRunObjects(commonDir: string): { folder: string; gitDir: string }[] {
+  const all = join(commonDir, FOLDER);
+  const names = existsSync(all) ? readdirSync(all).filter((name) => name.startsWith('of-')) : [];
+  return names.map((name) => ({
+    folder: join(all, name),
+    gitDir: join(commonDir, 'worktrees', name.slice('of-'.length)),
+  }));
+}
+
 /** In the repository, so that objects can be brought over by a rename, and where no enclosed run can write. */
 const FOLDER = 'pulse-objects';
 const SHARED = 'shared';

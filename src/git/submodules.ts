@@ -157,7 +157,8 @@ async function commitLeftovers(
   const add = ['-c', 'core.safecrlf=false', 'add', '-A', '--ignore-errors', '--', ':/'];
   await git.attempt(add, { cwd });
   const tree = await git.text(['write-tree'], { cwd });
-  const before = await git.attempt(['rev-parse', '-q', '--verify', 'HEAD', 'HEAD^{tree}'], { cwd });
+  // Not with `--verify`, which takes one name only.
+  const before = await git.attempt(['rev-parse', '-q', 'HEAD^{commit}', 'HEAD^{tree}'], { cwd });
   const [head, headTree] = before.code === 0 ? before.stdout.toString().split('\n') : [];
   if (tree === headTree) return;
   const commit = await git.text(['commit-tree', tree, ...(head ? ['-p', head] : [])], {
@@ -178,6 +179,9 @@ async function ownHead(git: Git, { checkout: cwd }: Submodule): Promise<string |
   return own === '' ? null : head.stdout.toString().trim();
 }
 
+/** Repositories of Pulse's own, for submodules that the user has no copy of. */
+export const OWN_FOLDER = 'pulse-submodules';
+
 /** The user's own copy of the submodule, so that their checkouts find the commit; else one of Pulse's. */
 async function openKeeper(
   git: Git,
@@ -188,7 +192,7 @@ async function openKeeper(
   const isAbsorbed = inside.startsWith(`modules${sep}`);
   const theirs = join(commonDir, inside);
   if (isAbsorbed && existsSync(join(theirs, 'HEAD'))) return theirs;
-  const ours = join(commonDir, 'pulse-submodules', submodule.path, 'kept.git');
+  const ours = join(commonDir, OWN_FOLDER, submodule.path, 'kept.git');
   if (existsSync(join(ours, 'HEAD'))) return ours;
   await mkdir(dirname(ours), { recursive: true });
   await git.run(['init', '-q', '--bare', ours], { cwd: root });

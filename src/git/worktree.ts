@@ -1,5 +1,5 @@
 /** A session's worktree: outside the repository, locked, on a detached HEAD. */
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, utimes } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { PulseError } from '../domain/errors.ts';
 import { writeBelow } from '../files/folder.ts';
@@ -104,7 +104,10 @@ export async function removeWorktree(
   await rm(gitDir, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** Moves the folder to `aside` and forgets that it was a worktree. What it holds stays. 0 git processes. */
+/**
+ * Moves the folder to `aside` and forgets that it was a worktree. What it holds stays, until it is collected: the time of
+ * both folders says since when. 0 git processes.
+ */
 export async function setWorktreeAside({
   root,
   path,
@@ -116,13 +119,21 @@ export async function setWorktreeAside({
 }): Promise<void> {
   const commonDir = await readCommonDir(await readGitDir(root));
   const gitDir = await findRegistration(commonDir, path);
-  if ((await statOrNull(path)) !== null) await rename(path, aside);
+  const now = new Date();
+  if ((await statOrNull(path)) !== null) {
+    await rename(path, aside);
+    await utimes(aside, now, now);
+  }
   if (gitDir === null) return;
   // Not removed: the repositories of its submodules are in it.
-  const kept = join(commonDir, 'pulse-kept');
-  await mkdir(kept, { recursive: true });
-  await rename(gitDir, join(kept, basename(aside)));
+  const kept = join(commonDir, SET_ASIDE, basename(aside));
+  await mkdir(dirname(kept), { recursive: true });
+  await rename(gitDir, kept);
+  await utimes(kept, now, now);
 }
+
+/** Where the registrations lie of worktrees that were set aside. */
+export const SET_ASIDE = 'pulse-kept';
 
 /** Written once git has finished: a registration without it was cut short, and no agent has worked there. */
 const READY = 'pulse-ready';

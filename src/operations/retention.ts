@@ -2,13 +2,14 @@
 import { readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TERMINAL_STATUSES } from '../domain/status.ts';
-import { collectRefs } from '../git/gc.ts';
 import { endedTasks, findTask } from '../store/inbox.ts';
 import { recentIterations } from '../store/iterations.ts';
 import { packSession, unpackedSessions } from '../store/pack-session.ts';
 import { forgetAgentEvents, forgetDaemons, projectPaths, retirableSessions } from '../store/retention.ts';
 import { findSession } from '../store/sessions.ts';
+import { collectExpired } from './collect.ts';
 import type { Operations } from './context.ts';
+import { removeLeftFolders } from './left-folders.ts';
 import { runnerState } from './view.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -28,6 +29,8 @@ export interface Retired {
   retired: string[];
   /** Whose worktree could not be removed when they ended, and is now. */
   closed: string[];
+  /** Folders beside worktrees that belong to nothing. */
+  removed: string[];
 }
 
 /** Does nothing where another process has done it in the last hours. What goes wrong is told, and tried again then. */
@@ -66,7 +69,8 @@ export async function retireOld(operations: Operations): Promise<Retired> {
   await boundRecordings(operations);
   await removeIdleClones(operations);
   await expireRefs(operations);
-  return { packed, retired, closed: await closeLeftWorktrees(operations) };
+  const closed = await closeLeftWorktrees(operations);
+  return { packed, retired, closed, removed: await removeLeftFolders(operations) };
 }
 
 /** The oldest go first; those of a session that may go on stay. */
@@ -88,10 +92,11 @@ async function boundRecordings({ engine: { store }, home }: Operations): Promise
 }
 
 /** Recovery refs and their kind, past their time, in every repository that has had a session here. */
-async function expireRefs({ engine: { store, clock }, git }: Operations): Promise<void> {
-  for (const root of await store.read(projectPaths)) {
+async function expireRefs({ engine: { store, clock }, git, home }: Operations): Promise<void> {
+  const clones = (await namesIn(home.clones)).map((project) => join(home.clones, project));
+  for (const root of [...(await store.read(projectPaths)), ...clones]) {
     // It may have been moved away, or lie on a disk that is not mounted: then the next time is early enough.
-    await collectRefs(git, { root, nowMs: clock.nowMs() }).catch(() => undefined);
+    await collectExpired(git, { root, nowMs: clock.nowMs() }).catch(() => undefined);
   }
 }
 

@@ -105,7 +105,9 @@ test('folders of runs whose Pulse was killed go after an hour, and no others', a
   const { pid } = spawnSync('true');
   const folder = (owner: number) => join(tmpdir(), `pulse-run-${owner}-${randomBytes(12).toString('hex')}`);
   const [dead, alive, other] = [folder(pid), folder(process.pid), `${folder(pid)}-mine`];
-  const more = ['index', 'hook', 'measure'].map((name) => join(tmpdir(), `pulse-${name}-${pid}-Ab3dE9`));
+  const more = ['index', 'hook', 'measure', 'verify'].map((name) =>
+    join(tmpdir(), `pulse-${name}-${pid}-Ab3dE9`),
+  );
   for (const path of [dead, alive, other, ...more]) mkdirSync(path);
   try {
     await clearRunFolders();

@@ -56,8 +56,13 @@ describe('work in submodules', () => {
   it('is committed from the inside out, and kept in the user’s own copies of the submodules', async () => {
     const { git, root, head, worktree, keep, sh } = await makeNested();
     expect(await keep()).toEqual([]);
+    const [libHead, innerHead] = ['lib', 'lib/inner'].map((name) =>
+      sh(join(worktree, name), 'rev-parse', 'HEAD'),
+    );
     write(worktree, { 'lib/inner/new.txt': 'n', 'lib/lib.txt': 'changed' });
     const kept = await keep();
+    const parents = kept.map(({ repository, commit }) => sh(repository, 'rev-parse', `${commit}^@`));
+    expect(parents).toEqual([innerHead, libHead]);
     expect(kept.map(({ path }) => path)).toEqual(['lib/inner', 'lib']);
     expect(kept.map(({ repository }) => repository)).toEqual([
       join(root, '.git/modules/the lib/modules/inner'),

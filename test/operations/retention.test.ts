@@ -1,7 +1,7 @@
 /** What goes by itself, and what stays. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { announceDaemon } from '../../src/store/daemons.ts';
 import { appendEvents } from '../../src/store/events.ts';
@@ -65,8 +65,12 @@ describe('retention', () => {
     };
     keep('old', 31);
     keep('young', 29);
+    const aside = join(scene.root, '.git/pulse-kept/ses_1.kept-1.1.2');
+    mkdirSync(aside, { recursive: true });
+    utimesSync(aside, new Date(0), new Date(0));
     await scene.pulse.retire();
     expect(scene.refs('refs/pulse/recovery/').join()).toBe('refs/pulse/recovery/young');
+    expect(existsSync(aside)).toBe(false);
   });
 
   it('removes a worktree that could not be removed when its session ended', async () => {
@@ -78,6 +82,47 @@ describe('retention', () => {
     const stopped = await scene.startAndRun(CONTINUE, { maxIterations: 1 });
     expect((await pulse.retire()).closed).toEqual([session.id]);
     expect([existsSync(session.worktree_path), existsSync(stopped.worktree_path)]).toEqual([false, true]);
+  });
+
+  it('removes folders beside worktrees that belong to nothing, and keeps what a session may need', async () => {
+    const scene = await makeScene();
+    const { pulse, store } = scene;
+    const over = await ended(scene, COMPLETE, { daysAgo: 1 });
+    const stopped = await ended(scene, CONTINUE, { daysAgo: 1 });
+    const young = await ended(scene, COMPLETE, { daysAgo: 0 });
+    const { worktree_path } = await pulse.session(over);
+    const make = (path: string, daysAgo = 0): string => {
+      mkdirSync(path, { recursive: true });
+      writeFileSync(join(path, 'left.txt'), 'left');
+      const at = new Date(Date.now() - daysAgo * DAY_MS);
+      utimesSync(path, at, at);
+      return path;
+    };
+    const beside = (name: string, daysAgo?: number) => make(join(dirname(worktree_path), name), daysAgo);
+    const candidate = join(dirname(worktree_path), `${over}.candidate`);
+    scene.sh(scene.root, 'worktree', 'add', '-q', '--detach', candidate);
+    const gone = [
+      candidate,
+      beside(`${over}.best.prepared`),
+      beside(`${over}.prepared`),
+      beside(`${stopped}.kept-1.1.2`, 31),
+      beside(`verify-${stopped}-4242`, 2),
+      make(join(pulse.home.rooms, over)),
+      make(join(pulse.home.fleet, 'project', `${over}.candidate`)),
+    ];
+    const stays = [
+      beside(`${stopped}.candidate`),
+      beside(`${young}.candidate`),
+      beside(`${over}.kept-1.1.2`, 29),
+      beside(`verify-${stopped}-4243`),
+      beside('somebody-else', 400),
+      make(join(pulse.home.rooms, stopped)),
+    ];
+    expect((await pulse.retire()).removed.toSorted()).toEqual(gone.toSorted());
+    expect([...gone, ...stays].filter(existsSync)).toEqual(stays);
+    expect(scene.sh(scene.root, 'worktree', 'list')).not.toContain('candidate');
+    await store.tx('test', (db) => updateSession(db, stopped, { ended_at: new Date(0).toISOString() }));
+    expect((await pulse.retire()).removed).toEqual([]);
   });
 
   it('forgets daemons that are gone, and clones that nobody uses', async () => {

@@ -43,7 +43,7 @@ export async function clearRunFolders(nowMs: number = Date.now()): Promise<void>
   const names = await readdir(tmpdir());
   await Promise.allSettled(
     names.map(async (name) => {
-      const pid = /^pulse-(?:run|index|hook|measure)-(\d+)-[0-9A-Za-z]{6,24}$/.exec(name)?.[1];
+      const pid = /^pulse-(?:run|index|hook|measure|verify)-(\d+)-[0-9A-Za-z]{6,24}$/.exec(name)?.[1];
       if (pid === undefined || isAlive(Number(pid))) return;
       const path = join(tmpdir(), name);
       const { mtimeMs } = await stat(path);

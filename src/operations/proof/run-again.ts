@@ -30,7 +30,7 @@ const TIMEOUT_MS = 30 * 60 * 1000;
 export async function runAgain(request: RunAgain): Promise<VerificationRecord[]> {
   const { root, commit, tree, commands, environment, redactor, signal } = request;
   const git = request.git.bind({ signal });
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'pulse-verify-')));
+  const folder = await realpath(await mkdtemp(join(tmpdir(), `pulse-verify-${process.pid}-`)));
   const cwd = join(folder, 'checkout');
   const env = agentEnvironment({ base: environment, own: [], pass: request.pass, add: {} });
   const runId = `verify.${commit.slice(0, 12)}.${process.pid}`;
