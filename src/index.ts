@@ -25,8 +25,14 @@ export type WorkflowExtensionInput = Second<Pulse['workflow']['decideExtension']
 export type WorkflowReviewInput = Second<Pulse['workflow']['review']>;
 export type ResearchStartInput = First<Pulse['research']['start']>;
 export type ResearchFinishInput = Second<Pulse['research']['finish']>;
+export type MailSendInput = First<Pulse['mail']['send']>;
+export type ReserveInput = First<Pulse['reservations']['reserve']>;
 export type ReportInput = Second<Pulse['research']['writeReport']>;
 
+export type { InboxMessage, MessageView } from './coordination/mail/read-messages.ts';
+export type { ReserveAnswer } from './coordination/operations/reservations.ts';
+export type { ConflictView } from './coordination/reservations/conflicts.ts';
+export type { ReservationView } from './coordination/reservations/held.ts';
 export type { CommanderMessage } from './loops/research/commander/rows.ts';
 export type { TaskView } from './loops/research/operations/commander.ts';
 export type { Finished } from './loops/research/operations/finish.ts';

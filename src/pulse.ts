@@ -40,6 +40,7 @@ import type { Operations } from './operations/context.ts';
 import { type KeyedWork, runIdempotent } from './operations/idempotent.ts';
 import { type CallDefaults, createCall, createMethods, type Methods } from './operations/methods.ts';
 import type { AnyOperation, Call, OperationGroup } from './operations/operation.ts';
+import { type AnswerHook, changeProjectOnce } from './operations/project-change.ts';
 import { type Retired, retireOld, retireWhenDue } from './operations/retention.ts';
 import { openServedSessions, type ServedSessions } from './operations/served-sessions.ts';
 import {
@@ -104,6 +105,8 @@ export interface PulseHost extends AsyncDisposable {
   retire(): Promise<Retired>;
   /** Does the work of a request that has a key, or gives the answer it was given before. */
   runIdempotent(request: RequestKey, work: KeyedWork): Promise<StoredAnswer>;
+  /** The same for a change of a project, whose answer is kept in its own transaction. */
+  changeProjectOnce(request: RequestKey, change: (keep: AnswerHook) => Promise<unknown>): Promise<unknown>;
   /** The sessions that the `serve` of this name runs. */
   servedSessions(servedBy: string): ServedSessions;
 }
@@ -148,6 +151,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     collect: (root) => collectGarbage(operations, root),
     retire: () => retireOld(operations),
     runIdempotent: (request, work) => runIdempotent(operations, request, work),
+    changeProjectOnce: (request, change) => changeProjectOnce(operations, request, change),
     servedSessions: (servedBy) => openServedSessions(operations, servedBy),
     [Symbol.asyncDispose]: parts.close,
   };

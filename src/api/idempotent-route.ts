@@ -13,6 +13,7 @@ export interface Change extends OperationRoutes {
 
 /** Makes a change and answers for it; with a key once, and the same to everyone who asks the same. */
 export async function performChange(operation: AnyOperation, change: Change): Promise<unknown> {
+  if (operation.isOfProject) return changeOfProject(operation, change);
   const { pulse, key, input } = change;
   const answer = async (session: Session, result: Changed | null): Promise<unknown> =>
     operation.answer
@@ -22,9 +23,7 @@ export async function performChange(operation: AnyOperation, change: Change): Pr
     const result = await perform(operation, change);
     return answer(result.session, result);
   }
-  const digest = createHash('sha256')
-    .update(JSON.stringify([operation.name, input]))
-    .digest('hex');
+  const digest = digestOf(operation, input);
   const status = operation.http!.status!;
   const { body } = await pulse.runIdempotent(
     { key, digest },
@@ -40,6 +39,20 @@ export async function performChange(operation: AnyOperation, change: Change): Pr
     },
   );
   return JSON.parse(body);
+}
+
+/** Its answer is kept in its own transaction: nothing has to be found out after a crash. */
+function changeOfProject(operation: AnyOperation, { pulse, key, input }: Change): Promise<unknown> {
+  if (key === undefined) return pulse.call(operation, input);
+  const request = { key, digest: digestOf(operation, input) };
+  return pulse.changeProjectOnce(request, (keep) => pulse.call(operation, { ...input, keep }));
+}
+
+/** Of everything that the request asks for. */
+function digestOf({ name }: AnyOperation, input: Record<string, unknown>): string {
+  return createHash('sha256')
+    .update(JSON.stringify([name, input]))
+    .digest('hex');
 }
 
 /** The session it lets go on runs in this process. */

@@ -76,13 +76,14 @@ interface Places {
 
 function placesOf(operation: AnyOperation): Places {
   const { path, method } = operation.http!;
+  const hasBody = method === 'post' || method === 'patch';
   const fields = fieldsOn(operation.fields, 'http') as [string, Field][];
   const isInPath = ([key, field]: [string, Field]): boolean => path.includes(`{${httpName(key, field)}}`);
   const rest = fields.filter((entry) => !isInPath(entry));
   return {
     path: fields.filter(isInPath),
-    query: method === 'get' ? rest : [],
-    body: method === 'get' ? [] : rest,
+    query: hasBody ? [] : rest,
+    body: hasBody ? rest : [],
     operation,
   };
 }
@@ -118,16 +119,19 @@ function readRoute(operation: AnyOperation, places: Places) {
 }
 
 function changeRoute(operation: AnyOperation, places: Places) {
-  const { path, says, status } = operation.http!;
+  const { path, method, says, status } = operation.http!;
   const isRequired = places.body.some(([, field]) => field.isRequired) || operation.check !== undefined;
-  const content = { 'application/json': { schema: bodySchema(places) } };
+  const body = {
+    required: isRequired,
+    content: { 'application/json': { schema: bodySchema(places) } },
+  };
   const missing = places.path.length === 0 ? refusals(400, 409, 413, 422) : refusals(400, 404, 409, 413, 422);
   return createRoute({
-    method: 'post',
+    method,
     path,
     summary: operation.summary,
     security: WITH_TOKEN,
-    request: { ...paramsOf(places), headers: KeyHeaders, body: { required: isRequired, content } },
+    request: { ...paramsOf(places), headers: KeyHeaders, ...(method === 'delete' ? {} : { body }) },
     responses: { [status!]: json(says, operation.view!), ...missing },
   });
 }

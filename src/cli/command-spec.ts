@@ -21,6 +21,8 @@ export interface OptionSpec {
 export interface ArgumentSpec {
   name: string;
   isOptional?: boolean;
+  /** Of the last one: all words that are left. */
+  isRepeated?: boolean;
   choices?: readonly string[];
   /** Whether it names a session, which may depend on what else was given. */
   isSession?: (input: Input) => boolean;
@@ -29,7 +31,7 @@ export interface ArgumentSpec {
 
 export interface CommandSpec {
   name: string;
-  group: 'Run' | 'Look' | 'Steer' | 'Account' | 'Set up' | 'For agents';
+  group: 'Run' | 'Look' | 'Steer' | 'Coordinate' | 'Account' | 'Set up' | 'For agents';
   summary: string;
   /** A paragraph or two for `pulse help NAME`. */
   details?: string;

@@ -1,4 +1,5 @@
 /** Every command of this version. Help, parsing and completion all read this one table. */
+import { COORDINATION_COMMANDS } from '../coordination/cli/commands.ts';
 import { LOOP_COMMANDS } from '../loops/commands.ts';
 import * as session from '../operations/session/definitions.ts';
 import type { CommandSpec } from './command-spec.ts';
@@ -132,6 +133,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     group: 'Steer',
     load: () => import('./commands/abort.ts'),
   },
+  ...COORDINATION_COMMANDS,
   {
     ...describeCommand(session.verify),
     group: 'Account',

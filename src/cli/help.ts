@@ -2,7 +2,7 @@ import type { Style } from '../terminal/style.ts';
 import type { CommandSpec, OptionSpec } from './command-spec.ts';
 import { COMMON_OPTIONS } from './parser.ts';
 
-const GROUPS = ['Run', 'Look', 'Steer', 'Account', 'Set up', 'For agents'] as const;
+const GROUPS = ['Run', 'Look', 'Steer', 'Coordinate', 'Account', 'Set up', 'For agents'] as const;
 
 /** `pulse help`. */
 export function overview(commands: readonly CommandSpec[], style: Style): string {
@@ -50,7 +50,10 @@ export function commandHelp(command: CommandSpec, style: Style): string {
 }
 
 function usage(command: CommandSpec, style: Style): string {
-  const words = (command.arguments ?? []).map(({ name, isOptional }) => (isOptional ? `[${name}]` : name));
+  const words = (command.arguments ?? []).map(({ name, isOptional, isRepeated }) => {
+    const word = isRepeated ? `${name}…` : name;
+    return isOptional ? `[${word}]` : word;
+  });
   const tail = command.options ? ['[OPTIONS]'] : [];
   return `${style.dim('usage')}  ${['pulse', command.name, ...words, ...tail].join(' ')}`;
 }

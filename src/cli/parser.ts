@@ -13,6 +13,8 @@ export interface Input {
   /** `null` is `none`: no limit. */
   usd(option: string): number | null | undefined;
   argument(name: string): string | undefined;
+  /** Of a repeated argument. */
+  words(name: string): string[];
 }
 
 export interface ParsedCommand {
@@ -64,7 +66,7 @@ export function findCommand(name: string, commands: readonly CommandSpec[]): Com
 
 /** Commands that a later version brings. */
 function isPlanned(name: string): boolean {
-  const words = 'bead swarm mail reserve release context notify';
+  const words = 'bead swarm context notify';
   return words.split(' ').includes(name);
 }
 
@@ -169,9 +171,9 @@ function readDuration(text: string, wrong: (expected: string) => PulseError): nu
   }
 }
 
-function bindArguments(positionals: readonly string[], command: CommandSpec): Map<string, string> {
+function bindArguments(positionals: readonly string[], command: CommandSpec): Map<string, string[]> {
   const specs = command.arguments ?? [];
-  const given = new Map<string, string>();
+  const given = new Map<string, string[]>();
   for (const [index, spec] of specs.entries()) {
     const word = positionals[index];
     if (word === undefined) {
@@ -181,9 +183,9 @@ function bindArguments(positionals: readonly string[], command: CommandSpec): Ma
       });
     }
     checkChoice(spec, word);
-    given.set(spec.name, word);
+    given.set(spec.name, spec.isRepeated ? positionals.slice(index) : [word]);
   }
-  if (positionals.length > specs.length) throw tooMany(positionals, command);
+  if (positionals.length > specs.length && !specs.at(-1)?.isRepeated) throw tooMany(positionals, command);
   return given;
 }
 
@@ -207,7 +209,7 @@ function tooMany(positionals: readonly string[], command: CommandSpec): PulseErr
   });
 }
 
-function createInput(values: Values, given: ReadonlyMap<string, string>): Input {
+function createInput(values: Values, given: ReadonlyMap<string, string[]>): Input {
   const first = (option: string): Value | undefined => values.get(option)?.[0];
   return {
     has: (option) => values.has(option),
@@ -215,6 +217,7 @@ function createInput(values: Values, given: ReadonlyMap<string, string>): Input 
     texts: (option) => values.get(option) as string[] | undefined,
     number: (option) => first(option) as number | undefined,
     usd: (option) => first(option) as number | null | undefined,
-    argument: (name) => given.get(name),
+    argument: (name) => given.get(name)?.[0],
+    words: (name) => given.get(name) ?? [],
   };
 }

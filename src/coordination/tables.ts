@@ -2,6 +2,7 @@
 import type { Generated } from 'kysely';
 import type { ColumnTypes, TableModule } from '../store/migrations/types.ts';
 import type { Db } from '../store/store.ts';
+import type { Importance } from './bounds.ts';
 
 interface ProjectsTable {
   project_id: string;
@@ -14,9 +15,6 @@ interface AgentsTable {
   name: string;
   registered_at: string;
 }
-
-export const IMPORTANCES = ['low', 'normal', 'high', 'urgent'] as const;
-export type Importance = (typeof IMPORTANCES)[number];
 
 interface MessagesTable {
   /** Messages are listed in this order. */

@@ -1,5 +1,10 @@
 /** The table of operations: those on every session, and what each loop contributes. All surfaces are made of it. */
 
+import {
+  COORDINATION_INSTRUCTIONS,
+  mailOperations,
+  reservationOperations,
+} from '../coordination/operations/operations.ts';
 import { type AnyOperation, isOperation, type OperationGroup } from '../operations/operation.ts';
 import { sessionOperations } from '../operations/session/operations.ts';
 import { GOAL_INSTRUCTIONS, goalOperations } from './goal/operations/operations.ts';
@@ -13,6 +18,8 @@ export const OPERATIONS = {
   workflow: workflowOperations,
   research: researchOperations,
   commander: commanderOperations,
+  mail: mailOperations,
+  reservations: reservationOperations,
 };
 
 /** In the order of the table. */
@@ -26,4 +33,5 @@ export const INSTRUCTIONS = [
   GOAL_INSTRUCTIONS,
   WORKFLOW_INSTRUCTIONS,
   RESEARCH_INSTRUCTIONS,
+  COORDINATION_INSTRUCTIONS,
 ].join(' ');

@@ -20,7 +20,7 @@ export async function runIdempotent(
   const find = async (): Promise<StoredAnswer | null> => {
     const known = await store.read((db) => findKey(db, request.key));
     if (!known) return null;
-    if (known.digest !== request.digest) throw reused();
+    if (known.digest !== request.digest) throw keyReused();
     return known.answer ?? keep(await recover(known.sessionId));
   };
   const keep = (answer: StoredAnswer): Promise<StoredAnswer> =>
@@ -50,7 +50,7 @@ class KeyTaken extends Error {
   override readonly name = 'KeyTaken';
 }
 
-function reused(): PulseError {
+export function keyReused(): PulseError {
   return new PulseError('key_reused', 'This Idempotency-Key came with another request before.', {
     hint: 'Use a new key for a new request; the same key only to repeat the same one.',
   });

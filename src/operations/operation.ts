@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import type { Session } from '../store/sessions.ts';
 import type { Operations, TransactionHook } from './context.ts';
 import type { Fields, InputOf } from './fields.ts';
+import type { AnswerHook } from './project-change.ts';
 import type { RunnerState } from './view.ts';
 
 /**
@@ -12,11 +13,11 @@ import type { RunnerState } from './view.ts';
 export type Access = 'read' | 'change' | 'person';
 
 export interface HttpAppearance {
-  method: 'get' | 'post';
+  method: 'get' | 'post' | 'patch' | 'delete';
   /** `{id}` stands for the field with that `pathName`. */
   path: string;
   /** Of the answer when it is no 200. */
-  status?: 201 | 202;
+  status?: 200 | 201 | 202;
   /** What the answer is, for /openapi.json. */
   says: string;
   /** Of an answer that is no JSON. */
@@ -47,6 +48,8 @@ export interface Definition<F extends Fields = Fields> {
   summary: string;
   access: Access;
   fields: F;
+  /** It changes a project and no session: its result is the answer, and it calls `keep` in its transaction. */
+  isOfProject?: boolean;
   /** Whether the session has to be run afterwards, so that its runner is recorded with the change. */
   runsSession?(input: InputOf<F>): boolean;
   http?: HttpAppearance;
@@ -60,6 +63,7 @@ export interface CallerOptions {
   /** The surface a session is started on. */
   createdBy: 'cli' | 'api' | 'mcp' | 'web' | 'telegram' | 'sms' | 'discord';
   within?: TransactionHook;
+  keep?: AnswerHook;
   signal?: AbortSignal;
 }
 

@@ -223,6 +223,13 @@ export interface IdempotencyKeysTable {
   created_at: string;
 }
 
+export interface ProjectRequestsTable {
+  key: string;
+  digest: string;
+  answer: string;
+  created_at: string;
+}
+
 export interface DaemonsTable {
   owner: string;
   host: string;
@@ -267,4 +274,5 @@ export interface Schema {
   turns: TurnsTable;
   packs: PacksTable;
   idempotency_keys: IdempotencyKeysTable;
+  project_requests: ProjectRequestsTable;
 }

@@ -59,7 +59,10 @@ describe('pulse mcp', { timeout: 90_000 }, () => {
         ...['start', 'show', 'report', 'finish'].map((name) => `research_${name}`),
       ]
         .map((name) => `pulse_${name}`)
-        .concat('show_report', 'commander_task', 'commander_mailbox'),
+        .concat('show_report', 'commander_task', 'commander_mailbox')
+        .concat('register_agent', 'send_message', 'reply_message', 'acknowledge_message')
+        .concat('fetch_inbox', 'fetch_topic', 'search_messages')
+        .concat('file_reservation_paths', 'release_file_reservations', 'list_file_reservations'),
     );
     expect(tools[0]!.inputSchema.required).toEqual(['projectPath', 'goal']);
     for (const tool of tools) expect(tool.description!.length).toBeGreaterThan(20);

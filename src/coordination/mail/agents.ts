@@ -2,11 +2,11 @@
 import { PulseError } from '../../domain/errors.ts';
 import type { IdSource } from '../../domain/ids.ts';
 import { type Db, storeNow } from '../../store/store.ts';
+import { MOST_IN_AGENT_NAME } from '../bounds.ts';
 import { withCoordinationTables } from '../tables.ts';
 
 /** Can stand in a subject, in the name of a file and in a command. */
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}._-]*$/u;
-const MOST_IN_A_NAME = 64;
 const COLOURS = [
   'Amber',
   'Blue',
@@ -77,7 +77,7 @@ export async function requireAgents(db: Db, project: string, names: readonly str
     .execute();
   const unknown = names.filter((name) => !known.some((agent) => agent.name === name));
   if (unknown.length === 0) return;
-  const listed = [...new Set(unknown)].map((name) => name.slice(0, MOST_IN_A_NAME)).join(', ');
+  const listed = [...new Set(unknown)].map((name) => name.slice(0, MOST_IN_AGENT_NAME)).join(', ');
   throw new PulseError('not_found', `There is no agent ${listed} in this project.`, {
     hint: 'Nothing was sent. pulse mail register NAME makes a name known.',
     data: { unknown },
@@ -98,15 +98,15 @@ export async function projectsOfAgent(db: Db, name: string): Promise<string[]> {
 /** The nearest that can be a name: `Blue Fox` is `Blue-Fox`. */
 function asName(given: string): string {
   const plain = given.trim().replaceAll(/[^\p{L}\p{N}\p{M}._-]+/gu, '-');
-  return plain.replace(/^[^\p{L}\p{N}]+/u, '').slice(0, MOST_IN_A_NAME) || given;
+  return plain.replace(/^[^\p{L}\p{N}]+/u, '').slice(0, MOST_IN_AGENT_NAME) || given;
 }
 
 /** Throws `invalid_input` for what can be no name. */
 function readName(given: string): string {
   const name = given.trim().normalize('NFC');
-  if (name.length <= MOST_IN_A_NAME && NAME.test(name)) return name;
-  throw new PulseError('invalid_input', `"${given.slice(0, MOST_IN_A_NAME)}" is no name for an agent.`, {
-    hint: `A name has letters, digits, . _ and -, begins with one of the first two, and has at most ${MOST_IN_A_NAME}.`,
+  if (name.length <= MOST_IN_AGENT_NAME && NAME.test(name)) return name;
+  throw new PulseError('invalid_input', `"${given.slice(0, MOST_IN_AGENT_NAME)}" is no name for an agent.`, {
+    hint: `A name has letters, digits, . _ and -, begins with one of the first two, and has at most ${MOST_IN_AGENT_NAME}.`,
   });
 }
 
@@ -122,7 +122,7 @@ async function insertAgent(db: Db, project: string, name: string): Promise<boole
 
 /** By lists of names, not by their beginning: databases sort signs differently. */
 async function freeName(db: Db, project: string, wanted: string): Promise<string> {
-  const stem = wanted.slice(0, MOST_IN_A_NAME - 6);
+  const stem = wanted.slice(0, MOST_IN_AGENT_NAME - 6);
   for (let from = 1; ; from += AT_ONCE) {
     const offered = Array.from({ length: AT_ONCE }, (_, index) =>
       from + index === 1 ? wanted : `${stem}-${from + index}`,

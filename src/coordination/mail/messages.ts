@@ -5,16 +5,11 @@ import { type IdSource, uuidv7 } from '../../domain/ids.ts';
 import { redact } from '../../domain/redact.ts';
 import { isStorable, NOT_STORABLE } from '../../domain/storable.ts';
 import { type Db, isPostgres, storeNow } from '../../store/store.ts';
-import { type Importance, withCoordinationTables } from '../tables.ts';
+import { type Importance, MOST_IN_BODY, MOST_IN_LABEL, MOST_IN_SUBJECT, MOST_RECIPIENTS } from '../bounds.ts';
+import { withCoordinationTables } from '../tables.ts';
 import { requireAgents } from './agents.ts';
 import { foldWords } from './fold.ts';
 import { getMessage, type Message } from './read-messages.ts';
-
-const MOST_RECIPIENTS = 50;
-const MOST_IN_SUBJECT = 500;
-const MOST_IN_BODY = 64 * 1024;
-/** Of a thread or a topic. */
-const MOST_IN_LABEL = 200;
 
 export interface NewMessage {
   project: string;

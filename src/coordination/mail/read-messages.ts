@@ -2,7 +2,8 @@
 import { sql } from 'kysely';
 import { PulseError } from '../../domain/errors.ts';
 import { type Db, inPortions, isPostgres, storeNow } from '../../store/store.ts';
-import { type Importance, withCoordinationTables } from '../tables.ts';
+import { type Importance, MOST_LISTED } from '../bounds.ts';
+import { withCoordinationTables } from '../tables.ts';
 import { foldWords } from './fold.ts';
 
 export interface MessageView {
@@ -44,8 +45,6 @@ export interface MessageFilter {
   /** The newest so many. */
   limit?: number;
 }
-
-const MOST_LISTED = 1_000;
 
 /** Oldest first. */
 export async function listMessages(db: Db, filter: MessageFilter): Promise<Message[]> {
@@ -187,14 +186,17 @@ interface Recipient {
   acked_at: string | null;
 }
 
-function toMessage({ ack_required, ...row }: MessageRow, recipients: readonly Recipient[]): Message {
+function toMessage(row: MessageRow, recipients: readonly Recipient[]): Message {
   const acks = recipients.flatMap(({ agent_name, acked_at }) =>
     acked_at ? [{ agent_name, at: acked_at }] : [],
   );
+  const { number, project_id, id, thread_id, topic, sender_name, subject, body_md } = row;
   return {
-    ...row,
+    ...{ number, project_id, id, thread_id, topic, sender_name },
     to: recipients.map(({ agent_name }) => agent_name),
-    ack_required: ack_required === 1,
-    acks: acks.toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)),
+    ...{ subject, body_md, importance: row.importance },
+    ack_required: row.ack_required === 1,
+    ...{ reply_to: row.reply_to, created_at: row.created_at },
+    acks: acks.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)),
   };
 }

@@ -4,14 +4,22 @@ import { listReservations, type Reservation } from './held.ts';
 import { coversPath, doOverlap } from './overlap.ts';
 import { type PathPattern, parsePattern } from './pattern.ts';
 
-export interface Conflict {
+export interface ConflictView {
   /** As it was asked for. */
   path: string;
   /** What the holder has reserved. */
   pattern: string;
   holder: string;
   expires_at: string;
+}
+
+export interface Conflict extends ConflictView {
   reservation_id: string;
+}
+
+/** As all surfaces show it. */
+export function viewConflict({ path, pattern, holder, expires_at }: Conflict): ConflictView {
+  return { path, pattern, holder, expires_at };
 }
 
 /** Of `held`, what overlaps with what is asked for; two that are shared get on with each other. */

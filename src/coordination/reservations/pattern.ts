@@ -4,6 +4,7 @@
  */
 import { PulseError } from '../../domain/errors.ts';
 import { isStorable } from '../../domain/storable.ts';
+import { MOST_IN_PATTERN } from '../bounds.ts';
 import { ANY_CHARACTER, type CharacterSet, oneCharacter, parseClass } from './character-set.ts';
 
 /** One way to read a pattern, name by name. */
@@ -22,7 +23,6 @@ export interface PathPattern {
 }
 
 /** Bounds for what has to be compared with each other while others wait. No file system has longer names. */
-const MOST_CHARACTERS = 1_024;
 const MOST_IN_A_NAME = 255;
 const MOST_READINGS = 64;
 /** Of all readings together: braces multiply. */
@@ -32,8 +32,8 @@ const MOST_EXPANDED = 2_048;
 export function parsePattern(given: string, root?: string): PathPattern {
   if (given.trim() === '') throw invalid(given, 'is empty');
   if (!isStorable(given)) throw invalid(given, 'contains NUL or broken Unicode');
-  if (given.length > MOST_CHARACTERS) throw invalid(given, `has more than ${MOST_CHARACTERS} characters`);
   const relative = withoutRoot(given, root);
+  if (relative.length > MOST_IN_PATTERN) throw invalid(given, `has more than ${MOST_IN_PATTERN} characters`);
   const expanded = expandBraces(relative);
   const size = expanded.reduce((sum, { length }) => sum + length, 0);
   if (expanded.length > MOST_READINGS || size > MOST_EXPANDED)

@@ -7,17 +7,13 @@ import { PulseError } from '../../domain/errors.ts';
 import { type IdSource, uuidv7 } from '../../domain/ids.ts';
 import { redact } from '../../domain/redact.ts';
 import { type Db, storeNow } from '../../store/store.ts';
+import { DEFAULT_TTL_MS, LONGEST_TTL_MS, MOST_HELD, MOST_IN_REASON, MOST_PATHS } from '../bounds.ts';
 import { nextFence } from '../fence.ts';
 import { withCoordinationTables } from '../tables.ts';
 import { type Conflict, findConflicts } from './conflicts.ts';
 import { listReservations, type Reservation } from './held.ts';
 import { type PathPattern, parsePattern } from './pattern.ts';
 
-const DEFAULT_TTL_MS = 3_600_000;
-const LONGEST_TTL_MS = 7 * 86_400_000;
-const MOST_PATHS = 50;
-/** One holder cannot make everybody else's requests slow. */
-const MOST_HELD = 200;
 const KEPT_MS = 7 * 86_400_000;
 
 /** Whose run asks: what it holds ends with it. Without it: a person's, which expires. */
@@ -157,7 +153,7 @@ interface Grant {
 function grantColumns({ isShared, ttlMs, reason, holder, redact: hide = redact }: ReservationRequest) {
   return {
     exclusive: isShared ? 0 : 1,
-    reason: reason === undefined ? null : hide(reason).slice(0, 1_000),
+    reason: reason === undefined ? null : hide(reason).slice(0, MOST_IN_REASON).toWellFormed(),
     session_id: holder?.sessionId ?? null,
     attempt_id: holder?.attemptId ?? null,
     expires_at: storeNow(ttlMs ?? DEFAULT_TTL_MS),

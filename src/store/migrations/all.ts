@@ -17,6 +17,7 @@ import { packsMigration } from './016-packs.ts';
 import { countedSessionsMigration } from './017-counted-sessions.ts';
 import { moduleVersionsMigration } from './018-module-versions.ts';
 import { refereeMigration } from './019-referee.ts';
+import { projectRequestsMigration } from './020-project-requests.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
@@ -40,4 +41,5 @@ export const MIGRATIONS: readonly Migration[] = [
   countedSessionsMigration,
   moduleVersionsMigration,
   refereeMigration,
+  projectRequestsMigration,
 ];

@@ -1,0 +1,59 @@
+/** The project that an operation is about, by a folder of its repository or by its id. */
+import { realpath, stat } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
+import { PulseError } from '../domain/errors.ts';
+import type { Git } from '../git/exec.ts';
+import { openRepository } from '../git/repository.ts';
+import type { Operations } from './context.ts';
+
+export interface NamedProject {
+  /** The same for all worktrees of the repository. */
+  id: string;
+  /** The top of the checkout that was named; none where only the id was. */
+  root?: string;
+}
+
+/** `given`: an absolute path of any folder of the repository, or the project's id. Throws `not_a_repository` … */
+export async function findProject({ git }: Operations, given: string): Promise<NamedProject> {
+  if (isAbsolute(given)) return openKnown(git, given);
+  if (/^[\w.-]{1,100}-[0-9a-f]{8}$/.test(given)) return { id: given };
+  throw new PulseError('invalid_input', `"${given.slice(0, 100)}" names no project.`, {
+    hint: 'An absolute path of a folder of the repository, or the id of the project.',
+  });
+}
+
+interface Known extends NamedProject {
+  commonDir: string;
+  mark: string;
+  until: number;
+}
+
+/** Asking git costs two processes, many times what a message costs. */
+const KNOWN_MS = 30_000;
+const MOST_KNOWN = 1_000;
+const known = new WeakMap<Git, Map<string, Known>>();
+
+async function openKnown(git: Git, path: string): Promise<NamedProject> {
+  const projects = known.get(git) ?? new Map<string, Known>();
+  known.set(git, projects);
+  const before = projects.get(path);
+  if (before && before.until > performance.now() && (await markOf(before.commonDir)) === before.mark)
+    return before;
+  const { projectKey, root, commonDir } = await openRepository(git, path);
+  if (projects.size >= MOST_KNOWN) projects.clear();
+  const found = {
+    id: projectKey,
+    root: await realpath(root),
+    commonDir,
+    mark: await markOf(commonDir),
+    until: performance.now() + KNOWN_MS,
+  };
+  projects.set(path, found);
+  return found;
+}
+
+/** Another repository in the same place is another folder. */
+async function markOf(folder: string): Promise<string> {
+  const found = await stat(folder).catch(() => null);
+  return found ? `${found.dev}:${found.ino}:${found.birthtimeMs}` : '';
+}
