@@ -31,6 +31,7 @@ const measurements: [string, ...string[]][] = [
   ['room.ts'],
   ['code-search.ts'],
   ['growth.ts'],
+  ['beads.ts'],
 ];
 
 const began = performance.now();

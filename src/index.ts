@@ -25,6 +25,9 @@ export type WorkflowExtensionInput = Second<Pulse['workflow']['decideExtension']
 export type WorkflowReviewInput = Second<Pulse['workflow']['review']>;
 export type ResearchStartInput = First<Pulse['research']['start']>;
 export type ResearchFinishInput = Second<Pulse['research']['finish']>;
+export type BeadCreateInput = First<Pulse['bead']['create']>;
+export type BeadUpdateInput = Second<Pulse['bead']['update']>;
+export type BeadNextInput = First<Pulse['bead']['next']>;
 export type MailSendInput = First<Pulse['mail']['send']>;
 export type ReserveInput = First<Pulse['reservations']['reserve']>;
 export type ReportInput = Second<Pulse['research']['writeReport']>;
@@ -33,6 +36,9 @@ export type { InboxMessage, MessageView } from './coordination/mail/read-message
 export type { ReserveAnswer } from './coordination/operations/reservations.ts';
 export type { ConflictView } from './coordination/reservations/conflicts.ts';
 export type { ReservationView } from './coordination/reservations/held.ts';
+export type { Imported } from './loops/beads/exchange/import-issues.ts';
+export type { NextView } from './loops/beads/operations/read.ts';
+export type { BeadView, GraphView } from './loops/beads/operations/view-schema.ts';
 export type { CommanderMessage } from './loops/research/commander/rows.ts';
 export type { TaskView } from './loops/research/operations/commander.ts';
 export type { Finished } from './loops/research/operations/finish.ts';

@@ -1,6 +1,6 @@
 /** Reading sessions without the engine: most of what a quick question costs is loading what it does not need. */
 import { environmentSecrets } from './domain/environment-secrets.ts';
-import { createRedactor } from './domain/redact.ts';
+import { createRedactor, type Redactor } from './domain/redact.ts';
 import { type Home, resolveHome } from './home.ts';
 import { type Overview, viewOverview } from './operations/overview.ts';
 import {
@@ -13,9 +13,10 @@ import {
 } from './operations/view.ts';
 import { waitingFor } from './process/lock-holders.ts';
 import { ownerState, parseOwner } from './process/owner.ts';
-import { openStore } from './store/open.ts';
+import { openStore, type StoreOptions } from './store/open.ts';
 import { newestOfProject, shortNames } from './store/session-ids.ts';
 import type { Session, SessionFilter } from './store/sessions.ts';
+import type { Store } from './store/store.ts';
 
 /** As the methods of `Pulse` of the same names. */
 export interface Reader extends AsyncDisposable {
@@ -34,17 +35,35 @@ export interface ReaderOptions {
   onWait?: (text: string) => void;
 }
 
-/** The caller closes it (`await using`). */
-export async function openReader({ environment, onWait }: ReaderOptions): Promise<Reader> {
+/** The store alone, for what is no session. */
+export interface StoreReader extends AsyncDisposable {
+  store: Store;
+  redactor: Redactor;
+}
+
+/** `modules`: whose tables it needs. The caller closes it (`await using`). */
+export async function openStoreReader({
+  environment,
+  onWait,
+  modules,
+}: ReaderOptions & Pick<StoreOptions, 'modules'>): Promise<StoreReader> {
   const home: Home = resolveHome(environment);
   const { store } = await openStore({
     url: environment.PULSE_DATABASE_URL,
     path: home.database,
+    modules,
     onWait: onWait && (() => onWait(waitingFor(home.database))),
   });
+  const redactor = createRedactor(environmentSecrets(environment));
+  return { store, redactor, [Symbol.asyncDispose]: () => store.close() };
+}
+
+/** The caller closes it (`await using`). */
+export async function openReader(options: ReaderOptions): Promise<Reader> {
+  const { store, redactor } = await openStoreReader(options);
   const reading: Reading = {
     engine: { store, owners: (owner) => ownerState(parseOwner(owner)) },
-    redactor: createRedactor(environmentSecrets(environment)),
+    redactor,
   };
   return {
     show: (id) => viewSession(reading, id),

@@ -14,6 +14,8 @@ export interface OptionSpec {
   /** How help shows the value: `N`, `CMD`. */
   placeholder?: string;
   choices?: readonly string[];
+  /** Of a whole number (1). */
+  least?: 0;
   isRepeated?: boolean;
   help: string;
 }

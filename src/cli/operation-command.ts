@@ -51,7 +51,7 @@ const VALUES: Partial<Record<Field['kind'], ValueKind>> = {
   duration: 'duration',
 };
 
-function optionsOf({ kind, option, switches, choices, help }: Field): OptionSpec[] {
+function optionsOf({ kind, option, switches, choices, help, min }: Field): OptionSpec[] {
   if (switches) return Object.entries(switches).map(([name, text]) => ({ name, help: text }));
   if (option === undefined) return [];
   const [name = '', placeholder] = option.split(' ');
@@ -59,7 +59,8 @@ function optionsOf({ kind, option, switches, choices, help }: Field): OptionSpec
   if (kind === 'path')
     return [{ name, value: 'text', placeholder, help: `${help.slice(0, -1)} (default: here).` }];
   const value = VALUES[kind] ?? 'text';
-  const spec = { name, value, placeholder, ...(choices ? { choices } : {}) };
+  const least = kind === 'integer' && min === 0 ? ({ least: 0 } as const) : {};
+  const spec = { name, value, placeholder, ...least, ...(choices ? { choices } : {}) };
   return [
     kind === 'texts' ? { ...spec, isRepeated: true, help: `${help} May be repeated.` } : { ...spec, help },
   ];

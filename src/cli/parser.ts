@@ -66,7 +66,7 @@ export function findCommand(name: string, commands: readonly CommandSpec[]): Com
 
 /** Commands that a later version brings. */
 function isPlanned(name: string): boolean {
-  const words = 'bead swarm context notify';
+  const words = 'swarm context notify';
   return words.split(' ').includes(name);
 }
 
@@ -145,8 +145,9 @@ function readValue(option: OptionSpec, { flag, text }: { flag: string; text: str
   if (option.choices && !option.choices.includes(text)) throw wrong(`one of ${option.choices.join(', ')}`);
   switch (option.value) {
     case 'integer': {
-      const number = /^\d{1,15}$/.test(text) ? Number(text) : 0;
-      if (number < 1) throw wrong('a whole number above 0');
+      const { least = 1 } = option;
+      const number = /^\d{1,15}$/.test(text) ? Number(text) : -1;
+      if (number < least) throw wrong(least === 0 ? 'a whole number' : 'a whole number above 0');
       return number;
     }
     case 'usd': {

@@ -7,6 +7,7 @@ import {
 } from '../coordination/operations/operations.ts';
 import { type AnyOperation, isOperation, type OperationGroup } from '../operations/operation.ts';
 import { sessionOperations } from '../operations/session/operations.ts';
+import { BEAD_INSTRUCTIONS, beadOperations } from './beads/operations/operations.ts';
 import { GOAL_INSTRUCTIONS, goalOperations } from './goal/operations/operations.ts';
 import { commanderOperations } from './research/operations/commander-operations.ts';
 import { RESEARCH_INSTRUCTIONS, researchOperations } from './research/operations/operations.ts';
@@ -18,6 +19,7 @@ export const OPERATIONS = {
   workflow: workflowOperations,
   research: researchOperations,
   commander: commanderOperations,
+  bead: beadOperations,
   mail: mailOperations,
   reservations: reservationOperations,
 };
@@ -33,5 +35,6 @@ export const INSTRUCTIONS = [
   GOAL_INSTRUCTIONS,
   WORKFLOW_INSTRUCTIONS,
   RESEARCH_INSTRUCTIONS,
+  BEAD_INSTRUCTIONS,
   COORDINATION_INSTRUCTIONS,
 ].join(' ');

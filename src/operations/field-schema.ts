@@ -59,7 +59,7 @@ function plainSchema(field: Field, place: Place): z.ZodType {
     case 'duration':
       return place === 'tool' ? toolDuration : bodyDuration;
     case 'flag':
-      return z.boolean();
+      return place === 'word' ? yesOrNo : z.boolean();
     case 'choice':
       return z.enum(field.choices as [string, ...string[]]);
     case 'texts':
@@ -73,6 +73,11 @@ function plainSchema(field: Field, place: Place): z.ZodType {
       return z.record(z.string(), z.unknown());
   }
 }
+
+const yesOrNo = z
+  .enum(['true', 'false'])
+  .transform((word) => word === 'true')
+  .meta({ type: 'string', enum: ['true', 'false'] });
 
 function text(longest: number) {
   return z.string().min(1).max(longest).refine(isStorable, NOT_STORABLE);

@@ -14,7 +14,7 @@ export interface NamedProject {
 }
 
 /** `given`: an absolute path of any folder of the repository, or the project's id. Throws `not_a_repository` … */
-export async function findProject({ git }: Operations, given: string): Promise<NamedProject> {
+export async function findProject({ git }: Pick<Operations, 'git'>, given: string): Promise<NamedProject> {
   if (isAbsolute(given)) return openKnown(git, given);
   if (/^[\w.-]{1,100}-[0-9a-f]{8}$/.test(given)) return { id: given };
   throw new PulseError('invalid_input', `"${given.slice(0, 100)}" names no project.`, {

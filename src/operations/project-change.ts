@@ -11,7 +11,7 @@ export type AnswerHook = (db: Db, answer: unknown) => Promise<void>;
 
 /** One transaction: the change, and its answer where a key asks for it. `work` only calls the store. */
 export function changeProject<T>(
-  { engine: { store } }: Operations,
+  { engine: { store } }: { engine: Pick<Operations['engine'], 'store'> },
   { label, keep }: { label: string; keep?: AnswerHook },
   work: (db: Db) => Promise<T>,
 ): Promise<T> {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exportIssues } from '../../src/loops/beads/exchange/export-issues.ts';
 import { importIssues } from '../../src/loops/beads/exchange/import-issues.ts';
-import { readIssueFile } from '../../src/loops/beads/exchange/issue-file.ts';
+import { decodeFile, readIssueFile } from '../../src/loops/beads/exchange/issue-file.ts';
 import { patchJson } from '../../src/loops/beads/exchange/json-text.ts';
 import { claimNextBead } from '../../src/loops/beads/graph/claim.ts';
 import { findBead, getBead, listBeads, lockProject } from '../../src/loops/beads/graph/rows.ts';
@@ -37,9 +37,9 @@ const FILE = [
   '{"version":3}',
 ].join('\n');
 
-const importing = (store: Store, text: string | Buffer) =>
+const importing = (store: Store, text: string) =>
   store.tx('import', async (db) =>
-    importIssues(db, await lockProject(db, PROJECT), readIssueFile(Buffer.from(text), NOW)),
+    importIssues(db, await lockProject(db, PROJECT), readIssueFile(text, NOW)),
   );
 const exporting = (store: Store) => store.read((db) => exportIssues(db, PROJECT));
 
@@ -69,7 +69,7 @@ describe('a change of JSON text', () => {
 });
 
 describe('a broken file', () => {
-  const read = (text: string | Buffer) => () => readIssueFile(Buffer.from(text), NOW);
+  const read = (text: string) => () => readIssueFile(text, NOW);
   const issue = (more: object) => JSON.stringify({ id: 'a', title: 'A', ...more });
 
   it('is refused, with the number of each line', () => {
@@ -82,7 +82,7 @@ describe('a broken file', () => {
         },
       }),
     );
-    const faults: [string | Buffer, RegExp][] = [
+    const faults: [string, RegExp][] = [
       [issue({ priority: 7 }), /line 1: The priority must be 0 to 4/],
       [issue({ priority: '1' }), /line 1: The priority/],
       [issue({ title: 3 }), /line 1: title must be text/],
@@ -102,13 +102,18 @@ describe('a broken file', () => {
         issue({ description: '---\nverify: [{command: x, expect: "/(/"}]\n---\n' }),
         /line 1: The expectation/,
       ],
-      [Buffer.from([0x7b, 0xff, 0x7d]), /no UTF-8/],
     ];
     for (const [text, message] of faults) expect(read(text), String(text)).toThrow(message);
   });
 
+  it('is UTF-8', () => {
+    const bytes = Buffer.from('\uFEFF{"é":1}');
+    expect(Buffer.from(decodeFile(bytes))).toEqual(bytes);
+    expect(() => decodeFile(Buffer.from([0x7b, 0xff, 0x7d]))).toThrow(/no UTF-8/);
+  });
+
   it('may have front matter that is somebody else’s', () => {
-    const [line] = readIssueFile(Buffer.from(issue({ description: '---\nlayout: page\n---\nText' })), NOW);
+    const [line] = readIssueFile(issue({ description: '---\nlayout: page\n---\nText' }), NOW);
     expect(line!.bead).toMatchObject({ body: '---\nlayout: page\n---\nText', fields: {} });
   });
 });
@@ -167,7 +172,7 @@ onBothStores((open) => {
       expect(line.description).toContain('# what the planner found');
       expect(line.description).toContain('owner_team: core');
       expect(line.description).toMatch(/src\/b\.ts[\s\S]*---\nThe text\.\n$/);
-      const [read] = readIssueFile(Buffer.from(JSON.stringify(line)), NOW);
+      const [read] = readIssueFile(JSON.stringify(line), NOW);
       expect(read!.bead!.fields).toMatchObject({ files: ['src/a.ts', 'src/b.ts'], decision_refs: ['D1'] });
     });
 
@@ -191,7 +196,7 @@ onBothStores((open) => {
       await beads.create({ id: 'b', dependencies: ['a'], fields: {} });
       await beads.close('e', 'Over');
       const text = await exporting(store);
-      const there = readIssueFile(Buffer.from(text), NOW).map(({ bead }) => bead!);
+      const there = readIssueFile(text, NOW).map(({ bead }) => bead!);
       for (const bead of there) {
         const {
           revision: _,
@@ -289,7 +294,7 @@ onBothStores((open) => {
         async (lines, end, isEnded) => {
           const project = `round-${round++}`;
           const text = lines.map((line, index) => line(index)).join(end) + (isEnded ? end : '');
-          const file = readIssueFile(Buffer.from(text), NOW);
+          const file = readIssueFile(text, NOW);
           const load = () =>
             store.tx('import', async (db) => importIssues(db, await lockProject(db, project), file));
           const first = await load();

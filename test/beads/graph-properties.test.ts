@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findCycle } from '../../src/loops/beads/graph/cycles.ts';
-import { computeMetrics, type Node } from '../../src/loops/beads/graph/metrics.ts';
+import { GraphMetrics } from '../../src/loops/beads/graph/metrics.ts';
 import { listBeads } from '../../src/loops/beads/graph/rows.ts';
 import { takeBest } from '../../src/loops/beads/graph/take-best.ts';
 import { isPostgres, type Store } from '../../src/store/store.ts';
@@ -100,17 +100,23 @@ describe('the figures of a graph', () => {
             order: index,
           }),
         );
-        const nodes = new Map<string, Node>();
-        for (const { id, isOpen, needs } of beads)
-          nodes.set(id, {
-            ...{ id, isOpen, openNeeds: 0, criticalPath: 0, rank: 0, unblocks: 0, waiting: 0 },
-            needs: needs.map((need) => nodes.get(need)!),
-          });
-        computeMetrics(nodes.values());
+        const metrics = new GraphMetrics();
+        const numbers = new Map(beads.map(({ id }) => [id, metrics.add()]));
+        const set = ({ id, isOpen, needs }: Plain) =>
+          metrics.set(numbers.get(id)!, { isOpen, needs: needs.map((need) => numbers.get(need)!) });
+        // Lists grow and shrink on the way to what they are.
+        for (const bead of beads) set({ ...bead, needs: beads.map(({ id }) => id) });
+        for (const bead of beads) set({ ...bead, needs: [] });
+        for (const bead of beads) set(bead);
+        metrics.count();
         for (const [id, { path, rank, unblocks, isReady }] of figuresOf(beads)) {
-          const node = nodes.get(id)!;
-          expect([node.criticalPath, node.unblocks, node.openNeeds === 0]).toEqual([path, unblocks, isReady]);
-          expect(node.rank).toBeCloseTo(rank, 8);
+          const number = numbers.get(id)!;
+          expect([
+            metrics.criticalPath[number],
+            metrics.unblocks[number],
+            metrics.openNeeds[number] === 0,
+          ]).toEqual([path, unblocks, isReady]);
+          expect(metrics.rank[number]).toBeCloseTo(rank, 8);
         }
       }),
       { numRuns: 300 },

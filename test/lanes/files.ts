@@ -5,7 +5,11 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '../..');
 
 /** Start a dozen or more processes at once, so nothing with a deadline may run beside them. */
-export const CROWDED = ['test/e2e/many-processes.test.ts', 'test/crash/fleet-chaos.test.ts'];
+export const CROWDED = [
+  'test/e2e/many-processes.test.ts',
+  'test/beads/many-processes.test.ts',
+  'test/crash/fleet-chaos.test.ts',
+];
 
 /** Need the agents themselves: `npm run test:agents` installs and runs them. */
 export const REAL_AGENTS = 'test/real-agents/**';
@@ -15,6 +19,7 @@ export const SLOW = [
   'test/crash/**',
   'test/e2e/**',
   'test/agents/{acp,host,native}.test.ts',
+  'test/beads/{commands,exchange,graph,graph-properties,many-processes}.test.ts',
   'test/api/{events,fuzz,serve,workflows}.test.ts',
   'test/context/code-index/quality.test.ts',
   'test/domain/redact-properties.test.ts',
@@ -40,7 +45,7 @@ export const STORIES = [
 
 /** Draws cases itself, or by a suite that does. */
 const DRAWS =
-  /import \{[^}]*\b(IS_MORE|draw|drawFor|runsOf|seedsOf|surviveSuite|kill(Suite|Loops|Interventions|Review))\b[^}]*\} from '\.{1,2}\//;
+  /import \{[^}]*\b(IS_MORE|draw|drawFor|runsOf|seedsOf|surviveSuite|kill(Suite|Loops|Review))\b[^}]*\} from '\.{1,2}\//;
 
 /** The files that leave cases to the lane `rest`. */
 export function listDrawn(): string[] {

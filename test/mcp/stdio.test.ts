@@ -60,6 +60,11 @@ describe('pulse mcp', { timeout: 90_000 }, () => {
       ]
         .map((name) => `pulse_${name}`)
         .concat('show_report', 'commander_task', 'commander_mailbox')
+        .concat(
+          ...['create', 'list', 'next', 'import', 'show', 'update', 'close', 'scope'].map(
+            (name) => `pulse_bead_${name}`,
+          ),
+        )
         .concat('register_agent', 'send_message', 'reply_message', 'acknowledge_message')
         .concat('fetch_inbox', 'fetch_topic', 'search_messages')
         .concat('file_reservation_paths', 'release_file_reservations', 'list_file_reservations'),

@@ -160,6 +160,6 @@ function invalid(given: string, why: string): PulseError {
 
 function outside(given: string): PulseError {
   return new PulseError('path_outside', `"${given.slice(0, 100)}" lies outside of the repository.`, {
-    hint: 'Only files of the repository can be reserved.',
+    hint: 'Name a file or a pattern of the repository.',
   });
 }

@@ -6,7 +6,7 @@ import type { BeadFields, Check, TddSteps, TestingMode } from '../graph/bead.ts'
 /** In the order in which they are written. */
 const FIELDS = [
   ...(['feature', 'files', 'verify', 'verification_evidence', 'testing_mode', 'tdd_steps'] as const),
-  ...(['decision_refs', 'learning_refs'] as const),
+  ...(['decision_refs', 'learning_refs', 'changesChecks'] as const),
 ] as const satisfies readonly (keyof BeadFields)[];
 /** Read as well; Pulse writes them where issue files have a place for them. */
 const RELATIONS = ['dependencies', 'epic'] as const;
@@ -77,6 +77,7 @@ function readFields(values: Record<string, unknown>): BeadFields {
     decision_refs,
     learning_refs,
     feature,
+    changesChecks,
   } = values;
   if (isGiven(feature)) fields.feature = readText(feature, 'feature');
   if (isGiven(files)) fields.files = readTexts(files, 'files');
@@ -89,6 +90,7 @@ function readFields(values: Record<string, unknown>): BeadFields {
   if (isGiven(tdd_steps)) fields.tdd_steps = readSteps(tdd_steps);
   if (isGiven(decision_refs)) fields.decision_refs = readTexts(decision_refs, 'decision_refs');
   if (isGiven(learning_refs)) fields.learning_refs = readTexts(learning_refs, 'learning_refs');
+  if (typeof changesChecks === 'boolean') fields.changesChecks = changesChecks;
   return fields;
 }
 
@@ -111,8 +113,12 @@ function readText(value: unknown, what: string): string {
 function readChecks(value: unknown): Check[] {
   return (Array.isArray(value) ? value : [value]).map((each) => {
     if (typeof each === 'string') return { command: each };
-    const { command, expect } = asObject(each, 'verify');
-    return { command: readText(command, 'verify.command'), ...readExpect(expect) };
+    const { command, expect, report } = asObject(each, 'verify');
+    return {
+      command: readText(command, 'verify.command'),
+      ...readExpect(expect),
+      ...(isGiven(report) ? { report: readText(report, 'verify.report') } : {}),
+    };
   });
 }
 

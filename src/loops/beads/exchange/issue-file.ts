@@ -15,8 +15,7 @@ export interface FileLine {
 const MOST_TOLD = 20;
 
 /** Throws `invalid_input` that names every line that cannot be read. `now` stands in for times that are not told. */
-export function readIssueFile(content: Buffer, now: string): FileLine[] {
-  const text = decode(content);
+export function readIssueFile(text: string, now: string): FileLine[] {
   const faults: string[] = [];
   const lines: FileLine[] = [];
   const numbers = new Map<string, number>();
@@ -40,12 +39,13 @@ export function readIssueFile(content: Buffer, now: string): FileLine[] {
   });
 }
 
-function decode(content: Buffer): string {
+/** The bytes of a file as text, which gives the same bytes back. Throws `invalid_input`. */
+export function decodeFile(content: Uint8Array): string {
   try {
     // A byte order mark is a part of the first line.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
   } catch (cause) {
-    throw new PulseError('invalid_input', 'The issue file is no UTF-8 text.', {
+    throw new PulseError('invalid_input', 'The file is no UTF-8 text.', {
       hint: 'Nothing was imported.',
       cause,
     });

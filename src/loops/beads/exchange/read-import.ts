@@ -2,6 +2,7 @@
 import { basename, extname } from 'node:path';
 import { PulseError } from '../../../domain/errors.ts';
 import type { BeadContent } from '../graph/rows.ts';
+import { IMPORT_FORMATS, type ImportFormat } from './formats.ts';
 import { type FileLine, readIssueFile } from './issue-file.ts';
 import { isIssue } from './issue-line.ts';
 import { isGithub, readGithub } from './task-lists/github.ts';
@@ -10,30 +11,25 @@ import { isRalph, readRalph } from './task-lists/ralph.ts';
 import { faulty, type ListOptions, type Task, tasksToBeads } from './task-lists/task-list.ts';
 import { isTaskMaster, readTaskMaster } from './task-lists/task-master.ts';
 
-export const IMPORT_FORMATS = ['issues', 'markdown', 'ralph', 'task-master', 'github'] as const;
-export type ImportFormat = (typeof IMPORT_FORMATS)[number];
-
 /** Lines of an issue file, or the beads of a list of tasks. */
 export type ReadImport = { lines: FileLine[] } | { beads: BeadContent[] };
 
 /** `file`: its name, by which a format is known. Throws `invalid_input`. */
 export function readImport(
-  content: Buffer,
+  text: string,
   { file, format, now }: { file: string; format?: ImportFormat; now: string },
 ): ReadImport {
   const ending = extname(file).toLowerCase();
   const options: ListOptions = { now, name: basename(file, extname(file)) || 'tasks' };
   if (format === 'issues' || (format === undefined && ending === '.jsonl'))
-    return { lines: readIssueFile(content, now) };
-  const text = content.toString('utf8');
+    return { lines: readIssueFile(text, now) };
   if (format === 'markdown' || (format === undefined && ['.md', '.markdown'].includes(ending)))
     return { beads: tasksToBeads(readMarkdown(text, options), options) };
   const value = parse(text);
   const found = value === undefined ? null : readList(value, { format, options });
   if (found) return { beads: tasksToBeads(found, options) };
   if (format !== undefined) throw faulty(`it is no list of ${format}`);
-  if (value === undefined ? /^\s*\{/.test(text) : isIssue(value))
-    return { lines: readIssueFile(content, now) };
+  if (value === undefined ? /^\s*\{/.test(text) : isIssue(value)) return { lines: readIssueFile(text, now) };
   if (value === undefined) return { beads: tasksToBeads(readMarkdown(text, options), options) };
   throw new PulseError('invalid_input', `${file} is in no form that can be imported.`, {
     hint: `Say which one it is: --format ${IMPORT_FORMATS.join(', ')}.`,

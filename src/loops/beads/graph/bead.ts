@@ -1,5 +1,7 @@
 /** A bead: one small piece of work, with what says when it is done. */
 
+/** The statuses that a person may give. Pulse also closes; an issue file may bring others, which are kept. */
+export const GIVEN_STATUSES = ['open', 'in_progress', 'blocked'] as const;
 export const TESTING_MODES = ['standard', 'tdd-required'] as const;
 export type TestingMode = (typeof TESTING_MODES)[number];
 
@@ -16,6 +18,8 @@ export interface Check {
   command: string;
   /** See `parseExpect`. */
   expect?: string;
+  /** A file that the command writes, by which its tests are counted. */
+  report?: string;
 }
 
 export interface TddSteps {
@@ -35,6 +39,8 @@ export interface BeadFields {
   tdd_steps?: TddSteps;
   decision_refs?: string[];
   learning_refs?: string[];
+  /** Its work is to change what defines the checks. */
+  changesChecks?: boolean;
   /** Of an epic: the name of its folder in `history`. */
   feature?: string;
 }

@@ -12,6 +12,7 @@ import {
   epicOf,
   evidencePath,
   featureOf,
+  GIVEN_STATUSES,
   missingFields,
   NEEDS_PLANNING,
   NO_FEATURE,
@@ -104,6 +105,10 @@ export async function updateBead(
   lock: ProjectLock,
   { id, input, status, ...options }: ChangeOptions & { id: string; input: BeadInput; status?: string },
 ): Promise<Bead> {
+  if (status !== undefined && !isGivable(status))
+    throw new PulseError('invalid_input', `A bead cannot be given the status ${status.slice(0, 100)}.`, {
+      hint: `It is one of ${GIVEN_STATUSES.join(', ')}; \`pulse bead close\` closes it.`,
+    });
   const before = await getBead(db, lock.projectId, id);
   const given = applyInput(before, input, options.root);
   const added = given.dependencies.filter((one) => !before.dependencies.some((each) => isSame(each, one)));
@@ -114,6 +119,10 @@ export async function updateBead(
   const bead = whole(changed, lock);
   const isWorse = bead.missing.some((field) => !before.missing.includes(field));
   return isWorse && bead.status === 'open' ? bounceBead(db, lock, { bead, ids: options.ids }) : bead;
+}
+
+function isGivable(status: string): boolean {
+  return GIVEN_STATUSES.some((each) => each === status);
 }
 
 /** Only these four are changed. One that is closed stays as it was closed. */

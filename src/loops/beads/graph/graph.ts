@@ -6,10 +6,13 @@ import type { Selectable } from 'kysely';
 import { type Db, fromJson, type Store } from '../../../store/store.ts';
 import { type BeadsTable, withBeadTables } from '../tables.ts';
 import { blockersOf, type Dependency, EPIC } from './bead.ts';
-import { computeMetrics, type Node } from './metrics.ts';
+import { GraphMetrics } from './metrics.ts';
 import { type ProjectLock, readRevision } from './rows.ts';
 
-export interface BeadNode extends Node {
+export interface BeadNode {
+  id: string;
+  /** Its number in `metrics`. */
+  number: number;
   type: string;
   status: string;
   priority: number;
@@ -19,13 +22,17 @@ export interface BeadNode extends Node {
   worker: string | null;
   created_at: string;
   created_ms: number;
-  /** Of the row that it was made of. */
+  /** Of the row that it was made of; 0: it is only named by another. */
   revision: number;
 }
 
 export interface BeadGraph {
-  /** Those that are not closed, by their ids; their figures are current. */
-  readonly open: ReadonlyMap<string, BeadNode>;
+  /** By their numbers; those that are closed, too. */
+  readonly nodes: readonly BeadNode[];
+  /** Counted. */
+  readonly metrics: GraphMetrics;
+  /** `null` where it is closed and nothing has named it. */
+  numberOf(id: string): number | null;
   /** Also of beads that are closed, if it is known. */
   epicOf(id: string): string | null;
 }
@@ -73,9 +80,9 @@ async function readChanged(db: Db, projectId: string, after: number): Promise<Gr
 }
 
 class MemoryGraph implements BeadGraph {
-  readonly open = new Map<string, BeadNode>();
-  /** All that were ever seen, or named by another. */
-  readonly #nodes = new Map<string, BeadNode>();
+  readonly nodes: BeadNode[] = [];
+  readonly metrics = new GraphMetrics();
+  readonly #byId = new Map<string, BeadNode>();
   revision = 0;
   #isCounted = true;
 
@@ -88,51 +95,57 @@ class MemoryGraph implements BeadGraph {
 
   count(): void {
     if (this.#isCounted) return;
-    computeMetrics(this.open.values());
+    this.metrics.count();
     this.#isCounted = true;
   }
 
+  numberOf(id: string): number | null {
+    return this.#byId.get(id)?.number ?? null;
+  }
+
   epicOf(id: string): string | null {
-    return this.#nodes.get(id)?.epic ?? null;
+    return this.#byId.get(id)?.epic ?? null;
   }
 
   #applyRow(row: GraphRow): void {
     const node = this.#node(row.id);
     if (row.revision <= node.revision) return;
-    node.revision = row.revision;
-    node.type = row.type;
-    node.status = row.status;
-    node.priority = row.priority;
-    node.epic = row.epic;
-    node.missing = row.missing;
-    node.worker = row.claim_worker;
-    node.created_at = row.created_at;
-    node.created_ms = row.created_ms;
-    node.isOpen = row.status !== 'closed';
-    // What is closed holds nothing up: its own dependencies are read again when it is opened.
-    node.needs = node.isOpen && row.dependencies !== '[]' ? this.#needs(row.dependencies) : NONE;
-    if (node.isOpen) this.open.set(node.id, node);
-    else this.open.delete(node.id);
+    const {
+      type,
+      status,
+      priority,
+      epic,
+      missing,
+      claim_worker: worker,
+      created_at,
+      created_ms,
+      revision,
+    } = row;
+    Object.assign(node, { type, status, priority, epic, missing, worker, created_at, created_ms, revision });
+    const isOpen = status !== 'closed';
+    // What is closed waits for nothing: its dependencies are read again when it is opened.
+    const needs = isOpen && row.dependencies !== '[]' ? this.#needs(row.dependencies) : NONE;
+    this.metrics.set(node.number, { isOpen, needs });
   }
 
-  #needs(dependencies: unknown): BeadNode[] {
-    return blockersOf(fromJson<Dependency[]>(dependencies)).map((id) => this.#node(id));
+  #needs(dependencies: unknown): number[] {
+    return blockersOf(fromJson<Dependency[]>(dependencies)).map((id) => this.#node(id).number);
   }
 
   #node(id: string): BeadNode {
-    const known = this.#nodes.get(id);
+    const known = this.#byId.get(id);
     if (known) return known;
     const made: BeadNode = {
-      ...{ id, isOpen: false, needs: NONE, openNeeds: 0, criticalPath: 0, rank: 0, unblocks: 0, waiting: 0 },
-      ...{ type: '', status: 'closed', priority: 0, epic: null, missing: '', worker: null },
-      ...{ created_at: '', created_ms: 0, revision: 0 },
+      ...{ id, number: this.metrics.add(), type: '', status: 'closed', priority: 0, epic: null, missing: '' },
+      ...{ worker: null, created_at: '', created_ms: 0, revision: 0 },
     };
-    this.#nodes.set(id, made);
+    this.nodes.push(made);
+    this.#byId.set(id, made);
     return made;
   }
 }
 
-const NONE: BeadNode[] = [];
+const NONE: number[] = [];
 
 /** So many projects of a store are kept in memory. */
 const MOST_PROJECTS = 8;

@@ -3,6 +3,7 @@ import { PulseError } from '../../../domain/errors.ts';
 import type { Db, Store } from '../../../store/store.ts';
 import { type Bead, EPIC } from './bead.ts';
 import { type BeadGraph, type BeadNode, withGraph } from './graph.ts';
+import type { GraphMetrics } from './metrics.ts';
 import { findBeads, getBead, type ProjectLock } from './rows.ts';
 import { takeBest } from './take-best.ts';
 
@@ -85,7 +86,7 @@ export async function findNext(source: NextSource, query: NextQuery): Promise<Ne
 }
 
 /** Throws `not_found`. */
-async function requireEpic(db: Db, projectId: string, id: string): Promise<Bead> {
+export async function requireEpic(db: Db, projectId: string, id: string): Promise<Bead> {
   const bead = await getBead(db, projectId, id);
   if (bead.type === EPIC) return bead;
   throw new PulseError('not_found', `${id} is no epic: it is of type ${bead.type}.`, {
@@ -109,21 +110,23 @@ interface Look extends Pick<NextQuery, 'epic' | 'hint' | 'isExplained'> {
 }
 
 function lookAt(graph: BeadGraph, { epic, hint, refused, isExplained, count }: Look) {
+  const { nodes, metrics } = graph;
   const ready: BeadNode[] = [];
   const skipped: Why['skipped'] = [];
-  for (const node of graph.open.values()) {
-    if (node.type === EPIC || (epic !== undefined && !isWithin(graph, node, epic))) continue;
-    if (isReady(node)) {
+  for (const node of nodes) {
+    if (!metrics.isOpen[node.number] || node.type === EPIC) continue;
+    if (epic !== undefined && !isWithin(graph, node, epic)) continue;
+    if (isReady(graph, node)) {
       if (!refused.has(node.id)) ready.push(node);
-    } else if (isExplained) skipped.push({ id: node.id, reasons: reasonsAgainst(node) });
+    } else if (isExplained) skipped.push({ id: node.id, reasons: reasonsAgainst(graph, node) });
   }
   const isBefore = (a: BeadNode, b: BeadNode) =>
-    (a.id === hint) === (b.id === hint) ? comesBefore(a, b) : a.id === hint;
-  return { best: takeBest(ready, count, isBefore).map(describe), skipped };
+    (a.id === hint) === (b.id === hint) ? comesBefore(metrics, a, b) : a.id === hint;
+  return { best: takeBest(ready, count, isBefore).map((node) => describe(metrics, node)), skipped };
 }
 
-function isReady({ status, openNeeds, missing }: BeadNode): boolean {
-  return status === 'open' && openNeeds === 0 && missing === '';
+function isReady({ metrics }: BeadGraph, { number, status, missing }: BeadNode): boolean {
+  return metrics.openNeeds[number] === 0 && status === 'open' && missing === '';
 }
 
 /** Epics may lie within epics; a circle of them is never written. */
@@ -132,11 +135,15 @@ function isWithin(graph: BeadGraph, node: BeadNode, epic: string): boolean {
   return false;
 }
 
-function reasonsAgainst({ status, worker, openNeeds, needs, missing }: BeadNode): string[] {
+function reasonsAgainst(
+  { nodes, metrics }: BeadGraph,
+  { number, status, worker, missing }: BeadNode,
+): string[] {
   const reasons: string[] = [];
   if (status === 'in_progress') reasons.push(worker === null ? 'it is in progress' : `${worker} works on it`);
   else if (status !== 'open') reasons.push(`its status is ${status}`);
-  if (openNeeds > 0) reasons.push(`it waits for ${namesOf(needs.filter(({ isOpen }) => isOpen))}`);
+  const needs = metrics.needsOf(number).filter((need) => metrics.isOpen[need]);
+  if (needs.length > 0) reasons.push(`it waits for ${namesOf(needs.map((need) => nodes[need]!))}`);
   if (missing !== '') reasons.push(`it lacks ${missing.replaceAll(' ', ', ')}`);
   return reasons;
 }
@@ -150,16 +157,24 @@ function namesOf(nodes: readonly { id: string }[]): string {
 }
 
 /** Priority first, then how much hangs on it, then age. No two beads are alike: ids differ. */
-function comesBefore(a: BeadNode, b: BeadNode): boolean {
+function comesBefore({ criticalPath, rank, unblocks }: GraphMetrics, a: BeadNode, b: BeadNode): boolean {
   if (a.priority !== b.priority) return a.priority < b.priority;
-  if (a.criticalPath !== b.criticalPath) return a.criticalPath > b.criticalPath;
-  if (a.rank !== b.rank) return a.rank > b.rank;
-  if (a.unblocks !== b.unblocks) return a.unblocks > b.unblocks;
+  const [one, other] = [a.number, b.number];
+  if (criticalPath[one] !== criticalPath[other]) return criticalPath[one]! > criticalPath[other]!;
+  if (rank[one] !== rank[other]) return rank[one]! > rank[other]!;
+  if (unblocks[one] !== unblocks[other]) return unblocks[one]! > unblocks[other]!;
   if (a.created_ms !== b.created_ms) return a.created_ms < b.created_ms;
   return a.id < b.id;
 }
 
-function describe(node: BeadNode): Chosen {
-  const { id, priority, criticalPath, rank, unblocks, created_at } = node;
-  return { id, priority, critical_path: criticalPath, pagerank: rank, unblocks, created_at };
+function describe({ criticalPath, rank, unblocks }: GraphMetrics, node: BeadNode): Chosen {
+  const { id, number, priority, created_at } = node;
+  return {
+    id,
+    priority,
+    critical_path: criticalPath[number]!,
+    pagerank: rank[number]!,
+    unblocks: unblocks[number]!,
+    created_at,
+  };
 }

@@ -82,10 +82,11 @@ function checkTestingMode(mode: string): TestingMode {
   throw invalid(`"${mode.slice(0, 100)}" is no testing mode`, `It is one of ${TESTING_MODES.join(', ')}.`);
 }
 
-function checkChecks(checks: readonly Check[]): Check[] {
-  return checkList(checks, 'verify').map(({ command, expect }) => ({
+function checkChecks(checks: readonly Check[], root?: string): Check[] {
+  return checkList(checks, 'verify').map(({ command, expect, report }) => ({
     command: checkCommand(command),
     ...(expect === undefined ? {} : { expect: checkExpect(expect) }),
+    ...(report === undefined ? {} : { report: checkFiles([report], 'verify', root)[0]! }),
   }));
 }
 
@@ -127,15 +128,17 @@ export function checkFields(fields: BeadFields, root?: string): BeadFields {
     decision_refs,
     learning_refs,
     feature,
+    changesChecks,
   } = fields;
   return {
     ...(files && { files: checkFiles(files, 'files', root) }),
-    ...(verify && { verify: checkChecks(verify) }),
+    ...(verify && { verify: checkChecks(verify, root) }),
     ...(evidence !== undefined && { verification_evidence: checkEvidence(evidence, root) }),
     ...(testing_mode !== undefined && { testing_mode: checkTestingMode(testing_mode) }),
     ...(tdd_steps && { tdd_steps: checkTddSteps(tdd_steps) }),
     ...(decision_refs && { decision_refs: checkTexts(decision_refs, 'decision_refs') }),
     ...(learning_refs && { learning_refs: checkFiles(learning_refs, 'learning_refs', root) }),
+    ...(changesChecks !== undefined && { changesChecks }),
     ...(feature !== undefined && { feature: checkFeature(feature) }),
   };
 }

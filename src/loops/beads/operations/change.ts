@@ -1,0 +1,108 @@
+/** Changing beads, each change as one transaction. */
+
+import type { IdSource } from '../../../domain/ids.ts';
+import type { InputOf } from '../../../operations/fields.ts';
+import type { CallerOptions } from '../../../operations/operation.ts';
+import { changeProject } from '../../../operations/project-change.ts';
+import type { Db, Store } from '../../../store/store.ts';
+import { type Imported, importIssues } from '../exchange/import-issues.ts';
+import { importTasks } from '../exchange/import-tasks.ts';
+import { readImport } from '../exchange/read-import.ts';
+import type { Bead, BeadFields } from '../graph/bead.ts';
+import { type BeadInput, closeBead, createBead, updateBead, widenScope } from '../graph/change.ts';
+import { lockProject, type ProjectLock } from '../graph/rows.ts';
+import type * as definitions from './definitions.ts';
+import { projectOfBeads } from './project-of-beads.ts';
+import type { BeadReading } from './read.ts';
+import { viewBeads } from './view.ts';
+import type { BeadView } from './view-schema.ts';
+
+type Input<K extends keyof typeof definitions> = InputOf<(typeof definitions)[K]['fields']>;
+type Keep = Pick<CallerOptions, 'keep'>;
+
+/** What is needed to change them. */
+export interface BeadChanging extends BeadReading {
+  engine: { store: Store; ids: IdSource };
+}
+
+export async function makeBead(
+  operations: BeadChanging,
+  { project_key, id, title, keep, ...given }: Input<'create'> & Keep,
+): Promise<{ bead: BeadView }> {
+  const { id: projectId, root } = await projectOfBeads(operations, { project_key });
+  const bead = { ...beadInput(given), id, title, prefix: projectId.replace(/-[0-9a-f]{8}$/, '') };
+  return change(operations, { projectId, keep }, (db, lock) =>
+    createBead(db, lock, { bead, root, ids: operations.engine.ids }),
+  );
+}
+
+export async function changeBead(
+  operations: BeadChanging,
+  { project_key, beadId, status, title, keep, ...given }: Input<'update'> & Keep,
+): Promise<{ bead: BeadView }> {
+  const { id: projectId, root } = await projectOfBeads(operations, { project_key, beadId });
+  const input = { ...beadInput(given), ...(title === undefined ? {} : { title }) };
+  return change(operations, { projectId, keep }, (db, lock) =>
+    updateBead(db, lock, { id: beadId, input, status, root, ids: operations.engine.ids }),
+  );
+}
+
+export async function endBead(
+  operations: BeadChanging,
+  { project_key, beadId, reason = 'Closed', keep }: Input<'close'> & Keep,
+): Promise<{ bead: BeadView }> {
+  const { id: projectId } = await projectOfBeads(operations, { project_key, beadId });
+  return change(operations, { projectId, keep }, (db, lock) => closeBead(db, lock, { id: beadId, reason }));
+}
+
+export async function widenBead(
+  operations: BeadChanging,
+  { project_key, beadId, add: files, keep }: Input<'scope'> & Keep,
+): Promise<{ bead: BeadView }> {
+  const { id: projectId, root } = await projectOfBeads(operations, { project_key, beadId });
+  return change(operations, { projectId, keep }, (db, lock) =>
+    widenScope(db, lock, { id: beadId, files, root, ids: operations.engine.ids }),
+  );
+}
+
+export async function importBeads(
+  operations: BeadChanging,
+  { project_key, content, file = '', format, keep }: Input<'importFile'> & Keep,
+): Promise<Imported> {
+  const { id: projectId } = await projectOfBeads(operations, { project_key });
+  const now = new Date(operations.engine.ids.nowMs()).toISOString();
+  const read = readImport(content, { file, format, now });
+  return changeProject(operations, { label: 'bead', keep }, async (db) => {
+    const lock = await lockProject(db, projectId);
+    return 'lines' in read ? importIssues(db, lock, read.lines) : importTasks(db, lock, read.beads);
+  });
+}
+
+function change(
+  operations: BeadChanging,
+  { projectId, keep }: { projectId: string } & Keep,
+  work: (db: Db, lock: ProjectLock) => Promise<Bead>,
+): Promise<{ bead: BeadView }> {
+  return changeProject(operations, { label: 'bead', keep }, async (db) => {
+    const bead = await work(db, await lockProject(db, projectId));
+    const [view] = await viewBeads(db, projectId, [bead]);
+    return { bead: operations.redactor.redactJson(view!) };
+  });
+}
+
+/** Only what was given. */
+function beadInput(given: Omit<Input<'create'>, 'project_key' | 'id' | 'title'>): BeadInput {
+  const { type, priority, epic, body, labels, dependencies, verify, ...rest } = given;
+  const { feature, files, verification_evidence, testing_mode, tdd_steps, decision_refs, learning_refs } =
+    rest;
+  const checks = verify?.map((each) => (typeof each === 'string' ? { command: each } : each));
+  const fields: BeadFields = {
+    ...{ feature, files, verify: checks, verification_evidence, testing_mode, tdd_steps },
+    ...{ decision_refs, learning_refs, changesChecks: rest.changesChecks },
+  };
+  const named = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return {
+    ...{ type, priority, epic, body, labels, dependencies },
+    ...(named.length === 0 ? {} : { fields: Object.fromEntries(named) }),
+  };
+}

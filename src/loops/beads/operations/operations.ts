@@ -1,0 +1,109 @@
+/** The operations on beads, ready to be called. */
+import { operation, type Told } from '../../../operations/operation.ts';
+import { cut } from '../../../operations/session/tool-text.ts';
+import type { Imported } from '../exchange/import-issues.ts';
+import { changeBead, endBead, importBeads, makeBead, widenBead } from './change.ts';
+import * as definitions from './definitions.ts';
+import { showGraph } from './graph-view.ts';
+import { exportBeads, listProjectBeads, type NextView, nextBead, showBead } from './read.ts';
+import {
+  BeadAnswer,
+  BeadsAnswer,
+  type BeadView,
+  GraphAnswer,
+  ImportAnswer,
+  NextAnswer,
+  TddStepsInput,
+  VerifyInput,
+} from './view-schema.ts';
+
+export const BEAD_INSTRUCTIONS =
+  'Beads are a project’s graph of small pieces of work: pulse_bead_list, pulse_bead_next, pulse_bead_show.';
+
+const SCHEMAS = { verify: VerifyInput, tdd_steps: TddStepsInput };
+const BEADS_SHOWN = 200;
+const BODY_LENGTH = 4_000;
+
+/** What has a path of its own comes before `/api/beads/{id}`. */
+export const beadOperations = {
+  create: operation(definitions.create, {
+    run: makeBead,
+    schemas: SCHEMAS,
+    view: BeadAnswer,
+    tell: ({ bead }) => beadText(bead),
+  }),
+  list: operation(definitions.list, {
+    run: listProjectBeads,
+    view: BeadsAnswer,
+    tell({ beads }) {
+      const shown = beads.slice(0, BEADS_SHOWN);
+      const lines = [
+        ...shown.map(beadLine),
+        ...(beads.length > shown.length ? [`… of ${beads.length}`] : []),
+      ];
+      return {
+        text: lines.join('\n') || 'There are no such beads.',
+        data: { beads: shown.map(({ body: _, ...bead }) => bead), count: beads.length },
+      };
+    },
+  }),
+  next: operation(definitions.next, { run: nextBead, view: NextAnswer, tell: nextText }),
+  graph: operation(definitions.graph, { run: showGraph, view: GraphAnswer }),
+  exportFile: operation(definitions.exportFile, { run: exportBeads, page: ({ text }) => ({ text }) }),
+  importFile: operation(definitions.importFile, { run: importBeads, view: ImportAnswer, tell: importText }),
+  show: operation(definitions.show, {
+    run: showBead,
+    view: BeadAnswer,
+    tell: ({ bead }) => beadText(bead),
+  }),
+  update: operation(definitions.update, {
+    run: changeBead,
+    schemas: SCHEMAS,
+    view: BeadAnswer,
+    tell: ({ bead }) => beadText(bead),
+  }),
+  close: operation(definitions.close, {
+    run: endBead,
+    view: BeadAnswer,
+    tell: ({ bead }) => beadText(bead),
+  }),
+  scope: operation(definitions.scope, {
+    run: widenBead,
+    view: BeadAnswer,
+    tell: ({ bead }) => beadText(bead),
+  }),
+};
+
+function beadLine({ id, priority, status, type, title, dependencies, missing }: BeadView): string {
+  const waits = dependencies.length === 0 ? '' : ` (after ${dependencies.join(', ')})`;
+  const lacks = missing.length === 0 ? '' : ` (lacks ${missing.join(', ')})`;
+  return `${id} P${priority} ${status} ${type}: ${title}${waits}${lacks}`;
+}
+
+function beadText(bead: BeadView): Told {
+  const body = cut(bead.body, BODY_LENGTH);
+  const lines = [
+    beadLine(bead),
+    ...bead.files.map((file) => `file: ${file}`),
+    ...bead.verify.map(
+      ({ command, expect }) => `verify: ${command}${expect === undefined ? '' : ` (expects ${expect})`}`,
+    ),
+    ...(body === '' ? [] : [body]),
+  ];
+  return { text: lines.join('\n'), data: { bead: { ...bead, body } } };
+}
+
+function nextText({ bead, why }: NextView): Told {
+  const skipped = why?.skipped.slice(0, BEADS_SHOWN) ?? [];
+  const reasons = skipped.map(({ id, reasons }) => `not ${id}: ${reasons.join('; ')}`);
+  const told = bead ? beadText(bead) : { text: 'No bead can be worked on now.', data: { bead: null } };
+  const more = why ? { why: { chosen: why.chosen, skipped } } : {};
+  return { text: [told.text, ...reasons].join('\n'), data: { ...told.data, ...more } };
+}
+
+function importText({ created, updated, unchanged, kept }: Imported): Told {
+  return {
+    text: `${created.length} beads made, ${updated.length} changed, ${unchanged} as they were; ${kept} other lines kept.`,
+    data: { created: created.slice(0, BEADS_SHOWN), updated: updated.slice(0, BEADS_SHOWN), unchanged, kept },
+  };
+}

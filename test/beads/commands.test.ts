@@ -1,0 +1,208 @@
+/** `pulse bead`, as a person types it. */
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { BeadView } from '../../src/loops/beads/operations/view-schema.ts';
+import { useScene } from '../e2e/scene.ts';
+
+const scene = useScene();
+
+async function json<T = Record<string, unknown>>(...args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await scene.pulse(['bead', ...args, '--json']);
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout) as T;
+}
+const bead = async (...args: string[]) => (await json<{ bead: BeadView }>(...args)).bead;
+const fails = async (...args: string[]) => {
+  const { code, stdout } = await scene.pulse(['bead', ...args, '--json']);
+  return [code, JSON.parse(stdout).error.code];
+};
+const WORK = ['--file', 'src/a.ts', '--verify', 'npm test'];
+
+describe('pulse bead', { timeout: 120_000 }, () => {
+  it('makes, lists, orders, widens, changes and closes beads', async () => {
+    await bead('create', '--title', 'Dates', '--type', 'epic', '--id', 'E');
+    const made = await bead(
+      ...[
+        'create',
+        '--title',
+        'Parse',
+        '--epic',
+        'E',
+        '--priority',
+        '0',
+        '--file',
+        join(scene.repository, 'src/a.ts'),
+      ],
+      ...['--verify', 'npm test', '--verify', 'make', '--expect', '/ok/', '--testing-mode', 'tdd-required'],
+      ...['--red', 'npm test', '--green', 'npm test', '--decision', 'D1', '--label', 'ui', '--body', 'Text'],
+    );
+    expect(Object.keys(made)).toEqual([
+      ...[
+        'id',
+        'title',
+        'type',
+        'status',
+        'priority',
+        'epic',
+        'feature',
+        'body',
+        'labels',
+        'dependencies',
+        'files',
+      ],
+      ...['verify', 'verification_evidence', 'testing_mode', 'tdd_steps', 'decision_refs', 'learning_refs'],
+      ...[
+        'changesChecks',
+        'missing',
+        'assignee',
+        'claim',
+        'created_at',
+        'updated_at',
+        'closed_at',
+        'close_reason',
+      ],
+    ]);
+    expect(made).toMatchObject({
+      id: expect.stringMatching(/^repo-[0-9a-z]{4}$/),
+      status: 'open',
+      priority: 0,
+      epic: 'E',
+      feature: 'dates',
+      files: ['src/a.ts'],
+      verify: [{ command: 'npm test', expect: '/ok/' }, { command: 'make' }],
+      verification_evidence: `history/dates/verification/${made.id}.md`,
+      tdd_steps: { red: 'npm test', green: 'npm test' },
+      missing: [],
+    });
+    const waits = await bead('create', '--title', 'Show', '--epic', 'E', '--dep', made.id, ...WORK);
+    const bare = await bead('create', '--title', 'Bare', '--epic', 'E');
+    expect(bare).toMatchObject({
+      status: 'blocked',
+      labels: ['needs-planning'],
+      missing: ['files', 'verify'],
+    });
+    const inbox = await scene.pulse(['mail', 'inbox', '--as', 'coordinator', '--topic', 'epic-E', '--json']);
+    const { messages } = JSON.parse(inbox.stdout);
+    expect(messages).toHaveLength(1);
+    expect(messages[0].body_md).toMatch(/files[\s\S]*verify/);
+
+    const { beads } = await json<{ beads: BeadView[] }>('list');
+    expect(beads.map(({ id }) => id)).toEqual(['E', made.id, waits.id, bare.id]);
+    expect(await json('next', '--epic', 'E')).toEqual({ bead: made });
+    expect(await json('next', '--why')).toEqual({
+      bead: made,
+      why: {
+        chosen: {
+          id: made.id,
+          priority: 0,
+          critical_path: 1,
+          pagerank: expect.any(Number),
+          unblocks: 1,
+          created_at: made.created_at,
+        },
+        skipped: [
+          { id: waits.id, reasons: [`it waits for ${made.id}`] },
+          { id: bare.id, reasons: ['its status is blocked', 'it lacks files, verify'] },
+        ],
+      },
+    });
+    expect((await bead('scope', waits.id, '--add', 'src/b.ts')).files).toEqual(['src/a.ts', 'src/b.ts']);
+    expect(await bead('update', bare.id, ...WORK)).toMatchObject({ status: 'open', missing: [], labels: [] });
+    expect(await bead('close', made.id, '--reason', 'Completed: parsed')).toMatchObject({
+      status: 'closed',
+      close_reason: 'Completed: parsed',
+      closed_at: expect.any(String),
+    });
+    expect(await bead('show', made.id)).toMatchObject({ status: 'closed' });
+    for (const id of [waits.id, bare.id]) await bead('close', id);
+    expect(await json('next')).toEqual({ bead: null });
+    const text = await scene.pulse(['bead', 'list']);
+    expect(text.stdout).toContain(`✓ ${made.id} P0 Parse`);
+    // Every worktree of the repository has the same beads.
+    scene.git('worktree', 'add', '-q', join(scene.directory, 'other'));
+    const there = await scene.pulse(['bead', 'show', made.id], { cwd: join(scene.directory, 'other') });
+    expect(there.code).toBe(0);
+  });
+
+  it('refuses what makes no sense with exit 2, and changes nothing', async () => {
+    await bead('create', '--title', 'A', '--id', 'a', ...WORK);
+    const refused: [string[], string][] = [
+      [['show', 'nobody'], 'not_found'],
+      [['close', 'nobody', '--reason', 'x'], 'not_found'],
+      [['next', '--epic', 'nobody'], 'not_found'],
+      [['next', '--epic', 'a'], 'not_found'],
+      [['create', '--title', 'B', '--dep', 'nobody'], 'not_found'],
+      [['create', '--title', 'B', '--epic', 'nobody'], 'not_found'],
+      [['create', '--title', 'B', '--priority', '5'], 'invalid_input'],
+      [['create', '--title', 'B', '--priority', '-1'], 'usage'],
+      [['create', '--title', 'B', '--testing-mode', 'never'], 'usage'],
+      [['create', '--title', 'B', '--file', '../x'], 'path_outside'],
+      [['create', '--title', 'B', '--file', '/etc/passwd'], 'path_outside'],
+      [['create', '--title', 'B', '--verify', 'x', '--expect', 'a', '--expect', 'b'], 'usage'],
+      [['create', '--title', 'B', '--red', 'x'], 'usage'],
+      [['create', 'Title'], 'usage'],
+      [['create'], 'usage'],
+      [['scope', 'a'], 'usage'],
+      [['scope', 'a', '--add', '../../x'], 'path_outside'],
+      [['show'], 'usage'],
+      [['import', 'nothing.jsonl'], 'invalid_input'],
+      [['update', 'a', '--dep', 'a'], 'invalid_input'],
+      [['update', 'a', '--status', 'closed'], 'invalid_input'],
+    ];
+    for (const [args, code] of refused) expect(await fails(...args), args.join(' ')).toEqual([2, code]);
+    const { beads } = await json<{ beads: BeadView[] }>('list');
+    expect(beads).toMatchObject([{ id: 'a', status: 'open', files: ['src/a.ts'] }]);
+    expect((await scene.pulse(['bead', 'list'], { cwd: '/' })).code).toBe(2);
+  });
+
+  it('is for people inside a run, but for looking', async () => {
+    await bead('create', '--title', 'A', '--id', 'a', ...WORK);
+    const env = { PULSE_RUN_ID: 'run' };
+    for (const args of [
+      ['close', 'a'],
+      ['create', '--title', 'B'],
+      ['scope', 'a', '--add', 'x'],
+      ['update', 'a'],
+      ['import', 'x'],
+    ]) {
+      const { code, stdout } = await scene.pulse(['bead', ...args, '--json'], { env });
+      expect([code, JSON.parse(stdout).error.code], args.join(' ')).toEqual([2, 'inside_run']);
+    }
+    for (const args of [['list'], ['show', 'a'], ['next'], ['export']])
+      expect((await scene.pulse(['bead', ...args], { env })).code, args.join(' ')).toBe(0);
+    expect((await bead('show', 'a')).status).toBe('open');
+  });
+
+  it('imports and exports issue files', async () => {
+    mkdirSync(join(scene.repository, '.beads'));
+    const file = join(scene.repository, '.beads/issues.jsonl');
+    const text =
+      '{"id":"a","title":"A \\u0026 B","status":"open","priority":1,"issue_type":"task","n":1.0}\r\n' +
+      '{"id":"b","title":"B","dependencies":[{"depends_on_id":"a","type":"blocks"}]}\n{"other":true}';
+    writeFileSync(file, text);
+    expect(await json('import', '.beads/issues.jsonl')).toEqual({
+      created: ['a', 'b'],
+      updated: [],
+      unchanged: 0,
+      kept: 1,
+    });
+    expect((await scene.pulse(['bead', 'export'])).stdout).toBe(text);
+    await bead('close', 'a', '--reason', 'Completed: it');
+    expect(await json('export', '.beads/issues.jsonl')).toEqual({ path: file });
+    const [line] = readFileSync(file, 'utf8').split('\r\n');
+    expect(line).toMatch(
+      /^\{"id":"a","title":"A \\u0026 B","status":"closed","priority":1,"issue_type":"task","n":1\.0,/,
+    );
+    expect(await json('import', file)).toMatchObject({ created: [], updated: [], unchanged: 2 });
+    writeFileSync(file, `${text}\n{"id":"c","title":"C"\n`);
+    const broken = await scene.pulse(['bead', 'import', file]);
+    expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('line 4')]);
+    writeFileSync(file, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]));
+    expect(await fails('import', file)).toEqual([2, 'invalid_input']);
+    symlinkSync('/etc/passwd', join(scene.repository, 'link.jsonl'));
+    expect((await fails('import', 'link.jsonl'))[0]).toBe(2);
+    writeFileSync(join(scene.repository, 'plan.md'), '# Plan\n- [ ] One\n- [x] Two\n');
+    expect((await json<{ created: string[] }>('import', 'plan.md')).created).toHaveLength(3);
+  });
+});

@@ -1,0 +1,136 @@
+/** Beads over HTTP, by TypeScript, and as an assistant's tools. */
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { describe, expect, it } from 'vitest';
+import { makeApiScene, TRUSTED } from '../api/scene.ts';
+import { serveHttp, TOKEN } from '../mcp/http-server.ts';
+import { call, failedCall } from '../mcp/tool-calls.ts';
+
+const WORK = { files: ['src/a.ts'], verify: ['npm test', { command: 'make', expect: 'exit 3' }] };
+
+describe('beads over HTTP', { timeout: 60_000 }, () => {
+  it('are made, listed, ordered, changed and closed', async () => {
+    const { ask, app, root } = await makeApiScene();
+    const body = { project_key: root, title: 'A', id: 'a', priority: 0, ...WORK };
+    const made = await ask('POST', '/api/beads', { body });
+    expect([made.status, made.json.bead]).toMatchObject([
+      201,
+      { id: 'a', verify: [{ command: 'npm test' }, { command: 'make', expect: 'exit 3' }] },
+    ]);
+    // The project need not be named where only one has beads.
+    await ask('POST', '/api/beads', { body: { title: 'B', id: 'b', dependencies: ['a'], ...WORK } });
+    expect((await ask('GET', '/api/beads')).json.beads.map(({ id }: { id: string }) => id)).toEqual([
+      'a',
+      'b',
+    ]);
+    const named = `project_key=${encodeURIComponent(root)}`;
+    expect((await ask('GET', `/api/beads?${named}&status=closed`)).json).toEqual({ beads: [] });
+    expect((await ask('GET', '/api/beads/next')).json).toEqual({ bead: made.json.bead });
+    expect((await ask('GET', '/api/beads/next?why=true')).json).toMatchObject({
+      bead: { id: 'a' },
+      why: { chosen: { id: 'a', critical_path: 1 }, skipped: [{ id: 'b', reasons: ['it waits for a'] }] },
+    });
+    expect((await ask('GET', '/api/beads/next?why=perhaps')).status).toBe(422);
+    const graph = (await ask('GET', '/api/beads/graph')).json;
+    expect(graph.nodes).toMatchObject([
+      { id: 'a', is_ready: true, critical_path: 1, unblocks: 1 },
+      { id: 'b', is_ready: false, critical_path: 0 },
+    ]);
+    expect(graph.edges).toEqual([{ from: 'b', to: 'a', type: 'blocks' }]);
+    const changed = await ask('PATCH', '/api/beads/b', { body: { title: 'B2', priority: 4 } });
+    expect([changed.status, changed.json.bead]).toMatchObject([
+      200,
+      { title: 'B2', priority: 4, files: ['src/a.ts'] },
+    ]);
+    const scope = await ask('POST', '/api/beads/b/scope', { body: { add: ['docs/**'] } });
+    expect(scope.json.bead.files).toEqual(['src/a.ts', 'docs/**']);
+    const closed = await ask('POST', '/api/beads/a/close', { body: { reason: 'Completed: a' } });
+    expect([closed.status, closed.json.bead.close_reason]).toEqual([200, 'Completed: a']);
+    expect((await ask('GET', '/api/beads/a')).json.bead.status).toBe('closed');
+    const exported = await (await app.request('/api/beads/export')).text();
+    expect(exported.trimEnd().split('\n')).toHaveLength(2);
+    const imported = await ask('POST', '/api/beads/import', {
+      body: { content: exported, file: 'issues.jsonl' },
+    });
+    expect(imported.json).toEqual({ created: [], updated: [], unchanged: 2, kept: 0 });
+  });
+
+  it('need the token, and are refused where they make no sense', async () => {
+    const { ask, root } = await makeApiScene();
+    expect((await ask('GET', '/api/beads')).status).toBe(422);
+    const bead = { project_key: root, title: 'A', id: 'a', ...WORK };
+    expect((await ask('POST', '/api/beads', { body: bead, isStranger: true })).status).toBe(401);
+    expect((await ask('POST', '/api/beads', { body: bead })).status).toBe(201);
+    const refused: [string, string, object, number][] = [
+      ['POST', '/api/beads', { ...bead, id: 'b', priority: 5 }, 422],
+      ['POST', '/api/beads', { ...bead, id: 'b', testing_mode: 'x' }, 422],
+      ['POST', '/api/beads', { ...bead, id: 'b', verify: [{ run: 'x' }] }, 422],
+      ['POST', '/api/beads', { ...bead, id: 'b', unknown: 1 }, 422],
+      ['POST', '/api/beads', { ...bead, id: 'b', dependencies: ['nobody'] }, 404],
+      ['POST', '/api/beads', { ...bead, id: 'b', files: ['../x'] }, 422],
+      ['POST', '/api/beads', { ...bead, id: 'b', project_key: '/nowhere' }, 422],
+      ['POST', '/api/beads', { ...bead }, 422],
+      ['PATCH', '/api/beads/a', { dependencies: ['a'] }, 422],
+      ['PATCH', '/api/beads/a', { status: 'closed' }, 422],
+      ['PATCH', '/api/beads/nobody', { title: 'x' }, 404],
+      ['POST', '/api/beads/nobody/close', {}, 404],
+      ['POST', '/api/beads/a/scope', {}, 422],
+      ['POST', '/api/beads/import', { content: '{', file: 'x.jsonl' }, 422],
+    ];
+    for (const [method, path, body, status] of refused)
+      expect((await ask(method, path, { body })).status, `${path} ${JSON.stringify(body)}`).toBe(status);
+    expect((await ask('GET', '/api/beads')).json.beads).toHaveLength(1);
+  });
+
+  it('are made once for each key', async () => {
+    const { ask, root } = await makeApiScene();
+    const headers = { ...TRUSTED, 'idempotency-key': 'once' };
+    const body = { project_key: root, title: 'A', ...WORK };
+    const [one, two] = [
+      await ask('POST', '/api/beads', { body, headers }),
+      await ask('POST', '/api/beads', { body, headers }),
+    ];
+    expect(two.json).toEqual(one.json);
+    expect((await ask('GET', '/api/beads')).json.beads).toHaveLength(1);
+    expect((await ask('POST', '/api/beads', { body: { ...body, title: 'B' }, headers })).status).toBe(409);
+  });
+
+  it('are methods', async () => {
+    const { pulse, root } = await makeApiScene();
+    const { bead } = await pulse.bead.create({ project_key: root, title: 'A', ...WORK });
+    expect(await pulse.bead.next({ project_key: root })).toEqual({ bead });
+    expect((await pulse.bead.close(bead.id, { reason: 'Over' })).bead).toMatchObject({
+      close_reason: 'Over',
+    });
+    expect((await pulse.bead.show(bead.id)).bead.status).toBe('closed');
+  });
+});
+
+describe('an assistant', { timeout: 60_000 }, () => {
+  it('keeps beads with the token, and only looks without it', async () => {
+    await using scene = await serveHttp();
+    const connect = async (headers: Record<string, string>) => {
+      const client = new Client({ name: 'assistant', version: '1' });
+      await client.connect(
+        new StreamableHTTPClientTransport(new URL(scene.url), { requestInit: { headers } }),
+      );
+      return client;
+    };
+    const [trusted, stranger] = [await connect({ authorization: `Bearer ${TOKEN}` }), await connect({})];
+    const project_key = scene.scratch.repository;
+    await call(trusted, 'pulse_bead_create', { project_key, title: 'A', id: 'a', ...WORK });
+    expect(await call(trusted, 'pulse_bead_next', { why: true })).toMatchObject({
+      bead: { id: 'a' },
+      why: { skipped: [] },
+    });
+    expect((await failedCall(stranger, 'pulse_bead_close', { id: 'a' })).code).toBe('unauthorized');
+    expect(await call(stranger, 'pulse_bead_list')).toMatchObject({ beads: [{ id: 'a', status: 'open' }] });
+    const imported = { content: '# P\n- [ ] One\n', file: 'p.md', project_key };
+    expect((await call<{ created: string[] }>(trusted, 'pulse_bead_import', imported)).created).toHaveLength(
+      2,
+    );
+    expect(await call(trusted, 'pulse_bead_close', { id: 'a', reason: 'Over' })).toMatchObject({
+      bead: { status: 'closed' },
+    });
+    for (const client of [trusted, stranger]) await client.close();
+  });
+});
