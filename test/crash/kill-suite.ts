@@ -33,8 +33,8 @@ const VERIFY = 'sh check.sh';
 const CHECK = `test "$(wc -l < log.txt)" -ge ${ITERATIONS}\n`;
 
 /**
- * Passed in a goal that goes well; the others come with trouble of their own, below, in other loops (kill-loops.ts) or at
- * review (kill-review.ts). A nudge and a person's commits on the branch have simulations of their own.
+ * Passed in a goal that goes well; the others come with trouble of their own, below, in other loops (kill-loops.ts), at
+ * review (kill-review.ts), or where an agent is asked or a person commits (kill-interventions.ts).
  */
 const ELSEWHERE = /^(nudge|put_on_top|adopt_branch|retry|requeue|interrupt|end|spawn):/;
 const ORDINARY = crashPoints([]).filter((point) => !ELSEWHERE.test(point));
