@@ -115,6 +115,6 @@ export async function resetWorktree(git: Git, { worktree, sha, keep = [] }: Rese
 }
 
 /** The pattern that ignores exactly this path. */
-function ignorePattern(path: string): string {
-  return `/${path.replace(/^\/+|\/+$/g, '').replace(/[\\*?[\]! ]/g, '\\$&')}`;
+export function ignorePattern(path: string): string {
+  return `/${path.replace(/^\/+|\/+$/g, '').replace(/[\\*?[\]! #]/g, '\\$&')}`;
 }

@@ -1,6 +1,7 @@
 /** Changed checks wait for a person: what was changed, and what the person says to it. */
 import { leastTrust } from '../domain/check-words.ts';
 import { PulseError } from '../domain/errors.ts';
+import type { IdSource } from '../domain/ids.ts';
 import { nextCommand } from '../domain/next-command.ts';
 import { rulesFor } from '../loops/rules.ts';
 import { appendEvents } from '../store/events.ts';
@@ -85,7 +86,7 @@ export function rejectChecks(
 type Decision = DecisionInput & { verdict: 'accepted' | 'rejected'; text?: string };
 
 async function decideChecks(operations: Operations, id: string, decision: Decision): Promise<Resumed> {
-  const { store } = operations.engine;
+  const { store, ids } = operations.engine;
   const session = ownSession(await store.read((db) => getSession(db, id)), commandOf(decision));
   requireAsked(session, decision);
   const { actor, text, within } = decision;
@@ -95,7 +96,7 @@ async function decideChecks(operations: Operations, id: string, decision: Decisi
     isDecided: true,
     ...(text === undefined ? {} : { answer: text }),
     async within(db, sessionId) {
-      await writeDecision(db, session, decision);
+      await writeDecision(db, session, { ...decision, ids });
       // A person's rejection counts as one of the referee's.
       await updateControl(db, sessionId, { window_from: control.window_from });
       await within?.(db, sessionId);
@@ -103,7 +104,11 @@ async function decideChecks(operations: Operations, id: string, decision: Decisi
   });
 }
 
-async function writeDecision(db: Db, session: Session, { verdict, actor, text }: Decision): Promise<void> {
+async function writeDecision(
+  db: Db,
+  session: Session,
+  { verdict, actor, text, ids }: Decision & { ids: IdSource },
+): Promise<void> {
   const [last] = await recentIterations(db, session.id, 1);
   if (!last) return;
   const { iteration_number: iteration, attempt } = last;
@@ -113,7 +118,7 @@ async function writeDecision(db: Db, session: Session, { verdict, actor, text }:
   });
   if (verdict === 'accepted')
     await updateSession(db, session.id, { trust: leastTrust(session.trust, 'verified_checks_changed') });
-  await rulesFor(session.kind).decideChecks?.(db, session, verdict);
+  await rulesFor(session.kind).decideChecks?.(db, session, { verdict, ids });
   const type = verdict === 'accepted' ? 'checks.accepted' : 'checks.rejected';
   await appendEvents(db, session.id, [{ type, iteration, data: { actor, ...(text ? { text } : {}) } }]);
 }

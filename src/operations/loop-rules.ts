@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import type { IdSource } from '../domain/ids.ts';
 import type { Session, SessionChoices, SessionSettings } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import type { Operations } from './context.ts';
@@ -16,7 +17,11 @@ export interface LoopRules {
   /** Throws where a choice does not apply to the session. */
   refuseChoices?(operations: Operations, session: Session, asked: SessionChoices): Promise<void>;
   /** A person has decided about changed checks; in the transaction of that decision. */
-  decideChecks?(db: Db, session: Session, verdict: 'accepted' | 'rejected'): Promise<void>;
+  decideChecks?(
+    db: Db,
+    session: Session,
+    decision: { verdict: 'accepted' | 'rejected'; ids: IdSource },
+  ): Promise<void>;
   /** What a resume changes of its own rows; `null`: nothing. */
   changeOnResume?(operations: Operations, resume: LoopResume): Promise<LoopChange | null>;
 }

@@ -1,15 +1,13 @@
 /** Runs the checks in a room that stands on a tree, and reads what they tell of tests. Nothing is run twice. */
 import { createHash } from 'node:crypto';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { VerificationRecord } from '../domain/attempt.ts';
-import { readTextOrNull } from '../files/regular-file.ts';
 import type { CommandOutput } from './output/parse.ts';
 import { readTests } from './output/read-tests.ts';
 import { rerunCommand } from './output/rerun.ts';
 import type { TestsSeen } from './output/tests.ts';
 import type { Pin, Pins } from './pins/pins.ts';
 import type { Room } from './room/room.ts';
+import { clearReport, readBelow } from './room/room-files.ts';
 
 export interface CheckRun {
   record: VerificationRecord;
@@ -46,6 +44,7 @@ export interface RunRequest {
   /** Puts the room in order again: what the first run left must not help the second. */
   restore(): Promise<void>;
   execute(command: string): Promise<{ record: VerificationRecord; output: string }>;
+  redact(text: string): string;
   /** Whether an output is a pass. Absent: exit 0 is. */
   passes?(output: CommandOutput): boolean;
   signal?: AbortSignal;
@@ -109,7 +108,7 @@ async function isTampered(
   { path, pin }: { path: string; pin: Pin | null | undefined },
 ): Promise<boolean> {
   if (!pin?.part) return Boolean(pin);
-  const now = await readTextOrNull(join(room.folders.tree, path));
+  const now = await readBelow(room.folders.tree, path);
   return pin.part.extract(now) !== pin.part.extract(await room.readTracked(path));
 }
 
@@ -123,9 +122,9 @@ function isRepeat(second: CheckRun, { first, isWhole }: { first: CheckRun; isWho
 async function runAndRead(request: RunRequest, executed: string, command: string): Promise<CheckRun> {
   const { room, reports, pins } = request;
   const report = reports[command];
-  if (report !== undefined) await rm(join(room.folders.tree, report), { force: true });
+  if (report !== undefined) await clearReport(room.folders.tree, report);
   const { record, output } = await request.execute(executed);
-  const text = report === undefined ? null : await readTextOrNull(join(room.folders.tree, report));
+  const text = report === undefined ? null : await readBelow(room.folders.tree, report);
   const seen: CommandOutput = {
     command,
     source: 'Test',
@@ -136,7 +135,10 @@ async function runAndRead(request: RunRequest, executed: string, command: string
   const tests = readTests({
     ...seen,
     command: executed,
-    report: text === null ? null : { kind: report!.endsWith('.sarif') ? 'sarif' : 'junit', text },
+    report:
+      text === null
+        ? null
+        : { kind: report!.endsWith('.sarif') ? 'sarif' : 'junit', text: request.redact(text) },
   });
   const { counts, names, ranNoTest, swallowedFailures } = tests;
   const changed = pins === null ? [] : await room.listChanged();

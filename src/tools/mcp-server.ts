@@ -1,5 +1,4 @@
 /** MCP for a fixed set of tools. Loading this loads the SDK, so code that may not need it imports it late. */
-import { readFileSync } from 'node:fs';
 import {
   type CallToolResult,
   createMcpHandler,
@@ -9,6 +8,7 @@ import {
   type ToolAnnotations,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod';
+import { packageVersion } from './package-version.ts';
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 
@@ -92,13 +92,4 @@ function inputSchemaOf(input: z.ZodType): { type: 'object' } {
   const made = z.toJSONSchema(input, { io: 'input', target: 'draft-7' }) as { type: 'object' };
   inputSchemas.set(input, made);
   return made;
-}
-
-let version: string | null = null;
-
-function packageVersion(): string {
-  version ??= (
-    JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
-  ).version;
-  return version;
 }

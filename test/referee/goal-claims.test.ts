@@ -1,8 +1,10 @@
 /** Claims of the goal loop before the referee: real commands, real git, agents that are shell scripts. */
-import { existsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { COMPLETE, makeScene, type Scene } from '../engine/scene.ts';
+import { COMPLETE, makeScene, type Scene, until } from '../engine/scene.ts';
+import { writeTrustedConfig } from '../fakes/trusted-config.ts';
 
 /** A project with one test that fails, and one that passes. */
 const FILES = {
@@ -104,8 +106,12 @@ X`,
 
 describe('a claim that', () => {
   it.each(Object.entries(CHEATS))('%s is not accepted', async (_, cheat) => {
-    const { session } = await claim(`${cheat}\n${COMPLETE}`);
+    const { session, judged } = await claim(`${cheat}\n${COMPLETE}`);
     expect(session.status, session.blocked_reason ?? '').toBe('blocked');
+    expect(judged?.judgement.verdict).toBe('rejected');
+    // It would have been a pass where the agent has worked: at once, or when it is asked again.
+    const npmTest = () => spawnSync('npm', ['test'], { cwd: session.worktree_path });
+    expect([npmTest(), npmTest()].map(({ status }) => status)).toContain(0);
   });
 });
 
@@ -213,6 +219,67 @@ describe('an accepted claim', () => {
       decision: { by: 'person', name: 'Ada' },
       replay: { passed: false },
     });
+  });
+});
+
+describe('while the checks of the base run,', () => {
+  it('a person who pauses or aborts is obeyed at once, and a Pulse that is shut down leaves all as it is', async () => {
+    const scene = await project();
+    const began = (name: string) => join(scene.folder, name);
+    const slow = (name: string) => [`touch ${began(name)}; sleep 60`];
+    const session = await scene.start(HONEST, { verify: slow('first') });
+    const shutdown = new AbortController();
+    const shut = scene.pulse.run(session.id, shutdown.signal);
+    await until(() => existsSync(began('first')));
+    shutdown.abort();
+    await shut;
+    expect((await scene.pulse.show(session.id)).session).toMatchObject({ status: 'running' });
+    rmSync(began('first'));
+    const paused = scene.run(session);
+    await until(() => existsSync(began('first')));
+    await scene.pulse.pause(session.id, { now: true });
+    expect(await paused).toMatchObject({ status: 'paused', stop_reason: 'paused_by_user' });
+    await scene.pulse.resume(session.id, { verify: slow('second') });
+    const aborted = scene.run(session);
+    await until(() => existsSync(began('second')));
+    await scene.pulse.abort(session.id);
+    expect(await aborted).toMatchObject({ status: 'aborted' });
+  });
+});
+
+describe('a secret that a test prints', () => {
+  it('is stored nowhere, not even as the name of the test', async () => {
+    const secret = 'ghp_0123456789abcdefghijklmnopqrstuvwxyzAB';
+    const test = FILES['test/add.test.js'].replace('adds two numbers', `adds ${secret}`);
+    const files = { ...FILES, 'test/add.test.js': test };
+    const { scene, session } = await claim(`true; ${COMPLETE}`, {}, files);
+    const rows = await scene.store.read((db) =>
+      db.selectFrom('check_runs').selectAll().where('session_id', '=', session.id).execute(),
+    );
+    expect(rows.length).toBeGreaterThan(0);
+    const stored = JSON.stringify([
+      rows,
+      await scene.pulse.showChecks(session.id),
+      await scene.events(session),
+    ]);
+    expect(stored).not.toContain(secret);
+  });
+});
+
+describe('a report', () => {
+  it('that lies behind a link out of the room is neither deleted nor read', async () => {
+    const scene = await project();
+    const outside = join(scene.folder, 'outside');
+    mkdirSync(outside);
+    writeFileSync(join(outside, 'junit.xml'), '<testsuites/>');
+    const report = { command: 'npm test', report: 'reports/junit.xml' };
+    await writeTrustedConfig(scene.root, {
+      text: JSON.stringify({ verify: [report] }),
+      environment: scene.environment,
+    });
+    const session = await scene.startAndRun(`ln -s ${outside} reports; ${HONEST}`, { maxIterations: 1 });
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    expect(existsSync(join(outside, 'junit.xml'))).toBe(true);
   });
 });
 

@@ -1,6 +1,7 @@
 /** One attempt, executed whole by one daemon: worktree, agent, commit, verification, report. */
 import type { AttemptResult, AttemptSpec, RunReport, VerificationRecord } from '../../domain/attempt.ts';
 import { isPulseError } from '../../domain/errors.ts';
+import { DEFAULT_REFEREE } from '../../domain/judgement.ts';
 import { signalOfRun } from '../../domain/signals.ts';
 import { appendEvents } from '../../store/events.ts';
 import { holdsTask, saveResult } from '../../store/inbox.ts';
@@ -67,8 +68,9 @@ async function executeOrdinary(course: AttemptCourse, control: AbortController):
     const setUpFailure = await course.setUp();
     const base = setUpFailure ? NO_BASE : await readBaseFirst(course);
     const failure = setUpFailure ?? base.failure;
-    const run = failure ? null : await course.runAgent();
-    // The checks of the base may have taken longer than the agent.
+    // The checks of the base may take longer than the agent: none of them runs on when the attempt is over.
+    const isOver = failure !== null || signal.aborted;
+    const run = isOver ? null : await course.runAgent().finally(() => base.rest?.catch(() => undefined));
     const setupFailure = failure ?? (await base.rest);
     if (signal.aborted) {
       await recordNotices(engine, attempt, await engine.workspace.saveLeftovers(attempt));
@@ -235,19 +237,17 @@ async function readBaseFirst({ engine, attempt, signal }: AttemptCourse): Promis
   const reading = act(trace, 'read_base', { perform: () => referee.readBase(attempt, { source, signal }) });
   const isWaiting = new AbortController();
   const waited = clock
-    .sleep(spec.referee?.baseWaitMs ?? BASE_WAIT_MS, isWaiting.signal)
+    .sleep(spec.referee?.baseWaitMs ?? DEFAULT_REFEREE.baseWaitMs!, isWaiting.signal)
     .then(() => 'waited' as const);
   const first = await Promise.race([reading, waited]);
   if (first !== 'waited') {
     isWaiting.abort();
     return { failure: first, rest: null };
   }
-  // It is awaited after the agent's run, which may fail before.
+  // Awaited after the agent's run; until then nobody listens.
   reading.catch(() => undefined);
   return { failure: null, rest: reading };
 }
-
-const BASE_WAIT_MS = 60_000;
 
 function isJudged({ verify, verifyOn }: AttemptSpec): boolean {
   return verify.length > 0 && verifyOn !== 'never';

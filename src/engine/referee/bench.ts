@@ -39,6 +39,8 @@ export interface Bench {
   runs: CheckRuns;
   signal: AbortSignal;
   run(commands: readonly string[], options: RunOptions): Promise<VerificationRecord[]>;
+  /** What is read from outputs and reports is stored and shown. */
+  redact(text: string): string;
 }
 
 interface RunOptions {
@@ -81,6 +83,7 @@ export async function openBench(
     passes: claim.passes,
     runs: sessionRuns(store, attempt),
     signal,
+    redact: (text) => means.redactor.redact(text),
     async run(commands, { until, phase, commit: judged, onOutput }) {
       const options = await checkOptions(means, spec);
       return runChecks({
@@ -137,6 +140,7 @@ export async function runChecksIn(bench: Bench, plan: CheckPlan): Promise<CheckR
     runs,
     signal,
     passes,
+    redact: bench.redact,
     async restore() {
       await room.enter(at, { runSetup: (setup) => runSetup(bench, setup) });
     },
@@ -147,7 +151,7 @@ export async function runChecksIn(bench: Bench, plan: CheckPlan): Promise<CheckR
         phase,
         commit: at.commit,
         onOutput: (text) => {
-          output = text;
+          output = bench.redact(text);
         },
       });
       // Told to stop before it could begin.

@@ -1,6 +1,5 @@
 /** The proof of an accepted unit: what its rows and its trees say, signed and kept beside the history. */
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { DEFAULT_REFEREE } from '../../domain/judgement.ts';
 import { treeOf } from '../../git/git-dir.ts';
 import { readTreeFiles } from '../../referee/claim-trees.ts';
@@ -9,6 +8,7 @@ import { findPins } from '../../referee/pins/pins.ts';
 import { openProofKey } from '../../referee/proof/key.ts';
 import type { ProofCommand, ProofInput } from '../../referee/proof/statement.ts';
 import { writeProof } from '../../referee/proof/store.ts';
+import { packageVersion } from '../../tools/package-version.ts';
 import type { AcceptedUnit } from '../ports.ts';
 import type { RefereeMeans } from './bench.ts';
 
@@ -54,7 +54,7 @@ async function proofInput(
     checksChanged: judgement.declared,
     decision: decisionOf(judgement, iteration),
     agent: { name: session.agent, model: settings.model ?? null },
-    pulse: { version: await ownVersion() },
+    pulse: { version: packageVersion() },
   };
 }
 
@@ -102,12 +102,4 @@ function decisionOf(
   const at = new Date(decidedAt ?? endedAt ?? 0).toISOString();
   if (decidedBy !== null) return { by: 'person', name: decidedBy, at };
   return { by: allowedBy ?? 'pulse', name: null, at };
-}
-
-let version: string | null = null;
-
-async function ownVersion(): Promise<string> {
-  const file = new URL('../../../package.json', import.meta.url);
-  version ??= (JSON.parse(await readFile(file, 'utf8')) as { version: string }).version;
-  return version;
 }

@@ -76,7 +76,7 @@ async function readBase(bench: Bench, source: string | null): Promise<BaseReadin
   const isRun = refereeSettings(attempt.spec).baseWaitMs !== null;
   const plan: CheckPlan = { at: base, roomKey: key, pins: null, isRepeated: false, phase: 'base' };
   const runs = isRun ? await runChecksIn(bench, plan) : [];
-  bench.signal.throwIfAborted();
+  if (bench.signal.aborted) return { failure: null, tree, runs: [] };
   if (isNew || isRun) await room.keep(base, key);
   return { failure: runs.find(isNotFound)?.record ?? null, tree, runs };
 }

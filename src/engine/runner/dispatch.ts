@@ -110,14 +110,10 @@ export function headSha({ session, control }: SessionState): string {
   return control.head_sha ?? session.base_sha;
 }
 
-/**
- * What lies in the worktree beside the last commit is kept and cleared before the next iteration: a failed one made
- * no commit, and after a COMPLETE that did not end the session the checks may have left something.
- */
+/** What lies in the worktree beside the last commit is kept and cleared before the next iteration: a failed one made none. */
 function leftoversRef({ session, recent }: SessionState, recoversLast: boolean): string | null {
   const last = recent[0];
-  const isVerifiedOnly = last?.signal === 'COMPLETE' && last.outcome === 'continued';
-  if (!last || (last.status !== 'failed' && !isVerifiedOnly && !recoversLast)) return null;
+  if (!last || (last.status !== 'failed' && !recoversLast)) return null;
   return recoveryRef(session.id, last.iteration_number, last.attempt);
 }
 

@@ -1,7 +1,6 @@
 /** Puts a worktree back on a commit, from any state. */
 import type { Git } from '../../git/exec.ts';
 import { resetWorktree } from '../../git/recovery.ts';
-import { dirtyPaths } from '../../git/repository.ts';
 import { worktreeFault } from '../../git/worktree.ts';
 import type { HeldAttempt } from '../ports.ts';
 import type { Sandboxes } from '../run/run-sandbox.ts';
@@ -19,14 +18,14 @@ export async function mendWorktree({ git, sandboxes }: Means, { spec }: HeldAtte
     await ensureCheckout({ git, sandboxes, spec, sha, isOurs: true });
 }
 
-/** Ignored files stay. `isIfDirty`: one that has nothing beside its commit is left alone. */
+/** Ignored files stay. */
 export async function restoreWorktree(
   means: Means,
   attempt: HeldAttempt,
-  { sha, isIfDirty = false }: { sha: string; isIfDirty?: boolean },
+  { sha }: { sha: string },
 ): Promise<void> {
   await mendWorktree(means, attempt);
   const { worktreePath: worktree } = attempt.spec;
   const own = await means.sandboxes.gitIn(attempt);
-  if (!isIfDirty || (await dirtyPaths(own, worktree)).count > 0) await resetWorktree(own, { worktree, sha });
+  await resetWorktree(own, { worktree, sha });
 }

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import type { Git, GitPlace } from '../../git/exec.ts';
 import { readCommonDir, readGitDir, realPathOf } from '../../git/git-dir.ts';
 import { splitNul } from '../../git/path-bytes.ts';
+import { ignorePattern } from '../../git/recovery.ts';
 import { type Setting, writeSettings } from './room-settings.ts';
 
 export interface RoomFolders {
@@ -149,9 +150,4 @@ export async function giveOwnGit(
     const from = join(folders.git, name);
     if (existsSync(from)) await copyFile(from, join(own, name));
   }
-}
-
-/** The pattern that ignores exactly this path. */
-function ignorePattern(path: string): string {
-  return `/${path.replace(/[\\*?[\]! #]/g, '\\$&')}`;
 }

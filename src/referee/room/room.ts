@@ -8,6 +8,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { dirname, join } from 'node:path';
 import type { VerificationRecord } from '../../domain/attempt.ts';
 import { copyEntry } from '../../files/copy.ts';
+import { identityEnvironment } from '../../git/commit.ts';
 import type { Git, GitPlace } from '../../git/exec.ts';
 import { readCommonDir, readGitDir, realPathOf } from '../../git/git-dir.ts';
 import { pathText, splitNul } from '../../git/path-bytes.ts';
@@ -232,12 +233,9 @@ async function objectsOf(root: string): Promise<string> {
 /** What nobody has committed gets a commit that only the room knows: tools ask for HEAD. */
 async function commitOf(git: Git, { git: gitDir }: RoomFolders, { tree, commit }: RoomTree): Promise<string> {
   if (commit !== null) return commit;
-  const person = { NAME: 'Pulse', EMAIL: 'pulse@localhost', DATE: '@0 +0000' };
-  const env = Object.fromEntries(
-    ['AUTHOR', 'COMMITTER'].flatMap((role) =>
-      Object.entries(person).map(([what, value]) => [`GIT_${role}_${what}`, value]),
-    ),
-  );
+  // Always the same commit for the same tree.
+  const dates = { GIT_AUTHOR_DATE: '@0 +0000', GIT_COMMITTER_DATE: '@0 +0000' };
+  const env = { ...identityEnvironment(null), ...dates };
   return git.text(['--git-dir', gitDir, 'commit-tree', tree, '-m', 'under judgement'], { cwd: gitDir, env });
 }
 

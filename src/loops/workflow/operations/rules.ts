@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { uuidv7 } from '../../../domain/ids.ts';
+import { type IdSource, uuidv7 } from '../../../domain/ids.ts';
 import type { Operations } from '../../../operations/context.ts';
 import type { LoopChange, LoopResume, LoopRules } from '../../../operations/loop-rules.ts';
 import type { Session } from '../../../store/sessions.ts';
@@ -16,14 +15,18 @@ export const workflowRules: LoopRules = {
 };
 
 /** The pulse has landed. Rejected, it is begun again, in a row of its own: the next commit mends it. */
-async function decideChecks(db: Db, session: Session, verdict: 'accepted' | 'rejected'): Promise<void> {
+async function decideChecks(
+  db: Db,
+  session: Session,
+  { verdict, ids }: { verdict: 'accepted' | 'rejected'; ids: IdSource },
+): Promise<void> {
   if (verdict === 'accepted') return;
   const workflow = (await findWorkflow(db, session.id))!;
   const pulses = await listPulses(db, workflow.id);
   const last = pulses.findLast(({ status }) => status === 'succeeded');
   if (!last) return;
   await insertPulse(db, {
-    id: `pul_${uuidv7({ nowMs: Date.now, randomBytes })}`,
+    id: `pul_${uuidv7(ids)}`,
     workflowId: workflow.id,
     plannedPulseId: last.planned_pulse_id,
     position: Math.max(...pulses.map(({ position }) => position)) + 1,
