@@ -7,7 +7,7 @@ import { parse as parseYaml } from 'yaml';
 import * as z from 'zod';
 import { pricesSchema } from './domain/attempt.ts';
 import { MOST_BUDGET_TOKENS, MOST_ITERATIONS } from './domain/bounds.ts';
-import { CHECK_POLICIES, KNOWN_FAILURES } from './domain/check-words.ts';
+import { CHECK_POLICIES, KNOWN_FAILURES, REVEALS } from './domain/check-words.ts';
 import { commanderTargetSchema } from './domain/commander.ts';
 import { parseDuration } from './domain/durations.ts';
 import { PulseError } from './domain/errors.ts';
@@ -47,6 +47,21 @@ function reportPath() {
     .refine((path) => !isAbsolute(path) && !path.split('/').includes('..'), 'must lie in the repository');
 }
 
+/** Below the repository, as a folder of the checkout. */
+const folderBelow = z
+  .string()
+  .refine((path) => !isAbsolute(path) && !path.split('/').includes('..'), 'must lie in the repository');
+
+/** Checks whose files no agent sees. */
+const heldOut = z.array(
+  z.strictObject({
+    from: z.string().min(1).optional(),
+    to: folderBelow.optional(),
+    command: z.string().min(1),
+    reveal: z.enum(REVEALS).optional(),
+  }),
+);
+
 /** The file's shape. Unknown keys are refused: a typo must not be silently ignored. */
 const settingsSchema = z.strictObject({
   agent: z.string().min(1).optional(),
@@ -67,6 +82,15 @@ const settingsSchema = z.strictObject({
   known: z.enum(KNOWN_FAILURES).optional(),
   /** How long the agent waits for the checks of the base; `off`: they do not run. */
   baseWait: z.union([z.literal(['off', false]).transform(() => null), duration]).optional(),
+  heldOut: heldOut.optional(),
+  /** Who gives a second opinion on a claim that the checks have passed. */
+  review: z
+    .strictObject({
+      agent: z.string().min(1),
+      model: z.string().min(1).optional(),
+      command: z.string().min(1).optional(),
+    })
+    .optional(),
   setup: commands.optional(),
   maxIterations: z.int().positive().max(MOST_ITERATIONS).optional(),
   budgetUsd: budget.optional(),

@@ -202,6 +202,8 @@ async function openParts(options: PulseOptions) {
     redactor,
     sandboxes,
     store: patience.store,
+    clock: systemClock,
+    openAgents: () => agents,
     rooms: home.rooms,
     keyFolder: home.key,
   });

@@ -135,6 +135,8 @@ export const verificationRecordSchema = z.object({
   isFlaky: z.boolean().optional(),
   /** It ran before, on the same tree and in the same room. */
   isReused: z.boolean().optional(),
+  /** Its files are seen by no agent. */
+  isHeldOut: z.boolean().optional(),
 });
 export type VerificationRecord = z.infer<typeof verificationRecordSchema>;
 

@@ -8,6 +8,9 @@ export type CheckPolicy = (typeof CHECK_POLICIES)[number];
 export const KNOWN_FAILURES = ['must-pass', 'may-fail'] as const;
 export type KnownFailures = (typeof KNOWN_FAILURES)[number];
 
+/** What a failing held-out check tells the agent. */
+export const REVEALS = ['names', 'nothing', 'output'] as const;
+
 /** How far a result can be relied on, in one word on every surface. */
 export const TRUST_WORDS = ['verified', 'verified_checks_changed', 'unverified', 'stale', 'false'] as const;
 export type Trust = (typeof TRUST_WORDS)[number];

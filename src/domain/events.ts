@@ -20,6 +20,7 @@ export const EVENT_TYPES = [
   'iteration.ended',
   'iteration.nudged',
   'iteration.verified',
+  'iteration.reviewed',
   'iteration.settled',
   'iteration.retried',
   'files.omitted',

@@ -1,6 +1,25 @@
 /** What the referee found out about a claim (docs/protocol/referee.md). Stored with the attempt that made the claim. */
 import * as z from 'zod';
-import { CHECK_POLICIES, KNOWN_FAILURES } from './check-words.ts';
+import { CHECK_POLICIES, KNOWN_FAILURES, REVEALS } from './check-words.ts';
+
+/** Files that no agent sees, laid into the room for this command alone. */
+export const heldOutSchema = z.object({
+  /** Absolute, or below the repository. */
+  from: z.string(),
+  /** Below the checkout. */
+  to: z.string(),
+  command: z.string(),
+  reveal: z.enum(REVEALS),
+});
+export type HeldOut = z.infer<typeof heldOutSchema>;
+
+export const reviewerSchema = z.object({
+  agent: z.string(),
+  model: z.string().nullable(),
+  /** Of the agent `command`. */
+  command: z.string().nullable(),
+});
+export type Reviewer = z.infer<typeof reviewerSchema>;
 
 export const refereeSettingsSchema = z.object({
   /** The checks run on the base first; the agent waits for them this long. `null`: they do not run. */
@@ -12,6 +31,9 @@ export const refereeSettingsSchema = z.object({
   exclude: z.array(z.string()),
   /** The report that a command writes, by command. */
   reports: z.record(z.string(), z.string()),
+  heldOut: z.array(heldOutSchema).optional(),
+  /** Who gives a second opinion. */
+  review: reviewerSchema.optional(),
 });
 export type RefereeSettings = z.infer<typeof refereeSettingsSchema>;
 
@@ -57,6 +79,22 @@ const replayedCommandSchema = z.object({
   outputHash: z.string(),
 });
 
+/** What another agent thinks of a claim that the commands have passed. */
+export const opinionSchema = z.object({
+  agent: z.string(),
+  model: z.string().nullable(),
+  accept: z.boolean(),
+  reasons: z.array(z.string()),
+  claims: z.array(
+    z.object({
+      text: z.string(),
+      verdict: z.enum(['true', 'false', 'unproven']),
+      where: z.string().nullable(),
+    }),
+  ),
+});
+export type Opinion = z.infer<typeof opinionSchema>;
+
 export const judgementSchema = z.object({
   /** `ask`: a person decides about the changed checks. */
   verdict: z.enum(['accepted', 'rejected', 'ask']),
@@ -73,6 +111,9 @@ export const judgementSchema = z.object({
     .nullable(),
   /** Who let changed checks pass, where no person was asked. */
   allowedBy: z.enum(['plan', 'policy']).optional(),
+  /** What the held-out checks said, in their order. Absent: there are none, or the claim was refused before. */
+  heldOut: z.array(z.object({ holds: z.boolean(), tests: testCountsSchema.nullable() })).optional(),
+  opinion: opinionSchema.optional(),
   notes: z.array(judgementNoteSchema),
   /** What failed once and then passed on the same tree. */
   flaky: z.array(z.string()),

@@ -17,6 +17,7 @@ export const ENGINE_ACTIONS = [
   'nudge',
   'verify',
   'replay',
+  'second_opinion',
   'report',
   'land',
   'put_on_top',

@@ -7,6 +7,7 @@ import type { Migration } from '../store/migrations/types.ts';
 import type { Store } from '../store/store.ts';
 import type { Loop } from './loop.ts';
 import type { Doorbell, Referee } from './ports.ts';
+import { secondOpinionWork } from './referee/second-opinion.ts';
 import type { Sandboxes } from './run/run-sandbox.ts';
 import { createWorkKinds, type WorkKinds } from './work.ts';
 
@@ -41,7 +42,7 @@ export interface LoopModule {
 export function createLoops(loops: readonly Loop[]): Loops {
   const byKind = new Map(loops.map((loop) => [loop.kind, loop]));
   return {
-    works: createWorkKinds(loops.flatMap((loop) => loop.works)),
+    works: createWorkKinds([...loops.flatMap((loop) => loop.works), secondOpinionWork]),
     find: ({ kind }) => byKind.get(kind) ?? null,
     of({ kind }) {
       const loop = byKind.get(kind);

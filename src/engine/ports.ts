@@ -12,6 +12,7 @@ import type { Session, SessionSettings } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import type { StoredVerification } from '../store/verifications.ts';
 import type { Landing } from './loop.ts';
+import type { SandboxRequest } from './run/run-sandbox.ts';
 
 export interface UnitCommit {
   commit: string | null;
@@ -40,6 +41,8 @@ export interface HeldAttempt {
   runId: string;
   /** Shows followers what is done now. */
   enter?: (phase: Phase, command?: string) => void;
+  /** It works in a clean room, not in a worktree of the repository. */
+  room?: SandboxRequest['room'];
   /** Ends what is done for it. Clearing up afterwards must not depend on it. */
   signal?: AbortSignal;
 }
@@ -116,6 +119,8 @@ export interface Referee {
   examine(attempt: HeldAttempt, claim: Claim, signal: AbortSignal): Promise<ExaminedClaim>;
   /** Runs the checks of the base on the claim. Only where `needsReplay` says so. */
   replay(attempt: HeldAttempt, examined: ExaminedClaim, signal: AbortSignal): Promise<ExaminedClaim>;
+  /** Has another agent judge a claim that nothing else speaks against, where the session asks for that. */
+  review(attempt: HeldAttempt, examined: ExaminedClaim, signal: AbortSignal): Promise<ExaminedClaim>;
   /** Writes the proof of an accepted unit, or finds it written. Returns where it is. */
   prove(unit: AcceptedUnit): Promise<string>;
   /** The session has ended: its room goes. Does not throw. */
@@ -150,6 +155,8 @@ export interface Claim {
   baseSha?: string;
   /** Instead of the session's. */
   commands?: readonly string[];
+  /** The unit is a part of a larger work: what the held-out checks said of its base, they may say still. */
+  isPart?: boolean;
   /** Whether the output of a check is a pass. Absent: exit 0 is. */
   passes?(output: CommandOutput): boolean;
 }
@@ -157,6 +164,8 @@ export interface Claim {
 export interface ExaminedClaim {
   claim: Claim;
   records: VerificationRecord[];
+  /** Of the held-out checks. */
+  heldOut?: VerificationRecord[];
   /** The commands that do not pass. */
   failed: readonly string[];
   needsReplay: boolean;

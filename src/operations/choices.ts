@@ -2,7 +2,7 @@
 import { findAdapter } from '../agents/registry.ts';
 import type { Config, Settings } from '../config.ts';
 import { PulseError } from '../domain/errors.ts';
-import type { RefereeSettings } from '../domain/judgement.ts';
+import type { HeldOut, RefereeSettings, Reviewer } from '../domain/judgement.ts';
 import { rulesFor } from '../loops/rules.ts';
 import type { Session, SessionChoices, SessionSettings } from '../store/sessions.ts';
 
@@ -107,7 +107,19 @@ function refereeFor(chosen: SessionChoices, { values }: Config): RefereeSettings
     paths: [...(checks.paths ?? [])],
     exclude: [...(checks.exclude ?? [])],
     reports: Object.fromEntries(reports),
+    ...(values.heldOut?.length ? { heldOut: values.heldOut.map(heldOutOf) } : {}),
+    ...(values.review ? { review: reviewerOf(values.review) } : {}),
   };
+}
+
+export const HELD_OUT_FOLDER = '.pulse/held-out';
+
+function heldOutOf({ from, to, command, reveal }: NonNullable<Settings['heldOut']>[number]): HeldOut {
+  return { from: from ?? HELD_OUT_FOLDER, to: to ?? '', command, reveal: reveal ?? 'names' };
+}
+
+function reviewerOf({ agent, model, command }: NonNullable<Settings['review']>): Reviewer {
+  return { agent, model: model ?? null, command: command ?? null };
 }
 
 type CheckSetting = NonNullable<Settings['verify']>[number];

@@ -7,6 +7,7 @@ import { checkLimits } from '../domain/bounds.ts';
 import { rulesFor } from '../loops/rules.ts';
 import type { Session, SessionChoices, SessionSettings } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
+import { checkReferee } from './check-referee.ts';
 import { type ChosenColumns, choicesOf, chosenColumns, chosenSettings, wantedModel } from './choices.ts';
 import type { Operations } from './context.ts';
 import { configOfSession } from './project.ts';
@@ -37,6 +38,7 @@ export async function changeOfResume(
   const agent = await agentNow(operations, { session, settings, chosen, config });
   if (config.values.fallbackAgent !== settings.fallbackAgent)
     await checkFallback(config.values.fallbackAgent, environment);
+  await checkReferee(operations.git, config, { root: session.project_path, environment });
   const sandbox = await chooseSandbox({ wanted: chosen.sandbox, config, environment });
   const columns = {
     ...chosenColumns(chosen, config, { agent: agent.name, kind: session.kind }),

@@ -31,6 +31,7 @@ import {
   type SessionSettings,
 } from '../store/sessions.ts';
 import { insertTurn } from '../store/turns.ts';
+import { checkReferee } from './check-referee.ts';
 import { choicesOf, chosenColumns, chosenSettings, wantedModel } from './choices.ts';
 import type { Operations, TransactionHook } from './context.ts';
 import { openTrustedProject, type Project } from './project.ts';
@@ -107,6 +108,7 @@ export async function startSession(
   });
   // One that is no agent, or that cannot be used here, is told now and not at three in the morning.
   await checkFallback(config.values.fallbackAgent, environment);
+  await checkReferee(git, config, { root: repository.root, environment });
   const sandbox = await chooseSandbox({ wanted: input.sandbox, config, environment });
   const id = newSessionId(engine.ids);
   const base = await chooseBase(git, repository, input.base);
@@ -131,7 +133,7 @@ export async function startSession(
   const notes: StartNotes = {
     notIncluded,
     ...costNotes(adapter, { model, config, environment }),
-    isUnverified: !hasOwnChecks && session.verify.length === 0,
+    isUnverified: !hasOwnChecks && session.verify.length === 0 && !config.values.heldOut?.length,
     protects,
     sandbox,
   };

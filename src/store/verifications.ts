@@ -81,13 +81,14 @@ export async function listVerifications(
 }
 
 /** What a record may have beyond its columns. */
-type RecordDetail = Pick<VerificationRecord, 'tests' | 'isFlaky' | 'isReused'>;
+type RecordDetail = Pick<VerificationRecord, 'tests' | 'isFlaky' | 'isReused' | 'isHeldOut'>;
 
-function detailOf({ tests, isFlaky, isReused }: VerificationRecord): string | null {
+function detailOf({ tests, isFlaky, isReused, isHeldOut }: VerificationRecord): string | null {
   const detail: RecordDetail = {
     ...(tests ? { tests } : {}),
     ...(isFlaky ? { isFlaky } : {}),
     ...(isReused ? { isReused } : {}),
+    ...(isHeldOut ? { isHeldOut } : {}),
   };
   return Object.keys(detail).length === 0 ? null : toJson(detail);
 }

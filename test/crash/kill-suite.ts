@@ -1,6 +1,6 @@
 /** Real processes, real git, real SIGKILL: at every crash point, at every git process, and while the agent runs. */
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CRASH_SIDES, type CrashPoint, crashPoints } from '../../src/engine/actions.ts';
@@ -26,6 +26,12 @@ echo "$PULSE_ITERATION" >> log.txt
 [ "$PULSE_ITERATION" = 3 ] && echo "# says the same" >> check.sh
 rm "$NOTES/pid"
 if [ "$PULSE_ITERATION" -ge 2 ]; then echo "Done. <signal>COMPLETE</signal>"; else echo "More. <signal>CONTINUE</signal>"; fi
+`;
+
+/** Notes that it was asked, and that it has answered. */
+const REVIEW = `
+echo asked >> "$NOTES/reviews"
+pulse tool review_verdict '{"accept":true,"claims":[{"text":"it counts","verdict":"true"}]}' > /dev/null
 `;
 
 /** Fails at the second iteration, passes at the third: there the agent has touched it, so that the old one is asked too. */
@@ -56,7 +62,7 @@ const cases: Case[] = [
   { where: 'agent running', count: 450 },
   { where: 'agent running', count: 700 },
 ];
-const ONCE = /^(start|read_base|replay|prove|close_worktree|pack):/;
+const ONCE = /^(start|read_base|replay|second_opinion|prove|close_worktree|pack):/;
 for (const one of cases) if (ONCE.test(one.where)) one.count = 1;
 
 /** Which cases a sample takes: one of each kind, or only a few of them on a second store, where transactions alone differ. */
@@ -167,11 +173,15 @@ async function resumePaused(scratch: Scratch, sessionId: string): Promise<void> 
 }
 
 async function admit(scratch: Scratch, script = AGENT): Promise<string> {
-  await using pulse = await createPulse({ environment: scratch.environment });
   const agent = scratch.file('agent.sh', script);
+  scratch.environment.XDG_CONFIG_HOME = join(scratch.path, 'config');
+  mkdirSync(join(scratch.path, 'config/pulse'), { recursive: true });
+  const command = `NOTES='${scratch.path}' sh '${scratch.file('review.sh', REVIEW)}'`;
+  scratch.file('config/pulse/config.yaml', JSON.stringify({ review: { agent: 'command', command } }));
   writeFileSync(join(scratch.repository, 'check.sh'), CHECK);
   scratch.git('add', '-A');
   scratch.git('commit', '-q', '-m', 'a check');
+  await using pulse = await createPulse({ environment: scratch.environment });
   const { session } = await pulse.start({
     goal: 'Count',
     path: scratch.repository,
@@ -211,6 +221,7 @@ async function expectSound(scratch: Scratch, sessionId: string): Promise<void> {
   ]);
   const { events } = await pulse.export(sessionId);
   expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
+  expect(events.filter((event) => event.type === 'iteration.reviewed')).toHaveLength(1);
   expect(events.filter((event) => event.type === 'iteration.settled')).toHaveLength(ITERATIONS);
   expect(scratch.git('for-each-ref', 'refs/pulse/attempts')).toBe('');
   expect(scratch.git('worktree', 'list').split('\n')).toHaveLength(1);

@@ -10,12 +10,13 @@ import { draw, IS_WHOLE, seedsOf, sweep } from '../lanes/lane.ts';
 import { passedInReview } from './kill-review.ts';
 import { pointsOf } from './loop-suite.ts';
 
-/** Works for `count` iterations; the last but one is rejected once, and the last one has changed a check that still holds. */
+/** Works for `count` iterations; the last but one is rejected, and the last one has changed a check that still holds. */
 function scriptOf(count: number): AgentScript {
   const finalMessage = 'All of it.\n<signal>COMPLETE</signal>';
   return (iteration) => {
     if (iteration < count - 1) return {};
-    return iteration === count ? { finalMessage, oldChecks: 'hold' } : { finalMessage, verifies: false };
+    if (iteration < count) return { finalMessage, verifies: false };
+    return { finalMessage, oldChecks: 'hold', opinion: 'accept' };
   };
 }
 

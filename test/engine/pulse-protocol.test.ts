@@ -71,7 +71,7 @@ function judged({
       const results: CheckResult[] = [
         { record, newIssues: found === null ? [] : [found], beyond: found === null ? [] : [KNOWN] },
       ];
-      return { results, judgement: ACCEPTED };
+      return { results, heldOut: [], judgement: ACCEPTED };
     },
   } as unknown as PulseWorktree;
   let rejections = 0;

@@ -1,3 +1,4 @@
+import { DEFAULT_REFEREE } from '../../src/domain/judgement.ts';
 import { appendEvents } from '../../src/store/events.ts';
 import { insertSession, type NewSession, type SessionSettings } from '../../src/store/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -25,6 +26,7 @@ const SETTINGS: SessionSettings = {
   record: false,
   labels: [],
   remote: null,
+  referee: { ...DEFAULT_REFEREE, review: { agent: 'command', model: null, command: 'review' } },
 };
 
 const SESSION: NewSession = {

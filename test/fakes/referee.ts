@@ -1,5 +1,6 @@
 /** A referee without rooms on a disk: it says what the script says, and notices what must never be. */
 import type { VerificationRecord } from '../../src/domain/attempt.ts';
+import { PulseError } from '../../src/domain/errors.ts';
 import type { Judgement } from '../../src/domain/judgement.ts';
 import type { Claim, ExaminedClaim, HeldAttempt, Referee } from '../../src/engine/ports.ts';
 import type { WorldAccess } from './world.ts';
@@ -58,6 +59,21 @@ export function createFakeReferee({ world, gate, host, script }: WorldAccess): R
         };
       }),
     replay: (attempt, examined) => inRoom(attempt, () => replay(attempt, examined)),
+    async review(attempt, examined) {
+      const { opinion } = scripted(attempt);
+      if (opinion === undefined || examined.judgement.verdict === 'rejected') return examined;
+      // As the real one does: a verdict that is stored is not asked for again.
+      const key = `${attempt.sessionId}:${examined.claim.tree}`;
+      if (!world.opinions.has(key)) {
+        await inRoom(attempt, () => gate('review'));
+        // Another has the attempt by now: what this one would store is refused.
+        if (world.opinions.has(key)) throw new PulseError('fenced', 'The attempt is another’s.');
+        world.opinions.add(key);
+      }
+      const { judgement } = examined;
+      const refused = { ...judgement, verdict: 'rejected' as const, reasons: ['Second opinion: no'] };
+      return { ...examined, judgement: opinion === 'accept' ? judgement : refused };
+    },
     async prove({ commit }) {
       await gate('prove');
       if (!world.commits.has(commit)) world.violations.push(`a proof of ${commit}, which is not there`);

@@ -39,6 +39,8 @@ export interface World {
   rooms: Map<string, { runId: string; isAlive: boolean }>;
   /** The commits that were proven, doubles too. */
   proofs: string[];
+  /** The claims that another agent has judged. */
+  opinions: Set<string>;
   /** What must never be seen. */
   violations: string[];
   /** Iterations whose agent ran to its end, in order. */
@@ -63,6 +65,7 @@ export function createWorld(): World {
     agents: new Set(),
     rooms: new Map(),
     proofs: [],
+    opinions: new Set(),
     violations: [],
     finishedRuns: [],
     nudges: [],
@@ -94,6 +97,8 @@ export type AgentScript = (
   verifies?: boolean;
   /** It changed the checks: the old ones hold all the same, they do not, or it says that they cannot. */
   oldChecks?: 'hold' | 'fail' | 'declared';
+  /** What another agent says of the claim. */
+  opinion?: 'accept' | 'refuse';
   person?: 'commits' | 'conflicts';
 };
 
@@ -292,6 +297,7 @@ export function createFakeAgents({ world, gate, host, sleep, nowMs, script }: Wo
       const {
         verifies: _,
         oldChecks: __,
+        opinion: ___,
         person,
         ...scripted
       } = script(attempt.iteration, attempt.task.attempt, attempt.spec.unit, nowMs() - beganMs);

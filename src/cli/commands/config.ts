@@ -16,6 +16,8 @@ const SETTINGS: Record<SettingName, string> = {
   checks: 'what is protected of the checks, and what happens when it changes',
   known: 'whether what failed on the base must pass',
   baseWait: 'how long the agent waits for the checks of the base',
+  heldOut: 'checks whose files no agent sees',
+  review: 'who gives a second opinion on finished work',
   setup: 'what prepares a worktree',
   maxIterations: 'iterations at most',
   budgetUsd: 'cost at most',

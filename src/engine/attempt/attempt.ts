@@ -8,7 +8,7 @@ import { holdsTask, saveResult } from '../../store/inbox.ts';
 import { addRunningTime } from '../../store/sessions.ts';
 import { act } from '../actions.ts';
 import type { Engine } from '../engine.ts';
-import type { HeldAttempt, UnitCommit } from '../ports.ts';
+import type { ExaminedClaim, HeldAttempt, UnitCommit } from '../ports.ts';
 import type { AttemptCourse, AttemptEnd } from '../work.ts';
 import { createAgentLog } from './agent-log.ts';
 import { filesOmitted, recordNotices } from './notices.ts';
@@ -249,8 +249,12 @@ async function readBaseFirst({ engine, attempt, signal }: AttemptCourse): Promis
   return { failure: null, rest: reading };
 }
 
-function isJudged({ verify, verifyOn }: AttemptSpec): boolean {
-  return verify.length > 0 && verifyOn !== 'never';
+function isJudged({ verify, verifyOn, referee }: AttemptSpec): boolean {
+  return verify.length + (referee?.heldOut?.length ?? 0) > 0 && verifyOn !== 'never';
+}
+
+function judgedAs({ records, heldOut = [], judgement }: ExaminedClaim): Judged {
+  return { verification: [...records, ...heldOut], judgement };
 }
 
 type Judged = Pick<AttemptResult, 'verification' | 'judgement'>;
@@ -269,12 +273,14 @@ async function judgeIfAsked(
   if (spec.verifyOn === 'complete' && said.signal !== 'COMPLETE') return NOT_JUDGED;
   const claim = { tree: unit.tree, commit: unit.commit ?? spec.startSha, declared: said.checksChanged };
   const examined = await act(trace, 'verify', { perform: () => referee.examine(attempt, claim, signal) });
-  if (!examined.needsReplay || signal.aborted)
-    return { verification: examined.records, judgement: examined.judgement };
-  const { records, judgement } = await act(trace, 'replay', {
-    perform: () => referee.replay(attempt, examined, signal),
-  });
-  return { verification: records, judgement };
+  if (signal.aborted) return judgedAs(examined);
+  const judged = examined.needsReplay
+    ? await act(trace, 'replay', { perform: () => referee.replay(attempt, examined, signal) })
+    : examined;
+  if (signal.aborted || !spec.referee?.review) return judgedAs(judged);
+  return judgedAs(
+    await act(trace, 'second_opinion', { perform: () => referee.review(attempt, judged, signal) }),
+  );
 }
 
 async function report({ store, trace, workspace }: Engine, attempt: HeldAttempt, result: AttemptResult) {

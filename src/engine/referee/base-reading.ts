@@ -1,6 +1,7 @@
 /** What the checks say about the base of a session, read once and kept in the store. */
 import { createHash } from 'node:crypto';
 import type { AttemptSpec, VerificationRecord } from '../../domain/attempt.ts';
+import type { HeldOutRun } from '../../referee/decide-held-out.ts';
 import type { CheckRun, CheckRuns } from '../../referee/run-commands.ts';
 import { findCheckRun, insertCheckRun } from '../../store/check-runs.ts';
 import type { Store } from '../../store/store.ts';
@@ -14,6 +15,7 @@ export interface BaseReading {
   tree: string;
   /** None where the checks do not run on the base. */
   runs: CheckRun[];
+  heldOut?: HeldOutRun[];
 }
 
 type Reader = Pick<HeldAttempt, 'sessionId' | 'spec'> & { commands?: readonly string[] };
@@ -37,8 +39,9 @@ export async function saveBaseReading(
 /** Other commands, or another base, are read again: a resume may have changed them. */
 function baseKey(spec: AttemptSpec, commands: readonly string[] = spec.verify): string {
   const { setup, baseSha, startSha } = spec;
-  const isRun = refereeSettings(spec).baseWaitMs !== null;
-  const parts = [commands, setup, baseSha ?? startSha, isRun];
+  const { baseWaitMs, heldOut = [] } = refereeSettings(spec);
+  const parts = [commands, setup, baseSha ?? startSha, baseWaitMs !== null];
+  if (heldOut.length > 0) parts.push(JSON.stringify(heldOut));
   return `base ${createHash('sha256').update(JSON.stringify(parts)).digest('hex')}`;
 }
 

@@ -12,14 +12,16 @@ import { tellNames } from '../../referee/output/telling-environment.ts';
 import type { Pins } from '../../referee/pins/pins.ts';
 import { openRoom, type Room } from '../../referee/room/room.ts';
 import { type RoomTree, roomFolders, roomPlace } from '../../referee/room/room-git.ts';
-import { type CheckRun, type CheckRuns, runCommands } from '../../referee/run-commands.ts';
+import { type CheckRun, type CheckRuns, type RunRequest, runCommands } from '../../referee/run-commands.ts';
 import type { Store } from '../../store/store.ts';
 import type { Claim, HeldAttempt } from '../ports.ts';
+import type { SandboxRequest } from '../run/run-sandbox.ts';
 import type { WorkspaceMeans } from '../workspace/means.ts';
 import { checkOptions } from '../workspace/worktree-commands.ts';
 import { sessionRuns } from './base-reading.ts';
 import { refereeSettings } from './settings.ts';
 
+/** What judging needs of this host. */
 export interface RefereeMeans extends Pick<WorkspaceMeans, 'git' | 'environment' | 'redactor' | 'sandboxes'> {
   store: Store;
   /** The folder of all rooms. */
@@ -33,6 +35,8 @@ export interface Bench {
   room: Room;
   /** For objects that only the room has. */
   placed: Git;
+  /** What a process in the room sees of it. */
+  shown: NonNullable<SandboxRequest['room']>;
   base: RoomTree;
   commands: readonly string[];
   passes: Claim['passes'];
@@ -45,7 +49,7 @@ export interface Bench {
 
 interface RunOptions {
   until: 'all' | 'first';
-  phase: 'setup' | 'base' | 'verifying' | 'replay';
+  phase: 'setup' | 'base' | 'verifying' | 'replay' | 'held_out';
   commit: string | null;
   onOutput?(output: string): void;
 }
@@ -77,6 +81,7 @@ export async function openBench(
   return {
     attempt,
     room,
+    shown,
     placed: git.bind({ signal, place: roomPlace(folders) }),
     base: { tree: await treeOf(git, { cwd: spec.projectPath, commit }), commit },
     commands: claim.commands ?? spec.verify,
@@ -98,7 +103,7 @@ export async function openBench(
         signal,
         until,
         onOutput,
-        onCommand: async (command) => attempt.enter?.(phase, command),
+        onCommand: async (command) => attempt.enter?.(phase, phase === 'held_out' ? undefined : command),
       });
     },
   };
@@ -126,12 +131,16 @@ export interface CheckPlan {
 
 /** Runs the checks in the room, which stands on the tree already. */
 export async function runChecksIn(bench: Bench, plan: CheckPlan): Promise<CheckRun[]> {
+  return runCommands(await requestFor(bench, plan));
+}
+
+export async function requestFor(bench: Bench, plan: CheckPlan): Promise<RunRequest> {
   const { room, runs, signal, placed, attempt, commands, passes } = bench;
-  const { at, phase, ...how } = plan;
+  const { at, phase: _, ...how } = plan;
   const { tree: cwd } = room.folders;
   const isPlain = !LEFT_OUT.some((name) => existsSync(join(cwd, name)));
   const evidence = isPlain ? at.tree : await evidenceTree(placed, { worktree: cwd, commit: at.tree });
-  return runCommands({
+  return {
     room,
     at: { ...at, evidenceTree: evidence },
     ...how,
@@ -144,19 +153,26 @@ export async function runChecksIn(bench: Bench, plan: CheckPlan): Promise<CheckR
     async restore() {
       await room.enter(at, { runSetup: (setup) => runSetup(bench, setup) });
     },
-    async execute(command) {
-      let output = '';
-      const [record] = await bench.run([command], {
-        until: 'all',
-        phase,
-        commit: at.commit,
-        onOutput: (text) => {
-          output = bench.redact(text);
-        },
-      });
-      // Told to stop before it could begin.
-      if (!record) throw new PulseError('fenced', `${command} was not run: the attempt is over.`);
-      return { record, output };
+    execute: (command) => executeIn(bench, plan, command),
+  };
+}
+
+/** One command in the room, as it stands now. */
+export async function executeIn(
+  bench: Bench,
+  { at, phase }: Pick<CheckPlan, 'at' | 'phase'>,
+  command: string,
+): Promise<{ record: VerificationRecord; output: string }> {
+  let output = '';
+  const [record] = await bench.run([command], {
+    until: 'all',
+    phase,
+    commit: at.commit,
+    onOutput: (text) => {
+      output = bench.redact(text);
     },
   });
+  // Told to stop before it could begin.
+  if (!record) throw new PulseError('fenced', `${command} was not run: the attempt is over.`);
+  return { record, output };
 }

@@ -30,7 +30,7 @@ async function proofInput(
   const tree = await treeOf(git, { cwd, commit });
   const base = await treeOf(git, { cwd, commit: baseCommit });
   const { paths, exclude } = settings.referee ?? DEFAULT_REFEREE;
-  const commands = records.map(({ command }) => command);
+  const commands = records.filter(({ isHeldOut }) => !isHeldOut).map(({ command }) => command);
   const files = await readTreeFiles(git, { cwd, tree: base });
   const pins = await findPins({ commands, tree: files, paths, exclude });
   return {
@@ -66,7 +66,7 @@ function proofCommand(
   record: AcceptedUnit['records'][number],
   { base }: AcceptedUnit['judgement'],
 ): ProofCommand {
-  const { command, exit, durationMs, outputHash, environment, at, tests, isReused } = record;
+  const { command, exit, durationMs, outputHash, environment, at, tests, isReused, isHeldOut } = record;
   const before = base?.tests[command];
   return {
     command,
@@ -78,6 +78,7 @@ function proofCommand(
     at,
     tests: tests ? { base: before ? countsOf(before) : null, claim: countsOf(tests) } : null,
     ...(isReused ? { isReused } : {}),
+    ...(isHeldOut ? { isHeldOut } : {}),
   };
 }
 

@@ -12,22 +12,28 @@ import {
   readTreeFiles,
 } from '../../referee/claim-trees.ts';
 import { type ClaimFacts, decideClaim, needsReplay } from '../../referee/decide-claim.ts';
+import { decideHeldOut } from '../../referee/decide-held-out.ts';
 import { findNotes, type Note } from '../../referee/notes/notes.ts';
 import { findPins, type Pins } from '../../referee/pins/pins.ts';
 import type { RoomTree } from '../../referee/room/room-git.ts';
 import { type CheckRun, runKey } from '../../referee/run-commands.ts';
-import type { Claim, ExaminedClaim, Referee } from '../ports.ts';
+import type { AgentHost, Claim, ExaminedClaim, Referee } from '../ports.ts';
+import type { Clock } from '../wake/clock.ts';
 import { type BaseReading, findBaseReading, saveBaseReading } from './base-reading.ts';
 import { type Bench, type CheckPlan, openBench, type RefereeMeans, runChecksIn, runSetup } from './bench.ts';
+import { missingHeldOut, runHeldOut } from './held-out-runs.ts';
 import { proveUnit } from './prove.ts';
+import { askSecondOpinion } from './second-opinion.ts';
 import { refereeSettings } from './settings.ts';
 
 /** What a claim is judged by, while it is judged. */
 interface Examination extends Pick<ClaimedChanges, 'restored'> {
+  base: BaseReading | null;
   facts: Omit<ClaimFacts, 'replay'>;
 }
 
-export function createReferee(means: RefereeMeans): Referee {
+/** `openAgents`: those that give second opinions; they are made after the referee. */
+export function createReferee(means: RefereeMeans & { clock: Clock; openAgents(): AgentHost }): Referee {
   /** By base tree and commands: the agent cannot change either. */
   const knownPins = new Map<string, Promise<Pins>>();
 
@@ -50,13 +56,23 @@ export function createReferee(means: RefereeMeans): Referee {
       const bench = await openBench(means, attempt, { signal, claim });
       const base = await findBaseReading(means.store, { ...attempt, commands: bench.commands });
       const pins = await pinsOf(bench, knownPins);
-      return examineClaim(bench, { claim, base, pins });
+      const examined = await examineClaim(bench, { claim, base, pins });
+      return examined.needsReplay ? examined : withHeldOut(bench, { examined, tree: null });
     },
 
     async replay(attempt, examined, signal) {
       const bench = await openBench(means, attempt, { signal, claim: examined.claim });
       const pins = await pinsOf(bench, knownPins);
-      return replayClaim(bench, { examined, pins });
+      const { tree, ...replayed } = await replayClaim(bench, { examined, pins });
+      return withHeldOut(bench, { examined: replayed, tree });
+    },
+
+    async review(attempt, examined, signal) {
+      const { review: reviewer } = refereeSettings(attempt.spec);
+      if (!reviewer || examined.judgement.verdict === 'rejected') return examined;
+      const bench = await openBench(means, attempt, { signal, claim: examined.claim });
+      const { store, clock } = means;
+      return askSecondOpinion({ store, clock, agents: means.openAgents() }, bench, { examined, reviewer });
     },
 
     prove: (unit) => proveUnit(means, unit),
@@ -78,7 +94,14 @@ async function readBase(bench: Bench, source: string | null): Promise<BaseReadin
   const runs = isRun ? await runChecksIn(bench, plan) : [];
   if (bench.signal.aborted) return { failure: null, tree, runs: [] };
   if (isNew || isRun) await room.keep(base, key);
-  return { failure: runs.find(isNotFound)?.record ?? null, tree, runs };
+  const failure = runs.find(isNotFound)?.record ?? (await missingHeldOut(bench));
+  const heldOut = isRun && !failure ? await runHeldOut(bench, { ...plan, phase: 'held_out' }) : [];
+  return {
+    failure: failure ?? heldOut.flatMap(({ run }) => run ?? []).find(isNotFound)?.record ?? null,
+    tree,
+    runs,
+    heldOut,
+  };
 }
 
 /** The shell's own codes for a command that it could not start, and npm's words for a script that is not there. */
@@ -129,7 +152,7 @@ async function examineClaim(
     failed: runs.filter(({ holds }) => !holds).map(({ record }) => record.command),
     needsReplay: needsReplay(facts),
     judgement: decideClaim({ ...facts, replay: null }),
-    facts: { facts, restored } satisfies Examination,
+    facts: { facts, restored, base } satisfies Examination,
   };
 }
 
@@ -144,13 +167,38 @@ async function notesOf({ placed, room }: Bench, files: readonly ChangedFile[]): 
 async function replayClaim(
   bench: Bench,
   { examined, pins }: { examined: ExaminedClaim; pins: Pins },
-): Promise<ExaminedClaim> {
+): Promise<ExaminedClaim & { tree: string }> {
   const { room, placed } = bench;
   const { facts, restored } = examined.facts as Examination;
   const { tree: cwd, git: folder } = room.folders;
   const tree = await makeReplayTree(placed, { cwd, folder, claim: examined.claim.tree, restored });
   const { runs } = await judgeTree(bench, { at: { tree, commit: null }, pins, phase: 'replay' });
-  return { ...examined, judgement: decideClaim({ ...facts, replay: { tree, runs } }) };
+  return { ...examined, tree, judgement: decideClaim({ ...facts, replay: { tree, runs } }) };
+}
+
+/** Asked last. With the checks of the base where those hold: a claim could have changed how tests are run. */
+async function withHeldOut(
+  bench: Bench,
+  { examined, tree }: { examined: ExaminedClaim; tree: string | null },
+): Promise<ExaminedClaim> {
+  const { claim, judgement } = examined;
+  const { heldOut = [] } = refereeSettings(bench.attempt.spec);
+  if (heldOut.length === 0 || judgement.verdict === 'rejected' || bench.signal.aborted) return examined;
+  const isReplayed = tree !== null && judgement.replay?.passed;
+  const at: RoomTree = isReplayed ? { tree, commit: null } : { tree: claim.tree, commit: claim.commit };
+  const { base } = examined.facts as Examination;
+  const { key: roomKey, setupFailure } = await bench.room.enter(at, {
+    runSetup: (commands) => runSetup(bench, commands),
+  });
+  if (setupFailure) return examined;
+  const plan: CheckPlan = { at, roomKey, pins: null, isRepeated: true, phase: 'held_out' };
+  const runs = await runHeldOut(bench, plan);
+  const facts = { base: base?.heldOut ?? [], claim: runs, mayFailAsBefore: claim.isPart ?? false };
+  return {
+    ...examined,
+    heldOut: runs.flatMap(({ run }) => run?.record ?? []),
+    judgement: decideHeldOut(judgement, facts),
+  };
 }
 
 /** The checks on a tree. Where setup fails on it, that is the only one, and it failed. */

@@ -84,7 +84,7 @@ async function runAgent(options: AgentHostOptions, request: RunRequest): Promise
   run.awaitAnswer();
   await own?.settled?.({ isClean: end.ok && run.cause() === null });
   const failed = failureOf({ end, exit, cause: run.cause(), stderr: run.stderr() });
-  const mayBeDenied = !failed && run.denied.size > 0 && !adapter.isPlayed;
+  const mayBeDenied = !failed && run.denied.size > 0 && !adapter.isPlayed && !attempt.room;
   const isDenied = mayBeDenied && (await isUntouched(attempt, sandboxes));
   const failure = isDenied ? denial(run.denied) : failed;
   run.record(isDenied ? { ...end, ok: false, failure: 'denied', message: failure!.message } : end);
@@ -137,6 +137,7 @@ async function startAgent(
   folder.write(command.files ?? {});
   const sandbox = await sandboxes.plan({
     spec,
+    room: attempt.room,
     adapter,
     programs: executable === null ? [] : [executable],
     folders: [folder.path],

@@ -1,5 +1,5 @@
 /** The sandbox of an attempt: what of this machine its agent, its checks and its tools can see (docs/security.md). */
-import { mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { AgentAdapter } from '../../agents/contract.ts';
@@ -12,11 +12,15 @@ import { agentEnvironment } from '../../process/environment.ts';
 import { holds, installations } from '../../process/installation.ts';
 import type { Sandbox } from '../../process/sandbox.ts';
 import { sandboxState } from '../../process/sandbox-state.ts';
+import { heldOutFolder } from '../../referee/held-out.ts';
 import type { RoomFolders } from '../../referee/room/room-git.ts';
 import { encloseGit } from './enclosed-git.ts';
 
 export interface SandboxRequest {
-  spec: Pick<AttemptSpec, 'sandbox' | 'worktreePath' | 'projectPath' | 'command' | 'environmentPass'>;
+  spec: Pick<
+    AttemptSpec,
+    'sandbox' | 'worktreePath' | 'projectPath' | 'command' | 'environmentPass' | 'referee'
+  >;
   /** Where the process works, if not in the attempt's worktree. */
   cwd?: string;
   /** Whose own files are needed; checks need nobody's. */
@@ -26,7 +30,7 @@ export interface SandboxRequest {
   /** Folders of the run's own. */
   folders?: readonly string[];
   /** A clean room is no worktree of the repository: it has a repository of its own, which borrows these objects. */
-  room?: { folders: RoomFolders; objects: readonly string[] };
+  room?: { folders: RoomFolders; objects: readonly string[]; isReadOnly?: boolean };
 }
 
 export interface Sandboxes {
@@ -76,8 +80,8 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
       const asked = [...own.write, ...write].map((path) => madeFolder(fromHome(path, home)));
       const seen = [...GIT_SETTINGS.map((name) => join(home, name)), ...own.read.map(madeFolder)];
       return {
-        empty: [home, stateDirectory].filter((path) => path !== '/'),
-        write: [cwd, ...folders, ...shared.write, ...asked],
+        empty: [home, stateDirectory, ...heldOutFolders(spec)].filter((path) => path !== '/'),
+        write: [...(room?.isReadOnly ? [] : [cwd]), ...folders, ...shared.write, ...asked],
         read: [
           ...installations({ path: environment.PATH ?? '', home, programs: [process.execPath, ...programs] }),
           ...TOOLCHAINS.flatMap((name) => environment[name] ?? []).filter((path) => !holds(path, home)),
@@ -130,9 +134,16 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
 }
 
 /** What commands in a room see of it: not Pulse's own repository of it, nor what puts it back. */
-function roomPaths({ folders, objects }: NonNullable<SandboxRequest['room']>) {
+function roomPaths({ folders, objects, isReadOnly = false }: NonNullable<SandboxRequest['room']>) {
   const { tree, tmp, cache, state, git } = folders;
-  return { write: [tree, tmp, cache, state], read: [...objects, join(git, 'objects')], shown: [] };
+  const read = [...objects, join(git, 'objects')];
+  if (isReadOnly) return { write: [tmp], read: [...read, tree], shown: [] };
+  return { write: [tree, tmp, cache, state], read, shown: [] };
+}
+
+/** No run and no check sees them where they lie, even below a folder that it is shown. */
+function heldOutFolders({ referee, projectPath }: SandboxRequest['spec']): string[] {
+  return (referee?.heldOut ?? []).map((check) => heldOutFolder(projectPath, check)).filter(existsSync);
 }
 
 const BRINGING_MS = 200;

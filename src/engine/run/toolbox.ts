@@ -51,6 +51,7 @@ export async function openToolbox(
     worktree: spec.worktreePath,
     environment: agentEnvironment({ base: environment, own: [], pass: [], add: {} }),
     kept,
+    readsOnly: attempt.room?.isReadOnly,
     onRefusal: run.refused,
   });
   const closing = open.move();
@@ -74,7 +75,7 @@ async function openWorkTools(
     runId,
     // No adapter's keys: what an agent runs in a shell is not the agent.
     environment: agentEnvironment({ base: environment, own: [], pass: spec.environmentPass, add: {} }),
-    sandbox: await sandboxes.plan({ spec }),
+    sandbox: await sandboxes.plan({ spec, room: attempt.room }),
     kept,
     notCode,
     findByMeaning: index?.search,

@@ -116,7 +116,9 @@ async function lastOutcome(store: Store, input: BriefInput): Promise<LastOutcome
 
 async function failures(store: Store, last: IterationHead) {
   const records = await store.read((db) => listVerifications(db, last.session_id, last.iteration_number));
-  return records.filter((record) => !record.passed && record.attempt === last.attempt);
+  // What a held-out check may tell is among the reasons.
+  const told = records.filter(({ isHeldOut }) => !isHeldOut);
+  return told.filter((record) => !record.passed && record.attempt === last.attempt);
 }
 
 async function reasons(store: Store, last: IterationHead): Promise<string[]> {

@@ -1,5 +1,6 @@
 /** Preflight: the worktree is set up and checked before the first pulse, by Pulse itself or by an agent. */
 
+import type { VerificationRecord } from '../../domain/attempt.ts';
 import { type IdSource, uuidv7 } from '../../domain/ids.ts';
 import { act } from '../../engine/actions.ts';
 import type { Engine } from '../../engine/engine.ts';
@@ -84,12 +85,19 @@ async function planPreflight(
 async function readBaseOfChecks(
   { engine, attempt, work }: AttemptCourse<PreflightWork>,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<VerificationRecord | null> {
   const commands = work.checks.map(({ command }) => command);
   const source = attempt.spec.worktreePath;
-  await act(engine.trace, 'read_base', {
+  return act(engine.trace, 'read_base', {
     perform: () => engine.referee.readBase(attempt, { source, commands, signal }),
   });
+}
+
+/** Where the held-out files are not there, no pulse can be judged. */
+function orBroken<T extends { error: string | null }>(found: T, broken: VerificationRecord | null): T {
+  return broken?.isHeldOut
+    ? { ...found, error: broken.outputTail || `${broken.command} cannot be run` }
+    : found;
 }
 
 /** By an agent or by Pulse itself; it makes no commit: what it found is its result. */
@@ -119,8 +127,9 @@ async function executePreflight(
     : null;
   if (signal.aborted) return 'interrupted';
   if (!found) return course.report(result);
-  if (found.error === null && work.checks.length > 0) await readBaseOfChecks(course, limited);
+  const isJudged = work.checks.length > 0 || attempt.spec.referee?.heldOut !== undefined;
+  const broken = found.error === null && isJudged ? await readBaseOfChecks(course, limited) : null;
   if (signal.aborted) return 'interrupted';
-  const seen = limit.aborted ? { ...found, error: tooLong(limitMs) } : found;
+  const seen = limit.aborted ? { ...found, error: tooLong(limitMs) } : orBroken(found, broken);
   return course.report({ ...result, own: result.run ? withAgents(seen, readRun(result)) : seen });
 }

@@ -15,7 +15,7 @@ import {
   SUMMARY_LINE,
 } from './model.ts';
 import { type DoneInput, pulseTools } from './pulse-tools.ts';
-import type { CheckResult, PulseWorktree } from './pulse-worktree.ts';
+import type { JudgedChecks, PulseWorktree } from './pulse-worktree.ts';
 import { countRejection } from './rows.ts';
 import { type CallLog, createCallLog, type FailedCommand, keyOf } from './tool-calls.ts';
 import type { PulseWork, WorkflowRun } from './work-data.ts';
@@ -204,7 +204,7 @@ async function judgeCompletion(
   reasons.push(...failures, ...fileReasons(input.filesChanged, done.files));
 
   const asked = checksFor(work.checks, done.files);
-  const { results, judgement } = await runReferee(
+  const { results, heldOut, judgement } = await runReferee(
     { attempt, work, worktree, signal },
     { checks: asked, tree: done.tree, declared: input.checksChanged ?? [] },
   );
@@ -236,7 +236,7 @@ async function judgeCompletion(
       ...(judgement ? { judgement } : {}),
       ...(isWaived ? { leftOver: results.flatMap(({ beyond }) => beyond) } : {}),
     },
-    checks: results.map(({ record }) => record),
+    checks: [...results.map(({ record }) => record), ...heldOut],
     forgiven: found.length === 0 ? failed.filter(({ isShell }) => isShell) : [],
   };
 }
@@ -245,11 +245,12 @@ async function judgeCompletion(
 async function runReferee(
   { attempt, work, worktree, signal }: Pick<PulseProtocolOptions, 'attempt' | 'work' | 'worktree' | 'signal'>,
   { checks, ...claim }: { checks: readonly Check[]; tree: string; declared: readonly DeclaredChange[] },
-): Promise<{ results: CheckResult[]; judgement: Judgement | null }> {
-  if (checks.length === 0) return { results: [], judgement: null };
-  const { baseline, changesChecks = false } = work;
+): Promise<Omit<JudgedChecks, 'judgement'> & { judgement: Judgement | null }> {
+  const hasHeldOut = (attempt.spec.referee?.heldOut?.length ?? 0) > 0;
+  if (checks.length === 0 && !hasHeldOut) return { results: [], heldOut: [], judgement: null };
+  const { baseline, changesChecks = false, isLast = false } = work;
   const baseSha = work.checksBaseSha ?? work.baseSha;
-  const request = { ...claim, checks, baseline, baseSha, changesChecks };
+  const request = { ...claim, checks, baseline, baseSha, changesChecks, isPart: !isLast };
   return worktree.runChecks(attempt, request, signal);
 }
 

@@ -115,6 +115,7 @@ async function planPulse(
     checks: flow.workflow.checks,
     ...checksBaseOf(flow, row),
     ...(isChangingChecks(flow, plannedPulseId) ? { changesChecks: true } : {}),
+    ...(isLastOf(flow, plannedPulseId) ? { isLast: true } : {}),
     baseline: [],
     artifacts: flow.workflow.artifacts,
     rejections: row.rejections,
@@ -160,6 +161,13 @@ function checksBaseOf({ pulses }: WorkflowState, row: PulseRow): { checksBaseSha
 
 function isChangingChecks({ workflow }: WorkflowState, plannedId: string): boolean {
   return workflow.plan.pulses.find(({ id }) => id === plannedId)?.changesChecks ?? false;
+}
+
+function isLastOf({ workflow, pulses }: WorkflowState, plannedId: string): boolean {
+  const done = new Set(
+    pulses.filter(({ status }) => status === 'succeeded').map(({ planned_pulse_id: id }) => id),
+  );
+  return workflow.plan.pulses.every(({ id }) => id === plannedId || done.has(id));
 }
 
 async function beginPulse(

@@ -71,10 +71,13 @@ export interface PulseClaim {
   baseline: readonly BaselineIssue[];
   declared: readonly DeclaredChange[];
   changesChecks: boolean;
+  /** Others follow it: what the held-out checks said before it, they may say still. */
+  isPart: boolean;
 }
 
 export interface JudgedChecks {
   results: CheckResult[];
+  heldOut: readonly VerificationRecord[];
   judgement: Judgement;
 }
 

@@ -33,6 +33,8 @@ export const pulseWorkSchema = z.object({
   checksBaseSha: z.string().optional(),
   /** The plan says that this pulse changes the checks; a person has approved it. */
   changesChecks: z.boolean().optional(),
+  /** Every other pulse of the plan has succeeded. */
+  isLast: z.boolean().optional(),
   /** Read when the attempt is claimed; empty in its row. */
   baseline: z.array(baselineIssueSchema).default([]),
   /** Untracked paths that preflight left: never committed, cleaned or counted. */

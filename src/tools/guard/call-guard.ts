@@ -19,14 +19,19 @@ export interface CallGuardOptions {
   environment: Record<string, string>;
   /** Folders that no call may write to, wherever they lie: the user's checkout, Pulse's own. */
   kept?: readonly string[];
+  /** Nothing is changed and nothing is run: the agent only reads. */
+  readsOnly?: boolean;
   /** Told of each call that is refused. */
   onRefusal(call: { id: string | null; tool: string; reasons: readonly string[] }): void;
 }
 
-export function createCallGuard({ worktree, environment, kept, onRefusal }: CallGuardOptions): CallGuard {
+export function createCallGuard(options: CallGuardOptions): CallGuard {
+  const { worktree, environment, kept, readsOnly, onRefusal } = options;
   const root = realpathSync(worktree);
 
   async function judge({ scripts, writes, cwd }: ReturnType<typeof readHook>): Promise<string[]> {
+    if (readsOnly && scripts.length + writes.length > 0)
+      return ['This run only reads: use the tools that read and search files.'];
     const from = cwd === null ? root : resolve(root, cwd);
     const reasons: string[] = [];
     for (const script of scripts) {

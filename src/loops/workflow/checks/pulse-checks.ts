@@ -29,7 +29,7 @@ export async function runPulseChecks(
   attempt: HeldAttempt,
   { signal, ...claim }: PulseClaim & { signal: AbortSignal },
 ): Promise<JudgedChecks> {
-  const { checks, baseline, tree, baseSha, declared, changesChecks } = claim;
+  const { checks, baseline, tree, baseSha, declared, changesChecks, isPart } = claim;
   const seen = new Map<string, CommandOutput[]>();
   const sources = new Map(checks.map(({ command, source }) => [command, source]));
   const examined = await referee.examine(
@@ -39,6 +39,7 @@ export async function runPulseChecks(
       commit: null,
       declared,
       changesChecks,
+      isPart,
       baseSha,
       commands: checks.map(({ command }) => command),
       passes(output) {
@@ -49,7 +50,8 @@ export async function runPulseChecks(
     },
     signal,
   );
-  const judged = examined.needsReplay ? await referee.replay(attempt, examined, signal) : examined;
+  const replayed = examined.needsReplay ? await referee.replay(attempt, examined, signal) : examined;
+  const judged = await referee.review(attempt, replayed, signal);
   const failed = new Set(examined.failed);
   const results = examined.records.map((record): CheckResult => {
     if (!failed.has(record.command)) return { record, newIssues: [], beyond: [] };
@@ -59,7 +61,7 @@ export async function runPulseChecks(
     const newIssues = [renderNewIssues(comparison, { maxLines: NEW_ISSUE_LINES })];
     return { record, newIssues, beyond: beyondOf(comparison) };
   });
-  return { results, judgement: judged.judgement };
+  return { results, heldOut: judged.heldOut ?? [], judgement: judged.judgement };
 }
 
 /** A failing check is asked again: what shows only once is flaky, and no pulse is blamed for it. */

@@ -1,0 +1,90 @@
+/**
+ * Held-out checks (docs/protocol/referee.md, Held-out checks): files that no agent sees are laid into the room for one
+ * command. The room is put in order afterwards, so nothing of them stays.
+ */
+import { createHash } from 'node:crypto';
+import { lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { PulseError } from '../domain/errors.ts';
+import type { HeldOut } from '../domain/judgement.ts';
+import { isNothing, readRegularFile } from '../files/regular-file.ts';
+
+export interface HeldOutFiles {
+  /** Names all of them, with what is in them. */
+  digest: string;
+  /** Puts them into a checkout. What stands in their place, or is a link on the way to it, goes. */
+  lay(tree: string): Promise<void>;
+}
+
+interface HeldFile {
+  path: string;
+  content: Buffer;
+  mode: number;
+}
+
+const MOST_FILES = 10_000;
+const MOST_BYTES = 256 * 1024 * 1024;
+
+/** Where they lie on this host. */
+export function heldOutFolder(root: string, { from }: Pick<HeldOut, 'from'>): string {
+  return resolve(root, from);
+}
+
+/** `null`: there is nothing to lay. Throws `invalid_config` where there is too much. */
+export async function readHeldOut(folder: string, { to }: Pick<HeldOut, 'to'>): Promise<HeldOutFiles | null> {
+  const files: HeldFile[] = [];
+  await collect(folder, '', { files, bytes: 0 });
+  if (files.length === 0) return null;
+  files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  const digest = createHash('sha256');
+  for (const { path, content, mode } of files)
+    digest.update(JSON.stringify([path, mode & 0o111, createHash('sha256').update(content).digest('hex')]));
+  return {
+    digest: digest.digest('hex'),
+    async lay(tree) {
+      for (const file of files) await layFile(tree, { ...file, path: join(to, file.path) });
+    },
+  };
+}
+
+/** Ordinary files only; a link could lead to what an agent can write. */
+async function collect(
+  folder: string,
+  below: string,
+  found: { files: HeldFile[]; bytes: number },
+): Promise<void> {
+  const names = await readdir(join(folder, below)).catch((error: unknown) => {
+    if (isNothing(error)) return [];
+    throw error;
+  });
+  for (const name of names) {
+    const path = join(below, name);
+    const entry = await lstat(join(folder, path));
+    if (entry.isDirectory()) await collect(folder, path, found);
+    else if (entry.isFile()) {
+      const content = await readRegularFile(join(folder, path));
+      found.bytes += content.length;
+      found.files.push({ path, content, mode: entry.mode });
+    }
+    if (found.files.length > MOST_FILES || found.bytes > MOST_BYTES)
+      throw new PulseError('invalid_config', `${folder} holds more than can be laid into a room.`, {
+        hint: `At most ${MOST_FILES} files and ${MOST_BYTES / 1024 / 1024} MB.`,
+      });
+  }
+}
+
+/** A claim may have put a link where a folder is expected: through it the file would leave the room. */
+async function layFile(tree: string, { path, content, mode }: HeldFile): Promise<void> {
+  const parts = path.split('/').filter((part) => part !== '' && part !== '.');
+  let at = tree;
+  for (const part of parts.slice(0, -1)) {
+    at = join(at, part);
+    const entry = await lstat(at).catch(() => null);
+    if (entry?.isDirectory()) continue;
+    await rm(at, { recursive: true, force: true });
+    await mkdir(at);
+  }
+  const target = join(at, parts.at(-1)!);
+  await rm(target, { recursive: true, force: true });
+  await writeFile(target, content, { mode: mode & 0o777, flag: 'wx' });
+}
