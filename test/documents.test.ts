@@ -129,7 +129,7 @@ describe('what is listed is what there is', () => {
 
   it('docs/configuration.md has every setting and every variable', () => {
     const source = read('src/config.ts');
-    const schema = source.split('z.strictObject({\n')[1]!.split('\n});')[0]!;
+    const schema = source.split('settingsSchema = z.strictObject({\n')[1]!.split('\n});')[0]!;
     const settings = [...schema.matchAll(/^ {2}(\w+):/gm)].map(([, name]) => name!);
     const rows = tableRows(read('docs/configuration.md').split('## Settings')[1]!.split('\n## ')[0]!).slice(
       1,

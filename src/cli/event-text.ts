@@ -61,6 +61,8 @@ function describe(event: PulseEvent, style: Style): string {
       return style.yellow('no signal: the agent is asked for one');
     case 'iteration.verified':
       return checks(data, style);
+    case 'iteration.reviewed':
+      return reviewed(data, style);
     case 'iteration.retried':
       return style.yellow(`again: ${word('reason')} (attempt ${word('attempt')}${delay(data)})`);
     case 'files.omitted':
@@ -186,6 +188,13 @@ function judgementLines(data: Record<string, unknown>, style: Style): string[] {
       : []),
     ...flaky.map((name) => style.yellow(`  flaky: ${sanitizeLine(name)}`)),
   ];
+}
+
+function reviewed({ agent, accept, reasons }: Record<string, unknown>, style: Style): string {
+  const who = `second opinion of ${sanitizeLine(String(agent))}`;
+  if (accept === true) return style.green(`${who}: accepted`);
+  const told = Array.isArray(reasons) ? reasons.map((reason) => `  ${sanitizeLine(String(reason))}`) : [];
+  return [style.red(`${who}: refused`), ...told].join('\n');
 }
 
 function settled(data: Record<string, unknown>, style: Style): string {

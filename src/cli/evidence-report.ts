@@ -130,7 +130,7 @@ const VERDICTS = {
 } as const;
 
 function judgementPart({ verdict, trust, decidedBy, ...told }: StoredJudgement): string {
-  const { reasons, changes, declared, replay, flaky } = told;
+  const { reasons, changes, declared, replay, flaky, opinion } = told;
   const who = decidedBy === null ? 'the referee' : cell(decidedBy);
   const lines = [
     ...reasons.map((reason) => prose(cell(reason))),
@@ -140,6 +140,9 @@ function judgementPart({ verdict, trust, decidedBy, ...told }: StoredJudgement):
     ...declared.map(({ path, reason }) => `declared: \`${cell(path)}\`: ${prose(cell(reason))}`),
     ...(replay
       ? [`the old checks ${replay.passed ? 'hold' : 'do not hold'} on tree \`${replay.tree}\``]
+      : []),
+    ...(opinion
+      ? [`second opinion of ${cell(opinion.agent)}: ${opinion.accept ? 'accepted' : 'refused'}`]
       : []),
     ...flaky.map((name) => `flaky: ${prose(cell(name))}`),
   ];

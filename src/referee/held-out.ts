@@ -3,11 +3,12 @@
  * command. The room is put in order afterwards, so nothing of them stays.
  */
 import { createHash } from 'node:crypto';
-import { lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PulseError } from '../domain/errors.ts';
 import type { HeldOut } from '../domain/judgement.ts';
 import { isNothing, readRegularFile } from '../files/regular-file.ts';
+import { layFiles } from './room/lay-files.ts';
 
 export interface HeldOutFiles {
   /** Names all of them, with what is in them. */
@@ -42,7 +43,10 @@ export async function readHeldOut(folder: string, { to }: Pick<HeldOut, 'to'>): 
   return {
     digest: digest.digest('hex'),
     async lay(tree) {
-      for (const file of files) await layFile(tree, { ...file, path: join(to, file.path) });
+      await layFiles(
+        tree,
+        files.map((file) => ({ ...file, path: join(to, file.path) })),
+      );
     },
   };
 }
@@ -71,20 +75,4 @@ async function collect(
         hint: `At most ${MOST_FILES} files and ${MOST_BYTES / 1024 / 1024} MB.`,
       });
   }
-}
-
-/** A claim may have put a link where a folder is expected: through it the file would leave the room. */
-async function layFile(tree: string, { path, content, mode }: HeldFile): Promise<void> {
-  const parts = path.split('/').filter((part) => part !== '' && part !== '.');
-  let at = tree;
-  for (const part of parts.slice(0, -1)) {
-    at = join(at, part);
-    const entry = await lstat(at).catch(() => null);
-    if (entry?.isDirectory()) continue;
-    await rm(at, { recursive: true, force: true });
-    await mkdir(at);
-  }
-  const target = join(at, parts.at(-1)!);
-  await rm(target, { recursive: true, force: true });
-  await writeFile(target, content, { mode: mode & 0o777, flag: 'wx' });
 }

@@ -119,6 +119,11 @@ function isRepeat(second: CheckRun, { first, isWhole }: { first: CheckRun; isWho
   return first.tests.names?.failed.every((name) => passed.has(name)) ?? false;
 }
 
+/** Runs a command once, and reads what it tells. */
+export function readRun(request: RunRequest, command: string): Promise<CheckRun> {
+  return runAndRead(request, command, command);
+}
+
 async function runAndRead(request: RunRequest, executed: string, command: string): Promise<CheckRun> {
   const { room, reports, pins } = request;
   const report = reports[command];

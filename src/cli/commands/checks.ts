@@ -62,6 +62,7 @@ function checkLines(
     style.dim('what ran on the claim'),
     ...verifications.map((record) => recordLine(record, style)),
     ...(replay ? [`  ${oldChecksText(replay.passed, style)}`] : []),
+    ...opinionLines(judgement, style, indented),
     ...flaky.flatMap((name) => indented(`flaky: ${name}`)).map(style.yellow),
     ...changeLines(judgement, style, indented),
     ...noteLines(judgement, style, indented),
@@ -75,6 +76,7 @@ function recordLine(
   const facts = [
     ...(record.tests ? [countsText(record.tests)] : []),
     ...(passed ? [] : [exit === null ? 'it did not finish' : `exit ${exit}`]),
+    ...(record.isHeldOut ? ['held out'] : []),
     ...(record.isFlaky ? ['it failed first'] : []),
     record.isReused ? 'known from this very tree, not run again' : formatDuration(durationMs),
   ].join(' · ');
@@ -86,6 +88,25 @@ function oldChecksText(isPassed: boolean, style: Style): string {
   return isPassed
     ? `${style.green('✓')} the same with the checks as they were on the base: they hold`
     : `${style.red('✗')} the same with the checks as they were on the base: they do not hold`;
+}
+
+const CLAIM_MARKS = { true: '✓', false: '✗', unproven: '?' } as const;
+
+/** What the other agent thought, claim by claim. Its reasons are told above where they count. */
+function opinionLines(
+  { opinion }: ChangedChecks['judgement'],
+  style: Style,
+  indented: (line: string) => string[],
+): string[] {
+  if (!opinion) return [];
+  const who = [opinion.agent, ...(opinion.model ? [opinion.model] : [])].map(sanitizeLine).join(' · ');
+  const mark = opinion.accept ? style.green('✓') : style.red('✗');
+  return [
+    `  ${mark} second opinion: ${opinion.accept ? 'accepted' : 'refused'}  ${style.dim(who)}`,
+    ...opinion.claims.flatMap(({ text, verdict, where }) =>
+      indented(`  ${CLAIM_MARKS[verdict]} ${text}${where ? ` (${where})` : ''}`),
+    ),
+  ];
 }
 
 /** What was changed, and what the agent says to it. */

@@ -49,7 +49,7 @@ export interface Bench {
 
 interface RunOptions {
   until: 'all' | 'first';
-  phase: 'setup' | 'base' | 'verifying' | 'replay' | 'held_out';
+  phase: 'setup' | 'base' | 'verifying' | 'replay' | 'held_out' | 'canary';
   commit: string | null;
   onOutput?(output: string): void;
 }

@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { VerificationRecord } from '../../domain/attempt.ts';
+import { isSuspicious } from '../../referee/canary/suspicion.ts';
 import {
   type ChangedFile,
   type ClaimedChanges,
@@ -13,7 +14,7 @@ import {
 } from '../../referee/claim-trees.ts';
 import { type ClaimFacts, decideClaim, needsReplay } from '../../referee/decide-claim.ts';
 import { decideHeldOut } from '../../referee/decide-held-out.ts';
-import { findNotes, type Note } from '../../referee/notes/notes.ts';
+import { findNotes } from '../../referee/notes/notes.ts';
 import { findPins, type Pins } from '../../referee/pins/pins.ts';
 import type { RoomTree } from '../../referee/room/room-git.ts';
 import { type CheckRun, runKey } from '../../referee/run-commands.ts';
@@ -21,6 +22,7 @@ import type { AgentHost, Claim, ExaminedClaim, Referee } from '../ports.ts';
 import type { Clock } from '../wake/clock.ts';
 import { type BaseReading, findBaseReading, saveBaseReading } from './base-reading.ts';
 import { type Bench, type CheckPlan, openBench, type RefereeMeans, runChecksIn, runSetup } from './bench.ts';
+import { askCanaries } from './canary-runs.ts';
 import { missingHeldOut, runHeldOut } from './held-out-runs.ts';
 import { proveUnit } from './prove.ts';
 import { askSecondOpinion } from './second-opinion.ts';
@@ -29,6 +31,8 @@ import { refereeSettings } from './settings.ts';
 /** What a claim is judged by, while it is judged. */
 interface Examination extends Pick<ClaimedChanges, 'restored'> {
   base: BaseReading | null;
+  /** The code of the claim could end or rewrite the run that tests it. */
+  isSuspicious: boolean;
   facts: Omit<ClaimFacts, 'replay'>;
 }
 
@@ -57,14 +61,14 @@ export function createReferee(means: RefereeMeans & { clock: Clock; openAgents()
       const base = await findBaseReading(means.store, { ...attempt, commands: bench.commands });
       const pins = await pinsOf(bench, knownPins);
       const examined = await examineClaim(bench, { claim, base, pins });
-      return examined.needsReplay ? examined : withHeldOut(bench, { examined, tree: null });
+      return examined.needsReplay ? examined : askLast(bench, { examined, tree: null, pins });
     },
 
     async replay(attempt, examined, signal) {
       const bench = await openBench(means, attempt, { signal, claim: examined.claim });
       const pins = await pinsOf(bench, knownPins);
       const { tree, ...replayed } = await replayClaim(bench, { examined, pins });
-      return withHeldOut(bench, { examined: replayed, tree });
+      return askLast(bench, { examined: replayed, tree, pins });
     },
 
     async review(attempt, examined, signal) {
@@ -134,6 +138,7 @@ async function examineClaim(
   const trees = { cwd: room.folders.tree, base: bench.base.tree, claim: claim.tree };
   const files = await listChangedFiles(placed, trees);
   const { changes, restored } = await compareChecks(placed, { trees, pins, files });
+  const texts = await textsOf(bench, files);
   const { policy, known } = refereeSettings(attempt.spec);
   const facts = {
     baseSha: bench.base.commit,
@@ -144,7 +149,7 @@ async function examineClaim(
     changes,
     declared: claim.declared,
     changesChecks: claim.changesChecks ?? false,
-    notes: await notesOf(bench, files),
+    notes: await findNotes(texts),
   };
   return {
     claim,
@@ -152,16 +157,16 @@ async function examineClaim(
     failed: runs.filter(({ holds }) => !holds).map(({ record }) => record.command),
     needsReplay: needsReplay(facts),
     judgement: decideClaim({ ...facts, replay: null }),
-    facts: { facts, restored, base } satisfies Examination,
+    facts: { facts, restored, base, isSuspicious: isSuspicious(texts) } satisfies Examination,
   };
 }
 
 /** More files than a person reads are not looked through. */
 const FILES_READ = 500;
 
-async function notesOf({ placed, room }: Bench, files: readonly ChangedFile[]): Promise<Note[]> {
+function textsOf({ placed, room }: Bench, files: readonly ChangedFile[]) {
   const cwd = room.folders.tree;
-  return findNotes(await readChangedTexts(placed, { cwd, files: files.slice(0, FILES_READ) }));
+  return readChangedTexts(placed, { cwd, files: files.slice(0, FILES_READ) });
 }
 
 async function replayClaim(
@@ -176,16 +181,31 @@ async function replayClaim(
   return { ...examined, tree, judgement: decideClaim({ ...facts, replay: { tree, runs } }) };
 }
 
-/** Asked last. With the checks of the base where those hold: a claim could have changed how tests are run. */
+/**
+ * What is asked of a claim that nothing speaks against. With the checks of the base where those hold: a claim could have
+ * changed how tests are run.
+ */
+async function askLast(
+  bench: Bench,
+  { examined, tree, pins }: { examined: ExaminedClaim; tree: string | null; pins: Pins },
+): Promise<ExaminedClaim> {
+  const { claim, judgement } = examined;
+  if (judgement.verdict === 'rejected' || bench.signal.aborted) return examined;
+  const isReplayed = tree !== null && judgement.replay?.passed;
+  const at: RoomTree = isReplayed ? { tree, commit: null } : { tree: claim.tree, commit: claim.commit };
+  const { facts, isSuspicious } = examined.facts as Examination;
+  const reasons = isSuspicious ? await askCanaries(bench, { runs: facts.claim, at, pins }) : [];
+  if (reasons.length > 0) return { ...examined, judgement: { ...judgement, verdict: 'rejected', reasons } };
+  return withHeldOut(bench, { examined, at });
+}
+
 async function withHeldOut(
   bench: Bench,
-  { examined, tree }: { examined: ExaminedClaim; tree: string | null },
+  { examined, at }: { examined: ExaminedClaim; at: RoomTree },
 ): Promise<ExaminedClaim> {
   const { claim, judgement } = examined;
   const { heldOut = [] } = refereeSettings(bench.attempt.spec);
-  if (heldOut.length === 0 || judgement.verdict === 'rejected' || bench.signal.aborted) return examined;
-  const isReplayed = tree !== null && judgement.replay?.passed;
-  const at: RoomTree = isReplayed ? { tree, commit: null } : { tree: claim.tree, commit: claim.commit };
+  if (heldOut.length === 0 || bench.signal.aborted) return examined;
   const { base } = examined.facts as Examination;
   const { key: roomKey, setupFailure } = await bench.room.enter(at, {
     runSetup: (commands) => runSetup(bench, commands),
