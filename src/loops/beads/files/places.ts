@@ -1,0 +1,37 @@
+/** Where the files of beads lie, relative to the top of the repository. All throw `path_outside` for unsafe names. */
+import { PulseError } from '../../../domain/errors.ts';
+import { evidencePath, isBeadId } from '../graph/bead.ts';
+
+export const AGENTS_FILE = 'AGENTS.md';
+export const STATE_FILE = '.pulse/STATE.md';
+/** The owner of a handoff in standalone mode. */
+export const SINGLE_WORKER = 'single-worker';
+const NAME = /^[\p{L}\p{N}_][\p{L}\p{N}\p{M}._@+~-]{0,199}$/u;
+
+export function contextFile(feature: string): string {
+  return `history/${checkName(feature, 'feature')}/CONTEXT.md`;
+}
+
+/** As `evidencePath`, of names that were checked. */
+export function evidenceFile(feature: string, beadId: string): string {
+  if (!isBeadId(beadId)) throw unsafe(beadId, 'bead');
+  return evidencePath(checkName(feature, 'feature'), beadId);
+}
+
+/** The owner is `worker-<mail name>` or `single-worker`. */
+export function handoffFile(ownerId: string): string {
+  const isKnown = ownerId === SINGLE_WORKER || ownerId.startsWith('worker-');
+  if (!isKnown) throw unsafe(ownerId, 'owner of a handoff');
+  return `.pulse/handoffs/${checkName(ownerId, 'owner of a handoff')}.json`;
+}
+
+function checkName(name: string, what: string): string {
+  if (NAME.test(name)) return name;
+  throw unsafe(name, what);
+}
+
+function unsafe(name: string, what: string): PulseError {
+  return new PulseError('path_outside', `"${name.slice(0, 100)}" cannot be the name of a ${what}.`, {
+    hint: 'Use letters, digits, . _ and -.',
+  });
+}

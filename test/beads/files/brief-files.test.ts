@@ -1,0 +1,131 @@
+/** What a brief quotes of files that others write, in real folders. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type BriefFilesQuery, readBriefFiles } from '../../../src/loops/beads/files/brief-files.ts';
+
+let folder: string;
+let root: string;
+let worktree: string;
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'pulse-test-')));
+  root = join(folder, 'root');
+  worktree = join(folder, 'worktree');
+  mkdirSync(root);
+  mkdirSync(worktree);
+  write(folder, 'secret', 'top secret\n');
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(base: string, path: string, content: string): void {
+  mkdirSync(dirname(join(base, path)), { recursive: true });
+  writeFileSync(join(base, path), content);
+}
+
+function read(query: Partial<BriefFilesQuery> = {}) {
+  const usual = { worktree, root, feature: 'auth', learningRefs: [], decisionRefs: [], body: '' };
+  return readBriefFiles({ ...usual, ...query });
+}
+
+describe('the files of a brief', () => {
+  it('are absent where nothing is', async () => {
+    const files = await read({ ownerId: 'worker-Fox' });
+    expect(files).toEqual({
+      agents: { path: 'AGENTS.md', content: null, note: null },
+      state: { path: '.pulse/STATE.md', content: null, note: null },
+      context: { path: 'history/auth/CONTEXT.md', content: null, note: null },
+      handoff: { path: '.pulse/handoffs/worker-Fox.json', content: null, note: null },
+      decisions: [],
+      unknownDecisions: [],
+      learnings: [],
+      missingLearnings: [],
+    });
+    expect((await read()).handoff).toBeNull();
+  });
+
+  it('are those of the worktree, and of `.pulse` in the checkout', async () => {
+    write(worktree, 'AGENTS.md', 'Be kind.\n');
+    write(root, 'AGENTS.md', 'Other.\n');
+    write(root, '.pulse/STATE.md', '# State\n');
+    write(worktree, '.pulse/STATE.md', 'forged\n');
+    write(worktree, 'history/auth/CONTEXT.md', '- D1: JWT\n');
+    write(root, '.pulse/handoffs/worker-Fox.json', '{"status": "ready_to_resume"}');
+    const files = await read({ ownerId: 'worker-Fox' });
+    expect(files.agents.content).toBe('Be kind.\n');
+    expect(files.state.content).toBe('# State\n');
+    expect(files.context.content).toBe('- D1: JWT\n');
+    expect(files.handoff?.content).toBe('{"status": "ready_to_resume"}');
+  });
+
+  it('leave out a handoff that was taken up', async () => {
+    write(root, '.pulse/handoffs/single-worker.json', '{"status": "consumed"}');
+    expect((await read({ ownerId: 'single-worker' })).handoff?.content).toBeNull();
+  });
+
+  it('quote every decision of the references and of the body, and name the unknown', async () => {
+    write(worktree, 'history/auth/CONTEXT.md', '### D1: JWT\n\nYes.\n\n### D2: No cookies\n');
+    const files = await read({ decisionRefs: ['D2', 'CONTEXT.md#D9'], body: 'Follow D1 and D7.' });
+    expect(files.decisions).toEqual([
+      { id: 'D2', text: '### D2: No cookies' },
+      { id: 'D1', text: '### D1: JWT\n\nYes.' },
+    ]);
+    expect(files.unknownDecisions).toEqual(['D9', 'D7']);
+    expect((await read({ feature: 'other', body: 'D1' })).unknownDecisions).toEqual(['D1']);
+  });
+
+  it('find `history` in the checkout where it is not committed, and nothing else there', async () => {
+    write(root, 'history/auth/CONTEXT.md', '- D1: JWT\n');
+    write(root, 'history/learnings/a.md', 'Learned.\n');
+    write(root, '.env', 'KEY=1\n');
+    const learningRefs = ['history/learnings/a.md', '.env', 'history/../.env'];
+    const files = await read({ decisionRefs: ['D1'], learningRefs });
+    expect(files.decisions).toHaveLength(1);
+    expect(files.learnings.map(({ content }) => content)).toEqual(['Learned.\n', null, null]);
+    expect(files.missingLearnings).toEqual(['.env', 'history/../.env']);
+  });
+
+  it('lead to nothing outside of the repository', async () => {
+    symlinkSync(join(folder, 'secret'), join(worktree, 'AGENTS.md'));
+    mkdirSync(join(root, '.pulse'));
+    symlinkSync(join(folder, 'secret'), join(root, '.pulse/STATE.md'));
+    write(root, '.env', 'KEY=1\n');
+    mkdirSync(join(root, 'history/auth'), { recursive: true });
+    symlinkSync('../../.env', join(root, 'history/auth/CONTEXT.md'));
+    symlinkSync(folder, join(worktree, 'up'));
+    const learningRefs = ['../secret', 'up/secret', '/etc/hostname', 'x'.repeat(900)];
+    const files = await read({ learningRefs });
+    expect(JSON.stringify(files)).not.toMatch(/top secret|KEY=1/);
+    expect(files.agents.note).toBe('it is no ordinary file of the repository');
+    expect(files.missingLearnings).toEqual(learningRefs);
+    await expect(read({ feature: '../..' })).rejects.toMatchObject({ code: 'path_outside' });
+    await expect(read({ ownerId: 'worker-../x' })).rejects.toMatchObject({ code: 'path_outside' });
+  });
+
+  it('may be links within the worktree', async () => {
+    write(worktree, 'CLAUDE.md', 'Be kind.\n');
+    symlinkSync('CLAUDE.md', join(worktree, 'AGENTS.md'));
+    expect((await read()).agents.content).toBe('Be kind.\n');
+  });
+
+  it('are ordinary files within bounds: no pipe is waited for, no huge file is read', async () => {
+    execFileSync('mkfifo', [join(worktree, 'AGENTS.md')]);
+    write(worktree, 'big.md', 'x'.repeat(1024 * 1024 + 1));
+    write(worktree, 'long.md', 'y'.repeat(20_000));
+    write(root, '.pulse/STATE.md', `old ${'z'.repeat(10_000)} new\n`);
+    mkdirSync(join(worktree, 'folder.md'));
+    const files = await read({ learningRefs: ['big.md', 'long.md', 'folder.md'] });
+    expect(files.agents.content).toBeNull();
+    expect(files.learnings.map(({ note }) => note)).toEqual([
+      'it is too large: more than 1024 KiB',
+      'only its first 16000 characters are here',
+      'it is no ordinary file of the repository',
+    ]);
+    expect(files.learnings[1]!.content!.length).toBeLessThan(17_000);
+    expect(files.state.content).toMatch(/ new\n$/);
+    expect(files.state.content).not.toContain('old');
+  });
+});
