@@ -74,7 +74,7 @@ export interface StandaloneHandoff extends HandoffFacts {
   nextHint: string | null;
 }
 
-function ownerOf(mailName: string | null): string {
+export function ownerOf(mailName: string | null): string {
   return mailName === null ? SINGLE_WORKER : `worker-${mailName}`;
 }
 

@@ -4,6 +4,7 @@ import { evidencePath, isBeadId } from '../graph/bead.ts';
 
 export const AGENTS_FILE = 'AGENTS.md';
 export const STATE_FILE = '.pulse/STATE.md';
+export const MANIFEST_FILE = '.pulse/handoffs/manifest.json';
 /** The owner of a handoff in standalone mode. */
 export const SINGLE_WORKER = 'single-worker';
 const NAME = /^[\p{L}\p{N}_][\p{L}\p{N}\p{M}._@+~-]{0,199}$/u;
@@ -23,6 +24,18 @@ export function handoffFile(ownerId: string): string {
   const isKnown = ownerId === SINGLE_WORKER || ownerId.startsWith('worker-');
   if (!isKnown) throw unsafe(ownerId, 'owner of a handoff');
   return `.pulse/handoffs/${checkName(ownerId, 'owner of a handoff')}.json`;
+}
+
+/** Whether a path is one of `handoffFile`. */
+export function isHandoffFile(path: string): boolean {
+  const name = /^\.pulse\/handoffs\/([^/]+)\.json$/.exec(path)?.[1] ?? '';
+  return NAME.test(name) && (name === SINGLE_WORKER || name.startsWith('worker-'));
+}
+
+export function checkpointFile(feature: string, id: string): string {
+  // A time has colons, which some systems do not take in a name.
+  const name = checkName(id.replaceAll(':', '-'), 'checkpoint');
+  return `.pulse/checkpoints/${checkName(feature, 'feature')}/${name}.json`;
 }
 
 function checkName(name: string, what: string): string {
