@@ -25,11 +25,14 @@ export async function findProject({ git }: Pick<Operations, 'git'>, given: strin
 interface Known extends NamedProject {
   commonDir: string;
   mark: string;
-  until: number;
+  /** By the clock of `performance.now()`. */
+  openedAt: number;
+  lookedAt: number;
 }
 
-/** Asking git costs two processes, many times what a message costs. */
-const KNOWN_MS = 30_000;
+/** Asking git costs two processes, and looking at the folder still as much as a message does. */
+const OPENED_MS = 30_000;
+const LOOKED_MS = 1_000;
 const MOST_KNOWN = 1_000;
 const known = new WeakMap<Git, Map<string, Known>>();
 
@@ -37,8 +40,7 @@ async function openKnown(git: Git, path: string): Promise<NamedProject> {
   const projects = known.get(git) ?? new Map<string, Known>();
   known.set(git, projects);
   const before = projects.get(path);
-  if (before && before.until > performance.now() && (await markOf(before.commonDir)) === before.mark)
-    return before;
+  if (before && (await isStill(before))) return before;
   const { projectKey, root, commonDir } = await openRepository(git, path);
   if (projects.size >= MOST_KNOWN) projects.clear();
   const found = {
@@ -46,10 +48,19 @@ async function openKnown(git: Git, path: string): Promise<NamedProject> {
     root: await realpath(root),
     commonDir,
     mark: await markOf(commonDir),
-    until: performance.now() + KNOWN_MS,
+    openedAt: performance.now(),
+    lookedAt: performance.now(),
   };
   projects.set(path, found);
   return found;
+}
+
+async function isStill(known: Known): Promise<boolean> {
+  const now = performance.now();
+  if (now - known.openedAt > OPENED_MS) return false;
+  if (now - known.lookedAt < LOOKED_MS) return true;
+  known.lookedAt = now;
+  return (await markOf(known.commonDir)) === known.mark;
 }
 
 /** Another repository in the same place is another folder. */

@@ -15,11 +15,15 @@ export function changeProject<T>(
   { label, keep }: { label: string; keep?: AnswerHook },
   work: (db: Db) => Promise<T>,
 ): Promise<T> {
-  return store.tx(label, async (db) => {
-    const answer = await work(db);
-    await keep?.(db, answer);
-    return answer;
-  });
+  return store.tx(
+    label,
+    async (db) => {
+      const answer = await work(db);
+      await keep?.(db, answer);
+      return answer;
+    },
+    { isSmall: true },
+  );
 }
 
 /** Makes a change that has a key, or gives the answer it was given before. Throws `key_reused`. */

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import { PulseError } from '../domain/errors.ts';
+import { createGroupCommit } from './group-commit.ts';
 import { MIGRATIONS } from './migrations/all.ts';
 import { moduleSteps } from './migrations/modules.ts';
 import { SQLITE_TYPES, type TableModule } from './migrations/types.ts';
@@ -49,11 +50,12 @@ export async function openSqlite({
   const retryBusy = createRetryBusy(onWait);
   const database = await retryBusy(() => openDatabase(path, { nowMs, modules }));
   const db = new Kysely<Schema>({ dialect: createSqliteDialect(database, retryBusy) });
+  const group = createGroupCommit((work) => db.transaction().execute(work));
   return {
     // A reader meets BUSY while the last process before it closes the log; what it reads can be read again.
     read: (work) => retryBusy(() => db.transaction().setAccessMode('read only').execute(work)),
-    async tx(label, work) {
-      const result = await db.transaction().execute(work);
+    async tx(label, work, { isSmall = false } = {}) {
+      const result = await (isSmall ? group(work) : db.transaction().execute(work));
       onCommit?.(label);
       return result;
     },

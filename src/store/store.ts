@@ -14,6 +14,8 @@ export interface TxScope {
    * while the database is away. Repeating it must be harmless.
    */
   isLease?: boolean;
+  /** Small, and one of many at once: it may share its commit with others that are. */
+  isSmall?: boolean;
 }
 
 export interface Store {

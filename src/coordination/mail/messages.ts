@@ -9,7 +9,7 @@ import { type Importance, MOST_IN_BODY, MOST_IN_LABEL, MOST_IN_SUBJECT, MOST_REC
 import { withCoordinationTables } from '../tables.ts';
 import { requireAgents } from './agents.ts';
 import { foldWords } from './fold.ts';
-import { getMessage, type Message } from './read-messages.ts';
+import { getMessage, type Message, type MessageRow, toMessage } from './read-messages.ts';
 
 export interface NewMessage {
   project: string;
@@ -35,39 +35,24 @@ export async function sendMessage(db: Db, message: NewMessage): Promise<Message>
   checkSizes(message, to);
   await requireAgents(db, project, [from, ...to]);
   const id = `msg_${uuidv7(ids)}`;
-  const [subject, body] = [hide(message.subject), hide(message.body)];
-  const { number } = await withCoordinationTables(db)
-    .insertInto('mail_messages')
-    .values({
-      id,
-      project_id: project,
-      thread_id: hide(message.threadId ?? id),
-      topic: message.topic === undefined ? null : hide(message.topic),
-      sender_name: from,
-      subject,
-      body_md: body,
-      importance: message.importance ?? 'normal',
-      ack_required: message.ackRequired ? 1 : 0,
-      reply_to: message.replyTo ?? null,
-      created_at: storeNow(),
-    })
-    .returning('number')
-    .executeTakeFirstOrThrow();
-  await withCoordinationTables(db)
-    .insertInto('mail_recipients')
-    .values(
-      to.map((agent_name, position) => ({
-        message_number: number,
-        project_id: project,
-        agent_name,
-        position,
-        fetched_at: null,
-        acked_at: null,
-      })),
-    )
-    .execute();
-  await insertWords(db, number, foldWords(`${subject}\n${body}`));
-  return getMessage(db, id);
+  const row = {
+    id,
+    project_id: project,
+    thread_id: hide(message.threadId ?? id),
+    topic: message.topic === undefined ? null : hide(message.topic),
+    sender_name: from,
+    subject: hide(message.subject),
+    body_md: hide(message.body),
+    importance: message.importance ?? 'normal',
+    ack_required: message.ackRequired ? 1 : 0,
+    reply_to: message.replyTo ?? null,
+  };
+  const words = foldWords(`${row.subject}\n${row.body_md}`);
+  const stored = await insertMessage(db, { row, to, words });
+  return toMessage(
+    { ...row, ...stored },
+    to.map((agent_name) => ({ agent_name, acked_at: null })),
+  );
 }
 
 export interface NewReply
@@ -85,7 +70,7 @@ export async function replyMessage(db: Db, { messageId, ...reply }: NewReply): P
     to: [sender_name],
     subject: answered.slice(0, MOST_IN_SUBJECT).toWellFormed(),
     threadId: thread_id,
-    ...(topic === null ? {} : { topic }),
+    topic: topic ?? undefined,
     replyTo: messageId,
   });
 }
@@ -106,11 +91,57 @@ export async function acknowledgeMessage(db: Db, messageId: string, agent: strin
   });
 }
 
-async function insertWords(db: Db, number: number, words: readonly string[]): Promise<void> {
-  const row = isPostgres(db)
-    ? sql`INSERT INTO mail_words (number, words) VALUES (${number}, array_to_tsvector(${words}::text[]))`
-    : sql`INSERT INTO mail_words (rowid, words) VALUES (${number}, ${words.join(' ')})`;
-  await row.execute(db);
+interface MessageParts {
+  row: Omit<MessageRow, 'number' | 'created_at'>;
+  to: readonly string[];
+  words: readonly string[];
+}
+
+/** The message, its deliveries and its words. */
+async function insertMessage(db: Db, parts: MessageParts): Promise<{ number: number; created_at: string }> {
+  if (isPostgres(db)) return insertAtOnce(db, parts);
+  const { row, to, words } = parts;
+  const stored = await withCoordinationTables(db)
+    .insertInto('mail_messages')
+    .values({ ...row, created_at: storeNow() })
+    .returning(['number', 'created_at'])
+    .executeTakeFirstOrThrow();
+  const delivery = {
+    message_number: stored.number,
+    project_id: row.project_id,
+    fetched_at: null,
+    acked_at: null,
+  };
+  await withCoordinationTables(db)
+    .insertInto('mail_recipients')
+    .values(to.map((agent_name, position) => ({ ...delivery, agent_name, position })))
+    .execute();
+  await sql`INSERT INTO mail_words (rowid, words) VALUES (${stored.number}, ${words.join(' ')})`.execute(db);
+  return stored;
+}
+
+/** One statement: each is a journey to the server. */
+async function insertAtOnce(
+  db: Db,
+  { row, to, words }: MessageParts,
+): Promise<{ number: number; created_at: string }> {
+  const { id, project_id, thread_id, topic, sender_name, subject, body_md, importance } = row;
+  const { rows } = await sql<{ number: number; created_at: string }>`
+    WITH message AS (
+      INSERT INTO mail_messages (id, project_id, thread_id, topic, sender_name, subject, body_md, importance,
+        ack_required, reply_to, created_at)
+      VALUES (${id}, ${project_id}, ${thread_id}, ${topic}, ${sender_name}, ${subject}, ${body_md}, ${importance},
+        ${row.ack_required}, ${row.reply_to}, ${storeNow()})
+      RETURNING number, created_at),
+    delivered AS (
+      INSERT INTO mail_recipients (message_number, project_id, agent_name, position)
+      SELECT message.number, ${project_id}, name, place - 1
+      FROM message, unnest(${to}::text[]) WITH ORDINALITY AS recipient (name, place)),
+    found_by AS (
+      INSERT INTO mail_words (number, words)
+      SELECT number, array_to_tsvector(${words}::text[]) FROM message)
+    SELECT number, created_at FROM message`.execute(db);
+  return rows[0]!;
 }
 
 function checkSizes(message: NewMessage, to: readonly string[]): void {

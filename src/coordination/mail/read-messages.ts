@@ -52,25 +52,26 @@ export async function listMessages(db: Db, filter: MessageFilter): Promise<Messa
   const wanted = words === undefined ? null : foldWords(words);
   // Signs alone are no words: nothing has them.
   if (wanted?.length === 0) return [];
-  let query = withCoordinationTables(db)
-    .selectFrom('mail_messages as message')
-    .selectAll('message')
-    .orderBy('message.number', 'desc')
-    .limit(limit);
+  let query = newestMessages(db, { project, agent }).limit(limit);
   if (project !== undefined) query = query.where('message.project_id', '=', project);
   if (topic !== undefined) query = query.where('message.topic', '=', topic);
   if (threadId !== undefined) query = query.where('message.thread_id', '=', threadId);
-  if (agent !== undefined) query = query.where('message.number', 'in', numbersTo(db, agent, project));
   if (wanted) query = query.where('message.number', 'in', withWords(db, wanted));
   return withRecipients(db, (await query.execute()).toReversed());
 }
 
-function numbersTo(db: Db, agent: string, project: string | undefined) {
-  const numbers = withCoordinationTables(db)
-    .selectFrom('mail_recipients')
-    .select('message_number')
-    .where('agent_name', '=', agent);
-  return project === undefined ? numbers : numbers.where('project_id', '=', project);
+/** An inbox is read along its own index: the newest of many messages to one of many agents are found at once. */
+function newestMessages(db: Db, { project, agent }: Pick<MessageFilter, 'project' | 'agent'>) {
+  const messages = withCoordinationTables(db).selectFrom('mail_messages as message').selectAll('message');
+  if (agent === undefined) return messages.orderBy('message.number', 'desc');
+  const received = messages.innerJoin('mail_recipients as recipient', (join) => {
+    const joined = join
+      .onRef('recipient.message_number', '=', 'message.number')
+      .on('recipient.agent_name', '=', agent);
+    return project === undefined ? joined : joined.on('recipient.project_id', '=', project);
+  });
+  // The types of both are the same as far as anything else is asked of them.
+  return received.orderBy('recipient.message_number', 'desc') as unknown as typeof messages;
 }
 
 /** Throws `not_found`. */
@@ -163,7 +164,7 @@ function withWords(db: Db, words: readonly string[]) {
         WHERE mail_words MATCH ${words.map((word) => `"${word}"`).join(' ')})`;
 }
 
-type MessageRow = Omit<Message, 'to' | 'acks' | 'ack_required'> & { ack_required: number };
+export type MessageRow = Omit<Message, 'to' | 'acks' | 'ack_required'> & { ack_required: number };
 
 async function withRecipients(db: Db, rows: readonly MessageRow[]): Promise<Message[]> {
   const recipients = new Map<number, Recipient[]>();
@@ -186,7 +187,7 @@ interface Recipient {
   acked_at: string | null;
 }
 
-function toMessage(row: MessageRow, recipients: readonly Recipient[]): Message {
+export function toMessage(row: MessageRow, recipients: readonly Recipient[]): Message {
   const acks = recipients.flatMap(({ agent_name, acked_at }) =>
     acked_at ? [{ agent_name, at: acked_at }] : [],
   );

@@ -112,8 +112,10 @@ export function searchMail(
 function read({ engine: { store } }: Operations, filter: MessageFilter): Promise<MessageList> {
   const { project, agent } = filter;
   return store.read(async (db) => {
-    if (agent !== undefined && project !== undefined) await requireAgents(db, project, [agent]);
     const messages = await listMessages(db, filter);
+    // Who has got something is known.
+    if (agent !== undefined && project !== undefined && messages.length === 0)
+      await requireAgents(db, project, [agent]);
     return {
       messages: messages.map((each) => (agent === undefined ? viewMessage(each) : inboxMessage(each, agent))),
     };

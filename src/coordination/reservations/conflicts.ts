@@ -1,6 +1,6 @@
 /** Which reservations stand in the way of others, and of editing a file. */
 import type { Db } from '../../store/store.ts';
-import { listReservations, type Reservation } from './held.ts';
+import { type HeldRow, listReservations, type Reservation } from './held.ts';
 import { coversPath, doOverlap } from './overlap.ts';
 import { type PathPattern, parsePattern } from './pattern.ts';
 
@@ -25,10 +25,10 @@ export function viewConflict({ path, pattern, holder, expires_at }: Conflict): C
 /** Of `held`, what overlaps with what is asked for; two that are shared get on with each other. */
 export function findConflicts(
   asked: readonly PathPattern[],
-  held: readonly Reservation[],
+  held: readonly (Omit<HeldRow, 'exclusive'> & { exclusive: boolean | number })[],
   { isShared }: { isShared: boolean },
 ): Conflict[] {
-  const inTheWay = held.filter(({ exclusive }) => exclusive || !isShared);
+  const inTheWay = held.filter(({ exclusive }) => Boolean(exclusive) || !isShared);
   return asked.flatMap((pattern) =>
     inTheWay
       .filter(({ path }) => path === pattern.text || doOverlap(pattern, knownPattern(path)))

@@ -36,9 +36,48 @@ export async function listReservations(
   if (agent !== undefined) query = query.where('agent_name', '=', agent);
   if (limit !== undefined) query = query.limit(limit);
   const rows = await query.execute();
-  return rows
-    .map(({ released_at: _, exclusive, ...row }) => ({ ...row, exclusive: exclusive === 1 }))
-    .sort((one, other) => one.fence - other.fence || (one.path < other.path ? -1 : 1));
+  return rows.map(toReservation).sort(inOrder);
+}
+
+/** What is needed of all others to find what stands in the way. */
+export type HeldRow = Pick<
+  Selectable<ReservationsTable>,
+  'id' | 'agent_name' | 'path' | 'exclusive' | 'expires_at'
+>;
+
+export function listHeldByOthers(db: Db, project: string, agent: string): Promise<HeldRow[]> {
+  return withCoordinationTables(db)
+    .selectFrom('reservations')
+    .select(['id', 'agent_name', 'path', 'exclusive', 'expires_at'])
+    .where('project_id', '=', project)
+    .where('agent_name', '!=', agent)
+    .where('released_at', 'is', null)
+    .where('expires_at', '>', storeNow())
+    .orderBy('fence')
+    .orderBy('id')
+    .execute();
+}
+
+/** Written out: hundreds of rows are read for a request, and copying them by a spread takes most of its time. */
+export function toReservation(row: Selectable<ReservationsTable>): Reservation {
+  return {
+    id: row.id,
+    project_id: row.project_id,
+    agent_name: row.agent_name,
+    path: row.path,
+    exclusive: row.exclusive === 1,
+    reason: row.reason,
+    fence: row.fence,
+    session_id: row.session_id,
+    attempt_id: row.attempt_id,
+    created_at: row.created_at,
+    expires_at: row.expires_at,
+  };
+}
+
+/** As they were granted; those of one request by their paths. */
+export function inOrder(one: Reservation, other: Reservation): number {
+  return one.fence - other.fence || (one.path < other.path ? -1 : 1);
 }
 
 export function viewReservation(reservation: Reservation): ReservationView {

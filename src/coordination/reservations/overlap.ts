@@ -61,7 +61,9 @@ interface Alphabet<T> {
 }
 
 /** Reachability in the product of two automata that only move forward. */
-function meet<T>(one: readonly T[], other: readonly T[], { isStar, meets }: Alphabet<T>): boolean {
+function meet<T>(one: readonly T[], other: readonly T[], alphabet: Alphabet<T>): boolean {
+  const { isStar, meets } = alphabet;
+  if (startApart(one, other, alphabet)) return false;
   const width = other.length + 1;
   const seen = new Uint8Array((one.length + 1) * width);
   seen[0] = 1;
@@ -78,4 +80,13 @@ function meet<T>(one: readonly T[], other: readonly T[], { isStar, meets }: Alph
     }
   }
   return seen[one.length * width + other.length] === 1;
+}
+
+/** Most patterns differ before the first star: then nothing else has to be looked at. */
+function startApart<T>(one: readonly T[], other: readonly T[], { isStar, meets }: Alphabet<T>): boolean {
+  for (let at = 0; ; at++) {
+    const [step, with_] = [one[at], other[at]];
+    if (step === undefined || with_ === undefined || isStar(step) || isStar(with_)) return false;
+    if (!meets(step, with_)) return true;
+  }
 }

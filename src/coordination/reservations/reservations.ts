@@ -11,10 +11,11 @@ import { DEFAULT_TTL_MS, LONGEST_TTL_MS, MOST_HELD, MOST_IN_REASON, MOST_PATHS }
 import { nextFence } from '../fence.ts';
 import { withCoordinationTables } from '../tables.ts';
 import { type Conflict, findConflicts } from './conflicts.ts';
-import { listReservations, type Reservation } from './held.ts';
+import { inOrder, listHeldByOthers, listReservations, type Reservation, toReservation } from './held.ts';
 import { type PathPattern, parsePattern } from './pattern.ts';
 
 const KEPT_MS = 7 * 86_400_000;
+const GRANTS_BETWEEN_CLEANING = 64;
 
 /** Whose run asks: what it holds ends with it. Without it: a person's, which expires. */
 export interface Holder {
@@ -50,30 +51,24 @@ export async function reservePaths(db: Db, request: ReservationRequest): Promise
   const { project, agent, isShared = false, isForced = false } = request;
   const patterns = readPaths(request);
   const fence = await nextFence(db, project);
-  await forgetOld(db, project);
-  const held = await listReservations(db, { project });
-  const others = held.filter(({ agent_name }) => agent_name !== agent);
+  if (fence % GRANTS_BETWEEN_CLEANING === 0) await forgetOld(db, project);
+  const others = await listHeldByOthers(db, project, agent);
   const conflicts = findConflicts(patterns, others, { isShared });
   if (conflicts.length > 0 && !isForced) return { granted: [], conflicts };
   await releaseRows(
     db,
     conflicts.map(({ reservation_id }) => reservation_id),
   );
-  const own = held.filter(({ agent_name }) => agent_name === agent);
+  const own = await listReservations(db, { project, agent });
   refuseTooMany(own, patterns);
   const texts = patterns.map(({ text }) => text);
-  await renew(
-    db,
-    own.filter(({ path }) => texts.includes(path)),
-    { request, fence },
-  );
-  await insert(
-    db,
-    texts.filter((text) => !own.some(({ path }) => path === text)),
-    { request, fence },
-  );
-  const granted = await listReservations(db, { project, agent });
-  return { granted: granted.filter(({ path }) => texts.includes(path)), conflicts: [] };
+  const [known, fresh] = [own.filter(({ path }) => texts.includes(path)), new Set(texts)];
+  for (const { path } of known) fresh.delete(path);
+  const granted = [
+    ...(await renew(db, known, { request, fence })),
+    ...(await insert(db, [...fresh], { request, fence })),
+  ];
+  return { granted: granted.sort(inOrder), conflicts: [] };
 }
 
 export interface Release {
@@ -160,8 +155,8 @@ function grantColumns({ isShared, ttlMs, reason, holder, redact: hide = redact }
   };
 }
 
-async function insert(db: Db, paths: readonly string[], { request, fence }: Grant): Promise<void> {
-  if (paths.length === 0) return;
+async function insert(db: Db, paths: readonly string[], { request, fence }: Grant): Promise<Reservation[]> {
+  if (paths.length === 0) return [];
   const rows = paths.map((path) => ({
     id: `rsv_${uuidv7(request.ids)}`,
     project_id: request.project,
@@ -172,19 +167,25 @@ async function insert(db: Db, paths: readonly string[], { request, fence }: Gran
     created_at: storeNow(),
     released_at: null,
   }));
-  await withCoordinationTables(db).insertInto('reservations').values(rows).execute();
+  const inserted = withCoordinationTables(db).insertInto('reservations').values(rows).returningAll();
+  return (await inserted.execute()).map(toReservation);
 }
 
 /** The fence stays as long as the same run holds it: another run of the same agent is a later holder. */
-async function renew(db: Db, held: readonly Reservation[], { request, fence }: Grant): Promise<void> {
+async function renew(
+  db: Db,
+  held: readonly Reservation[],
+  { request, fence }: Grant,
+): Promise<Reservation[]> {
   const attempt = request.holder?.attemptId ?? null;
   const isSameRun = ({ attempt_id }: Reservation): boolean => attempt_id === attempt;
+  const renewed: Reservation[] = [];
   for (const [rows, more] of [
     [held.filter(isSameRun), {}],
     [held.filter((row) => !isSameRun(row)), { fence }],
   ] as const) {
     if (rows.length === 0) continue;
-    await withCoordinationTables(db)
+    const updated = await withCoordinationTables(db)
       .updateTable('reservations')
       .set({ ...grantColumns(request), ...more })
       .where(
@@ -192,8 +193,11 @@ async function renew(db: Db, held: readonly Reservation[], { request, fence }: G
         'in',
         rows.map(({ id }) => id),
       )
+      .returningAll()
       .execute();
+    renewed.push(...updated.map(toReservation));
   }
+  return renewed;
 }
 
 async function releaseRows(db: Db, ids: readonly string[]): Promise<void> {
