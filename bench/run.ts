@@ -22,6 +22,7 @@ const measurements: [string, ...string[]][] = [
   ['iteration.ts', values.iterations],
   ['latency.ts'],
   ['queues.ts'],
+  ['coordination.ts'],
   ['sessions.ts'],
   ['start-up.ts'],
   ['research.ts'],

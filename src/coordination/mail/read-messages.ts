@@ -88,6 +88,13 @@ export async function getMessage(db: Db, id: string): Promise<Message> {
   });
 }
 
+/** Throws `not_found`, also for a message of another project. */
+export async function requireMessage(db: Db, id: string, project: string): Promise<Message> {
+  const message = await getMessage(db, id);
+  if (message.project_id === project) return message;
+  throw new PulseError('not_found', `There is no message ${id.slice(0, 100)} in this project.`);
+}
+
 /** How an agent sees it that got it. */
 export function inboxMessage(message: Message, agent: string): InboxMessage {
   const acked_at = message.acks.find(({ agent_name }) => agent_name === agent)?.at ?? null;
