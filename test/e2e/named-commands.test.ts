@@ -110,6 +110,7 @@ const MISTAKEN = {
 
 /** Run as printed by other tests. */
 const ELSEWHERE = {
+  'pulse status --json': 'test/e2e/onboarding.test.ts',
   'pulse checks ID': 'test/e2e/changed-checks.test.ts',
   'pulse checks last': 'test/e2e/changed-checks.test.ts',
   'pulse doctor {}': 'test/e2e/judged.test.ts',

@@ -6,11 +6,14 @@ import { type DetectedAgent, detectAgents, isChosenByItself } from '../../agents
 import { loadConfig, PROJECT_CONFIG_NAMES } from '../../config.ts';
 import { PulseError } from '../../domain/errors.ts';
 import { ensureExcluded } from '../../git/exclude.ts';
-import { openRepository } from '../../git/repository.ts';
+import { openRepository, type Repository } from '../../git/repository.ts';
 import { resolveHome } from '../../home.ts';
+import { isOnboarded, type OnboardingReport, writeOnboarding } from '../../loops/beads/files/onboarding.ts';
+import { sanitizeLine } from '../../terminal/text.ts';
 import { recordTrust } from '../../trust.ts';
 import { actor } from '../actor.ts';
 import type { CommandContext } from '../command-spec.ts';
+import type { Output } from '../output.ts';
 import {
   findChecks,
   findMissingPrograms,
@@ -19,12 +22,16 @@ import {
   type ProjectCheck,
 } from '../project-checks.ts';
 import { createCliGit } from '../repository-here.ts';
+import { findTooling } from '../tooling.ts';
 
 export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
   const repository = await openRepository(createCliGit(environment), cwd);
   const { root } = repository;
   const present = await existingConfig(root);
   if (present && !input.has('force')) {
+    await assertOwnFolder(root);
+    if (!(await isOnboarded(root)))
+      return await refresh({ repository, config: present, output, environment });
     throw new PulseError('invalid_input', `${join(root, present)} is there already.`, {
       hint: 'Edit it, or replace it with: pulse init --force',
     });
@@ -39,10 +46,12 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
   const { project: written } = await loadConfig(root, environment);
   if (written) await recordTrust(resolveHome(environment), repository, { file: written, actor: actor() });
   await ensureExcluded(root);
+  const { written: files, left } = await onboard(repository, { agents, environment });
 
   if (output.isJson) {
     const verify = checks.map(({ command }) => command);
-    output.json({ path, agent: usable?.name ?? null, verify, setup: setup ? [setup.command] : null });
+    const chosen = { agent: usable?.name ?? null, verify, setup: setup ? [setup.command] : null };
+    output.json({ path, ...chosen, written: files });
     return 0;
   }
   output.data(`Wrote ${path}`);
@@ -59,11 +68,52 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
     if (name !== usable?.name && detection.path)
       output.talk(`          ${name}: ${detection.hint ?? detection.path}`);
   }
+  sayFiles(output, { written: files, left });
   const next = usable
     ? 'pulse start "…"'
     : 'install an agent, or pulse start "…" --command "./your-agent.sh"';
   output.talk(`\nNext: ${next}`);
   return 0;
+}
+
+/** The config is there, and stays as it is: only what workers need is missing, or of another version of Pulse. */
+async function refresh({
+  repository,
+  config,
+  output,
+  environment,
+}: {
+  repository: Repository;
+  config: string;
+  output: Output;
+  environment: NodeJS.ProcessEnv;
+}): Promise<number> {
+  const { root } = repository;
+  await ensureExcluded(root);
+  const agents = await detectAgents(environment);
+  const report = await onboard(repository, { agents, environment });
+  const path = join(root, config);
+  if (output.isJson) {
+    output.json({ path, written: report.written });
+    return 0;
+  }
+  output.data(`Kept ${path}, and brought up to date what workers need.`);
+  sayFiles(output, report);
+  output.talk('\nTo replace the config: pulse init --force');
+  return 0;
+}
+
+async function onboard(
+  { root }: Repository,
+  { agents, environment }: { agents: readonly DetectedAgent[]; environment: NodeJS.ProcessEnv },
+): Promise<OnboardingReport> {
+  const found = await findTooling(root, { agents, environment });
+  return await writeOnboarding(root, { at: new Date().toISOString(), found });
+}
+
+function sayFiles(output: Output, { written, left }: OnboardingReport): void {
+  for (const path of written) output.talk(`  wrote   ${path}`);
+  for (const { path, reason } of left) output.talk(`  left    ${path}: ${sanitizeLine(reason)}`);
 }
 
 async function existingConfig(root: string): Promise<string | null> {
@@ -80,14 +130,8 @@ function entryAt(path: string): Promise<Stats | null> {
 
 /** A clone may bring symlinks: nothing is written through one, and what is replaced is the link itself. */
 async function writeOwnFile(root: string, { path, text }: { path: string; text: string }): Promise<void> {
-  const folder = join(root, '.pulse');
-  const there = await entryAt(folder);
-  if (there && !there.isDirectory()) {
-    throw new PulseError('path_outside', `${folder} is no folder of the repository: nothing was written.`, {
-      hint: 'Remove it (`ls -l` shows where it leads), then run pulse init again.',
-    });
-  }
-  await mkdir(folder, { recursive: true });
+  await assertOwnFolder(root);
+  await mkdir(join(root, '.pulse'), { recursive: true });
   const draft = `${path}.${randomBytes(4).toString('hex')}`;
   try {
     await writeFile(draft, text, { flag: 'wx' });
@@ -95,6 +139,15 @@ async function writeOwnFile(root: string, { path, text }: { path: string; text: 
   } finally {
     await rm(draft, { force: true });
   }
+}
+
+async function assertOwnFolder(root: string): Promise<void> {
+  const folder = join(root, '.pulse');
+  const there = await entryAt(folder);
+  if (there === null || there.isDirectory()) return;
+  throw new PulseError('path_outside', `${folder} is no folder of the repository: nothing was written.`, {
+    hint: 'Remove it (`ls -l` shows where it leads), then run pulse init again.',
+  });
 }
 
 function configText({

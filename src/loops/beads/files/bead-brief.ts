@@ -181,7 +181,7 @@ What you knew of the rules, the decisions and your reservations is gone. Before 
 
 1. \`AGENTS.md\`
 2. ${inlineCode(contextFile(inputs.feature))}
-3. Bead ${inlineCode(id)} (\`br show\`, or \`pulse bead show\`)
+3. Bead ${inlineCode(id)} (${inlineCode(`br show ${id}`)})
 
 They are quoted below in the same order. Then look at what is changed in the worktree, and continue.`;
 }

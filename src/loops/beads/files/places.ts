@@ -4,6 +4,9 @@ import { evidencePath, isBeadId } from '../graph/bead.ts';
 
 export const AGENTS_FILE = 'AGENTS.md';
 export const STATE_FILE = '.pulse/STATE.md';
+export const ONBOARDING_FILE = '.pulse/onboarding.json';
+export const TOOLING_FILE = '.pulse/tooling-status.json';
+export const STATUS_SHIM_FILE = '.codex/pulse_status.mjs';
 export const MANIFEST_FILE = '.pulse/handoffs/manifest.json';
 /** The owner of a handoff in standalone mode. */
 export const SINGLE_WORKER = 'single-worker';
