@@ -11,7 +11,7 @@ export function lazyStore(open: () => Promise<Store>): Store {
     return opening;
   }
   return {
-    read: async (work) => (await opened()).read(work),
+    read: async (work, scope) => (await opened()).read(work, scope),
     tx: async (label, work, scope) => (await opened()).tx(label, work, scope),
     shrink: async () => (await opened()).shrink?.(),
     async close() {

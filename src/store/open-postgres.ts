@@ -8,7 +8,15 @@ import { POSTGRES_TYPES, type TableModule } from './migrations/types.ts';
 import { isConnectionLost, isRetryable, postgresError } from './postgres-errors.ts';
 import { createPool, withoutBrokenConnections } from './postgres-pool.ts';
 import type { Schema } from './schema.ts';
-import { CommitUnknownError, type Db, type Store, storeNow, type TxScope } from './store.ts';
+import {
+  COMMIT_LOST,
+  CommitUnknownError,
+  type Db,
+  LOOK_FIRST,
+  type Store,
+  storeNow,
+  type TxScope,
+} from './store.ts';
 
 /** "PLSE": the advisory lock under which the schema is made. */
 const MIGRATION_LOCK = 0x504c5345;
@@ -54,14 +62,17 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   const marks = createMarks();
   return {
     pool: leasePool,
-    read: (work) =>
+    read: (work, { hasNoSnapshot = false } = {}) =>
       retry(() =>
-        db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
+        hasNoSnapshot
+          ? db.connection().execute(work)
+          : db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
       ),
     async tx(label, work, scope = {}) {
-      const result = scope.isLease
-        ? await retry(() => leases.transaction().execute(work))
-        : await retry(() => commitMarked(db, work, { scope, marks }));
+      const result = await retry(() => {
+        if (scope.isLease) return leases.transaction().execute(work);
+        return scope.isSmall ? commitSmall(db, work) : commitMarked(db, work, { scope, marks });
+      });
       onCommit?.(label);
       return result;
     },
@@ -92,6 +103,25 @@ function createMarks(): Marks {
     },
     end: (id) => void over.push(id),
   };
+}
+
+/** Without a mark, which costs as much as a small transaction does; a COMMIT whose answer was lost is not repeated. */
+async function commitSmall<T>(db: Kysely<Schema>, work: (db: Db) => Promise<T>): Promise<T> {
+  const tx = await db.startTransaction().execute();
+  let isCommitting = false;
+  try {
+    const result = await work(tx);
+    isCommitting = true;
+    await tx.commit().execute();
+    return result;
+  } catch (error) {
+    await tx
+      .rollback()
+      .execute()
+      .catch(() => undefined);
+    if (!isCommitting || !isConnectionLost(error)) throw error;
+    throw new PulseError('store_unavailable', COMMIT_LOST, { hint: LOOK_FIRST, cause: error });
+  }
 }
 
 /** As one transaction; throws `CommitUnknownError` when COMMIT was sent and its answer lost. */

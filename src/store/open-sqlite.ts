@@ -53,7 +53,12 @@ export async function openSqlite({
   const group = createGroupCommit((work) => db.transaction().execute(work));
   return {
     // A reader meets BUSY while the last process before it closes the log; what it reads can be read again.
-    read: (work) => retryBusy(() => db.transaction().setAccessMode('read only').execute(work)),
+    read: (work, { hasNoSnapshot = false } = {}) =>
+      retryBusy(() =>
+        hasNoSnapshot
+          ? db.connection().execute(work)
+          : db.transaction().setAccessMode('read only').execute(work),
+      ),
     async tx(label, work, { isSmall = false } = {}) {
       const result = await (isSmall ? group(work) : db.transaction().execute(work));
       onCommit?.(label);

@@ -59,7 +59,7 @@ export function createPatientStore(store: Store, patience: Patience): Store {
   }
 
   return {
-    read: (work) => repeat(() => store.read(work)),
+    read: (work, scope) => repeat(() => store.read(work, scope)),
     async tx(label, work, scope = {}) {
       if (scope.isLease) return store.tx(label, work, scope);
       for (;;) {

@@ -14,13 +14,21 @@ export interface TxScope {
    * while the database is away. Repeating it must be harmless.
    */
   isLease?: boolean;
-  /** Small, and one of many at once: it may share its commit with others that are. */
+  /**
+   * Small, and one of many at once: it may share its commit with others that are. If the answer to its COMMIT is lost,
+   * nobody can say whether it was kept: the error is not retryable.
+   */
   isSmall?: boolean;
 }
 
+export interface ReadScope {
+  /** Each statement may see a later moment than the one before: then nothing has to be begun and ended around them. */
+  hasNoSnapshot?: boolean;
+}
+
 export interface Store {
-  /** One consistent snapshot. Never waits for a writer. */
-  read<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  /** One consistent snapshot, unless none is asked for. Never waits for a writer. */
+  read<T>(work: (db: Db) => Promise<T>, scope?: ReadScope): Promise<T>;
   /**
    * One durable transaction, alone on its session: nothing it reads of that session changes before it ends. `label`
    * names it for counting and tracing. `work` may be run again from its beginning, so it only calls the store.
@@ -31,6 +39,9 @@ export interface Store {
   close(): Promise<void>;
 }
 
+export const COMMIT_LOST = 'The connection to the database failed while a change was being stored.';
+export const LOOK_FIRST = 'Look whether the change is there before you repeat it.';
+
 /** The answer to a COMMIT was lost. Whether it was kept can be asked as soon as the database answers again. */
 export class CommitUnknownError extends PulseError {
   /** What the transaction returned, which is true if it was kept. */
@@ -38,8 +49,8 @@ export class CommitUnknownError extends PulseError {
   readonly #wasKept: () => Promise<boolean>;
 
   constructor({ result, wasKept, cause }: { result: unknown; wasKept(): Promise<boolean>; cause: unknown }) {
-    super('store_unavailable', 'The connection to the database failed while a change was being stored.', {
-      hint: 'Look whether the change is there before you repeat it.',
+    super('store_unavailable', COMMIT_LOST, {
+      hint: LOOK_FIRST,
       retryable: true,
       cause,
     });

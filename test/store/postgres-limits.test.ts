@@ -98,6 +98,14 @@ describe('PostgreSQL', () => {
     // Without patience it is said that nobody knows.
     proxy.cutNextCommit(lost);
     await expect(through.tx('count', count)).rejects.toBeInstanceOf(CommitUnknownError);
+    // A small one has no mark by which it could be asked: it is not repeated, not with patience either.
+    const before = await rowsOf(plain, 'counted');
+    proxy.cutNextCommit(lost);
+    await expect(patient.tx('count', count, { isSmall: true })).rejects.toMatchObject({
+      code: 'store_unavailable',
+      retryable: false,
+    });
+    expect((await rowsOf(plain, 'counted')) - before).toBe(lost === 'answer' ? 1 : 0);
     for (let index = 0; index < 10; index++) await through.tx('next', async () => undefined);
     await through.close();
     // Of both only what nobody knows the end of is left.

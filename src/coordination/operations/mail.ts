@@ -4,6 +4,7 @@ import type { InputOf } from '../../operations/fields.ts';
 import { findProject } from '../../operations/named-project.ts';
 import type { CallerOptions } from '../../operations/operation.ts';
 import { changeProject } from '../../operations/project-change.ts';
+import type { Db } from '../../store/store.ts';
 import { registerAgent, requireAgents } from '../mail/agents.ts';
 import { acknowledgeMessage, replyMessage, sendMessage } from '../mail/messages.ts';
 import {
@@ -111,7 +112,7 @@ export function searchMail(
 
 function read({ engine: { store } }: Operations, filter: MessageFilter): Promise<MessageList> {
   const { project, agent } = filter;
-  return store.read(async (db) => {
+  const listed = async (db: Db): Promise<MessageList> => {
     const messages = await listMessages(db, filter);
     // Who has got something is known.
     if (agent !== undefined && project !== undefined && messages.length === 0)
@@ -119,7 +120,9 @@ function read({ engine: { store } }: Operations, filter: MessageFilter): Promise
     return {
       messages: messages.map((each) => (agent === undefined ? viewMessage(each) : inboxMessage(each, agent))),
     };
-  });
+  };
+  // What belongs to a message is there when the message is.
+  return store.read(listed, { hasNoSnapshot: true });
 }
 
 function writer({ engine: { ids }, redactor }: Operations) {

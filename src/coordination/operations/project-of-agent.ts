@@ -9,7 +9,9 @@ export async function projectOfAgent(
   { project_key, agent }: { project_key: string | undefined; agent: string },
 ): Promise<NamedProject> {
   if (project_key !== undefined) return findProject(operations, project_key);
-  const [id, another] = await operations.engine.store.read((db) => projectsOfAgent(db, agent));
+  const [id, another] = await operations.engine.store.read((db) => projectsOfAgent(db, agent), {
+    hasNoSnapshot: true,
+  });
   if (id === undefined)
     throw new PulseError('not_found', `No project knows an agent ${agent.slice(0, 64)}.`, {
       hint: 'pulse mail register NAME makes a name known.',

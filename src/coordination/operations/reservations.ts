@@ -53,8 +53,9 @@ export async function listHeld(
   { project_key, agent_name }: Input<'list'>,
 ): Promise<{ reservations: ReservationView[] }> {
   const project = await listedProject(operations, project_key);
-  const held = await operations.engine.store.read((db) =>
-    listReservations(db, { project, agent: agent_name }),
+  const held = await operations.engine.store.read(
+    (db) => listReservations(db, { project, agent: agent_name }),
+    { hasNoSnapshot: true },
   );
   return { reservations: held.map(viewReservation) };
 }

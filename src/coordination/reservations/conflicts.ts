@@ -25,7 +25,7 @@ export function viewConflict({ path, pattern, holder, expires_at }: Conflict): C
 /** Of `held`, what overlaps with what is asked for; two that are shared get on with each other. */
 export function findConflicts(
   asked: readonly PathPattern[],
-  held: readonly (Omit<HeldRow, 'exclusive'> & { exclusive: boolean | number })[],
+  held: readonly (Omit<HeldRow, 'exclusive' | 'attempt_id'> & { exclusive: boolean | number })[],
   { isShared }: { isShared: boolean },
 ): Conflict[] {
   const inTheWay = held.filter(({ exclusive }) => Boolean(exclusive) || !isShared);

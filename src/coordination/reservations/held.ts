@@ -39,18 +39,17 @@ export async function listReservations(
   return rows.map(toReservation).sort(inOrder);
 }
 
-/** What is needed of all others to find what stands in the way. */
+/** What is needed of all to find what stands in the way, and what is only renewed. */
 export type HeldRow = Pick<
   Selectable<ReservationsTable>,
-  'id' | 'agent_name' | 'path' | 'exclusive' | 'expires_at'
+  'id' | 'agent_name' | 'path' | 'exclusive' | 'expires_at' | 'attempt_id'
 >;
 
-export function listHeldByOthers(db: Db, project: string, agent: string): Promise<HeldRow[]> {
+export function listHeldRows(db: Db, project: string): Promise<HeldRow[]> {
   return withCoordinationTables(db)
     .selectFrom('reservations')
-    .select(['id', 'agent_name', 'path', 'exclusive', 'expires_at'])
+    .select(['id', 'agent_name', 'path', 'exclusive', 'expires_at', 'attempt_id'])
     .where('project_id', '=', project)
-    .where('agent_name', '!=', agent)
     .where('released_at', 'is', null)
     .where('expires_at', '>', storeNow())
     .orderBy('fence')

@@ -11,7 +11,14 @@ import { DEFAULT_TTL_MS, LONGEST_TTL_MS, MOST_HELD, MOST_IN_REASON, MOST_PATHS }
 import { nextFence } from '../fence.ts';
 import { withCoordinationTables } from '../tables.ts';
 import { type Conflict, findConflicts } from './conflicts.ts';
-import { inOrder, listHeldByOthers, listReservations, type Reservation, toReservation } from './held.ts';
+import {
+  type HeldRow,
+  inOrder,
+  listHeldRows,
+  listReservations,
+  type Reservation,
+  toReservation,
+} from './held.ts';
 import { type PathPattern, parsePattern } from './pattern.ts';
 
 const KEPT_MS = 7 * 86_400_000;
@@ -52,14 +59,15 @@ export async function reservePaths(db: Db, request: ReservationRequest): Promise
   const patterns = readPaths(request);
   const fence = await nextFence(db, project);
   if (fence % GRANTS_BETWEEN_CLEANING === 0) await forgetOld(db, project);
-  const others = await listHeldByOthers(db, project, agent);
+  const held = await listHeldRows(db, project);
+  const others = held.filter(({ agent_name }) => agent_name !== agent);
   const conflicts = findConflicts(patterns, others, { isShared });
   if (conflicts.length > 0 && !isForced) return { granted: [], conflicts };
   await releaseRows(
     db,
     conflicts.map(({ reservation_id }) => reservation_id),
   );
-  const own = await listReservations(db, { project, agent });
+  const own = held.filter(({ agent_name }) => agent_name === agent);
   refuseTooMany(own, patterns);
   const texts = patterns.map(({ text }) => text);
   const [known, fresh] = [own.filter(({ path }) => texts.includes(path)), new Set(texts)];
@@ -132,7 +140,7 @@ function readPaths({ paths, root, ttlMs, agent }: ReservationRequest): PathPatte
   return [...new Map(patterns.map((pattern) => [pattern.text, pattern])).values()];
 }
 
-function refuseTooMany(own: readonly Reservation[], asked: readonly PathPattern[]): void {
+function refuseTooMany(own: readonly HeldRow[], asked: readonly PathPattern[]): void {
   const added = asked.filter(({ text }) => !own.some(({ path }) => path === text));
   if (own.length + added.length <= MOST_HELD) return;
   throw new PulseError('too_large', `One agent holds at most ${MOST_HELD} reservations.`, {
@@ -172,13 +180,9 @@ async function insert(db: Db, paths: readonly string[], { request, fence }: Gran
 }
 
 /** The fence stays as long as the same run holds it: another run of the same agent is a later holder. */
-async function renew(
-  db: Db,
-  held: readonly Reservation[],
-  { request, fence }: Grant,
-): Promise<Reservation[]> {
+async function renew(db: Db, held: readonly HeldRow[], { request, fence }: Grant): Promise<Reservation[]> {
   const attempt = request.holder?.attemptId ?? null;
-  const isSameRun = ({ attempt_id }: Reservation): boolean => attempt_id === attempt;
+  const isSameRun = ({ attempt_id }: HeldRow): boolean => attempt_id === attempt;
   const renewed: Reservation[] = [];
   for (const [rows, more] of [
     [held.filter(isSameRun), {}],
