@@ -2,19 +2,10 @@
 import { environmentSecrets } from './domain/environment-secrets.ts';
 import { createRedactor, type Redactor } from './domain/redact.ts';
 import { type Home, resolveHome } from './home.ts';
-import { type Overview, viewOverview } from './operations/overview.ts';
-import {
-  type Reading,
-  type RunnerState,
-  runnerState,
-  type SessionView,
-  viewSession,
-  viewSessions,
-} from './operations/view.ts';
+import type { Overview } from './operations/overview.ts';
+import type { Reading, RunnerState, SessionView } from './operations/view.ts';
 import { waitingFor } from './process/lock-holders.ts';
-import { ownerState, parseOwner } from './process/owner.ts';
 import { openStore, type StoreOptions } from './store/open.ts';
-import { newestOfProject, shortNames } from './store/session-ids.ts';
 import type { Session, SessionFilter } from './store/sessions.ts';
 import type { Store } from './store/store.ts';
 
@@ -61,6 +52,10 @@ export async function openStoreReader({
 /** The caller closes it (`await using`). */
 export async function openReader(options: ReaderOptions): Promise<Reader> {
   const { store, redactor } = await openStoreReader(options);
+  const { viewOverview } = await import('./operations/overview.ts');
+  const { runnerState, viewSession, viewSessions } = await import('./operations/view.ts');
+  const { ownerState, parseOwner } = await import('./process/owner.ts');
+  const { newestOfProject, shortNames } = await import('./store/session-ids.ts');
   const reading: Reading = {
     engine: { store, owners: (owner) => ownerState(parseOwner(owner)) },
     redactor,

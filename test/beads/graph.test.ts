@@ -1,10 +1,13 @@
+import type { KyselyPlugin } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { reservePaths } from '../../src/coordination/reservations/reservations.ts';
 import { withCoordinationTables } from '../../src/coordination/tables.ts';
 import { bounceIncomplete } from '../../src/loops/beads/graph/bounce.ts';
 import { widenScope } from '../../src/loops/beads/graph/change.ts';
 import { claimNextBead, releaseClaim, requireClaim } from '../../src/loops/beads/graph/claim.ts';
+import { withGraph } from '../../src/loops/beads/graph/graph.ts';
 import { getBead, listBeads, lockProject } from '../../src/loops/beads/graph/rows.ts';
+import { type Db, isPostgres } from '../../src/store/store.ts';
 import { ids, onBothStores } from '../coordination/both-stores.ts';
 import { beadsOf, PROJECT, READY } from './beads.ts';
 
@@ -182,6 +185,42 @@ onBothStores((open) => {
         chosen: { id: 'second' },
         skipped: [{ id: 'first', reasons: ['it waits for second'] }],
       });
+    });
+
+    it('does not mix up two questions that are asked at once', async ({ skip }) => {
+      const [store, other] = [await open(), await open()];
+      // SQLite asks one question after the other.
+      if (!(await store.read(async (db) => isPostgres(db)))) skip();
+      await beadsOf(other).create({ id: 'a' });
+      const [begun, closed, held, answered] = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
+      const ask = (db: Db) => withGraph(store, db, { projectId: PROJECT, use: () => undefined });
+      /** Sees the bead open, and asks for the graph when it is closed. */
+      const early = store.read(async (db) => {
+        await getBead(db, PROJECT, 'a');
+        begun!.resolve();
+        await closed!.promise;
+        await ask(db);
+      });
+      await begun!.promise;
+      await beadsOf(other).close('a');
+      /** Sees it closed, and gets its rows after the other has used its own. */
+      const slow: KyselyPlugin = {
+        transformQuery: ({ node }) => node,
+        async transformResult({ result }) {
+          if (!result.rows.some((row) => 'revision' in row)) {
+            held!.resolve();
+            await answered!.promise;
+          }
+          return result;
+        },
+      };
+      const late = store.read((db) => ask(db.withPlugin(slow)));
+      await held!.promise;
+      closed!.resolve();
+      await early;
+      answered!.resolve();
+      await late;
+      expect((await beadsOf(store).next()).bead).toBeNull();
     });
 
     it('finds beads of epics within the epic', async () => {

@@ -17,6 +17,7 @@ function beadsMigration({ json, real, bigint }: ColumnTypes): string[] {
       priority integer NOT NULL,
       epic text,
       missing text NOT NULL,
+      needs text NOT NULL,
       dependencies ${json} NOT NULL,
       created_at text NOT NULL,
       created_ms ${real} NOT NULL,

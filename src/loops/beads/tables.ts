@@ -20,6 +20,8 @@ export interface BeadsTable {
   epic: string | null;
   /** Names of required fields that it lacks, with a blank between; empty: none. */
   missing: string;
+  /** The ids that it waits for, with a blank between: a part of `dependencies`, as the graph reads it. */
+  needs: string;
   /** All of them, with their types: a list of `Dependency`. */
   dependencies: Json;
   created_at: string;

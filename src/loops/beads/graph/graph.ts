@@ -2,10 +2,10 @@
  * The beads of a project in memory, as `next` needs them. It is brought up to date by what has changed since, so that it
  * costs little right after another process has written; nothing is ever asked of it before that.
  */
-import type { Selectable } from 'kysely';
-import { type Db, fromJson, type Store } from '../../../store/store.ts';
-import { type BeadsTable, withBeadTables } from '../tables.ts';
-import { blockersOf, type Dependency, EPIC } from './bead.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { Db, Store } from '../../../store/store.ts';
+import { withBeadTables } from '../tables.ts';
+import { EPIC } from './bead.ts';
 import { GraphMetrics } from './metrics.ts';
 import { type ProjectLock, readRevision } from './rows.ts';
 
@@ -13,18 +13,14 @@ export interface BeadNode {
   id: string;
   /** Its number in `metrics`. */
   number: number;
-  type: string;
-  status: string;
+  kind: number;
   priority: number;
   epic: string | null;
-  /** With a blank between; empty: none. */
-  missing: string;
-  worker: string | null;
-  created_at: string;
   created_ms: number;
-  /** Of the row that it was made of; 0: it is only named by another. */
-  revision: number;
 }
+
+/** What a bead can be for `next`; the highest could be it, once it waits for nothing. */
+export const KIND = { closed: 0, epic: 1, unfit: 2, fit: 3 } as const;
 
 export interface BeadGraph {
   /** By their numbers; those that are closed, too. */
@@ -48,32 +44,30 @@ export async function withGraph<T>(
 ): Promise<T> {
   const graph = graphOf(store, projectId);
   const revision = lock ? lock.revision - 1 : await readRevision(db, projectId);
-  if (revision > graph.revision) graph.apply(await readChanged(db, projectId, graph.revision), revision);
+  while (revision > graph.revision) {
+    const after = graph.revision;
+    const rows = await readChanged(db, projectId, after);
+    // Another question may have been quicker: these rows are what changed since then, and no longer since now.
+    if (graph.revision === after) graph.apply(rows, revision);
+  }
   graph.count();
   return use(graph);
 }
 
-type GraphRow = Pick<
-  Selectable<BeadsTable>,
-  | 'id'
-  | 'type'
-  | 'status'
-  | 'priority'
-  | 'epic'
-  | 'missing'
-  | 'dependencies'
-  | 'created_at'
-  | 'created_ms'
-  | 'revision'
-  | 'claim_worker'
->;
+type GraphRow = Omit<BeadNode, 'number'> & { needs: string };
+
+/** As few and as short values as will do: there may be a hundred thousand rows. */
+const KIND_OF_ROW: RawBuilder<number> = sql`CASE
+  WHEN status = 'closed' THEN ${sql.lit(KIND.closed)}
+  WHEN type = ${sql.lit(EPIC)} THEN ${sql.lit(KIND.epic)}
+  WHEN status = 'open' AND missing = '' THEN ${sql.lit(KIND.fit)}
+  ELSE ${sql.lit(KIND.unfit)} END`;
 
 /** The first time, beads that are closed are left out, except those that others belong to. */
 async function readChanged(db: Db, projectId: string, after: number): Promise<GraphRow[]> {
   const query = withBeadTables(db)
     .selectFrom('beads')
-    .select(['id', 'type', 'status', 'priority', 'epic', 'missing', 'dependencies'])
-    .select(['created_at', 'created_ms', 'revision', 'claim_worker'])
+    .select(['id', 'priority', 'epic', 'created_ms', 'needs', KIND_OF_ROW.as('kind')])
     .where('project_id', '=', projectId);
   if (after > 0) return query.where('revision', '>', after).execute();
   return query.where((eb) => eb.or([eb('status', '<>', 'closed'), eb('type', '=', EPIC)])).execute();
@@ -88,8 +82,7 @@ class MemoryGraph implements BeadGraph {
 
   apply(rows: readonly GraphRow[], revision: number): void {
     for (const row of rows) this.#applyRow(row);
-    // Two may have asked at once: the older answer changes nothing that the newer one has brought.
-    this.revision = Math.max(this.revision, revision);
+    this.revision = revision;
     this.#isCounted = false;
   }
 
@@ -109,35 +102,27 @@ class MemoryGraph implements BeadGraph {
 
   #applyRow(row: GraphRow): void {
     const node = this.#node(row.id);
-    if (row.revision <= node.revision) return;
-    const {
-      type,
-      status,
-      priority,
-      epic,
-      missing,
-      claim_worker: worker,
-      created_at,
-      created_ms,
-      revision,
-    } = row;
-    Object.assign(node, { type, status, priority, epic, missing, worker, created_at, created_ms, revision });
-    const isOpen = status !== 'closed';
-    // What is closed waits for nothing: its dependencies are read again when it is opened.
-    const needs = isOpen && row.dependencies !== '[]' ? this.#needs(row.dependencies) : NONE;
+    node.kind = row.kind;
+    node.priority = row.priority;
+    node.epic = row.epic;
+    node.created_ms = row.created_ms;
+    const isOpen = row.kind !== KIND.closed;
+    // What is closed waits for nothing: its needs are read again when it is opened.
+    const needs = isOpen && row.needs !== '' ? row.needs.split(' ').map((id) => this.#node(id).number) : NONE;
     this.metrics.set(node.number, { isOpen, needs });
-  }
-
-  #needs(dependencies: unknown): number[] {
-    return blockersOf(fromJson<Dependency[]>(dependencies)).map((id) => this.#node(id).number);
   }
 
   #node(id: string): BeadNode {
     const known = this.#byId.get(id);
     if (known) return known;
+    const number = this.metrics.add();
     const made: BeadNode = {
-      ...{ id, number: this.metrics.add(), type: '', status: 'closed', priority: 0, epic: null, missing: '' },
-      ...{ worker: null, created_at: '', created_ms: 0, revision: 0 },
+      id,
+      number,
+      kind: KIND.closed,
+      priority: 0,
+      epic: null,
+      created_ms: 0,
     };
     this.nodes.push(made);
     this.#byId.set(id, made);

@@ -1,8 +1,9 @@
 /** Which bead comes next, and why: open, nothing left to wait for, all fields there, its files free; then by weight. */
 import { PulseError } from '../../../domain/errors.ts';
 import type { Db, Store } from '../../../store/store.ts';
+import { withBeadTables } from '../tables.ts';
 import { type Bead, EPIC } from './bead.ts';
-import { type BeadGraph, type BeadNode, withGraph } from './graph.ts';
+import { type BeadGraph, type BeadNode, KIND, withGraph } from './graph.ts';
 import type { GraphMetrics } from './metrics.ts';
 import { findBeads, getBead, type ProjectLock } from './rows.ts';
 import { takeBest } from './take-best.ts';
@@ -62,7 +63,7 @@ export async function findNext(source: NextSource, query: NextQuery): Promise<Ne
   for (;;) {
     const look = (graph: BeadGraph) =>
       lookAt(graph, { epic, hint, refused, isExplained, count: reserved ? AT_ONCE : 1 });
-    const { best, skipped } = await withGraph(store, db, { projectId, lock, use: look });
+    const { best, waiting } = await withGraph(store, db, { projectId, lock, use: look });
     const beads = await inOrder(db, projectId, best);
     const free = beads.find(({ id, fields }) => {
       const reasons = reserved?.(fields.files ?? []) ?? [];
@@ -74,12 +75,13 @@ export async function findNext(source: NextSource, query: NextQuery): Promise<Ne
       for (const { id } of best) if (!refused.has(id)) refused.set(id, ['it has just been made']);
       continue;
     }
+    const figures = best.find(({ id }) => id === free?.id);
     const reservedBeads = [...refused].map(([id, reasons]) => ({ id, reasons }));
     return {
       bead: free ?? null,
       why: {
-        chosen: best.find(({ id }) => id === free?.id) ?? null,
-        skipped: isExplained ? [...reservedBeads, ...skipped] : [],
+        chosen: free && figures ? { ...figures, created_at: free.created_at } : null,
+        skipped: isExplained ? [...reservedBeads, ...(await explain(db, projectId, waiting))] : [],
       },
     };
   }
@@ -94,7 +96,9 @@ export async function requireEpic(db: Db, projectId: string, id: string): Promis
   });
 }
 
-async function inOrder(db: Db, projectId: string, best: readonly Chosen[]): Promise<Bead[]> {
+type Figures = Omit<Chosen, 'created_at'>;
+
+async function inOrder(db: Db, projectId: string, best: readonly Figures[]): Promise<Bead[]> {
   const beads = await findBeads(
     db,
     projectId,
@@ -109,24 +113,25 @@ interface Look extends Pick<NextQuery, 'epic' | 'hint' | 'isExplained'> {
   refused: ReadonlyMap<string, unknown>;
 }
 
+/** `waiting`: those that cannot be next, each with what it waits for. */
 function lookAt(graph: BeadGraph, { epic, hint, refused, isExplained, count }: Look) {
   const { nodes, metrics } = graph;
   const ready: BeadNode[] = [];
-  const skipped: Why['skipped'] = [];
+  const waiting = new Map<string, string[]>();
   for (const node of nodes) {
-    if (!metrics.isOpen[node.number] || node.type === EPIC) continue;
-    if (epic !== undefined && !isWithin(graph, node, epic)) continue;
-    if (isReady(graph, node)) {
+    if (node.kind < KIND.unfit || (epic !== undefined && !isWithin(graph, node, epic))) continue;
+    if (node.kind === KIND.fit && metrics.openNeeds[node.number] === 0) {
       if (!refused.has(node.id)) ready.push(node);
-    } else if (isExplained) skipped.push({ id: node.id, reasons: reasonsAgainst(graph, node) });
+    } else if (isExplained) waiting.set(node.id, openNeeds(graph, node));
   }
   const isBefore = (a: BeadNode, b: BeadNode) =>
     (a.id === hint) === (b.id === hint) ? comesBefore(metrics, a, b) : a.id === hint;
-  return { best: takeBest(ready, count, isBefore).map((node) => describe(metrics, node)), skipped };
+  return { best: takeBest(ready, count, isBefore).map((node) => describe(metrics, node)), waiting };
 }
 
-function isReady({ metrics }: BeadGraph, { number, status, missing }: BeadNode): boolean {
-  return metrics.openNeeds[number] === 0 && status === 'open' && missing === '';
+function openNeeds({ nodes, metrics }: BeadGraph, { number }: BeadNode): string[] {
+  const open = metrics.needsOf(number).filter((need) => metrics.isOpen[need]);
+  return open.map((need) => nodes[need]!.id);
 }
 
 /** Epics may lie within epics; a circle of them is never written. */
@@ -135,24 +140,43 @@ function isWithin(graph: BeadGraph, node: BeadNode, epic: string): boolean {
   return false;
 }
 
+/** Why each of them cannot be next; oldest first. */
+async function explain(
+  db: Db,
+  projectId: string,
+  waiting: ReadonlyMap<string, string[]>,
+): Promise<Why['skipped']> {
+  const rows = await withBeadTables(db)
+    .selectFrom('beads')
+    .select(['id', 'status', 'missing', 'claim_worker'])
+    .where('project_id', '=', projectId)
+    .where('status', '<>', 'closed')
+    .orderBy('created_ms')
+    .orderBy('id')
+    .execute();
+  return rows.flatMap((row) => {
+    const needs = waiting.get(row.id);
+    return needs ? [{ id: row.id, reasons: reasonsAgainst(row, needs) }] : [];
+  });
+}
+
 function reasonsAgainst(
-  { nodes, metrics }: BeadGraph,
-  { number, status, worker, missing }: BeadNode,
+  { status, missing, claim_worker: worker }: { status: string; missing: string; claim_worker: string | null },
+  needs: readonly string[],
 ): string[] {
   const reasons: string[] = [];
   if (status === 'in_progress') reasons.push(worker === null ? 'it is in progress' : `${worker} works on it`);
   else if (status !== 'open') reasons.push(`its status is ${status}`);
-  const needs = metrics.needsOf(number).filter((need) => metrics.isOpen[need]);
-  if (needs.length > 0) reasons.push(`it waits for ${namesOf(needs.map((need) => nodes[need]!))}`);
+  if (needs.length > 0) reasons.push(`it waits for ${namesOf(needs)}`);
   if (missing !== '') reasons.push(`it lacks ${missing.replaceAll(' ', ', ')}`);
   return reasons;
 }
 
 const MOST_NAMES = 10;
 
-function namesOf(nodes: readonly { id: string }[]): string {
-  const names = nodes.slice(0, MOST_NAMES).map(({ id }) => id);
-  const more = nodes.length - names.length;
+function namesOf(ids: readonly string[]): string {
+  const names = ids.slice(0, MOST_NAMES);
+  const more = ids.length - names.length;
   return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
 }
 
@@ -167,14 +191,13 @@ function comesBefore({ criticalPath, rank, unblocks }: GraphMetrics, a: BeadNode
   return a.id < b.id;
 }
 
-function describe({ criticalPath, rank, unblocks }: GraphMetrics, node: BeadNode): Chosen {
-  const { id, number, priority, created_at } = node;
+function describe({ criticalPath, rank, unblocks }: GraphMetrics, node: BeadNode): Figures {
+  const { id, number, priority } = node;
   return {
     id,
     priority,
     critical_path: criticalPath[number]!,
     pagerank: rank[number]!,
     unblocks: unblocks[number]!,
-    created_at,
   };
 }

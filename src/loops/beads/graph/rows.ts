@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import { PulseError } from '../../../domain/errors.ts';
 import { type Db, fromJson, inPortions, storeNow, toJson } from '../../../store/store.ts';
 import { type BeadsTable, withBeadTables } from '../tables.ts';
-import { type Bead, type BeadFields, type Dependency, epicOf, missingFields } from './bead.ts';
+import { type Bead, type BeadFields, blockersOf, type Dependency, epicOf, missingFields } from './bead.ts';
 import { instantMs } from './instant.ts';
 
 /** The project is alone until the transaction ends. */
@@ -153,7 +153,17 @@ export async function writeBeads(
 }
 
 const CHANGEABLE = [
-  ...(['type', 'status', 'priority', 'epic', 'missing', 'dependencies', 'created_at', 'created_ms'] as const),
+  ...([
+    'type',
+    'status',
+    'priority',
+    'epic',
+    'missing',
+    'needs',
+    'dependencies',
+    'created_at',
+    'created_ms',
+  ] as const),
   ...(['revision', 'title', 'labels', 'assignee', 'claim_worker', 'claim_fence', 'claimed_at'] as const),
   ...(['updated_at', 'closed_at', 'close_reason'] as const),
 ] as const;
@@ -167,6 +177,7 @@ function toRow(bead: BeadContent, projectId: string, revision: number) {
     priority: bead.priority,
     epic: epicOf(bead.dependencies),
     missing: missingFields(bead.type, bead.fields).join(' '),
+    needs: blockersOf(bead.dependencies).join(' '),
     dependencies: toJson(bead.dependencies),
     created_at: bead.created_at,
     created_ms: instantMs(bead.created_at),

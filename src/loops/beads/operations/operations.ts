@@ -4,8 +4,9 @@ import { cut } from '../../../operations/session/tool-text.ts';
 import type { Imported } from '../exchange/import-issues.ts';
 import { changeBead, endBead, importBeads, makeBead, widenBead } from './change.ts';
 import * as definitions from './definitions.ts';
+import { exportBeads } from './export.ts';
 import { showGraph } from './graph-view.ts';
-import { exportBeads, listProjectBeads, type NextView, nextBead, showBead } from './read.ts';
+import { listProjectBeads, type NextView, nextBead, showBead } from './read.ts';
 import {
   BeadAnswer,
   BeadsAnswer,

@@ -3,7 +3,6 @@ import type { Redactor } from '../../../domain/redact.ts';
 import type { Git } from '../../../git/exec.ts';
 import type { InputOf } from '../../../operations/fields.ts';
 import type { Store } from '../../../store/store.ts';
-import { exportIssues } from '../exchange/export-issues.ts';
 import { readNext } from '../graph/claim.ts';
 import { requireEpic, type Why } from '../graph/next.ts';
 import type { BeadFilter } from '../graph/rows.ts';
@@ -59,13 +58,4 @@ export async function nextBead(
   const { bead, why } = await readNext(store, { projectId, epic, agent, isExplained });
   const views = bead ? await store.read((db) => viewBeads(db, projectId, [bead])) : [];
   return { bead: reading.redactor.redactJson(views[0] ?? null), ...(isExplained ? { why } : {}) };
-}
-
-/** Byte for byte what was imported, where nothing was changed: so nothing is hidden in it. */
-export async function exportBeads(
-  reading: BeadReading,
-  { project_key }: Input<'exportFile'>,
-): Promise<{ text: string }> {
-  const { id: projectId } = await projectOfBeads(reading, { project_key });
-  return { text: await reading.engine.store.read((db) => exportIssues(db, projectId)) };
 }

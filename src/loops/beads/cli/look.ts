@@ -1,0 +1,33 @@
+/** The actions of `pulse bead` that change nothing. They load little: they are asked in a hurry. */
+import { readInput } from '../../../cli/operation-command.ts';
+import { listProjectBeads, nextBead, showBead } from '../operations/read.ts';
+import { type Action, refuseWord, showOne, word } from './action.ts';
+import { BEAD_ACTIONS } from './command.ts';
+
+export const LOOKS: Record<'list' | 'show' | 'next', Action> = {
+  async list({ beads, project: { id: project_key }, context }) {
+    refuseWord(context);
+    const given = await readInput(BEAD_ACTIONS.list, context, { project_key });
+    const { beads: found } = await listProjectBeads(beads, given);
+    const { output } = context;
+    if (output.isJson) output.json({ beads: found });
+    else if (found.length === 0) output.talk('There are no such beads. pulse bead create makes one.');
+    else {
+      const { listLines } = await import('./bead-lines.ts');
+      for (const line of listLines(found, output.stdout)) output.data(line);
+    }
+  },
+  async show({ beads, project: { id: project_key }, context }) {
+    await showOne(context, await showBead(beads, { project_key, beadId: word(context) }));
+  },
+  async next({ beads, project: { id: project_key }, context }) {
+    refuseWord(context);
+    const { output } = context;
+    const next = await nextBead(beads, await readInput(BEAD_ACTIONS.next, context, { project_key }));
+    if (output.isJson) output.json(next);
+    else {
+      const { nextLines } = await import('./bead-lines.ts');
+      for (const line of nextLines(next, output.stdout)) output.data(line);
+    }
+  },
+};
