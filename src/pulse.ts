@@ -33,7 +33,7 @@ import { createGit } from './git/exec.ts';
 import { createPersistentGit } from './git/persistent-git.ts';
 import { listProjectFiles } from './git/project-files.ts';
 import { type Home, resolveHome } from './home.ts';
-import { LOOPS, MORE_TABLES } from './loops/all.ts';
+import { LOOPS } from './loops/all.ts';
 import { listOperations, OPERATIONS } from './loops/table.ts';
 import { type Collected, collectGarbage } from './operations/collect.ts';
 import type { Operations } from './operations/context.ts';
@@ -165,7 +165,7 @@ async function openParts(options: PulseOptions) {
   const { store, pool } = await openStore({
     url: environment.PULSE_DATABASE_URL,
     path: home.database,
-    modules: [coordinationTables, ...MORE_TABLES, ...modules],
+    modules: [coordinationTables, ...modules],
     onCommit,
     onWait: onWait && (() => onWait(waitingFor(home.database))),
   });

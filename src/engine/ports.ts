@@ -141,6 +141,7 @@ export interface BaseRequest {
   source: string | null;
   /** Instead of the session's. */
   commands?: readonly string[];
+  baseSha?: string;
   signal: AbortSignal;
 }
 

@@ -26,6 +26,10 @@ export interface WorkKind<W = unknown> {
   message?(run: { work: W; iteration: number; result: AttemptResult }): { subject: string; body?: string };
   /** Absent: the work is an agent's. */
   runsWithoutAgent?(work: W): boolean;
+  /** Checks that the loop judges the work by: they run on its base before the agent does. */
+  baseChecks?(work: W): { commands: readonly string[]; baseSha: string };
+  /** What the agent's shell knows of its work, beside what every run has. */
+  variables?(work: W): Record<string, string>;
   /** A run that ended without a signal is asked for it. */
   readonly asksForSignal?: boolean;
   /** What the run changes is thrown away. */
@@ -117,7 +121,7 @@ export interface RunProtocol {
    * The agent is gone, before `report`: what it asked for last is answered still if it ended cleanly, else broken off.
    * Nothing of it runs afterwards.
    */
-  settled?(end: { isClean: boolean }): Promise<void>;
+  settled?(end: { isClean: boolean; finalMessage: string }): Promise<void>;
   report(): Pick<RunReport, 'accepted' | 'checks' | 'own'>;
 }
 

@@ -1,11 +1,8 @@
 /** The loops of Pulse. A new one is a folder, and a line here. */
 import type { LoopModule } from '../engine/loops.ts';
-import { beadTables } from './beads/table-module.ts';
+import { beads } from './beads/module.ts';
 import { goal } from './goal/module.ts';
 import { research } from './research/module.ts';
 import { workflow } from './workflow/module.ts';
 
-export const LOOPS: readonly LoopModule[] = [goal, workflow, research];
-
-/** Tables beside those of the loops: beads are there before anything works on them by itself. */
-export const MORE_TABLES = [beadTables];
+export const LOOPS: readonly LoopModule[] = [goal, workflow, research, beads];

@@ -8,6 +8,7 @@ import {
 import { type AnyOperation, isOperation, type OperationGroup } from '../operations/operation.ts';
 import { sessionOperations } from '../operations/session/operations.ts';
 import { BEAD_INSTRUCTIONS, beadOperations } from './beads/operations/operations.ts';
+import { SWARM_INSTRUCTIONS, swarmOperations } from './beads/operations/swarm-operations.ts';
 import { GOAL_INSTRUCTIONS, goalOperations } from './goal/operations/operations.ts';
 import { commanderOperations } from './research/operations/commander-operations.ts';
 import { RESEARCH_INSTRUCTIONS, researchOperations } from './research/operations/operations.ts';
@@ -20,6 +21,7 @@ export const OPERATIONS = {
   research: researchOperations,
   commander: commanderOperations,
   bead: beadOperations,
+  swarm: swarmOperations,
   mail: mailOperations,
   reservations: reservationOperations,
 };
@@ -36,5 +38,6 @@ export const INSTRUCTIONS = [
   WORKFLOW_INSTRUCTIONS,
   RESEARCH_INSTRUCTIONS,
   BEAD_INSTRUCTIONS,
+  SWARM_INSTRUCTIONS,
   COORDINATION_INSTRUCTIONS,
 ].join(' ');

@@ -239,7 +239,7 @@ describe('a judgement whose agent is gone', () => {
     const ready = Promise.withResolvers<void>();
     const { call, protocol, rejections } = judged({ answerWithinMs: 20, isReady: ready.promise, news });
     expect(await call('pulse_done', DONE)).toMatchObject({ pending: 'check-1' });
-    const settled = protocol.settled!({ isClean });
+    const settled = protocol.settled!({ isClean, finalMessage: '' });
     ready.resolve();
     await settled;
     return { completion: ownOf(protocol).completion, rejections: rejections() };

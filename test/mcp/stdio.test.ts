@@ -64,6 +64,7 @@ describe('pulse mcp', { timeout: 90_000 }, () => {
           ...['create', 'list', 'next', 'import', 'show', 'update', 'close', 'scope'].map(
             (name) => `pulse_bead_${name}`,
           ),
+          ...['start', 'show', 'stop'].map((name) => `pulse_swarm_${name}`),
         )
         .concat('register_agent', 'send_message', 'reply_message', 'acknowledge_message')
         .concat('fetch_inbox', 'fetch_topic', 'search_messages')
@@ -241,7 +242,7 @@ echo '<signal>COMPLETE</signal>'`);
     writeFileSync(scene.home, 'not a folder');
     const client = await assistant();
     expect(await failedCall(client, 'pulse_list')).toMatchObject({ message: expect.any(String) });
-    expect((await client.listTools()).tools).toHaveLength(42);
+    expect((await client.listTools()).tools).toHaveLength(45);
   });
 
   it('lets no agent inside a run answer for a person', async () => {

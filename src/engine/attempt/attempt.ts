@@ -227,14 +227,17 @@ interface BaseFirst {
 const NO_BASE: BaseFirst = { failure: null, rest: null };
 
 /** What the checks say before anything is changed. The agent waits for it, but not for ever. */
-async function readBaseFirst({ engine, attempt, signal }: AttemptCourse): Promise<BaseFirst> {
-  const { trace, referee, clock } = engine;
+async function readBaseFirst({ engine, attempt, work, signal }: AttemptCourse): Promise<BaseFirst> {
+  const { trace, referee, clock, loops } = engine;
   const { spec, iteration, task } = attempt;
-  if (!isJudged(spec)) return NO_BASE;
+  const own = loops.works.of(spec).kind.baseChecks?.(work);
+  if (!isJudged(spec) && !own?.commands.length) return NO_BASE;
   // Later, an agent has been there: then nobody knows what of it setup has made.
   const isUntouched = iteration === 1 && task.token === 1;
   const source = isUntouched ? spec.worktreePath : null;
-  const reading = act(trace, 'read_base', { perform: () => referee.readBase(attempt, { source, signal }) });
+  const reading = act(trace, 'read_base', {
+    perform: () => referee.readBase(attempt, { source, ...own, signal }),
+  });
   const isWaiting = new AbortController();
   const waited = clock
     .sleep(spec.referee?.baseWaitMs ?? DEFAULT_REFEREE.baseWaitMs!, isWaiting.signal)

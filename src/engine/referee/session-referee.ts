@@ -18,7 +18,7 @@ import { findNotes } from '../../referee/notes/notes.ts';
 import { findPins, type Pins } from '../../referee/pins/pins.ts';
 import type { RoomTree } from '../../referee/room/room-git.ts';
 import { type CheckRun, runKey } from '../../referee/run-commands.ts';
-import type { AgentHost, Claim, ExaminedClaim, Referee } from '../ports.ts';
+import type { AgentHost, Claim, ExaminedClaim, HeldAttempt, Referee } from '../ports.ts';
 import type { Clock } from '../wake/clock.ts';
 import { type BaseReading, findBaseReading, saveBaseReading } from './base-reading.ts';
 import { type Bench, type CheckPlan, openBench, type RefereeMeans, runChecksIn, runSetup } from './bench.ts';
@@ -42,12 +42,12 @@ export function createReferee(means: RefereeMeans & { clock: Clock; openAgents()
   const knownPins = new Map<string, Promise<Pins>>();
 
   return {
-    async readBase(attempt, { source, commands = attempt.spec.verify, signal }) {
-      const reader = { ...attempt, commands };
+    async readBase(attempt, { source, commands = attempt.spec.verify, baseSha, signal }) {
+      const reader = { ...onBase(attempt, baseSha), commands };
       const known = await findBaseReading(means.store, reader);
       if (known) return known.failure;
       const reading = await readBase(
-        await openBench(means, attempt, { signal, claim: { commands } }),
+        await openBench(means, attempt, { signal, claim: { commands, baseSha } }),
         source,
       );
       if (signal.aborted) return null;
@@ -58,7 +58,11 @@ export function createReferee(means: RefereeMeans & { clock: Clock; openAgents()
 
     async examine(attempt, claim, signal) {
       const bench = await openBench(means, attempt, { signal, claim });
-      const base = await findBaseReading(means.store, { ...attempt, commands: bench.commands });
+      const { commands } = bench;
+      // A part of a larger work has a base of its own, or that of the whole.
+      const base =
+        (await findBaseReading(means.store, { ...onBase(attempt, claim.baseSha), commands })) ??
+        (await findBaseReading(means.store, { ...attempt, commands }));
       const pins = await pinsOf(bench, knownPins);
       const examined = await examineClaim(bench, { claim, base, pins });
       return examined.needsReplay ? examined : askLast(bench, { examined, tree: null, pins });
@@ -83,6 +87,10 @@ export function createReferee(means: RefereeMeans & { clock: Clock; openAgents()
 
     close: (sessionId) => rm(join(means.rooms, sessionId), { recursive: true, force: true, maxRetries: 3 }),
   };
+}
+
+function onBase(attempt: HeldAttempt, baseSha: string | undefined): HeldAttempt {
+  return baseSha === undefined ? attempt : { ...attempt, spec: { ...attempt.spec, baseSha } };
 }
 
 async function readBase(bench: Bench, source: string | null): Promise<BaseReading> {

@@ -82,7 +82,8 @@ async function runAgent(options: AgentHostOptions, request: RunRequest): Promise
   const end = run.finish(exit);
   // Nobody is silent while an answer is awaited; the run's length and budget bind still.
   run.awaitAnswer();
-  await own?.settled?.({ isClean: end.ok && run.cause() === null });
+  const { finalMessage } = end;
+  await own?.settled?.({ isClean: end.ok && run.cause() === null, finalMessage });
   const failed = failureOf({ end, exit, cause: run.cause(), stderr: run.stderr() });
   const mayBeDenied = !failed && run.denied.size > 0 && !adapter.isPlayed && !attempt.room;
   const isDenied = mayBeDenied && (await isUntouched(attempt, sandboxes));
@@ -91,7 +92,7 @@ async function runAgent(options: AgentHostOptions, request: RunRequest): Promise
   return run.redactJson({
     failure,
     stopped: stoppedBy(run.cause()),
-    finalMessage: end.finalMessage,
+    finalMessage,
     ...run.facts(),
     ...own?.report(),
     durationMs: performance.now() - began,
@@ -117,10 +118,11 @@ interface StartRequest {
 
 /** The process of the agent, and the environment that it has. */
 async function startAgent(
-  { environment, binDirectory, sandboxes }: AgentHostOptions,
+  { environment, binDirectory, sandboxes, works }: AgentHostOptions,
   { attempt, adapter, access, toolbox, folder, run, signal }: StartRequest,
 ) {
   const { spec, task } = attempt;
+  const { kind, work } = works.of(spec);
   const executable = adapter.locate?.(environment) ?? null;
   const command = adapter.command({
     brief: task.task_content,
@@ -146,7 +148,7 @@ async function startAgent(
     base: environment,
     own: [...adapter.environment, ...(adapter.environmentFor?.(environment) ?? [])],
     pass: spec.environmentPass,
-    add: { ...command.env, ...runVariables(attempt, access) },
+    add: { ...command.env, ...runVariables(attempt, access), ...kind.variables?.(work) },
   });
   const running = startProcess({
     runId: attempt.runId,

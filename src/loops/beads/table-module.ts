@@ -1,7 +1,8 @@
 import type { ColumnTypes, TableModule } from '../../store/migrations/types.ts';
+import { workersMigration } from './worker/tables.ts';
 
 /** The tables of beads, which every store has. */
-export const beadTables: TableModule = { kind: 'beads', migrations: [beadsMigration] };
+export const beadTables: TableModule = { kind: 'beads', migrations: [beadsMigration, workersMigration] };
 
 function beadsMigration({ json, real, bigint }: ColumnTypes): string[] {
   return [

@@ -1,6 +1,7 @@
 /** What is there before the first pulse: known issues, and files that preflight left. It must change nothing else. */
 
 import type { HeldAttempt, OnCommand } from '../../engine/ports.ts';
+import type { JudgingMeans } from '../../engine/workspace/staged-work.ts';
 import type { Git } from '../../git/exec.ts';
 import { readGitDir, readHeadFile, worktreeHead } from '../../git/git-dir.ts';
 import { resetWorktree } from '../../git/recovery.ts';
@@ -8,7 +9,6 @@ import { worktreeFault } from '../../git/worktree.ts';
 import { readArtifacts } from './artifacts.ts';
 import { readKnownIssues } from './checks/pulse-checks.ts';
 import type { BaselineIssue, Check, PreflightReport } from './model.ts';
-import type { PulseMeans } from './staged-work.ts';
 
 export interface BaselineRequest {
   checks: readonly Check[];
@@ -17,7 +17,7 @@ export interface BaselineRequest {
 }
 
 export async function readBaseline(
-  means: PulseMeans,
+  means: JudgingMeans,
   attempt: HeldAttempt,
   { checks, onCommand, signal }: BaselineRequest,
 ): Promise<PreflightReport> {

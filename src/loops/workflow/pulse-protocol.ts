@@ -4,6 +4,7 @@ import type { DeclaredChange, Judgement } from '../../domain/judgement.ts';
 import type { ProtocolRun, RunProtocol } from '../../engine/work.ts';
 import { appendEvents } from '../../store/events.ts';
 import type { ToolReply } from '../../tools/contract.ts';
+import { createJudgedCalls } from '../shared/judged-calls.ts';
 import { compareRuns } from './checks/check-issues.ts';
 import { checksFor } from './checks/pulse-checks.ts';
 import {
@@ -20,16 +21,13 @@ import { countRejection } from './rows.ts';
 import { type CallLog, createCallLog, type FailedCommand, keyOf } from './tool-calls.ts';
 import type { PulseWork, WorkflowRun } from './work-data.ts';
 
-/** Clients give up on a tool call after a minute: before that they are told to ask again. */
-const ANSWER_WITHIN_MS = 50_000;
-
 export interface PulseProtocolOptions extends ProtocolRun<PulseWork> {
   worktree: PulseWorktree;
   answerWithinMs?: number;
 }
 
 export function createPulseProtocol(options: PulseProtocolOptions): RunProtocol & { log: CallLog } {
-  const { work, answerWithinMs = ANSWER_WITHIN_MS } = options;
+  const { work, answerWithinMs } = options;
   const log = createCallLog(work.calls, {
     isKnown: (failed) => isKnown(options, failed),
   });
@@ -37,21 +35,15 @@ export function createPulseProtocol(options: PulseProtocolOptions): RunProtocol 
   let extension: Extension | null = null;
   let checks: VerificationRecord[] | undefined;
   let rejections = work.rejections;
-  const judgements = new Map<string, Promise<ToolReply>>();
-  const over = new AbortController();
-  const signal = AbortSignal.any([options.signal, over.signal]);
   let isAlone = false;
-  let turn: Promise<unknown> = Promise.resolve();
+  const calls = createJudgedCalls<DoneInput>({
+    signal: options.signal,
+    resultTool: 'pulse_done_result',
+    answerWithinMs,
+    judge: (input, signal) => judgeNow(input, signal).finally(() => options.attempt.enter?.('agent')),
+  });
 
-  /** One after the other: two answers about one worktree at a time would see each other's half. */
-  function judge(input: DoneInput): Promise<ToolReply> {
-    const answer = turn.then(() => judgeNow(input)).finally(() => options.attempt.enter?.('agent'));
-    turn = answer.catch(() => undefined);
-    return answer;
-  }
-
-  async function judgeNow(input: DoneInput): Promise<ToolReply> {
-    signal.throwIfAborted();
+  async function judgeNow(input: DoneInput, signal: AbortSignal): Promise<ToolReply> {
     options.attempt.enter?.('judging');
     const judged = await judgeCompletion({ ...options, signal }, { input, rejections, log });
     // What was broken off says nothing, neither yes nor no.
@@ -78,18 +70,8 @@ export function createPulseProtocol(options: PulseProtocolOptions): RunProtocol 
   }
 
   const tools = pulseTools({
-    done(input) {
-      const id = `check-${judgements.size + 1}`;
-      const answer = judge(input);
-      answer.catch(() => undefined);
-      judgements.set(id, answer);
-      return answerWithin(answerWithinMs, { id, answer });
-    },
-    async result(id) {
-      const answer = judgements.get(id);
-      if (answer) return answerWithin(answerWithinMs, { id, answer });
-      return { ok: false, output: `There is no pulse_done with the id ${id}.`, reasons: ['unknown id'] };
-    },
+    done: calls.ask,
+    result: calls.result,
     extend(asked) {
       extension = asked;
       return { ok: true, output: 'Noted. Stop here: the next run continues with what remains.' };
@@ -108,8 +90,7 @@ export function createPulseProtocol(options: PulseProtocolOptions): RunProtocol 
     },
     async settled({ isClean }) {
       isAlone = true;
-      if (!isClean) over.abort('over');
-      await turn;
+      await calls.settle({ isClean });
     },
     report: () => ({
       ...(completion ? { accepted: { tree: completion.tree, leftOut: completion.leftOut } } : {}),
@@ -121,21 +102,6 @@ export function createPulseProtocol(options: PulseProtocolOptions): RunProtocol 
       } satisfies WorkflowRun,
     }),
   };
-}
-
-/** The answer, or after a while how to ask for it: clients give up on a call that takes long. */
-async function answerWithin(
-  ms: number,
-  { id, answer }: { id: string; answer: Promise<ToolReply> },
-): Promise<ToolReply> {
-  const late = Promise.withResolvers<ToolReply>();
-  const text = `Still checking. Call pulse_done_result with {"id": "${id}"} for the outcome.`;
-  const timer = setTimeout(() => late.resolve({ ok: false, output: text, pending: id }), ms);
-  try {
-    return await Promise.race([answer, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Durable before the agent is told. Returns how often the pulse has been refused by now. */

@@ -2,6 +2,13 @@
 import type { Identity, VerificationRecord } from '../../domain/attempt.ts';
 import type { DeclaredChange, Judgement } from '../../domain/judgement.ts';
 import type { HeldAttempt, OnCommand } from '../../engine/ports.ts';
+import {
+  type HookResult,
+  type JudgingMeans,
+  runCommitHooks,
+  type StagedWork,
+  stageUnit,
+} from '../../engine/workspace/staged-work.ts';
 import { advanceBranch } from '../../git/refs.ts';
 import type { Session } from '../../store/sessions.ts';
 import { runPulseChecks } from './checks/pulse-checks.ts';
@@ -9,7 +16,6 @@ import type { BaselineIssue, Check, PreflightReport } from './model.ts';
 import { readBaseline } from './preflight-baseline.ts';
 import { giveUpPulse } from './pulse-refs.ts';
 import type { PulseRow } from './rows.ts';
-import { type PulseMeans, runCommitHooks, stagePulse } from './staged-work.ts';
 import type { PulseWork } from './work-data.ts';
 
 /** Every method may be called again after a crash. */
@@ -48,22 +54,6 @@ export interface GivenUpPulse {
   identity: Identity | null;
 }
 
-export interface StagedWork {
-  tree: string;
-  /** Since the pulse's start; sorted. */
-  files: string[];
-  /** What git could not add: no part of the work, however it was judged. */
-  leftOut?: string[];
-}
-
-export interface HookResult {
-  failures: string[];
-  /** As it is after the hooks, which may change files. */
-  work: StagedWork;
-  /** As commit-msg left it. */
-  message: string;
-}
-
 export interface PulseClaim {
   checks: readonly Check[];
   tree: string;
@@ -89,7 +79,7 @@ export interface CheckResult {
 }
 
 /** On the real ones. */
-export function createPulseWorktree(means: PulseMeans): PulseWorktree {
+export function createPulseWorktree(means: JudgingMeans): PulseWorktree {
   const { git } = means;
   return {
     open: ({ project_path: root }, { branch, at }) =>
@@ -104,7 +94,7 @@ export function createPulseWorktree(means: PulseMeans): PulseWorktree {
 
     baseline: (attempt, request, signal) => readBaseline(means, attempt, { ...request, signal }),
 
-    stage: (attempt, work) => stagePulse(means, attempt, work),
+    stage: (attempt, work) => stageUnit(means, attempt, work),
 
     runHooks: (attempt, request, signal) => runCommitHooks(means, attempt, { ...request, signal }),
 

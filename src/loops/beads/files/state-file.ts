@@ -7,7 +7,7 @@ import { STATE_FILE } from './places.ts';
 import { oneLine } from './quote.ts';
 
 const { O_RDWR, O_CREAT, O_APPEND, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
-const HEAD = '# State\n\nWhat Pulse completed in this repository, a line a bead, newest last.\n\n';
+const HEAD = '# State\n\nThe beads that are done in this repository, one line each, newest last.\n\n';
 /** A line that is repeated after a crash is near the end. */
 const LOOKED_AT = 256 * 1024;
 

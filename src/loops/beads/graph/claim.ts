@@ -10,9 +10,12 @@ import { getBead, lockProject, type ProjectLock, updateState } from './rows.ts';
 
 /** The bead that comes next; nothing is changed. */
 export async function readNext(store: Store, query: NextQuery): Promise<Next> {
-  return store.read(async (db) =>
-    findNext({ store, db, reserved: await reservedForOthers(db, query) }, query),
-  );
+  return store.read((db) => readNextIn(store, db, query));
+}
+
+/** As `readNext`, as a part of another read. */
+export async function readNextIn(store: Store, db: Db, query: NextQuery): Promise<Next> {
+  return findNext({ store, db, reserved: await reservedForOthers(db, query) }, query);
 }
 
 export interface ClaimQuery extends Omit<NextQuery, 'agent' | 'isExplained'> {

@@ -3,13 +3,13 @@
 import type { VerificationRecord } from '../../../domain/attempt.ts';
 import { PulseError } from '../../../domain/errors.ts';
 import type { HeldAttempt } from '../../../engine/ports.ts';
+import { checkEnvironment, type JudgingMeans } from '../../../engine/workspace/staged-work.ts';
 import { globMatcher } from '../../../files/glob.ts';
 import { runChecks } from '../../../project/run-checks.ts';
 import type { CommandOutput } from '../../../referee/output/parse.ts';
 import { renderNewIssues } from '../../../referee/output/report.ts';
 import type { BaselineIssue, Check } from '../model.ts';
 import type { CheckResult, JudgedChecks, PulseClaim } from '../pulse-worktree.ts';
-import { type PulseMeans, pulseEnvironment } from '../staged-work.ts';
 import { baselineOf, beyondOf, compareRuns } from './check-issues.ts';
 
 const CHECK_TIMEOUT_MS = 30 * 60 * 1000;
@@ -25,7 +25,7 @@ export function checksFor(checks: readonly Check[], files: readonly string[]): C
 
 /** Every check runs in the clean room, on the very tree that would be committed. */
 export async function runPulseChecks(
-  { referee }: PulseMeans,
+  { referee }: JudgingMeans,
   attempt: HeldAttempt,
   { signal, ...claim }: PulseClaim & { signal: AbortSignal },
 ): Promise<JudgedChecks> {
@@ -66,7 +66,7 @@ export async function runPulseChecks(
 
 /** A failing check is asked again: what shows only once is flaky, and no pulse is blamed for it. */
 export async function readKnownIssues(
-  means: PulseMeans,
+  means: JudgingMeans,
   attempt: HeldAttempt,
   { command, source, signal }: Check & { signal: AbortSignal },
 ): Promise<BaselineIssue[]> {
@@ -85,7 +85,7 @@ interface OneCheck {
 }
 
 async function runCheck(
-  means: PulseMeans,
+  means: JudgingMeans,
   attempt: HeldAttempt,
   { command, source, tree, name, signal }: OneCheck,
 ): Promise<{ record: VerificationRecord; seen: CommandOutput }> {
@@ -95,7 +95,7 @@ async function runCheck(
   const [record] = await runChecks({
     commands: [command],
     cwd: root,
-    env: pulseEnvironment(means, attempt),
+    env: checkEnvironment(means, attempt),
     sandbox: await sandboxes.plan({ spec: attempt.spec }),
     base: environment,
     tree,

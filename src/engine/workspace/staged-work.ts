@@ -1,11 +1,8 @@
-/** A pulse's work as git would commit it: staged into an index of its own, with the repository's hooks. */
+/** A unit's work as git would commit it: staged into an index of its own, with the repository's hooks. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Redactor } from '../../domain/redact.ts';
-import type { HeldAttempt, Referee } from '../../engine/ports.ts';
-import type { Sandboxes } from '../../engine/run/run-sandbox.ts';
-import { submodulesOf } from '../../engine/workspace/leftovers.ts';
 import { isNothing, readRegularFile } from '../../files/regular-file.ts';
 import type { Git } from '../../git/exec.ts';
 import { readGitDir } from '../../git/git-dir.ts';
@@ -16,13 +13,35 @@ import { stageAll } from '../../git/stage.ts';
 import { keepSubmodules } from '../../git/submodules.ts';
 import { agentEnvironment } from '../../process/environment.ts';
 import { runProcess } from '../../process/run.ts';
-import type { HookResult, StagedWork } from './pulse-worktree.ts';
-import type { PulseWork } from './work-data.ts';
+import type { HeldAttempt, Referee } from '../ports.ts';
+import type { Sandboxes } from '../run/run-sandbox.ts';
+import { submodulesOf } from './leftovers.ts';
 
 const HOOK_TIMEOUT_MS = 5 * 60 * 1000;
 const HOOK_OUTPUT_KEPT = 4_000;
 
-export interface PulseMeans {
+/** What a unit's commit is held against, and what never belongs to it. */
+export interface StagedUnit {
+  baseSha: string;
+  artifacts: string[];
+}
+
+export interface StagedWork {
+  tree: string;
+  files: string[];
+  /** What git could not add. */
+  leftOut?: string[];
+}
+
+export interface HookResult {
+  failures: string[];
+  /** As it is after the hooks, which may change files. */
+  work: StagedWork;
+  /** As commit-msg left it. */
+  message: string;
+}
+
+export interface JudgingMeans {
   git: Git;
   environment: NodeJS.ProcessEnv;
   redactor: Redactor;
@@ -30,23 +49,26 @@ export interface PulseMeans {
   referee: Referee;
 }
 
-export function pulseEnvironment({ environment }: PulseMeans, { spec }: HeldAttempt): Record<string, string> {
+export function checkEnvironment(
+  { environment }: JudgingMeans,
+  { spec }: HeldAttempt,
+): Record<string, string> {
   return agentEnvironment({ base: environment, own: [], pass: spec.environmentPass, add: {} });
 }
 
-export async function stagePulse(
-  means: PulseMeans,
+export async function stageUnit(
+  means: JudgingMeans,
   attempt: HeldAttempt,
-  work: PulseWork,
+  work: StagedUnit,
 ): Promise<StagedWork> {
   await using index = await openPrivateIndex(await readGitDir(attempt.spec.worktreePath));
   return await stageInto(means, attempt, { work, indexFile: index.path });
 }
 
 async function stageInto(
-  { git, sandboxes }: PulseMeans,
+  { git, sandboxes }: JudgingMeans,
   attempt: HeldAttempt,
-  { work: { baseSha, artifacts }, indexFile }: { work: PulseWork; indexFile: string },
+  { work: { baseSha, artifacts }, indexFile }: { work: StagedUnit; indexFile: string },
 ): Promise<StagedWork> {
   const { spec, signal } = attempt;
   const { worktreePath: worktree } = spec;
@@ -67,14 +89,14 @@ async function stageInto(
 }
 
 export interface HookRequest {
-  work: PulseWork;
+  work: StagedUnit;
   staged: StagedWork;
   message: string;
   signal: AbortSignal;
 }
 
 export async function runCommitHooks(
-  means: PulseMeans,
+  means: JudgingMeans,
   attempt: HeldAttempt,
   { work, staged: before, message, signal }: HookRequest,
 ): Promise<HookResult> {
@@ -94,7 +116,7 @@ export async function runCommitHooks(
         file: 'git',
         args: ['hook', 'run', '--ignore-missing', ...hook],
         cwd,
-        env: { ...pulseEnvironment(means, attempt), GIT_INDEX_FILE: index.path },
+        env: { ...checkEnvironment(means, attempt), GIT_INDEX_FILE: index.path },
         sandbox,
         timeoutMs: HOOK_TIMEOUT_MS,
         signal,

@@ -1,0 +1,35 @@
+import type { CommandSpec } from '../../../cli/command-spec.ts';
+import { describeActions } from '../../../cli/operation-command.ts';
+import { DETACH } from '../../../cli/session-options.ts';
+import * as swarm from '../operations/swarm-definitions.ts';
+
+/** What each word after `pulse swarm` does. */
+const ACTIONS = { start: swarm.start, show: swarm.show, stop: swarm.stop } as const;
+export type SwarmAction = keyof typeof ACTIONS;
+const NAMES = Object.keys(ACTIONS) as SwarmAction[];
+
+export const swarmCommand: CommandSpec = {
+  name: 'swarm',
+  group: 'Run',
+  summary: 'Execute the beads of an epic with several workers, each bead verified and merged.',
+  details:
+    'start EPIC: workers take beads one after the other; each arrives on the branch as one commit.\n' +
+    'show ID: the workers, and what became of each bead.\n' +
+    'stop ID: the workers are ended now, and the swarm is paused; `pulse resume ID` continues it.',
+  arguments: [
+    { name: 'ACTION', choices: NAMES, help: NAMES.join(', ') },
+    {
+      name: 'TARGET',
+      isSession: (input) => input.argument('ACTION') !== 'start',
+      help: 'The epic for start, else the session: its id, a part of it, or last.',
+    },
+  ],
+  options: [...describeActions(ACTIONS), DETACH],
+  examples: [
+    'pulse swarm start app-1 --workers 4',
+    'pulse swarm start app-1 --standalone',
+    'pulse swarm show last',
+    'pulse swarm stop 3f2c',
+  ],
+  load: () => import('./swarm-run.ts'),
+};

@@ -1,0 +1,56 @@
+import type { CommandContext } from '../../../cli/command-spec.ts';
+import { goOn } from '../../../cli/follow/go-on.ts';
+import { openPulse } from '../../../cli/open-pulse.ts';
+import { readInput } from '../../../cli/operation-command.ts';
+import { askingForTrust } from '../../../cli/trusting.ts';
+import type { Pulse } from '../../../pulse.ts';
+import { sanitizeLine } from '../../../terminal/text.ts';
+import * as swarm from '../operations/swarm-definitions.ts';
+import type { SwarmAction } from './swarm-command.ts';
+
+export async function run(context: CommandContext): Promise<number> {
+  const { input } = context;
+  await using pulse = await openPulse(context);
+  const target = input.argument('TARGET')!;
+  const actions: Record<SwarmAction, () => Promise<number>> = {
+    start: () => start(pulse, context, target),
+    show: () => show(pulse, context, target),
+    stop: () => stop(pulse, context, target),
+  };
+  return await actions[input.argument('ACTION') as SwarmAction]();
+}
+
+async function start(pulse: Pulse, context: CommandContext, epic: string): Promise<number> {
+  const asked = await readInput(swarm.start, context, { epic });
+  const started = await askingForTrust(context, asked.path, () => pulse.swarm.start(asked));
+  return goOn(pulse, context, started);
+}
+
+async function show(pulse: Pulse, { output }: CommandContext, id: string): Promise<number> {
+  const { session, swarm: row, workers, beads } = await pulse.swarm.show(id);
+  if (output.isJson) {
+    output.json({ session, swarm: row, workers, beads });
+    return 0;
+  }
+  const { style } = output.stdout;
+  const closed = beads.filter(({ status }) => status === 'closed').length;
+  output.data(style.bold(sanitizeLine(session.goal)));
+  output.data(
+    style.dim(`${session.id} · ${session.status} · epic ${row.epic} · ${closed} of ${beads.length} closed`),
+  );
+  for (const { nickname, status, bead, leftFor } of workers)
+    output.data(`  ${sanitizeLine(nickname)}  ${bead ? `works on ${bead}` : (leftFor ?? status)}`);
+  for (const { id: bead, title, status, commit, reason } of beads) {
+    const mark = status === 'closed' ? style.green('✓') : status === 'blocked' ? style.red('✗') : '·';
+    const told = [commit?.slice(0, 7), status === 'blocked' ? reason?.split('\n')[0] : null].filter(Boolean);
+    output.data(`  ${mark} ${bead}  ${sanitizeLine(title)}  ${style.dim(sanitizeLine(told.join(' · ')))}`);
+  }
+  return 0;
+}
+
+async function stop(pulse: Pulse, { output }: CommandContext, id: string): Promise<number> {
+  const { session } = await pulse.swarm.stop(id);
+  if (output.isJson) output.json({ session });
+  else output.data(session.status === 'paused' ? `${session.id} is paused.` : `${session.id} stops now.`);
+  return 0;
+}

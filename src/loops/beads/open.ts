@@ -1,0 +1,39 @@
+import type { LoopHost } from '../../engine/loops.ts';
+import { ownerOf } from './files/handoff-payload.ts';
+import { consumeHandoff, findHandoff } from './files/handoffs.ts';
+import { appendCompleted } from './files/state-file.ts';
+import { createBeadsLoop } from './index.ts';
+import { composeBeadBrief } from './worker/brief.ts';
+import { handOffWork } from './worker/hand-off.ts';
+import { createBeadJudge } from './worker/judge-completion.ts';
+import { listTries } from './worker/rows.ts';
+
+/** On the real git, rooms and files. */
+export function openBeadsLoop(host: LoopHost) {
+  const { store, ids, git, environment, redactor, sandboxes, referee } = host;
+  const judging = { store, git, environment, redactor, sandboxes, referee };
+  return createBeadsLoop({
+    store,
+    ids,
+    referee,
+    judge: createBeadJudge(judging),
+    compose: (request) => composeBeadBrief(store, request),
+    coordinationTools: () => [],
+    handOff: handOffWork,
+    /** Standalone has nobody to report to: what is completed stands in STATE.md. */
+    async writeState({ own: { swarm, worker }, session }) {
+      const isAlone = swarm.mode === 'standalone';
+      // Its brief has quoted it: what the worker before has left is taken over.
+      const owner = ownerOf(isAlone ? null : (worker?.mail_name ?? null));
+      if (await findHandoff(session.project_path, owner))
+        await consumeHandoff(session.project_path, owner, { at: new Date().toISOString() });
+      if (!isAlone) return;
+      const tries = await store.read((db) => listTries(db, swarm.session_id));
+      for (const { status, bead_id: beadId, commit_sha: commit, completion, ended_at: at } of tries)
+        if (status === 'closed' && commit)
+          await appendCompleted(session.project_path, {
+            ...{ beadId, commit, summary: completion?.summary ?? '', at: at ?? new Date().toISOString() },
+          });
+    },
+  });
+}

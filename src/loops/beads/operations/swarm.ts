@@ -1,0 +1,122 @@
+/** What a person does with a swarm: start it, look at it, stop it. */
+import { ensureAgent } from '../../../coordination/mail/agents.ts';
+import { PulseError } from '../../../domain/errors.ts';
+import type { Operations } from '../../../operations/context.ts';
+import { pause } from '../../../operations/control.ts';
+import type { InputOf } from '../../../operations/fields.ts';
+import type { CallerOptions } from '../../../operations/operation.ts';
+import { openTrustedProject } from '../../../operations/project.ts';
+import { type Started, startSession } from '../../../operations/start.ts';
+import { getSession, listChildren, type Session } from '../../../store/sessions.ts';
+import { type Bead, EPIC, featureOf } from '../graph/bead.ts';
+import { bounceIncomplete } from '../graph/bounce.ts';
+import { getBead, listBeads, lockProject } from '../graph/rows.ts';
+import {
+  type BeadTry,
+  type BeadWorker,
+  findSwarm,
+  insertSwarm,
+  listTries,
+  listWorkers,
+  type Swarm,
+} from '../worker/rows.ts';
+import type * as definitions from './swarm-definitions.ts';
+
+type SwarmInput = InputOf<typeof definitions.start.fields> & CallerOptions;
+
+const USUAL_WORKERS = 2;
+const COORDINATOR = 'coordinator';
+
+export async function startSwarm(operations: Operations, input: SwarmInput): Promise<Started> {
+  const { epic: epicId, workers, standalone, coordinator = COORDINATOR, hint, within, ...start } = input;
+  const { engine } = operations;
+  const project = await openTrustedProject(operations, input);
+  const { projectKey: projectId } = project.repository;
+  if (project.config.values.labels.length > 0)
+    throw new PulseError(
+      'invalid_config',
+      'A swarm works on the host of its runner: it takes no labels yet.',
+      {
+        hint: 'Take `labels` out of the config for this repository.',
+      },
+    );
+  const epic = await engine.store.read((db) => getBead(db, projectId, epicId));
+  if (epic.type !== EPIC)
+    throw new PulseError('invalid_input', `${epic.id} is a bead of type ${epic.type}, not an epic.`, {
+      hint: 'pulse bead list shows the epics of this project.',
+    });
+  if (standalone && workers !== undefined && workers > 1)
+    throw new PulseError('usage', 'A standalone swarm has one worker.', { hint: 'Leave --workers out.' });
+  const goal = epic.body.trim() === '' ? epic.title : `${epic.title}\n\n${epic.body.trim()}`;
+  return startSession(
+    operations,
+    { ...start, kind: 'beads', goal, verify: [], maxIterations: 1_000_000 },
+    {
+      project,
+      hasOwnChecks: true,
+      within: async (db, sessionId) => {
+        const lock = await lockProject(db, projectId);
+        await ensureAgent(db, projectId, coordinator);
+        await bounceIncomplete(db, lock, { epic: epic.id, coordinator, ids: engine.ids });
+        await insertSwarm(db, {
+          session_id: sessionId,
+          project_id: projectId,
+          epic: epic.id,
+          feature: featureOf(epic),
+          mode: standalone ? 'standalone' : 'worker',
+          workers: standalone ? 1 : (workers ?? USUAL_WORKERS),
+          coordinator,
+          hint: hint ?? null,
+        });
+        await within?.(db, sessionId);
+      },
+    },
+  );
+}
+
+export interface SwarmRows {
+  session: Session;
+  swarm: Swarm;
+  workers: (BeadWorker & { session: Session | null })[];
+  tries: BeadTry[];
+  /** Of the epic, oldest first. */
+  beads: Bead[];
+}
+
+export async function readSwarm({ engine: { store } }: Operations, id: string): Promise<SwarmRows> {
+  return store.read(async (db) => {
+    const session = await getSession(db, id);
+    const swarm = await findSwarm(db, session.id);
+    if (!swarm)
+      throw new PulseError(
+        'invalid_input',
+        `Session ${session.id} is no swarm: it is of kind ${session.kind}.`,
+        {
+          hint: '`pulse swarm start EPIC` starts one.',
+        },
+      );
+    const children = await listChildren(db, session.id);
+    const workers = await listWorkers(db, session.id);
+    return {
+      session,
+      swarm,
+      workers: workers.map((worker) => ({
+        ...worker,
+        session: children.find(({ id: child }) => child === worker.session_id) ?? null,
+      })),
+      tries: await listTries(db, session.id),
+      beads: (await listBeads(db, swarm.project_id, { epic: swarm.epic })).filter(
+        ({ type }) => type !== EPIC,
+      ),
+    };
+  });
+}
+
+export async function stopSwarm(
+  operations: Operations,
+  id: string,
+  decision: Parameters<typeof pause>[2],
+): Promise<Session> {
+  const { session } = await readSwarm(operations, id);
+  return pause(operations, session.id, { ...decision, now: true });
+}

@@ -1,0 +1,141 @@
+/** A bead's tools inside a run: its completion is judged while the agent waits (docs/protocol/beads.md, Completion). */
+import * as z from 'zod';
+import type { VerificationRecord } from '../../../domain/attempt.ts';
+import type { ProtocolRun, RunProtocol } from '../../../engine/work.ts';
+import { appendEvents } from '../../../store/events.ts';
+import { defineTool, type Tool, type ToolReply } from '../../../tools/contract.ts';
+import { createJudgedCalls } from '../../shared/judged-calls.ts';
+import type { BeadJudge, JudgedBead } from './judge-completion.ts';
+import { type Completion, type DoneInput, doneSchema } from './model.ts';
+import { countFailure } from './rows.ts';
+import type { BeadRun, BeadWork } from './work-data.ts';
+
+declare module '../../../domain/events.ts' {
+  interface LoopEventTypes {
+    'bead.taken': true;
+    'bead.rejected': true;
+    'bead.closed': true;
+    'bead.blocked': true;
+    'bead.merging': true;
+    'worker.online': true;
+    'worker.left': true;
+    'swarm.workers': true;
+  }
+}
+
+export interface BeadProtocolOptions extends ProtocolRun<BeadWork> {
+  judge: BeadJudge;
+  /** Mail and reservations. */
+  more: readonly Tool[];
+  askScope(request: { files: string[]; reason: string }): Promise<ToolReply>;
+}
+
+export function createBeadProtocol(options: BeadProtocolOptions): RunProtocol {
+  const { attempt, work, judge, more, askScope } = options;
+  let completion: Completion | null = null;
+  let records: VerificationRecord[] | undefined;
+  let reasons: string[] = [];
+  let failures: number | undefined;
+  let contextUsed: number | null = null;
+  let isAlone = false;
+  const calls = createJudgedCalls<DoneInput>({
+    signal: options.signal,
+    resultTool: 'bead_done_result',
+    judge: (input, signal) => judgeNow(input, signal).finally(() => attempt.enter?.('agent')),
+  });
+
+  async function judgeNow(input: DoneInput, signal: AbortSignal): Promise<ToolReply> {
+    attempt.enter?.('judging');
+    const judged = await judge.completion(attempt, work, { input, signal });
+    signal.throwIfAborted();
+    records = judged.records;
+    reasons = judged.reasons;
+    if (judged.completion) {
+      completion = judged.completion;
+      return { ok: true, output: 'The bead is accepted. Do not change anything more; end your run now.' };
+    }
+    // A rejection that the agent never hears is not held against the bead.
+    if (isAlone) return { ok: false, output: 'The run is over.', reasons };
+    failures = await recordRejection(options, judged);
+    return { ok: false, output: 'Not accepted yet. Fix this, then call bead_done again.', reasons };
+  }
+
+  return {
+    tools: [
+      defineTool({
+        name: 'bead_done',
+        description:
+          'Say that this bead is finished. Pulse runs its verify commands, and answers with ok or with every reason why not.',
+        input: doneSchema,
+        call: (input) => calls.ask(input as DoneInput),
+      }),
+      defineTool({
+        name: 'bead_done_result',
+        description: 'Ask for the outcome of a bead_done that answered with a pending id.',
+        input: z.object({ id: z.string().max(200) }),
+        call: ({ id }) => calls.result(id),
+      }),
+      defineTool({
+        name: 'tdd_red',
+        description:
+          'In a bead with testing_mode tdd-required, before any production code: Pulse runs the red command now. It must fail by a failing test.',
+        input: z.object({}),
+        call: () => judge.red(attempt, work, options.signal),
+      }),
+      defineTool({
+        name: 'request_scope',
+        description:
+          'Ask for files that the bead does not list. The coordinator decides; until then leave them alone.',
+        input: z.object({
+          files: z.array(z.string().min(1).max(4_096)).min(1).max(100),
+          reason: z.string().min(1).max(10_000),
+        }),
+        call: askScope,
+      }),
+      ...more,
+    ],
+    saw(event) {
+      if (event.type === 'usage') contextUsed = shareOf(event) ?? contextUsed;
+    },
+    called({ name, input }) {
+      if (name === 'report_usage') contextUsed = shareOf((input ?? {}) as ContextTold) ?? contextUsed;
+    },
+    async settled({ isClean, finalMessage }) {
+      // A shell-only agent says it by its exit, and the summary by its first line.
+      const isSaid = isClean && attempt.spec.agent === 'command' && !calls.isAsked();
+      const [summary = ''] = finalMessage.trim().split('\n');
+      if (isSaid) void calls.ask({ summary: summary || work.beadId, decisions: [], followUps: [] });
+      else isAlone = true;
+      await calls.settle({ isClean });
+    },
+    report: () => ({
+      ...(completion ? { accepted: { tree: completion.tree, leftOut: completion.leftOut } } : {}),
+      ...(records ? { checks: records } : {}),
+      own: { completion, reasons, failures, contextUsed } satisfies BeadRun,
+    }),
+  };
+}
+
+interface ContextTold {
+  contextTokens?: number;
+  contextWindow?: number;
+}
+
+/** How full the context of the last model call was. */
+function shareOf({ contextTokens, contextWindow }: ContextTold): number | null {
+  return contextTokens && contextWindow ? contextTokens / contextWindow : null;
+}
+
+/** Durable before the agent is told. Returns how many verifications of the bead have failed by now. */
+function recordRejection(
+  { attempt, work, listener }: BeadProtocolOptions,
+  { reasons, isVerified }: JudgedBead,
+): Promise<number | undefined> {
+  const { sessionId, iteration } = attempt;
+  return listener.write('reject', async (db) => {
+    const failures = isVerified ? await countFailure(db, work.tryId) : undefined;
+    const data = { bead: work.beadId, reasons, failures };
+    await appendEvents(db, sessionId, [{ type: 'bead.rejected', iteration, data }]);
+    return failures;
+  });
+}

@@ -1,0 +1,39 @@
+/** Trees that Pulse itself makes of a bead's work. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Git } from '../../../git/exec.ts';
+import { treeOf } from '../../../git/git-dir.ts';
+import { listChangedFiles, makeReplayTree } from '../../../referee/claim-trees.ts';
+import { isTestPath } from '../../../referee/pins/test-files.ts';
+
+/** The tree with one more file, or with another content of it. */
+export async function withFile(
+  git: Git,
+  { cwd, tree, path, text }: { cwd: string; tree: string; path: string; text: string },
+): Promise<string> {
+  const restored = [{ path, entry: { mode: '100644', text } }];
+  return inFolder((folder) => makeReplayTree(git, { cwd, folder, claim: tree, restored }));
+}
+
+/** The start of a bead with the tests that its work has: what was written before the code must fail there. */
+export async function startWithTests(
+  git: Git,
+  { cwd, baseSha, tree }: { cwd: string; baseSha: string; tree: string },
+): Promise<string> {
+  const base = await treeOf(git, { cwd, commit: baseSha });
+  const files = await listChangedFiles(git, { cwd, base, claim: tree });
+  const restored = files
+    .filter(({ path }) => isTestPath(path))
+    .map(({ path, claim }) => ({ path, entry: claim }));
+  return inFolder((folder) => makeReplayTree(git, { cwd, folder, claim: base, restored }));
+}
+
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), `pulse-tree-${process.pid}-`));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

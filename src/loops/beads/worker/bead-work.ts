@@ -1,0 +1,136 @@
+/** A run of a bead: dispatched where its work stands, judged while its agent waits, one commit however many runs it takes. */
+
+import { sendMessage } from '../../../coordination/mail/messages.ts';
+import type { uuidv7 } from '../../../domain/ids.ts';
+import type { Engine } from '../../../engine/engine.ts';
+import type { SessionState } from '../../../engine/loop.ts';
+import { describeInterruption, plainBrief } from '../../../engine/runner/plain-brief.ts';
+import type { PlannedRun, WorkKind, WorkRequest } from '../../../engine/work.ts';
+import type { Store } from '../../../store/store.ts';
+import type { Tool, ToolReply } from '../../../tools/contract.ts';
+import { WORK_TOOLS } from '../../../tools/work/work-tools.ts';
+import type { Bead } from '../graph/bead.ts';
+import { createBeadProtocol } from './bead-protocol.ts';
+import type { ComposeBeadBrief } from './brief.ts';
+import type { BeadJudge } from './judge-completion.ts';
+import { commitSubject, topicOf } from './model.ts';
+import { updateTry } from './rows.ts';
+import type { BeadsState } from './state.ts';
+import { type BeadWork, beadWorkSchema, readBeadRun } from './work-data.ts';
+
+const BEAD_TOOLS = [
+  ...WORK_TOOLS,
+  ...['bead_done', 'bead_done_result', 'tdd_red', 'request_scope'],
+  ...['register_agent', 'send_message', 'reply_message', 'fetch_inbox', 'fetch_topic', 'acknowledge_message'],
+  ...['file_reservation_paths', 'release_file_reservations'],
+  ...['pulse_signal', 'report_usage'],
+];
+
+export interface BeadWorkOptions {
+  store: Store;
+  ids: Parameters<typeof uuidv7>[0];
+  judge: BeadJudge;
+  compose: ComposeBeadBrief;
+  /** Mail and reservations, in the worker's name. */
+  coordinationTools(work: BeadWork, run: { sessionId: string; attemptId: string }): readonly Tool[];
+}
+
+export function createBeadWork(options: BeadWorkOptions): WorkKind<BeadWork> {
+  const { judge, compose, coordinationTools } = options;
+  return {
+    kind: 'bead',
+    read: (stored) => beadWorkSchema.parse(stored),
+    plan: (engine, request) => planBead(engine, request, compose),
+    async composeRetryBrief(_, { state, live, interruption }) {
+      const { own } = state as SessionState<BeadsState>;
+      if (!own.current) return plainBrief(live.task.task_content);
+      return compose({ state, interruption: describeInterruption(interruption) });
+    },
+    git: ({ baseSha, beadId }, { startSha }) => ({
+      parent: baseSha,
+      beginsClean: baseSha === startSha,
+      isUnit: true,
+      trailers: { 'Pulse-Bead': beadId },
+    }),
+    message({ work, iteration, result }) {
+      const { completion } = readBeadRun(result);
+      if (!completion) return { subject: `wip: ${work.beadId}, iteration ${iteration}` };
+      return { subject: commitSubject({ id: work.beadId, type: work.type }, completion.summary) };
+    },
+    baseChecks: ({ commands, baseSha }) => ({ commands, baseSha }),
+    variables: ({ nickname, coordinator, epic, hint, feature }) => ({
+      PULSE_NICKNAME: nickname,
+      PULSE_COORDINATOR: coordinator,
+      PULSE_THREAD: epic,
+      PULSE_TOPIC: topicOf(epic),
+      PULSE_HINT: hint ?? '',
+      PULSE_FEATURE: feature,
+    }),
+    protocol(run) {
+      const { sessionId, task } = run.attempt;
+      const more = coordinationTools(run.work, { sessionId, attemptId: task.id });
+      return createBeadProtocol({
+        ...run,
+        judge,
+        more,
+        askScope: (asked) => askScope(options, run.work, asked),
+      });
+    },
+    keptOwn: () => ({}),
+  };
+}
+
+async function planBead(
+  _: Engine,
+  { state }: WorkRequest<BeadsState>,
+  compose: ComposeBeadBrief,
+): Promise<PlannedRun> {
+  const { session, own } = state as SessionState<BeadsState>;
+  const { swarm, worker } = own;
+  const { try: one, bead } = own.current!;
+  const work: BeadWork = {
+    ...{ kind: 'bead', tryId: one.id, beadId: bead.id, type: bead.type },
+    ...{ projectId: swarm.project_id, epic: swarm.epic, feature: swarm.feature },
+    ...{ mailName: worker!.mail_name!, nickname: worker!.nickname, coordinator: swarm.coordinator },
+    ...{ hint: swarm.hint, baseSha: one.start_sha, isDebugging: one.again?.kind === 'debugging' },
+    commands: commandsOf(bead),
+  };
+  return {
+    unit: bead.id,
+    brief: await compose({ state: state as SessionState<BeadsState>, interruption: null }),
+    startSha: one.wip_sha ?? one.start_sha,
+    recoversLast: true,
+    part: {
+      role: work.isDebugging ? 'debugging' : 'bead',
+      tools: BEAD_TOOLS,
+      verifyOn: 'never',
+      setup: session.setup,
+      work,
+    },
+    write: (db) => updateTry(db, one.id, { runs: one.runs + 1 }),
+  };
+}
+
+/** Each once, in their order. */
+function commandsOf({ fields }: Bead): string[] {
+  const green = fields.testing_mode === 'tdd-required' && fields.tdd_steps ? [fields.tdd_steps.green] : [];
+  return [...new Set([...green, ...(fields.verify ?? []).map(({ command }) => command)])];
+}
+
+/** A person decides, by `pulse bead scope`; until then the agent leaves the files alone. */
+async function askScope(
+  { store, ids }: BeadWorkOptions,
+  work: BeadWork,
+  { files, reason }: { files: string[]; reason: string },
+): Promise<ToolReply> {
+  const { projectId: project, mailName: from, coordinator, epic, beadId } = work;
+  await store.tx('mail', (db) =>
+    sendMessage(db, {
+      ...{ project, from, to: [coordinator], threadId: epic, topic: topicOf(epic), ids },
+      subject: `Scope of ${beadId}`,
+      body: `Needs: ${files.join(', ')}. Reason: ${reason}\n\nTo allow it: pulse bead scope ${beadId} ${files.map((file) => `--add ${file}`).join(' ')}`,
+    }),
+  );
+  const output = `The coordinator is asked. Leave ${files.join(', ')} alone until the answer is in your inbox.`;
+  return { ok: true, output };
+}

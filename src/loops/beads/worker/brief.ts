@@ -1,0 +1,92 @@
+/** What a run of a bead is told. */
+import { listMessages } from '../../../coordination/mail/read-messages.ts';
+import type { SessionState } from '../../../engine/loop.ts';
+import type { ComposedBrief } from '../../../engine/ports.ts';
+import type { Store } from '../../../store/store.ts';
+import { countedBrief, openNotes } from '../../shared/brief-tools.ts';
+import { type BeadBriefInput, beadBrief } from '../files/bead-brief.ts';
+import { readBriefFiles } from '../files/brief-files.ts';
+import { ownerOf } from '../files/handoff-payload.ts';
+import { evidenceFile } from '../files/places.ts';
+import { blockersOf } from '../graph/bead.ts';
+import { topicOf } from './model.ts';
+import type { BeadsState } from './state.ts';
+
+export interface BeadBriefRequest {
+  state: SessionState<BeadsState>;
+  /** Set when the attempt before this one broke off. */
+  interruption: string | null;
+}
+
+export type ComposeBeadBrief = (request: BeadBriefRequest) => Promise<ComposedBrief>;
+
+const MESSAGES_TOLD = 10;
+
+export async function composeBeadBrief(
+  store: Store,
+  { state, interruption }: BeadBriefRequest,
+): Promise<ComposedBrief> {
+  const { session, control, own } = state;
+  const { swarm, worker, lead } = own;
+  const { bead } = own.current!;
+  const { fields } = bead;
+  const isWorker = swarm.mode === 'worker';
+  const mailName = worker!.mail_name;
+  const files = await readBriefFiles({
+    ...{ worktree: session.worktree_path, root: session.project_path, feature: swarm.feature },
+    ...{
+      learningRefs: fields.learning_refs ?? [],
+      decisionRefs: fields.decision_refs ?? [],
+      body: bead.body,
+    },
+    ownerId: ownerOf(isWorker ? mailName : null),
+  });
+  const notes = await openNotes(store, state);
+  const mail = await store.read((db) =>
+    listMessages(db, {
+      ...{ project: swarm.project_id, agent: mailName ?? '', topic: topicOf(swarm.epic) },
+      limit: MESSAGES_TOLD,
+    }),
+  );
+  const text = beadBrief({
+    bead: {
+      ...{ id: bead.id, title: bead.title, type: bead.type, body: bead.body },
+      ...{ files: fields.files ?? [], verify: fields.verify ?? [] },
+      ...{ testingMode: fields.testing_mode ?? 'standard', tddSteps: fields.tdd_steps ?? null },
+      ...{ decisionRefs: fields.decision_refs ?? [], dependencies: blockersOf(bead.dependencies) },
+    },
+    inputs: {
+      ...{ mode: swarm.mode, nickname: worker!.nickname, mailName, coordinator: swarm.coordinator },
+      ...{ thread: swarm.epic, topic: topicOf(swarm.epic), hint: swarm.hint, feature: swarm.feature },
+    },
+    ...{ files, branch: lead.branch_name, evidencePath: evidenceFile(swarm.feature, bead.id) },
+    mail: mail.map(({ id, sender_name: from, subject, body_md: body, created_at: at, ack_required }) => ({
+      ...{ id, from, subject, body, at, isAckWanted: ack_required },
+    })),
+    notes: notes.map(({ text: note }) => note),
+    answer: control.answer,
+    isShellOnly: session.agent === 'command',
+    ...troubleOf(own, interruption),
+  });
+  return countedBrief(text, notes);
+}
+
+function troubleOf(
+  { current, leadHead }: BeadsState,
+  interruption: string | null,
+): Pick<BeadBriefInput, 'again' | 'debugging' | 'mergeConflict'> {
+  const again = current!.try.again;
+  const broken = interruption === null ? [] : [interruption];
+  if (again === null) return broken.length > 0 ? { again: { reasons: broken } } : {};
+  switch (again.kind) {
+    case 'merge_conflict':
+      return {
+        ...(broken.length > 0 ? { again: { reasons: broken } } : {}),
+        mergeConflict: { onto: leadHead, paths: [], output: again.text },
+      };
+    case 'debugging':
+      return { again: { reasons: [again.text, ...broken] }, debugging: { failures: [] } };
+    default:
+      return { again: { reasons: [again.text, ...broken] } };
+  }
+}

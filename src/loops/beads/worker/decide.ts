@@ -1,0 +1,122 @@
+/** What a swarm does next. The lead makes workers and waits; a worker takes beads, one after the other. Pure. */
+import type { SessionState as State, Step, Stop } from '../../../engine/loop.ts';
+import { budgetStop } from '../../../engine/runner/budget.ts';
+import type { ChildPlan } from '../../../engine/runner/children.ts';
+import type { Session } from '../../../store/sessions.ts';
+import { baseStep } from '../../shared/base-step.ts';
+import { judgeBead, judgeMerge } from './judge-bead.ts';
+import { CONTEXT_LIMIT } from './model.ts';
+import { insertWorker } from './rows.ts';
+import type { BeadsState } from './state.ts';
+
+type SessionState = State<BeadsState>;
+
+export function decideBeads(state: SessionState): Step {
+  const { own, session, control, live } = state;
+  // A pause goes to the workers first: each finishes its current run.
+  if (session.status === 'running' && control.request && own.children.some(isAtWork)) return { do: 'wait' };
+  const common = baseStep(state);
+  if (common) return common;
+  if (own.worker === null) return nextOfLead(state);
+  if (live)
+    return live.iteration.unit?.startsWith(MERGE_UNIT) ? judgeMerge(state, live) : judgeBead(state, live);
+  return nextOfWorker(state);
+}
+
+/** Before the id of the bead. */
+export const MERGE_UNIT = 'merge ';
+
+function isAtWork({ status }: Pick<Session, 'status'>): boolean {
+  return status === 'running' || status === 'pending';
+}
+
+/** So many in the place of each one that was lost or has handed over. */
+const REPLACEMENTS = 10;
+
+function nextOfLead({ session, own }: SessionState): Step {
+  const { swarm, children, workers, open, hasNext } = own;
+  if (open.length === 0 && !children.some(isAtWork)) return end('complete', 'completed', null);
+  if (children.length === 0) return { do: 'spawn', children: plansOf(own, 1, swarm.workers) };
+  const stop = budgetStop(session);
+  const lost = children.filter((child) => isLost(child, workers));
+  const missing =
+    swarm.workers - children.filter((child) => isAtWork(child) || !isLost(child, workers)).length;
+  const isReplaceable = lost.length > 0 && children.length < swarm.workers * (REPLACEMENTS + 1);
+  if (!stop && hasNext && missing > 0 && isReplaceable)
+    return { do: 'spawn', children: replacementsOf(own, lost).slice(0, Math.min(missing, lost.length)) };
+  if (children.some(isAtWork)) return { do: 'wait' };
+  if (stop) return { do: 'end', stop };
+  const troubled = children.find(
+    ({ status }) => status === 'blocked' || status === 'paused' || status === 'failed',
+  );
+  if (troubled) return endAs(troubled);
+  return end('blocked', 'unresolved_issues', openWords(own));
+}
+
+/** It died, or has handed over: another may take its place. */
+function isLost({ id, status }: Session, workers: BeadsState['workers']): boolean {
+  const row = workers.find(({ session_id }) => session_id === id);
+  return status === 'failed' || (status === 'complete' && row?.left_for != null);
+}
+
+function plansOf({ swarm }: BeadsState, first: number, count: number): ChildPlan[] {
+  return Array.from({ length: count }, (_, index) => ({
+    write: (db, childId) =>
+      insertWorker(db, {
+        session_id: childId,
+        swarm_id: swarm.session_id,
+        nickname: swarm.mode === 'standalone' ? 'single-worker' : `worker-${first + index}`,
+        mail_name: null,
+      }),
+  }));
+}
+
+/** One that handed over is continued under its name; one that died has another beside it. */
+function replacementsOf({ swarm, workers, children }: BeadsState, lost: readonly Session[]): ChildPlan[] {
+  return lost.toReversed().map(({ id }, index) => {
+    const before = workers.find(({ session_id }) => session_id === id);
+    const isContinued = before?.left_for != null;
+    const nickname = isContinued ? before.nickname : `worker-${children.length + index + 1}`;
+    const mailName = isContinued ? before.mail_name : null;
+    return {
+      write: (db, childId) =>
+        insertWorker(db, { session_id: childId, swarm_id: swarm.session_id, nickname, mail_name: mailName }),
+    };
+  });
+}
+
+function endAs({ status, stop_reason, blocked_reason: detail }: Session): Step {
+  const stop = { status: status as Stop['status'], reason: stop_reason ?? 'internal_error', detail };
+  return { do: 'end', stop };
+}
+
+const BEADS_TOLD = 10;
+
+function openWords({ open }: BeadsState): string {
+  const told = open.slice(0, BEADS_TOLD).map(({ id, status, missing }) => {
+    const lacks = missing.length > 0 ? `, lacks ${missing.join(', ')}` : '';
+    return `${id} (${status}${lacks})`;
+  });
+  const more = open.length > BEADS_TOLD ? ` and ${open.length - BEADS_TOLD} more` : '';
+  return `Nothing can be worked on, and these beads are not closed: ${told.join(', ')}${more}.`;
+}
+
+function nextOfWorker({ session, own }: SessionState): Step {
+  const { worker, current, hasNext, open } = own;
+  const stop = budgetStop(session);
+  if (stop) return { do: 'end', stop };
+  if (worker!.acknowledged_at === null) return { do: 'host', name: 'acknowledge', data: null };
+  if (current?.try.status === 'accepted') return { do: 'run', work: 'merge_bead' };
+  if (current) return { do: 'run', work: 'bead' };
+  if (worker!.left_for !== null) return end('complete', 'completed', worker!.left_for);
+  if (open.length > 0 && (worker!.context_used ?? 0) > CONTEXT_LIMIT)
+    return { do: 'host', name: 'hand_off', data: null };
+  if (hasNext) return { do: 'host', name: 'take_bead', data: null };
+  // What another works on may free more.
+  if (open.some(({ claim }) => claim !== null)) return { do: 'wait' };
+  return end('complete', 'completed', null);
+}
+
+function end(status: Stop['status'], reason: Stop['reason'], detail: string | null): Step {
+  return { do: 'end', stop: { status, reason, detail } };
+}

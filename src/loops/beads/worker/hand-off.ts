@@ -1,0 +1,67 @@
+/** A worker whose context is nearly full leaves what the next one needs, and stops between two beads. */
+import { sendMessage } from '../../../coordination/mail/messages.ts';
+import { act } from '../../../engine/actions.ts';
+import type { Engine } from '../../../engine/engine.ts';
+import type { SessionState } from '../../../engine/loop.ts';
+import { appendEvents } from '../../../store/events.ts';
+import { type Handoff, handoffPayload } from '../files/handoff-payload.ts';
+import { writeHandoff } from '../files/handoffs.ts';
+import { handoffMail } from '../files/mail-texts.ts';
+import { topicOf } from './model.ts';
+import { findWorker, listTries, updateWorker } from './rows.ts';
+import type { BeadsState } from './state.ts';
+
+/** The files first: they are written again after a crash. The row says that it was done. */
+export async function handOffWork(
+  { store, trace, ids, clock }: Engine,
+  { session, own }: SessionState<BeadsState>,
+  token: number,
+): Promise<void> {
+  const { swarm, worker } = own;
+  await act(trace, 'hand_off', {
+    async perform() {
+      const tries = await store.read((db) => listTries(db, swarm.session_id));
+      const closedBeads = tries
+        .filter(({ session_id, status }) => session_id === session.id && status === 'closed')
+        .map(({ bead_id }) => bead_id);
+      const payload = payloadOf(own, { closedBeads, pausedAt: new Date(clock.nowMs()).toISOString() });
+      await writeHandoff(session.project_path, payload);
+      await store.tx(
+        'hand_off',
+        async (db) => {
+          if ((await findWorker(db, session.id))?.left_for != null) return;
+          await updateWorker(db, session.id, { left_for: 'context_critical' });
+          const { project_id: project, coordinator, epic, mode } = swarm;
+          if (mode === 'worker')
+            await sendMessage(db, {
+              ...{
+                project,
+                from: worker!.mail_name!,
+                to: [coordinator],
+                threadId: epic,
+                topic: topicOf(epic),
+                ids,
+              },
+              ...handoffMail(payload),
+            });
+          const data = { nickname: worker!.nickname, reason: 'context_critical' };
+          await appendEvents(db, session.id, [{ type: 'worker.left', data }], { token });
+        },
+        { session: session.id },
+      );
+    },
+  });
+}
+
+function payloadOf(
+  { swarm, worker }: BeadsState,
+  { closedBeads, pausedAt }: { closedBeads: readonly string[]; pausedAt: string },
+): Handoff {
+  const facts = { feature: swarm.feature, pausedAt, contextUsed: worker!.context_used ?? 1, closedBeads };
+  if (swarm.mode === 'standalone')
+    return handoffPayload({ mode: 'standalone', ...facts, nextHint: swarm.hint });
+  return handoffPayload({
+    ...{ mode: 'worker', ...facts, nickname: worker!.nickname, mailName: worker!.mail_name! },
+    ...{ epicId: swarm.epic, topic: topicOf(swarm.epic), coordinator: swarm.coordinator },
+  });
+}

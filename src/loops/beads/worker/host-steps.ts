@@ -1,0 +1,131 @@
+/** What Pulse does for a worker between its runs. Each is one action: done again after a crash, it finds itself done. */
+import { ensureAgent, registerAgent } from '../../../coordination/mail/agents.ts';
+import { sendMessage } from '../../../coordination/mail/messages.ts';
+import { reservePaths } from '../../../coordination/reservations/reservations.ts';
+import { uuidv7 } from '../../../domain/ids.ts';
+import { act } from '../../../engine/actions.ts';
+import type { Engine } from '../../../engine/engine.ts';
+import type { HostStep } from '../../../engine/loop.ts';
+import { appendEvents } from '../../../store/events.ts';
+import { type Db, type Store, storeNow } from '../../../store/store.ts';
+import { conflictMail, onlineMail } from '../files/mail-texts.ts';
+import type { Bead } from '../graph/bead.ts';
+import { claimNext, releaseClaim } from '../graph/claim.ts';
+import { lockProject } from '../graph/rows.ts';
+import { SWARM_MODES, topicOf } from './model.ts';
+import { type BeadWorker, findWorker, insertTry, updateWorker } from './rows.ts';
+import { readInbox } from './settle.ts';
+import type { BeadsState } from './state.ts';
+
+type Step = HostStep<BeadsState>;
+
+/** Registers the worker, reports in on the epic's thread, and reads its inbox: before that no bead is given out. */
+export async function acknowledge(engine: Engine, { state, token }: Step): Promise<void> {
+  const { session, own } = state;
+  const { swarm } = own;
+  await act(engine.trace, 'acknowledge', {
+    perform: () =>
+      engine.store.tx(
+        'acknowledge',
+        async (db) => {
+          const worker = (await findWorker(db, session.id))!;
+          if (worker.acknowledged_at !== null) return;
+          const { project_id: project, coordinator, epic, mode } = swarm;
+          await ensureAgent(db, project, coordinator);
+          const { nickname } = worker;
+          // One that continues for another has its name.
+          const name =
+            worker.mail_name ?? (await registerAgent(db, { project, name: nickname, ids: engine.ids })).name;
+          if (mode === SWARM_MODES[0]) {
+            const mail = onlineMail({ nickname, mailName: name });
+            const place = { project, from: name, to: [coordinator], threadId: epic, topic: topicOf(epic) };
+            await sendMessage(db, { ...place, ...mail, ids: engine.ids });
+          }
+          const at = storeNow() as unknown as string;
+          await updateWorker(db, session.id, { mail_name: name, acknowledged_at: at });
+          await readInbox(db, { session, own: { ...own, worker: { ...worker, mail_name: name } } });
+          await appendEvents(db, session.id, [{ type: 'worker.online', data: { nickname, name } }], {
+            token,
+          });
+        },
+        { session: session.id },
+      ),
+  });
+}
+
+/** Reads the inbox, takes what comes next and reserves its files: all of it, or nothing. */
+export async function takeBead(engine: Engine, store: Store, { state, token }: Step): Promise<void> {
+  const { session, own } = state;
+  const { swarm, worker, leadHead } = own;
+  const { project_id: projectId, epic, hint } = swarm;
+  const name = worker!.mail_name!;
+  await act(engine.trace, 'take_bead', {
+    perform: () =>
+      engine.store.tx(
+        'take_bead',
+        async (db) => {
+          await readInbox(db, state);
+          const lock = await lockProject(db, projectId);
+          const query = { projectId, epic, worker: name, ...(hint ? { hint } : {}) };
+          const bead = await claimNext({ store, db, lock }, query);
+          if (!bead) return;
+          const { fence } = bead.claim as { fence: number };
+          const { conflicts } = await reserveFor(db, { bead, worker: worker!, projectId, ids: engine.ids });
+          if (conflicts.length > 0) {
+            // Somebody was quicker: it stays open for a later look.
+            await releaseClaim(db, lock, { id: bead.id, fence });
+            const holders = [...new Set(conflicts.map(({ holder }) => holder))];
+            await report(db, engine, {
+              state,
+              mail: conflictMail({ beadId: bead.id, files: bead.fields.files ?? [], holders }),
+            });
+            return;
+          }
+          await insertTry(db, {
+            id: `try_${uuidv7(engine.ids)}`,
+            session_id: session.id,
+            swarm_id: swarm.session_id,
+            project_id: projectId,
+            ...{ bead_id: bead.id, fence, start_sha: leadHead },
+          });
+          const data = { bead: bead.id, title: bead.title, worker: name };
+          await appendEvents(db, session.id, [{ type: 'bead.taken', data }], { token });
+        },
+        { session: session.id },
+      ),
+  });
+}
+
+/** All of the bead's files for its worker, or none. */
+export function reserveFor(
+  db: Db,
+  { bead, worker, projectId, ids }: { bead: Bead; worker: BeadWorker; projectId: string; ids: Engine['ids'] },
+) {
+  return reservePaths(db, {
+    ...{ project: projectId, agent: worker.mail_name!, paths: bead.fields.files ?? [], ids },
+    reason: `Working bead ${bead.id}`,
+    ttlMs: RESERVED_MS,
+    holder: { sessionId: worker.session_id, attemptId: '' },
+  });
+}
+
+/** As long as a bead may take; it ends with the bead, or with its worker. */
+const RESERVED_MS = 24 * 60 * 60 * 1000;
+
+async function report(
+  db: Db,
+  { ids }: Engine,
+  { state, mail }: { state: Step['state']; mail: { subject: string; body: string } },
+): Promise<void> {
+  const { swarm, worker } = state.own;
+  const { project_id: project, coordinator, epic, mode } = swarm;
+  if (mode === 'standalone') return;
+  const place = {
+    project,
+    from: worker!.mail_name!,
+    to: [coordinator],
+    threadId: epic,
+    topic: topicOf(epic),
+  };
+  await sendMessage(db, { ...place, ...mail, ids });
+}

@@ -1,0 +1,170 @@
+/** What the run of a bead means, and what its merge means. Pure. */
+import type { AttemptResult } from '../../../domain/attempt.ts';
+import { readSignal } from '../../../domain/signals.ts';
+import type { LiveIteration, SessionState as State, Step, Stop, Verdict } from '../../../engine/loop.ts';
+import { askAboutChecks } from '../../shared/ask-about-checks.ts';
+import { judgeFailure } from '../../shared/failures.ts';
+import { loopSignal, stopBeforeNext } from '../../shared/verdict-parts.ts';
+import { beadLanding } from './landings.ts';
+import { FAILURES_BEFORE_DEBUGGING, RUNS_PER_BEAD } from './model.ts';
+import type { BeadChange, BeadsState } from './state.ts';
+import { readBeadRun, readMerge } from './work-data.ts';
+
+type SessionState = State<BeadsState>;
+
+export function judgeBead(state: SessionState, live: LiveIteration): Step {
+  const result = live.task.result!;
+  const { completion, contextUsed } = readBeadRun(result);
+  const { try: one, bead } = state.own.current!;
+  // What was accepted is done, however the agent ended after that.
+  if (completion && result.commit)
+    return arrive(state, live, { result, change: { try: one, bead, to: 'closed', completion, contextUsed } });
+  const failure = judgeFailure(state, live, result);
+  if (failure?.do === 'settle') {
+    const change: BeadChange = { try: one, bead, to: 'working', wip: result.commit ?? one.wip_sha };
+    return { ...failure, verdict: { ...failure.verdict, ...landed(state, change, result) } };
+  }
+  if (failure) return failure;
+  const { finalMessage = '', toolSignal = null } = result.run ?? {};
+  const signal = readSignal({ message: finalMessage, toolSignal, succeeded: true });
+  if (signal?.signal === 'BLOCKED' && (signal.source === 'explicit' || signal.source === 'tool')) {
+    const reason = signal.reason ?? 'The agent gave no reason.';
+    return giveBack(state, live, { result, change: { try: one, bead, to: 'blocked', reason, contextUsed } });
+  }
+  return unfinished(state, live, { result, contextUsed });
+}
+
+/** It ended without an accepted bead_done: its work stays, and another run continues, up to a limit. */
+function unfinished(
+  state: SessionState,
+  live: LiveIteration,
+  { result, contextUsed }: { result: AttemptResult; contextUsed: number | null },
+): Step {
+  const { try: one, bead } = state.own.current!;
+  const { reasons = [], failures = one.failures } = readBeadRun(result);
+  const told = reasons.join('\n');
+  const wasDebugging = one.again?.kind === 'debugging';
+  if (wasDebugging || one.runs >= RUNS_PER_BEAD) {
+    const reason = wasDebugging
+      ? `${failures} verifications failed, the last after a run that looked for the cause.\n${told}`
+      : `It was not finished within ${RUNS_PER_BEAD} runs.`;
+    const change: BeadChange = { try: one, bead, to: 'blocked', reason, wip: result.commit, contextUsed };
+    return giveBack(state, live, { result, change });
+  }
+  const kind = failures >= FAILURES_BEFORE_DEBUGGING ? 'debugging' : 'unfinished';
+  const text = told || 'The last run ended without bead_done.';
+  const change: BeadChange = {
+    ...{ try: one, bead, to: 'working' as const },
+    wip: result.commit ?? one.wip_sha,
+    again: { kind, text },
+    contextUsed,
+  };
+  return settleWith(state, live, { result, change, outcome: 'continued', reason: text });
+}
+
+/** Onto the epic's branch where it still stands where the bead began; else it is merged first. */
+function arrive(
+  state: SessionState,
+  live: LiveIteration,
+  { result, change }: { result: AttemptResult; change: BeadChange },
+): Step {
+  const { leadHead } = state.own;
+  const { try: one, completion } = change;
+  const judgement = completion?.judgement;
+  if (judgement?.verdict === 'ask') {
+    const detail = askAboutChecks(judgement);
+    const kept: BeadChange = { ...change, to: 'accepted', wip: result.commit };
+    const stop: Stop = { status: 'blocked', reason: 'checks_changed', detail };
+    return settleWith(state, live, { result, change: kept, outcome: 'blocked', reason: detail, stop });
+  }
+  // Landed already, just before a crash, or nobody was quicker.
+  const isFirst = leadHead === one.start_sha || leadHead === result.commit;
+  if (!isFirst) {
+    const kept: BeadChange = { ...change, to: 'accepted', wip: result.commit };
+    return settleWith(state, live, {
+      ...{ result, change: kept, outcome: 'continued' as const },
+      reason: 'Others were merged meanwhile: it is put on top of them.',
+    });
+  }
+  return settleWith(state, live, {
+    ...{ result, change: { ...change, commit: result.commit }, outcome: 'completed' as const },
+    reason: completion?.summary ?? null,
+  });
+}
+
+/** One conflict goes back to the worker, a second one to a person. */
+const CONFLICTS_OF_A_WORKER = 1;
+
+export function judgeMerge(state: SessionState, live: LiveIteration): Step {
+  const result = live.task.result!;
+  const { try: one, bead } = state.own.current!;
+  const failure = judgeFailure(state, live, result);
+  if (failure?.do === 'settle')
+    return { ...failure, verdict: { ...failure.verdict, landing: { head: null } } };
+  if (failure) return failure;
+  const merge = readMerge(result);
+  if (merge.conflict) {
+    const conflicts = one.conflicts + 1;
+    const text = `The work on ${bead.id} does not fit on what was merged meanwhile: ${merge.files.join(', ')}.`;
+    if (conflicts > CONFLICTS_OF_A_WORKER) {
+      const change: BeadChange = { try: one, bead, to: 'blocked', reason: text, conflicts };
+      const stop: Stop = { status: 'blocked', reason: 'merge_conflict', detail: text };
+      return settleWith(state, live, { result, change, outcome: 'blocked', reason: text, stop });
+    }
+    const change: BeadChange = {
+      ...{ try: one, bead, to: 'working' as const, conflicts },
+      // Its work stays findable; the next run starts where the branch is now.
+      ...{ startSha: merge.onto, wip: null, completion: null },
+      again: { kind: 'merge_conflict', text: `${text} Its commit is ${one.wip_sha}.` },
+    };
+    return settleWith(state, live, { result, change, outcome: 'continued', reason: text });
+  }
+  if (merge.reasons.length > 0) {
+    const text = merge.reasons.join('\n');
+    const change: BeadChange = {
+      ...{ try: one, bead, to: 'working' as const, startSha: merge.onto },
+      ...{ wip: result.commit, completion: null },
+      again: { kind: 'merge_failed', text },
+    };
+    return settleWith(state, live, { result, change, outcome: 'rejected', reason: text });
+  }
+  const completion = { ...one.completion!, tree: result.tree!, judgement: merge.judgement ?? undefined };
+  const moved = { ...one, start_sha: merge.onto };
+  return arrive(state, live, { result, change: { try: moved, bead, to: 'closed', completion } });
+}
+
+function giveBack(
+  state: SessionState,
+  live: LiveIteration,
+  { result, change }: { result: AttemptResult; change: BeadChange },
+): Step {
+  return settleWith(state, live, { result, change, outcome: 'blocked', reason: change.reason ?? null });
+}
+
+interface Settled {
+  result: AttemptResult;
+  change: BeadChange;
+  outcome: Verdict['outcome'];
+  reason: string | null;
+  stop?: Stop;
+}
+
+function settleWith(state: SessionState, live: LiveIteration, settled: Settled): Step {
+  const { result, change, outcome, reason, stop } = settled;
+  const signal = change.to === 'closed' ? 'COMPLETE' : outcome === 'blocked' ? 'BLOCKED' : 'CONTINUE';
+  const judgement = change.to === 'closed' ? change.completion?.judgement : undefined;
+  const verdict: Verdict = {
+    ...loopSignal(signal),
+    status: 'complete',
+    outcome,
+    reason,
+    ...landed(state, change, result),
+    ...(judgement ? { judgement } : {}),
+    stop: stop ?? stopBeforeNext(state),
+  };
+  return { do: 'settle', live, result, verdict };
+}
+
+function landed({ own: { lead } }: SessionState, change: BeadChange, { commit }: AttemptResult) {
+  return { landing: beadLanding(lead, change, commit), change };
+}

@@ -1,0 +1,192 @@
+/** Judges a bead's completion on the real worktree: scope, decisions, hooks, red and green, verify, evidence. */
+import type { VerificationRecord } from '../../../domain/attempt.ts';
+import type { HeldAttempt } from '../../../engine/ports.ts';
+import { type JudgingMeans, runCommitHooks, stageUnit } from '../../../engine/workspace/staged-work.ts';
+import type { Store } from '../../../store/store.ts';
+import type { ToolReply } from '../../../tools/contract.ts';
+import { type CommandEvidence, evidenceText } from '../files/evidence.ts';
+import { evidenceFile } from '../files/places.ts';
+import type { Bead } from '../graph/bead.ts';
+import { requireClaim } from '../graph/claim.ts';
+import { type ObservedCheck, runBeadChecks, runRed } from './bead-checks.ts';
+import { startWithTests, withFile } from './bead-trees.ts';
+import { type Completion, commitSubject, type DoneInput } from './model.ts';
+import { currentTry } from './rows.ts';
+import { notTests, outsideScope } from './scope.ts';
+import type { BeadWork } from './work-data.ts';
+
+export interface JudgedBead {
+  /** `null`: refused, for these reasons. */
+  completion: Completion | null;
+  reasons: string[];
+  records: VerificationRecord[];
+  /** Its commands ran: a failure counts as one of the bead's. */
+  isVerified: boolean;
+}
+
+export interface BeadJudge {
+  completion(
+    attempt: HeldAttempt,
+    work: BeadWork,
+    request: { input: DoneInput; signal: AbortSignal },
+  ): Promise<JudgedBead>;
+  /** Runs red on what is there now. */
+  red(attempt: HeldAttempt, work: BeadWork, signal: AbortSignal): Promise<ToolReply>;
+}
+
+export function createBeadJudge(means: JudgingMeans & { store: Store }): BeadJudge {
+  return {
+    completion: (attempt, work, request) => judgeCompletion(means, attempt, { work, ...request }),
+    red: (attempt, work, signal) => judgeRed(means, attempt, { work, signal }),
+  };
+}
+
+interface CompletionRequest {
+  work: BeadWork;
+  input: DoneInput;
+  signal: AbortSignal;
+}
+
+type Means = JudgingMeans & { store: Store };
+
+/** The bead as it is now: a person may have widened its scope since the run began. */
+async function beadOf(
+  { store }: Means,
+  attempt: HeldAttempt,
+  { projectId, beadId }: BeadWork,
+): Promise<Bead> {
+  return store.read(async (db) => {
+    const one = await currentTry(db, attempt.sessionId);
+    return requireClaim(db, projectId, { id: beadId, fence: one?.fence ?? -1 });
+  });
+}
+
+async function judgeCompletion(
+  means: Means,
+  attempt: HeldAttempt,
+  { work, input, signal }: CompletionRequest,
+): Promise<JudgedBead> {
+  const bead = await beadOf(means, attempt, work);
+  const unit = { baseSha: work.baseSha, artifacts: [] };
+  const staged = await stageUnit(means, attempt, unit);
+  const message = commitSubject(bead, input.summary);
+  const hooked = await runCommitHooks(means, attempt, { work: unit, staged, message, signal });
+  const reasons = [
+    ...hooked.failures,
+    ...scopeReasons(bead, hooked.work.files),
+    ...decisionReasons(bead, input),
+  ];
+  // What is refused for another reason need not be run.
+  if (reasons.length > 0) return refused(reasons);
+  return verify(means, attempt, { bead, work, input, signal, staged: hooked.work });
+}
+
+function refused(reasons: string[], records: VerificationRecord[] = []): JudgedBead {
+  return { completion: null, reasons, records, isVerified: records.length > 0 };
+}
+
+function scopeReasons({ fields }: Bead, changed: readonly string[]): string[] {
+  const outside = outsideScope(changed, fields.files ?? []);
+  if (outside.length === 0) return [];
+  const told = `${outside.slice(0, 20).join(', ')}${outside.length > 20 ? ` and ${outside.length - 20} more` : ''}`;
+  return [
+    `Changed outside of the bead's files: ${told}. Undo that, or ask with request_scope and wait for the answer.`,
+  ];
+}
+
+/** Every decision of the bead was looked at once more. */
+function decisionReasons({ fields }: Bead, { decisions }: DoneInput): string[] {
+  const told = new Set(decisions.map(({ id }) => id));
+  const missing = (fields.decision_refs ?? []).filter((id) => !told.has(id));
+  if (missing.length === 0) return [];
+  return [`Say in decisions how the work honours ${missing.join(', ')}.`];
+}
+
+interface Verification extends CompletionRequest {
+  bead: Bead;
+  staged: { tree: string; files: string[]; leftOut?: string[] };
+}
+
+async function verify(
+  means: Means,
+  attempt: HeldAttempt,
+  { bead, work, input, signal, staged }: Verification,
+): Promise<JudgedBead> {
+  const { referee, git } = means;
+  const { baseSha, feature } = work;
+  const cwd = attempt.spec.projectPath;
+  const steps = bead.fields.testing_mode === 'tdd-required' ? bead.fields.tdd_steps : undefined;
+  let red: CommandEvidence | null = null;
+  if (steps) {
+    const tree = await startWithTests(git, { cwd, baseSha, tree: staged.tree });
+    const { record, fault } = await runRed(referee, attempt, { tree, baseSha, ...steps, signal });
+    if (fault !== null)
+      return refused(
+        [`Red, on the bead's start with its tests: ${steps.red}: ${fault}`],
+        [{ ...record, passed: false }],
+      );
+    const { exit, outputTail: observed } = record;
+    red = { command: steps.red, exit, expected: steps.expect ?? 'a failing test', observed, hasPassed: true };
+  }
+  const green = steps ? [{ command: steps.green }] : [];
+  const checked = await runBeadChecks(referee, attempt, {
+    ...{ tree: staged.tree, baseSha, signal },
+    checks: [...green, ...(bead.fields.verify ?? [])],
+    declared: input.checksChanged ?? [],
+    changesChecks: bead.fields.changesChecks,
+  });
+  if (checked.reasons.length > 0) return refused(checked.reasons, checked.records);
+  const seen = checked.seen.map((check) => commandEvidence(check, checked.records));
+  const path = evidenceFile(feature, bead.id);
+  const text = evidenceText({
+    ...{ bead, feature, testingMode: bead.fields.testing_mode ?? 'standard' },
+    at: new Date().toISOString(),
+    commands: seen.slice(green.length),
+    tdd: red && { red, green: seen[0]! },
+  });
+  const tree = await withFile(git, { cwd, tree: staged.tree, path, text });
+  const { summary, decisions, followUps } = input;
+  return {
+    completion: {
+      ...{ summary: summary.trim().split('\n')[0]!, decisions, followUps },
+      ...{ tree, evidence: path, judgement: checked.judgement },
+      ...(staged.leftOut?.length ? { leftOut: staged.leftOut } : {}),
+    },
+    reasons: [],
+    records: checked.records,
+    isVerified: true,
+  };
+}
+
+function commandEvidence(
+  { command, expect, exit, fault }: ObservedCheck,
+  records: readonly VerificationRecord[],
+): CommandEvidence {
+  const observed = records.find((record) => record.command === command)?.outputTail ?? '';
+  return { command, exit, expected: expect ?? null, observed, hasPassed: fault === null };
+}
+
+async function judgeRed(
+  means: Means,
+  attempt: HeldAttempt,
+  { work, signal }: { work: BeadWork; signal: AbortSignal },
+): Promise<ToolReply> {
+  const { tdd_steps: steps } = (await beadOf(means, attempt, work)).fields;
+  if (!steps)
+    return { ok: false, output: 'This bead has no tdd_steps.', reasons: ['its testing_mode is standard'] };
+  const staged = await stageUnit(means, attempt, { baseSha: work.baseSha, artifacts: [] });
+  const others = notTests(staged.files);
+  if (others.length > 0)
+    return {
+      ok: false,
+      output: 'Only tests may change before red is seen. Undo the rest, and call tdd_red again.',
+      reasons: others.map((path) => `${path} is no test file`),
+    };
+  const { tree } = staged;
+  const { fault, record } = await runRed(means.referee, attempt, {
+    ...{ tree, baseSha: work.baseSha, ...steps, signal },
+  });
+  if (fault !== null)
+    return { ok: false, output: `${steps.red}: ${fault}\n${record.outputTail}`, reasons: [fault] };
+  return { ok: true, output: 'Red is seen. Now write the production code, then call bead_done.' };
+}

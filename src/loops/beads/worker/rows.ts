@@ -1,0 +1,165 @@
+/** `swarms`, `bead_workers`, `bead_tries`. */
+import type { Selectable } from 'kysely';
+import { type Db, fromJson, storeNow, toJson } from '../../../store/store.ts';
+import { type Again, againSchema, type Completion, completionSchema, type SwarmMode } from './model.ts';
+import { type BeadTriesTable, type BeadWorkersTable, type SwarmsTable, withWorkerTables } from './tables.ts';
+
+export interface Swarm extends Omit<Selectable<SwarmsTable>, 'mode'> {
+  mode: SwarmMode;
+}
+
+export type BeadWorker = Selectable<BeadWorkersTable>;
+
+export interface BeadTry extends Omit<Selectable<BeadTriesTable>, 'again' | 'completion' | 'status'> {
+  status: 'working' | 'accepted' | 'closed' | 'blocked' | 'released';
+  again: Again | null;
+  completion: Completion | null;
+}
+
+export async function insertSwarm(db: Db, swarm: Omit<Swarm, 'created_at'>): Promise<void> {
+  await withWorkerTables(db)
+    .insertInto('swarms')
+    .values({ ...swarm, created_at: storeNow() })
+    .execute();
+}
+
+export async function findSwarm(db: Db, sessionId: string): Promise<Swarm | null> {
+  const row = await withWorkerTables(db)
+    .selectFrom('swarms')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .executeTakeFirst();
+  return row ? { ...row, mode: row.mode as SwarmMode } : null;
+}
+
+export async function insertWorker(
+  db: Db,
+  worker: Pick<BeadWorker, 'session_id' | 'swarm_id' | 'nickname' | 'mail_name'>,
+): Promise<void> {
+  const blank = {
+    acknowledged_at: null,
+    inbox_at: null,
+    context_used: null,
+    left_for: null,
+  };
+  await withWorkerTables(db)
+    .insertInto('bead_workers')
+    .values({ ...worker, ...blank, created_at: storeNow() })
+    .execute();
+}
+
+export async function findWorker(db: Db, sessionId: string): Promise<BeadWorker | null> {
+  const row = await withWorkerTables(db)
+    .selectFrom('bead_workers')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+export async function listWorkers(db: Db, swarmId: string): Promise<BeadWorker[]> {
+  return withWorkerTables(db)
+    .selectFrom('bead_workers')
+    .selectAll()
+    .where('swarm_id', '=', swarmId)
+    .orderBy('created_at')
+    .orderBy('session_id')
+    .execute();
+}
+
+export async function updateWorker(
+  db: Db,
+  sessionId: string,
+  patch: Partial<Omit<BeadWorkersTable, 'session_id' | 'swarm_id'>>,
+): Promise<void> {
+  await withWorkerTables(db)
+    .updateTable('bead_workers')
+    .set(patch)
+    .where('session_id', '=', sessionId)
+    .execute();
+}
+
+export type NewTry = Pick<
+  BeadTry,
+  'id' | 'session_id' | 'swarm_id' | 'project_id' | 'bead_id' | 'fence' | 'start_sha'
+>;
+
+export async function insertTry(db: Db, one: NewTry): Promise<void> {
+  await withWorkerTables(db)
+    .insertInto('bead_tries')
+    .values({
+      ...one,
+      status: 'working',
+      wip_sha: null,
+      ...{ runs: 0, failures: 0, conflicts: 0 },
+      ...{ again: null, completion: null, commit_sha: null, reason: null },
+      created_at: storeNow(),
+      ended_at: null,
+    })
+    .execute();
+}
+
+/** The bead that the worker is at; `null`: none. */
+export async function currentTry(db: Db, sessionId: string): Promise<BeadTry | null> {
+  const row = await withWorkerTables(db)
+    .selectFrom('bead_tries')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .where('status', 'in', ['working', 'accepted'])
+    .executeTakeFirst();
+  return row ? toTry(row) : null;
+}
+
+/** Oldest first. */
+export async function listTries(db: Db, swarmId: string): Promise<BeadTry[]> {
+  const rows = await withWorkerTables(db)
+    .selectFrom('bead_tries')
+    .selectAll()
+    .where('swarm_id', '=', swarmId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map(toTry);
+}
+
+export type TryPatch = Partial<
+  Omit<
+    BeadTry,
+    'id' | 'session_id' | 'swarm_id' | 'project_id' | 'bead_id' | 'fence' | 'created_at' | 'ended_at'
+  >
+>;
+
+export async function updateTry(db: Db, id: string, patch: TryPatch): Promise<void> {
+  const { again, completion, ...plain } = patch;
+  const isOver = patch.status !== undefined && !['working', 'accepted'].includes(patch.status);
+  await withWorkerTables(db)
+    .updateTable('bead_tries')
+    .set({
+      ...plain,
+      ...(again === undefined ? {} : { again: again && toJson(again) }),
+      ...(completion === undefined ? {} : { completion: completion && toJson(completion) }),
+      ...(isOver ? { ended_at: storeNow() } : {}),
+    })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Written while the agent waits. Returns how many verifications have failed by now. */
+export async function countFailure(db: Db, id: string): Promise<number> {
+  const { failures } = await withWorkerTables(db)
+    .updateTable('bead_tries')
+    .set((eb) => ({ failures: eb('failures', '+', 1) }))
+    .where('id', '=', id)
+    .returning('failures')
+    .executeTakeFirstOrThrow();
+  return failures;
+}
+
+function toTry(row: Selectable<BeadTriesTable>): BeadTry {
+  return {
+    ...row,
+    status: row.status as BeadTry['status'],
+    again: row.again === null ? null : againSchema.parse(fromJson(row.again)),
+    completion: row.completion === null ? null : completionSchema.parse(fromJson(row.completion)),
+  };
+}

@@ -1,0 +1,102 @@
+/** What settling a bead's iteration writes: the try, the bead, its reservations, the reports. */
+
+import { sendMessage } from '../../../coordination/mail/messages.ts';
+import { fetchInbox } from '../../../coordination/mail/read-messages.ts';
+import { releaseReservations } from '../../../coordination/reservations/reservations.ts';
+import type { NewEvent } from '../../../domain/events.ts';
+import type { IdSource } from '../../../domain/ids.ts';
+import type { Settling } from '../../../engine/loop.ts';
+import { getControl, updateControl } from '../../../store/sessions.ts';
+import { type Db, storeNow } from '../../../store/store.ts';
+import { completionMail } from '../files/mail-texts.ts';
+import { closeBead } from '../graph/change.ts';
+import { releaseClaim, requireClaim } from '../graph/claim.ts';
+import { lockProject } from '../graph/rows.ts';
+import { topicOf } from './model.ts';
+import { updateTry, updateWorker } from './rows.ts';
+import type { BeadChange, BeadsState } from './state.ts';
+
+type Settlement = Settling<BeadsState> & { ids: IdSource };
+
+export async function settleBead(db: Db, settlement: Settlement): Promise<readonly NewEvent[]> {
+  const change = settlement.verdict.change as BeadChange | undefined;
+  if (!change) return [];
+  const { try: one, contextUsed } = change;
+  await updateTry(db, one.id, {
+    status: change.to,
+    ...(change.wip === undefined ? {} : { wip_sha: change.wip }),
+    ...(change.again === undefined ? {} : { again: change.again }),
+    ...(change.completion === undefined ? {} : { completion: change.completion }),
+    ...(change.commit === undefined ? {} : { commit_sha: change.commit }),
+    ...(change.reason === undefined ? {} : { reason: change.reason }),
+    ...(change.startSha === undefined ? {} : { start_sha: change.startSha }),
+    ...(change.conflicts === undefined ? {} : { conflicts: change.conflicts }),
+  });
+  if (contextUsed != null) await updateWorker(db, settlement.state.session.id, { context_used: contextUsed });
+  if (change.to === 'closed') return closeAndReport(db, settlement, change);
+  if (change.to === 'blocked') return giveBack(db, settlement, change);
+  return [];
+}
+
+/** In one transaction: a closed bead has its commit on the branch. */
+async function closeAndReport(
+  db: Db,
+  { state, result, ids }: Settlement,
+  { try: one, bead, completion, commit }: BeadChange,
+): Promise<NewEvent[]> {
+  const { swarm, worker, lead } = state.own;
+  const { project_id: project, coordinator, epic, mode } = swarm;
+  const { summary, evidence, followUps } = completion!;
+  const lock = await lockProject(db, project);
+  await requireClaim(db, project, { id: bead.id, fence: one.fence });
+  await closeBead(db, lock, { id: bead.id, reason: `Completed: ${summary}` });
+  await moveLead(db, lead.id, commit!);
+  const from = worker!.mail_name!;
+  await releaseReservations(db, { project, agent: from });
+  if (mode === 'worker') {
+    const { subject, body } = completionMail({
+      ...{ nickname: worker!.nickname, mailName: from, beadId: bead.id, summary, followUps },
+      ...{ files: result.files, commit: commit!, evidencePaths: [evidence] },
+      ...{ verification: `${result.verification.length} commands passed`, verificationStatus: 'passed' },
+    });
+    const place = { project, from, to: [coordinator], threadId: epic, topic: topicOf(epic), ids };
+    await sendMessage(db, { ...place, subject, body });
+  }
+  await readInbox(db, state);
+  return [{ type: 'bead.closed', data: { bead: bead.id, title: bead.title, commit, summary, followUps } }];
+}
+
+async function giveBack(
+  db: Db,
+  { state, ids }: Settlement,
+  { try: one, bead, reason }: BeadChange,
+): Promise<NewEvent[]> {
+  const { swarm, worker } = state.own;
+  const { project_id: project, coordinator, epic } = swarm;
+  const lock = await lockProject(db, project);
+  await releaseClaim(db, lock, { id: bead.id, fence: one.fence, status: 'blocked' });
+  const from = worker!.mail_name!;
+  await releaseReservations(db, { project, agent: from });
+  await sendMessage(db, {
+    ...{ project, from, to: [coordinator], threadId: epic, topic: topicOf(epic), ids },
+    subject: `Blocked ${bead.id}`,
+    body: reason ?? 'No reason was given.',
+  });
+  await readInbox(db, state);
+  return [{ type: 'bead.blocked', data: { bead: bead.id, title: bead.title, reason } }];
+}
+
+/** Before the next bead the inbox has been read. */
+export async function readInbox(db: Db, { session, own }: { session: { id: string }; own: BeadsState }) {
+  const { swarm, worker } = own;
+  const agent = worker?.mail_name;
+  if (!agent) return;
+  await fetchInbox(db, { project: swarm.project_id, agent, topic: topicOf(swarm.epic) });
+  await updateWorker(db, session.id, { inbox_at: storeNow() as unknown as string });
+}
+
+/** The bead is on the lead's branch: every worker begins there from now on. */
+async function moveLead(db: Db, leadId: string, commit: string): Promise<void> {
+  const { head_sha } = await getControl(db, leadId);
+  if (head_sha !== commit) await updateControl(db, leadId, { head_sha: commit });
+}

@@ -1,0 +1,95 @@
+/** The rows of a swarm, folded: as its lead sees them, and as one of its workers does. */
+import {
+  findSession,
+  getControl,
+  listChildren,
+  type Session,
+  type SessionControl,
+} from '../../../store/sessions.ts';
+import type { Db, Store } from '../../../store/store.ts';
+import { type Bead, EPIC } from '../graph/bead.ts';
+import { readNextIn } from '../graph/claim.ts';
+import { findBead, listBeads } from '../graph/rows.ts';
+import type { Again, Completion } from './model.ts';
+import {
+  type BeadTry,
+  type BeadWorker,
+  currentTry,
+  findSwarm,
+  findWorker,
+  listWorkers,
+  type Swarm,
+} from './rows.ts';
+
+export interface BeadsState {
+  swarm: Swarm;
+  /** The session whose branch the beads arrive on: this one, or the one that this one works for. */
+  lead: Session;
+  /** Where that branch stands. */
+  leadHead: string;
+  /** Of the lead: those that work for it. */
+  children: readonly Session[];
+  workers: readonly BeadWorker[];
+  /** Of a worker: itself. */
+  worker: BeadWorker | null;
+  current: { try: BeadTry; bead: Bead } | null;
+  /** A bead that could be taken now. */
+  hasNext: boolean;
+  /** Beads of the epic that are not closed. */
+  open: readonly Pick<Bead, 'id' | 'status' | 'title' | 'missing' | 'claim'>[];
+}
+
+export async function loadBeads(
+  store: Store,
+  db: Db,
+  { session }: { session: Session; control: SessionControl },
+): Promise<BeadsState> {
+  const { parent_session_id: parentId } = session;
+  const lead = parentId === null ? session : (await findSession(db, parentId))!;
+  const swarm = (await findSwarm(db, lead.id))!;
+  const { head_sha: head } = await getControl(db, lead.id);
+  const worker = parentId === null ? null : await findWorker(db, session.id);
+  const found = worker ? await currentTry(db, session.id) : null;
+  const bead = found ? await findBead(db, swarm.project_id, found.bead_id) : null;
+  const beads = await listBeads(db, swarm.project_id, { epic: swarm.epic });
+  return {
+    swarm,
+    lead,
+    leadHead: head ?? lead.base_sha,
+    children: parentId === null ? await listChildren(db, lead.id) : [],
+    workers: await listWorkers(db, swarm.session_id),
+    worker,
+    current: found && bead ? { try: found, bead } : null,
+    hasNext: await hasNext(store, db, { swarm, worker, isBusy: found !== null }),
+    open: beads.filter(({ status, type }) => status !== 'closed' && type !== EPIC),
+  };
+}
+
+/** Of a worker that has a bead nobody asks. */
+async function hasNext(
+  store: Store,
+  db: Db,
+  { swarm, worker, isBusy }: { swarm: Swarm; worker: BeadWorker | null; isBusy: boolean },
+): Promise<boolean> {
+  if (isBusy) return false;
+  const { project_id: projectId, epic } = swarm;
+  const agent = worker?.mail_name ?? undefined;
+  const { bead } = await readNextIn(store, db, { projectId, epic, agent });
+  return bead !== null;
+}
+
+/** What a verdict on a bead writes. */
+export interface BeadChange {
+  try: BeadTry;
+  bead: Bead;
+  to: 'working' | 'accepted' | 'closed' | 'blocked';
+  wip?: string | null;
+  again?: Again | null;
+  completion?: Completion | null;
+  commit?: string | null;
+  reason?: string | null;
+  startSha?: string;
+  conflicts?: number;
+  /** How full the context was. */
+  contextUsed?: number | null;
+}

@@ -1,0 +1,67 @@
+/** What is stored of a run of a bead, and of a merge. */
+import * as z from 'zod';
+import type { AttemptResult } from '../../../domain/attempt.ts';
+import { judgementSchema } from '../../../domain/judgement.ts';
+import { completionSchema } from './model.ts';
+
+export const beadWorkSchema = z.object({
+  kind: z.literal('bead'),
+  tryId: z.string(),
+  beadId: z.string(),
+  type: z.string(),
+  projectId: z.string(),
+  epic: z.string(),
+  feature: z.string(),
+  mailName: z.string(),
+  nickname: z.string(),
+  coordinator: z.string(),
+  hint: z.string().nullable(),
+  /** The only parent of the bead's commit; the run itself may start on work in progress. */
+  baseSha: z.string(),
+  isDebugging: z.boolean(),
+  /** What it is verified by, as it was when the run was planned. */
+  commands: z.array(z.string()),
+});
+export type BeadWork = z.infer<typeof beadWorkSchema>;
+
+export const mergeWorkSchema = z.object({
+  kind: z.literal('merge_bead'),
+  tryId: z.string(),
+  beadId: z.string(),
+  projectId: z.string(),
+  feature: z.string(),
+  type: z.string(),
+  summary: z.string(),
+  /** What is merged, and onto what. */
+  change: z.string(),
+  onto: z.string(),
+});
+export type MergeWork = z.infer<typeof mergeWorkSchema>;
+
+const runSchema = z.object({
+  completion: completionSchema.nullish(),
+  /** Why its last bead_done was refused. */
+  reasons: z.array(z.string()).optional(),
+  /** Verifications of the bead that have failed by now. */
+  failures: z.number().optional(),
+  contextUsed: z.number().nullable().default(null),
+});
+export type BeadRun = z.input<typeof runSchema>;
+
+export function readBeadRun({ run }: Pick<AttemptResult, 'run'>) {
+  return runSchema.parse(run?.own ?? {});
+}
+
+const mergeSchema = z.object({
+  onto: z.string(),
+  conflict: z.boolean(),
+  files: z.array(z.string()),
+  /** Why the merged tree is not good. */
+  reasons: z.array(z.string()),
+  judgement: judgementSchema.nullable(),
+});
+export type MergeReport = z.infer<typeof mergeSchema>;
+
+export function readMerge({ own }: Pick<AttemptResult, 'own'>): MergeReport {
+  return mergeSchema.parse(own);
+}

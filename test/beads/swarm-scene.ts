@@ -1,0 +1,74 @@
+/** A real repository, beads, and workers whose agent is a shell script. */
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createPulse, type Pulse, type PulseOptions } from '../../src/pulse.ts';
+import { createScratch, type Scratch } from '../fakes/scratch.ts';
+
+const BIN = join(import.meta.dirname, '../../node_modules/.bin');
+
+export interface NewBead {
+  files?: string[];
+  verify?: { command: string; expect?: string }[];
+  dependencies?: string[];
+  [field: string]: unknown;
+}
+
+export interface SwarmScene extends AsyncDisposable {
+  scratch: Scratch;
+  pulse: Pulse;
+  environment: NodeJS.ProcessEnv;
+  bead(id: string, bead?: NewBead): Promise<void>;
+  start(script: string, options?: Record<string, unknown>): Promise<string>;
+  /** Drives it until it stops. */
+  drive(id: string): ReturnType<Pulse['swarm']['show']>;
+  reply(name: string): { ok: boolean; output: string; reasons?: string[] };
+  subjects(id: string): Promise<string[]>;
+}
+
+export async function createSwarmScene(options: Pick<PulseOptions, 'trace'> = {}): Promise<SwarmScene> {
+  const scratch = createScratch();
+  const environment: NodeJS.ProcessEnv = {
+    ...scratch.environment,
+    PATH: `${dirname(process.execPath)}:${BIN}:${process.env.PATH}`,
+  };
+  const pulse = await createPulse({ environment, ...options });
+  const project_key = scratch.repository;
+  await pulse.bead.create({ project_key, id: 'app', title: 'The app', type: 'epic', feature: 'app' });
+  const scene: SwarmScene = {
+    scratch,
+    pulse,
+    environment,
+    async bead(id, { files = [`${id}.txt`], verify = [{ command: `test -s ${id}.txt` }], ...more } = {}) {
+      await pulse.bead.create({ project_key, id, title: `Write ${id}`, epic: 'app', files, verify, ...more });
+    },
+    async start(script, more = {}) {
+      const head = `cat > "$OUT/brief-$PULSE_UNIT-$PULSE_ITERATION"\n`;
+      const command = `OUT='${scratch.path}' sh '${scratch.file('agent.sh', `${head}${script}`)}'`;
+      const { session } = await pulse.swarm.start({
+        ...{ path: scratch.repository, epic: 'app', command, createdBy: 'cli' as const },
+        ...more,
+      });
+      return session.id;
+    },
+    async drive(id) {
+      await pulse.run(id, new AbortController().signal);
+      return pulse.swarm.show(id);
+    },
+    reply: (name) => JSON.parse(readFileSync(join(scratch.path, name), 'utf8')),
+    async subjects(id) {
+      const { base_sha: base, branch_name: branch } = await pulse.session(id);
+      return scratch.git('log', '--reverse', '--format=%s', `${base}..${branch}`).split('\n').filter(Boolean);
+    },
+    async [Symbol.asyncDispose]() {
+      await pulse[Symbol.asyncDispose]();
+      scratch[Symbol.dispose]();
+    },
+  };
+  return scene;
+}
+
+/** The shell's call of `bead_done`; its reply goes to `$OUT/<to>`. */
+export function beadDone(to = 'done-$PULSE_UNIT.json', more: object = {}): string {
+  const input = JSON.stringify({ summary: 'write it', ...more });
+  return `pulse tool bead_done '${input}' > "$OUT/${to}"`;
+}

@@ -1,0 +1,87 @@
+/** Several workers at once: nothing is taken twice, every bead arrives once, conflicts go back. */
+import { describe, expect, it } from 'vitest';
+import { beadDone, createSwarmScene } from './swarm-scene.ts';
+
+const WRITE = 'echo "$PULSE_UNIT" > $PULSE_UNIT.txt';
+
+describe('a swarm', () => {
+  it('brings every bead onto the branch once, each as one commit on the one before', async () => {
+    await using scene = await createSwarmScene();
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (const id of ids) await scene.bead(id);
+    const id = await scene.start(`sleep 0.3; ${WRITE}; ${beadDone()}`, { workers: 3 });
+    const { session, beads, workers } = await scene.drive(id);
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    expect(workers).toHaveLength(3);
+    expect(beads.every(({ status }) => status === 'closed')).toBe(true);
+    const { branch_name: branch, base_sha: base } = session;
+    expect((await scene.subjects(id)).toSorted()).toEqual(ids.map((one) => `feat(${one}): write it`));
+    expect(scene.scratch.git('rev-list', '--merges', '--count', `${base}..${branch}`)).toBe('0');
+    for (const { id: bead, commit } of beads)
+      expect(scene.scratch.git('log', '-1', '--format=%s', commit!)).toContain(`(${bead})`);
+    const { messages } = await scene.pulse.mail.inbox({ agent: 'coordinator' } as never);
+    const subjects = messages.map(({ subject }: { subject: string }) => subject);
+    expect(subjects.filter((one: string) => one.startsWith('[ONLINE]'))).toHaveLength(3);
+    expect(subjects.filter((one: string) => one.startsWith('Completed '))).toHaveLength(6);
+    const { reservations } = await scene.pulse.reservations.list({} as never);
+    expect(reservations).toEqual([]);
+    expect(scene.scratch.git('for-each-ref', 'refs/pulse/attempts', 'refs/pulse/wip')).toBe('');
+    expect(scene.scratch.git('worktree', 'list').split('\n')).toHaveLength(1);
+  });
+
+  it('sends a bead that does not fit back to its worker, once', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('a', { files: ['a.txt', 'log.txt'], verify: [{ command: 'grep -q a log.txt' }] });
+    await scene.bead('b', { files: ['b.txt'], verify: [{ command: 'test -f log.txt' }] });
+    const meet = `touch "$OUT/$PULSE_UNIT.at"; for i in $(seq 200); do [ -f "$OUT/a.at" ] && [ -f "$OUT/b.at" ] && break; sleep 0.05; done`;
+    const a = `echo a >> log.txt; ${beadDone()}`;
+    const b = `if [ -f log.txt ]; then echo b > b.txt; else echo early > b.txt; echo x > log.txt; git add -f log.txt; fi; [ "$PULSE_ITERATION" = 1 ] && sleep 1; rm -f x; ${beadDone()}`;
+    const id = await scene.start(`${meet}; if [ $PULSE_UNIT = a ]; then ${a}; else ${b}; fi || exit 0`, {
+      workers: 2,
+    });
+    const { beads } = await scene.drive(id);
+    expect(beads.find(({ id: bead }) => bead === 'a')).toMatchObject({ status: 'closed' });
+  });
+
+  it('replaces a worker whose context is nearly full by one of the same name', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('a');
+    await scene.bead('b', { dependencies: ['a'] });
+    const full = `[ $PULSE_UNIT = a ] && pulse tool report_usage '{"contextTokens":90,"contextWindow":100}'`;
+    const id = await scene.start(`${full}; ${WRITE}; ${beadDone()}`, { workers: 1 });
+    const { session, workers } = await scene.drive(id);
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    expect(workers.map(({ mailName, leftFor }) => [mailName, leftFor])).toEqual([
+      ['worker-1', 'context_critical'],
+      ['worker-1', null],
+    ]);
+    const read = (name: string) => JSON.parse(scene.scratch.read(`.pulse/handoffs/${name}`));
+    expect(read('worker-worker-1.json')).toMatchObject({
+      schema_version: '2.0',
+      status: 'consumed',
+      payload: { context_snapshot: { last_bead_closed: 'a' } },
+    });
+    expect(read('manifest.json').active).toEqual([]);
+  });
+
+  it('stops at once, with its reservations released, and continues where it was', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('a');
+    await scene.bead('b');
+    const slow = `[ -f "$OUT/go" ] || { touch "$OUT/$PULSE_UNIT.at"; sleep 30; }`;
+    const id = await scene.start(`${slow}; ${WRITE}; ${beadDone()}`, { workers: 2 });
+    const running = scene.drive(id);
+    const { existsSync, writeFileSync } = await import('node:fs');
+    const { until } = await import('../engine/scene.ts');
+    await until(() => ['a', 'b'].every((bead) => existsSync(`${scene.scratch.path}/${bead}.at`)));
+    await scene.pulse.swarm.stop(id);
+    expect((await running).session).toMatchObject({ status: 'paused' });
+    const { reservations } = await scene.pulse.reservations.list({} as never);
+    expect(reservations).toEqual([]);
+    writeFileSync(`${scene.scratch.path}/go`, '');
+    await scene.pulse.resume(id, {});
+    const { session, beads } = await scene.drive(id);
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    expect(beads.every(({ status }) => status === 'closed')).toBe(true);
+  });
+});

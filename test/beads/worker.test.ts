@@ -1,0 +1,142 @@
+/** One worker: takes beads in order, is verified by Pulse, and leaves each as one commit. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { beadDone, createSwarmScene } from './swarm-scene.ts';
+
+const WRITE = 'echo "$PULSE_UNIT" > $PULSE_UNIT.txt';
+
+describe('a single worker', () => {
+  it('closes every bead in order, each as one commit with its evidence', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('one');
+    await scene.bead('two', { dependencies: ['one'], type: 'bug' });
+    const id = await scene.start(`${WRITE}; ${beadDone()}`, { standalone: true });
+    const { session, beads } = await scene.drive(id);
+    expect(session, session.blocked_reason ?? '').toMatchObject({
+      status: 'complete',
+      stop_reason: 'completed',
+    });
+    expect(beads).toMatchObject([
+      { id: 'one', status: 'closed' },
+      { id: 'two', status: 'closed' },
+    ]);
+    expect(await scene.subjects(id)).toEqual(['feat(one): write it', 'fix(two): write it']);
+    const { branch_name: branch } = session;
+    expect(scene.scratch.git('show', `${branch}:two.txt`)).toBe('two');
+    expect(scene.scratch.git('show', `${branch}:history/app/verification/one.md`)).toContain(
+      'test -s one.txt',
+    );
+    expect(scene.scratch.git('rev-parse', `${branch}~1`)).toBe(beads[0]!.commit);
+    const { bead } = await scene.pulse.bead.show('one');
+    expect(bead).toMatchObject({ close_reason: 'Completed: write it' });
+    const state = readFileSync(join(scene.scratch.repository, '.pulse/STATE.md'), 'utf8');
+    expect(state.split('\n').filter((line) => /(one|two) completed/.test(line))).toHaveLength(2);
+  });
+
+  it('says by its exit that it is done, where it knows no tools', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('one');
+    const id = await scene.start(`${WRITE}; echo "Wrote the file"; echo "and more"`, { standalone: true });
+    const { session } = await scene.drive(id);
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    expect(await scene.subjects(id)).toEqual(['feat(one): Wrote the file']);
+  });
+
+  it('knows its six inputs, and its brief has the bead', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('one', { body: 'Do it as D1 says.' });
+    const env = 'env | grep ^PULSE_ | sort > "$OUT/env"';
+    const id = await scene.start(`${env}; ${WRITE}; ${beadDone()}`, { hint: 'one', workers: 1 });
+    await scene.drive(id);
+    const told = readFileSync(join(scene.scratch.path, 'env'), 'utf8');
+    for (const line of [
+      'PULSE_NICKNAME=worker-1',
+      'PULSE_COORDINATOR=coordinator',
+      'PULSE_THREAD=app',
+      'PULSE_TOPIC=epic-app',
+      'PULSE_HINT=one',
+      'PULSE_FEATURE=app',
+      'PULSE_UNIT=one',
+    ])
+      expect(told).toContain(line);
+    expect(readFileSync(join(scene.scratch.path, 'brief-one-1'), 'utf8')).toContain('Write one');
+  });
+});
+
+describe('a bead_done', () => {
+  it('is refused with every reason, outside of the files and without a word on its decisions', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('one', { decision_refs: ['D1'] });
+    const first = `${WRITE}; echo x > other.txt; ${beadDone('first.json')}`;
+    const second = `rm other.txt; ${beadDone('second.json', { decisions: [{ id: 'D1', how: 'as it says' }] })}`;
+    const id = await scene.start(`${first}; ${second}`, { standalone: true });
+    const { session } = await scene.drive(id);
+    expect(scene.reply('first.json').reasons?.join('\n')).toMatch(/other\.txt[\s\S]*D1/);
+    expect(scene.reply('second.json')).toMatchObject({ ok: true });
+    expect(session).toMatchObject({ status: 'complete' });
+  });
+
+  it('that fails twice gets one run that looks for the cause, then the bead goes back', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('one', { verify: [{ command: 'cat one.txt', expect: 'never' }] });
+    await scene.bead('two');
+    const work = `${WRITE}; ${beadDone()} || true`;
+    const id = await scene.start(`[ $PULSE_UNIT = one ] && { ${work}; }; ${work}`, { standalone: true });
+    const { session, beads } = await scene.drive(id);
+    expect(beads).toMatchObject([
+      { id: 'one', status: 'blocked' },
+      { id: 'two', status: 'closed' },
+    ]);
+    expect(session, session.blocked_reason ?? '').toMatchObject({
+      status: 'blocked',
+      stop_reason: 'unresolved_issues',
+    });
+    const briefs = [1, 2, 3].map((n) => join(scene.scratch.path, `brief-one-${n}`)).filter(existsSync);
+    expect(briefs).toHaveLength(2);
+    expect(readFileSync(briefs[1]!, 'utf8')).toContain('does not contain');
+    expect(await scene.subjects(id)).toEqual(['feat(two): write it']);
+    const { messages } = await scene.pulse.mail.inbox({ agent: 'coordinator' } as never);
+    expect(messages.map(({ subject }: { subject: string }) => subject)).toContain('Blocked one');
+  });
+});
+
+describe('a bead with tests first', () => {
+  const BEAD = {
+    files: ['src/**', 'test/**', 'package.json'],
+    verify: [{ command: 'node --test' }],
+    testing_mode: 'tdd-required',
+    tdd_steps: { red: 'node --test', green: 'node --test', expect: 'adds' },
+  };
+  const TEST = `mkdir -p test src; cat > test/add.test.mjs <<'X'
+import assert from 'node:assert';
+import test from 'node:test';
+const { add } = await import('../src/add.mjs').catch(() => ({ add: () => 0 }));
+test('adds', () => assert.equal(add(1, 2), 3));
+X`;
+  const CODE = `echo 'export const add = (a, b) => a + b;' > src/add.mjs`;
+  const RED = (to: string) => `pulse tool tdd_red '{}' > "$OUT/${to}" || true`;
+
+  it('is seen red before its code, green after, and both again at its close', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('one', BEAD);
+    const script = [RED('none.json'), TEST, RED('red.json'), CODE, RED('late.json'), beadDone()].join('\n');
+    const id = await scene.start(script, { standalone: true });
+    const { session } = await scene.drive(id);
+    expect(scene.reply('none.json')).toMatchObject({ ok: false });
+    expect(scene.reply('red.json')).toMatchObject({ ok: true });
+    expect(scene.reply('late.json').reasons).toEqual(['src/add.mjs is no test file']);
+    expect(session, JSON.stringify(scene.reply('done-one.json'))).toMatchObject({ status: 'complete' });
+    const evidence = scene.scratch.git('show', `${session.branch_name}:history/app/verification/one.md`);
+    expect(evidence).toMatch(/red[\s\S]*green/i);
+  });
+
+  it('is refused where its tests do not fail without its code', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('one', BEAD);
+    const test = TEST.replace('add(1, 2), 3', '3, 3');
+    const id = await scene.start([test, CODE, `${beadDone()} || exit 0`].join('\n'), { standalone: true });
+    await scene.drive(id);
+    expect(scene.reply('done-one.json').reasons?.[0]).toContain('It passes already');
+  });
+});
