@@ -1,6 +1,7 @@
 /** A real repository, beads, and workers whose agent is a shell script. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { writeOnboarding } from '../../src/loops/beads/files/onboarding.ts';
 import { createPulse, type Pulse, type PulseOptions } from '../../src/pulse.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 
@@ -33,6 +34,8 @@ export async function createSwarmScene(options: Pick<PulseOptions, 'trace'> = {}
   };
   const pulse = await createPulse({ environment, ...options });
   const project_key = scratch.repository;
+  const found = { git: '2', worktrees: true, agents: [], sandbox: false };
+  await writeOnboarding(project_key, { at: '2026-01-01T00:00:00.000Z', found });
   await pulse.bead.create({ project_key, id: 'app', title: 'The app', type: 'epic', feature: 'app' });
   const scene: SwarmScene = {
     scratch,

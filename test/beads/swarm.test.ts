@@ -64,6 +64,38 @@ describe('a swarm', () => {
     expect(read('manifest.json').active).toEqual([]);
   });
 
+  it('gives an agent mail and reservations in its own name, and sends the conflict itself', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('a');
+    await scene.bead('b');
+    const meet = `touch "$OUT/$PULSE_UNIT.at"; for i in $(seq 300); do [ -f "$OUT/a.at" ] && [ -f "$OUT/b.at" ] && break; sleep 0.05; done`;
+    const grab = `[ $PULSE_UNIT = a ] && pulse tool file_reservation_paths '{"paths":["b.txt"]}' > "$OUT/grab.json"`;
+    const mail = `[ $PULSE_UNIT = b ] && pulse tool send_message '{"to":["coordinator"],"subject":"Hello","body_md":"from b"}' > "$OUT/mail.json"`;
+    const id = await scene.start(`${meet}; ${grab}; ${mail}; sleep 0.5; ${WRITE}; ${beadDone()}`, {
+      workers: 2,
+    });
+    const { session } = await scene.drive(id);
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    expect(scene.reply('grab.json')).toMatchObject({
+      ok: false,
+      output: { granted: [], conflicts: [{ path: 'b.txt' }] },
+    });
+    const { messages } = await scene.pulse.mail.inbox({ agent: 'coordinator' } as never);
+    const subjects = messages.map(({ subject }: { subject: string }) => subject);
+    expect(subjects).toContain('Hello');
+    expect(subjects).toContain('File conflict on a');
+  });
+
+  it('does not start where pulse init has not been', async () => {
+    await using scene = await createSwarmScene();
+    const { rmSync } = await import('node:fs');
+    rmSync(`${scene.scratch.repository}/.pulse/onboarding.json`);
+    await expect(scene.start('true')).rejects.toMatchObject({
+      code: 'invalid_config',
+      hint: expect.stringContaining('pulse init'),
+    });
+  });
+
   it('stops at once, with its reservations released, and continues where it was', async () => {
     await using scene = await createSwarmScene();
     await scene.bead('a');

@@ -1,11 +1,15 @@
+import { sendMessage } from '../../coordination/mail/messages.ts';
+import { createCoordinationTools } from '../../coordination/tools/coordination-tools.ts';
 import type { LoopHost } from '../../engine/loops.ts';
 import { ownerOf } from './files/handoff-payload.ts';
 import { consumeHandoff, findHandoff } from './files/handoffs.ts';
+import { conflictMail } from './files/mail-texts.ts';
 import { appendCompleted } from './files/state-file.ts';
 import { createBeadsLoop } from './index.ts';
 import { composeBeadBrief } from './worker/brief.ts';
 import { handOffWork } from './worker/hand-off.ts';
 import { createBeadJudge } from './worker/judge-completion.ts';
+import { topicOf } from './worker/model.ts';
 import { listTries } from './worker/rows.ts';
 
 /** On the real git, rooms and files. */
@@ -18,7 +22,27 @@ export function openBeadsLoop(host: LoopHost) {
     referee,
     judge: createBeadJudge(judging),
     compose: (request) => composeBeadBrief(store, request),
-    coordinationTools: () => [],
+    coordinationTools: (
+      { projectId: project, mailName, beadId, coordinator, epic },
+      { worktree, ...holder },
+    ) =>
+      createCoordinationTools({
+        ...{ store, ids, project, agentName: mailName, holder, root: worktree },
+        redact: (text) => redactor.redact(text),
+        onConflict: (conflicts) =>
+          store.tx('mail', async (db) => {
+            const holders = [...new Set(conflicts.map(({ holder: name }) => name))];
+            const mail = conflictMail({ beadId, files: conflicts.map(({ path }) => path), holders });
+            const place = {
+              project,
+              from: mailName,
+              to: [coordinator],
+              threadId: epic,
+              topic: topicOf(epic),
+            };
+            await sendMessage(db, { ...place, ...mail, ids });
+          }),
+      }),
     handOff: handOffWork,
     /** Standalone has nobody to report to: what is completed stands in STATE.md. */
     async writeState({ own: { swarm, worker }, session }) {

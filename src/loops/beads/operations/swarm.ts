@@ -8,6 +8,8 @@ import type { CallerOptions } from '../../../operations/operation.ts';
 import { openTrustedProject } from '../../../operations/project.ts';
 import { type Started, startSession } from '../../../operations/start.ts';
 import { getSession, listChildren, type Session } from '../../../store/sessions.ts';
+import { readOnboarding } from '../files/onboarding.ts';
+import { readToolingStatus } from '../files/tooling-status.ts';
 import { type Bead, EPIC, featureOf } from '../graph/bead.ts';
 import { bounceIncomplete } from '../graph/bounce.ts';
 import { getBead, listBeads, lockProject } from '../graph/rows.ts';
@@ -31,7 +33,9 @@ export async function startSwarm(operations: Operations, input: SwarmInput): Pro
   const { epic: epicId, workers, standalone, coordinator = COORDINATOR, hint, within, ...start } = input;
   const { engine } = operations;
   const project = await openTrustedProject(operations, input);
-  const { projectKey: projectId } = project.repository;
+  const { projectKey: projectId, root } = project.repository;
+  await requireOnboarding(root);
+  const isAlone = standalone ?? (await readToolingStatus(root))?.recommended_mode === 'single-worker';
   if (project.config.values.labels.length > 0)
     throw new PulseError(
       'invalid_config',
@@ -63,8 +67,8 @@ export async function startSwarm(operations: Operations, input: SwarmInput): Pro
           project_id: projectId,
           epic: epic.id,
           feature: featureOf(epic),
-          mode: standalone ? 'standalone' : 'worker',
-          workers: standalone ? 1 : (workers ?? USUAL_WORKERS),
+          mode: isAlone ? 'standalone' : 'worker',
+          workers: isAlone ? 1 : (workers ?? USUAL_WORKERS),
           coordinator,
           hint: hint ?? null,
         });
@@ -72,6 +76,16 @@ export async function startSwarm(operations: Operations, input: SwarmInput): Pro
       },
     },
   );
+}
+
+/** What a worker must know of the repository was written by this version of Pulse. */
+async function requireOnboarding(root: string): Promise<void> {
+  const state = await readOnboarding(root);
+  if (state === 'current') return;
+  const what = state === 'missing' ? 'is missing' : 'was written by another version of Pulse';
+  throw new PulseError('invalid_config', `.pulse/onboarding.json ${what}.`, {
+    hint: 'pulse init writes it.',
+  });
 }
 
 export interface SwarmRows {

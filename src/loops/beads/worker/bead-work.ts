@@ -32,7 +32,13 @@ export interface BeadWorkOptions {
   judge: BeadJudge;
   compose: ComposeBeadBrief;
   /** Mail and reservations, in the worker's name. */
-  coordinationTools(work: BeadWork, run: { sessionId: string; attemptId: string }): readonly Tool[];
+  coordinationTools(work: BeadWork, run: CoordinatedRun): readonly Tool[];
+}
+
+interface CoordinatedRun {
+  sessionId: string;
+  attemptId: string;
+  worktree: string;
 }
 
 export function createBeadWork(options: BeadWorkOptions): WorkKind<BeadWork> {
@@ -67,8 +73,9 @@ export function createBeadWork(options: BeadWorkOptions): WorkKind<BeadWork> {
       PULSE_FEATURE: feature,
     }),
     protocol(run) {
-      const { sessionId, task } = run.attempt;
-      const more = coordinationTools(run.work, { sessionId, attemptId: task.id });
+      const { sessionId, task, spec } = run.attempt;
+      const place = { sessionId, attemptId: task.id, worktree: spec.worktreePath };
+      const more = coordinationTools(run.work, place);
       return createBeadProtocol({
         ...run,
         judge,
