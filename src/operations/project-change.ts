@@ -12,7 +12,7 @@ export type AnswerHook = (db: Db, answer: unknown) => Promise<void>;
 /** One transaction: the change, and its answer where a key asks for it. `work` only calls the store. */
 export function changeProject<T>(
   { engine: { store } }: { engine: Pick<Operations['engine'], 'store'> },
-  { label, keep }: { label: string; keep?: AnswerHook },
+  { label, keep, isSmall = true }: { label: string; keep?: AnswerHook; isSmall?: boolean },
   work: (db: Db) => Promise<T>,
 ): Promise<T> {
   return store.tx(
@@ -22,7 +22,7 @@ export function changeProject<T>(
       await keep?.(db, answer);
       return answer;
     },
-    { isSmall: true },
+    { isSmall },
   );
 }
 

@@ -72,7 +72,8 @@ export async function importBeads(
   const { id: projectId } = await projectOfBeads(operations, { project_key });
   const now = new Date(operations.engine.ids.nowMs()).toISOString();
   const read = readImport(content, { file, format, now });
-  return changeProject(operations, { label: 'bead', keep }, async (db) => {
+  // It may write a hundred thousand rows: nobody else's change waits for the same commit.
+  return changeProject(operations, { label: 'bead', keep, isSmall: false }, async (db) => {
     const lock = await lockProject(db, projectId);
     return 'lines' in read ? importIssues(db, lock, read.lines) : importTasks(db, lock, read.beads);
   });
