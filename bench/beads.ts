@@ -53,7 +53,7 @@ async function measure(count: number, targetMs: number): Promise<Row[]> {
   }
   await Promise.all([here.close(), there.close()]);
   const row = (what: string, took: number[], beside: string): Row => ({
-    what: `(n) ${what}, ${count.toLocaleString('en')} beads`,
+    what: `(r) ${what}, ${count.toLocaleString('en')} beads`,
     measured: ms(median(took)),
     beside,
     result: `slowest ${ms(Math.max(...took))}`,
@@ -82,7 +82,7 @@ function measureCommand(): Row {
   const pairs = Array.from({ length: RUNS + 1 }, () => [run(['status']), run(['bead', 'next', '--json'])]);
   const [status, next] = [0, 1].map((which) => median(pairs.slice(1).map((pair) => pair[which]!)));
   return {
-    what: '(n) `pulse bead next`, 10,000 beads',
+    what: '(r) `pulse bead next`, 10,000 beads',
     measured: ms(next!),
     beside: `\`pulse status\`: ${ms(status!)} (medians of ${RUNS})`,
     result: times(next! / status!),
