@@ -105,6 +105,17 @@ describe('the files of a brief', () => {
     await expect(read({ ownerId: 'worker-../x' })).rejects.toMatchObject({ code: 'path_outside' });
   });
 
+  it('are not read through a linked folder of the checkout', async () => {
+    write(folder, 'elsewhere/STATE.md', 'foreign\n');
+    write(folder, 'elsewhere/CONTEXT.md', '- D1: foreign\n');
+    symlinkSync(join(folder, 'elsewhere'), join(root, '.pulse'));
+    mkdirSync(join(root, 'history'));
+    symlinkSync(join(folder, 'elsewhere'), join(root, 'history/auth'));
+    const files = await read({ decisionRefs: ['D1'] });
+    expect(JSON.stringify(files)).not.toContain('foreign');
+    expect(files.unknownDecisions).toEqual(['D1']);
+  });
+
   it('may be links within the worktree', async () => {
     write(worktree, 'CLAUDE.md', 'Be kind.\n');
     symlinkSync('CLAUDE.md', join(worktree, 'AGENTS.md'));

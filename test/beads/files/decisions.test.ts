@@ -67,6 +67,11 @@ describe('the decisions of a CONTEXT.md', () => {
     );
   });
 
+  it('have three texts at most', () => {
+    const lines = [1, 2, 3, 4, 5].map((number) => `- D1: says ${number}`);
+    expect(parseDecisions(lines.join('\n')).get('D1')?.split('\n\n')).toEqual(lines.slice(0, 3));
+  });
+
   it('are read from any text, quickly', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom('D1', ' ', '\n', '- ', '# ', '**', '```', ':', '|')), (parts) => {

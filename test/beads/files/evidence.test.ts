@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type CommandEvidence, evidenceText } from '../../../src/loops/beads/files/evidence.ts';
 import { evidenceFile } from '../../../src/loops/beads/files/places.ts';
+import { inlineCode } from '../../../src/loops/beads/files/quote.ts';
 
 const AT = '2026-02-03T04:05:06.000Z';
 const passed = (command: string, observed: string): CommandEvidence => ({
@@ -101,6 +102,14 @@ Observed:
     expect(evidenceFile('auth', 'app-1')).toBe('history/auth/verification/app-1.md');
     expect(() => evidenceFile('..', 'app-1')).toThrow('feature');
     expect(() => evidenceFile('auth', '../app')).toThrow('bead');
+  });
+});
+
+describe('a text within a line', () => {
+  it('is code that it cannot end itself', () => {
+    expect(inlineCode('plain')).toBe('`plain`');
+    expect(inlineCode('a `b` ``c``\nd')).toBe('``` a `b` ``c`` d ```');
+    expect(inlineCode(' \n ')).toBe('(empty)');
   });
 });
 

@@ -1,4 +1,6 @@
 /** Handoffs in real files: nothing is lost by a crash, by two workers at once or by what others write. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -12,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { handoffPayload, ownerOf } from '../../../src/loops/beads/files/handoff-payload.ts';
 import {
@@ -145,10 +148,33 @@ describe('a handoff', () => {
 });
 
 describe('the manifest', () => {
-  it('lists all of many workers that pause at once', async () => {
-    const names = Array.from({ length: 12 }, (_, index) => `W${index}`);
-    await Promise.all(names.map((name) => writeHandoff(root, payloadOf(name))));
-    expect(owners().toSorted()).toEqual(names.map((name) => `worker-${name}`).toSorted());
+  it('lists all of several workers that pause at once, though one of them is stopped on the way', async () => {
+    const names = ['A', 'B', 'C', 'D'];
+    const workers = names.map((name) => startWorker(name));
+    const tellAll = async (line: string, round: number) => {
+      const late = workers[round % workers.length]!;
+      const rest = workers.filter((worker) => worker !== late);
+      const before = statusOf(late.name);
+      const told = late.tell(line);
+      // It has looked at what is there, and is about to write the manifest.
+      until(() => statusOf(late.name) !== before);
+      until(() => readdirSync(join(root, '.pulse/handoffs')).some((name) => name.endsWith('.tmp')));
+      late.child.kill('SIGSTOP');
+      await Promise.all(rest.map((worker) => worker.tell(line)));
+      late.child.kill('SIGCONT');
+      await told;
+    };
+    try {
+      for (const line of ['pause', 'resume']) await Promise.all(workers.map((worker) => worker.tell(line)));
+      for (let round = 0; round < 12; round++) {
+        await tellAll('pause', round);
+        expect(owners().toSorted()).toEqual(names.map((name) => `worker-${name}`));
+        await tellAll('resume', round);
+        expect(owners()).toEqual([]);
+      }
+    } finally {
+      await Promise.all(workers.map((worker) => worker.end()));
+    }
   });
 
   it('is put right where a crash left it behind', async () => {
@@ -201,6 +227,43 @@ describe('what others wrote', () => {
     symlinkSync(outside, join(root, '.pulse'));
     await expect(writeHandoff(root, payloadOf('A'))).rejects.toMatchObject({ code: 'unsafe_file' });
     expect(readdirSync(outside)).toEqual(['a.json']);
+    mkdirSync(join(outside, 'handoffs'));
+    writeFileSync(join(outside, 'handoffs/worker-A.json'), JSON.stringify(payloadOf('A')));
+    expect(await findHandoff(root, 'worker-A')).toBeNull();
     await expect(findHandoff(root, 'worker-../../x')).rejects.toMatchObject({ code: 'path_outside' });
   });
 });
+
+function startWorker(name: string) {
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'fixtures/handoff-worker.ts'), root, name],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  );
+  const closed = once(child, 'close');
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    name,
+    child,
+    async tell(line: string) {
+      child.stdin.write(`${line}\n`);
+      expect((await lines.next()).value).toBe(line);
+    },
+    async end() {
+      child.stdin.end();
+      await closed;
+    },
+  };
+}
+
+function statusOf(name: string): string | null {
+  const path = `.pulse/handoffs/worker-${name}.json`;
+  return existsSync(join(root, path)) ? json(path).status : null;
+}
+
+/** Looks without a pause: what it waits for lasts a moment. Missing it does no harm. */
+function until(isTrue: () => boolean): void {
+  for (const end = Date.now() + 50; Date.now() < end && !isTrue(); );
+}
