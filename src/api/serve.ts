@@ -42,7 +42,10 @@ export async function serve({ pulse, host, port, reads, adopt, say }: ServeOptio
   });
   const isTokenRequired = !isLoopback(host) || reads === 'token';
   const mcp = createMcpHandler({ ...shared, hosts: allowedNames(host), isTokenRequired });
-  app.all('/mcp', (c) => mcp(c.req.raw));
+  app.all('/mcp', async (c) => {
+    const answer = await mcp(c.req.raw);
+    return c.newResponse(answer.body, answer);
+  });
   const server: HttpServer = await listen(app, { host, port });
   const adopted = [...new Set([...(await served.list()), ...adopt])];
   for (const id of adopted) runners.run(id);

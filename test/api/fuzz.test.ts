@@ -36,6 +36,8 @@ it(`answers ${REQUESTS} requests without a failure, and a refused one changes no
     headers: TRUSTED,
   });
   expect(researched.status).toBe(201);
+  for (const name of ['Fox', 'Owl'])
+    await ask('POST', '/api/mail/agents', { body: { project_key: root, name } });
   const sessions = [aborted, workflow.json.sessionId, researched.json.sessionId, 'ses_0'];
   const known = {
     id: fc.constantFrom(NEWEST, NEWEST, NEWEST, ...sessions),
@@ -49,6 +51,11 @@ it(`answers ${REQUESTS} requests without a failure, and a refused one changes no
     branch: fc.constantFrom('pulse/x', 'main', '-b', 'a..b'),
     'idempotency-key': fc.oneof(fc.uuid(), fc.constantFrom('k1', 'k2', 'k3')),
     n: fc.constantFrom('1', '2'),
+    project_key: fc.constantFrom(root, root, root, '/nowhere', 'x-00000000'),
+    agent_name: fc.constantFrom('Fox', 'Owl', 'Nobody'),
+    sender_name: fc.constantFrom('Fox', 'Owl', 'Nobody'),
+    to: fc.constantFrom(['Fox'], ['Owl', 'Fox'], ['Nobody'], []),
+    paths: fc.constantFrom(['src/**'], ['a', '*.md'], ['../x'], ['[']),
     after: fc.constantFrom('0', '1', '2'),
     'last-event-id': fc.constantFrom('0', '1', '2'),
   };
@@ -60,6 +67,8 @@ it(`answers ${REQUESTS} requests without a failure, and a refused one changes no
     `SELECT (SELECT count(*) FROM pulse_sessions) AS sessions, (SELECT count(*) FROM pulse_events) AS events,
       (SELECT count(*) FROM idempotency_keys) AS keys, (SELECT count(*) FROM turns) AS turns,
       (SELECT count(*) FROM pulses) AS pulses, (SELECT sum(plan_version) FROM workflows) AS approvals,
+      (SELECT count(*) FROM mail_messages) AS messages, (SELECT count(*) FROM reservations) AS reservations,
+      (SELECT count(*) FROM mail_agents) AS agents,
       (SELECT group_concat(phase || coalesce(finished_at, '-')) FROM researches) AS researches,
       (SELECT group_concat(status || coalesce(request, '-')) FROM pulse_sessions JOIN session_controls ON id = session_id) AS state`,
   );

@@ -93,7 +93,9 @@ describe('the token', () => {
         for (const body of [undefined, {}, '{']) {
           expect(await ask(method.toUpperCase(), asked, { body, isStranger: true })).toMatchObject({
             status: 401,
-            json: { error: { code: 'unauthorized', message: `POST ${asked} needs the token.` } },
+            json: {
+              error: { code: 'unauthorized', message: `${method.toUpperCase()} ${asked} needs the token.` },
+            },
           });
         }
       }
@@ -162,6 +164,17 @@ describe('the token', () => {
     now = 61_000;
     expect(codeFor('a')).toBe('unauthorized');
   });
+});
+
+it('tells browsers to keep no answer, and to take it for nothing else', async () => {
+  const { ask } = await makeApiScene();
+  for (const path of ['/api/pulse', '/api/pulse/ses_0', '/nothing', '/openapi.json', '/metrics']) {
+    const { headers } = await ask('GET', path);
+    expect([headers.get('cache-control'), headers.get('x-content-type-options')], path).toEqual([
+      'no-store',
+      'nosniff',
+    ]);
+  }
 });
 
 it('shows nothing of an unexpected failure but its message, and tells the server', async () => {

@@ -229,6 +229,7 @@ describe('pulse serve', () => {
     const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
     const answer = await fetch(`${server.url}/mcp`, { method: 'POST', headers, body: JSON.stringify(list) });
     expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     expect(await answer.text()).toContain('pulse_start');
     const asked = message('server/discover');
     const discovered = await fetch(`${server.url}/mcp`, {
