@@ -1,12 +1,14 @@
 import type { LoopFollower } from '../cli/follow/loop-follower.ts';
 import type { PulseEvent } from '../domain/events.ts';
 import type { Style } from '../terminal/style.ts';
+import { beadsFollower } from './beads/cli/follower.ts';
 import { researchFollower } from './research/cli/follower.ts';
 import { workflowFollower } from './workflow/cli/follower.ts';
 
 const FOLLOWERS: Readonly<Record<string, LoopFollower>> = {
   workflow: workflowFollower,
   research: researchFollower,
+  beads: beadsFollower,
 };
 
 const NONE: LoopFollower = {};

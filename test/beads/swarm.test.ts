@@ -11,7 +11,13 @@ describe('a swarm', () => {
     for (const id of ids) await scene.bead(id);
     const id = await scene.start(`sleep 0.3; ${WRITE}; ${beadDone()}`, { workers: 3 });
     const { session, beads, workers } = await scene.drive(id);
-    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    expect(session, session.blocked_reason ?? '').toMatchObject({
+      status: 'complete',
+      total_commits: 6,
+      trust: 'verified',
+    });
+    const { events } = await scene.pulse.export(id);
+    expect(events.filter(({ type }) => type === 'bead.closed')).toHaveLength(6);
     expect(workers).toHaveLength(3);
     expect(beads.every(({ status }) => status === 'closed')).toBe(true);
     const { branch_name: branch, base_sha: base } = session;

@@ -14,7 +14,7 @@ import { claimNext, releaseClaim } from '../graph/claim.ts';
 import { lockProject } from '../graph/rows.ts';
 import { SWARM_MODES, topicOf } from './model.ts';
 import { type BeadWorker, findWorker, insertTry, updateWorker } from './rows.ts';
-import { readInbox } from './settle.ts';
+import { readInbox, tellLead } from './settle.ts';
 import type { BeadsState } from './state.ts';
 
 type Step = HostStep<BeadsState>;
@@ -89,7 +89,8 @@ export async function takeBead(engine: Engine, store: Store, { state, token }: S
             ...{ bead_id: bead.id, fence, start_sha: leadHead },
           });
           const data = { bead: bead.id, title: bead.title, worker: name };
-          await appendEvents(db, session.id, [{ type: 'bead.taken', data }], { token });
+          const told = await tellLead(db, state, { type: 'bead.taken', data });
+          await appendEvents(db, session.id, told, { token });
         },
         { session: session.id },
       ),

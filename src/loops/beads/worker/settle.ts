@@ -3,10 +3,12 @@
 import { sendMessage } from '../../../coordination/mail/messages.ts';
 import { fetchInbox } from '../../../coordination/mail/read-messages.ts';
 import { releaseReservations } from '../../../coordination/reservations/reservations.ts';
+import { leastTrust, type Trust } from '../../../domain/check-words.ts';
 import type { NewEvent } from '../../../domain/events.ts';
 import type { IdSource } from '../../../domain/ids.ts';
 import type { Settling } from '../../../engine/loop.ts';
-import { getControl, updateControl } from '../../../store/sessions.ts';
+import { appendEvents } from '../../../store/events.ts';
+import { getControl, getSession, updateControl, updateSession } from '../../../store/sessions.ts';
 import { type Db, storeNow } from '../../../store/store.ts';
 import { completionMail } from '../files/mail-texts.ts';
 import { closeBead } from '../graph/change.ts';
@@ -50,7 +52,7 @@ async function closeAndReport(
   const lock = await lockProject(db, project);
   await requireClaim(db, project, { id: bead.id, fence: one.fence });
   await closeBead(db, lock, { id: bead.id, reason: `Completed: ${summary}` });
-  await moveLead(db, lead.id, commit!);
+  await moveLead(db, lead.id, { commit: commit!, trust: completion!.judgement?.trust ?? 'verified' });
   const from = worker!.mail_name!;
   await releaseReservations(db, { project, agent: from });
   if (mode === 'worker') {
@@ -63,7 +65,8 @@ async function closeAndReport(
     await sendMessage(db, { ...place, subject, body });
   }
   await readInbox(db, state);
-  return [{ type: 'bead.closed', data: { bead: bead.id, title: bead.title, commit, summary, followUps } }];
+  const data = { bead: bead.id, title: bead.title, commit, summary, followUps, worker: from };
+  return tellLead(db, state, { type: 'bead.closed', data });
 }
 
 async function giveBack(
@@ -83,7 +86,14 @@ async function giveBack(
     body: reason ?? 'No reason was given.',
   });
   await readInbox(db, state);
-  return [{ type: 'bead.blocked', data: { bead: bead.id, title: bead.title, reason } }];
+  const data = { bead: bead.id, title: bead.title, reason, worker: from };
+  return tellLead(db, state, { type: 'bead.blocked', data });
+}
+
+/** Who follows the swarm sees what becomes of its beads. */
+export async function tellLead(db: Db, { own }: { own: BeadsState }, event: NewEvent): Promise<NewEvent[]> {
+  await appendEvents(db, own.lead.id, [event]);
+  return [event];
 }
 
 /** Before the next bead the inbox has been read. */
@@ -96,7 +106,15 @@ export async function readInbox(db: Db, { session, own }: { session: { id: strin
 }
 
 /** The bead is on the lead's branch: every worker begins there from now on. */
-async function moveLead(db: Db, leadId: string, commit: string): Promise<void> {
-  const { head_sha } = await getControl(db, leadId);
-  if (head_sha !== commit) await updateControl(db, leadId, { head_sha: commit });
+async function moveLead(
+  db: Db,
+  leadId: string,
+  { commit, trust }: { commit: string; trust: Trust },
+): Promise<void> {
+  const { head_sha: before } = await getControl(db, leadId);
+  if (before === commit) return;
+  await updateControl(db, leadId, { head_sha: commit });
+  const lead = await getSession(db, leadId);
+  const total = lead.total_commits + 1;
+  await updateSession(db, leadId, { total_commits: total, trust: leastTrust(lead.trust, trust) });
 }

@@ -1,0 +1,13 @@
+import { type LoopWords, PLAIN_WORDS } from '../../../cli/loop-words.ts';
+
+export const beadsWords: LoopWords = {
+  ...PLAIN_WORDS,
+  hasSignals: false,
+  afterAgent: 'closing the bead',
+  place: ({ unit }) => unit ?? 'swarm',
+  alone: () => ({ doing: 'merging', line: 'is merged' }),
+  headline({ status, stop_reason: reason }) {
+    if (status === 'complete') return 'every bead is closed';
+    return reason === 'unresolved_issues' ? 'some beads are not closed, and none can be worked on' : null;
+  },
+};
