@@ -148,7 +148,14 @@ describe('the brief of a bead', () => {
   });
 
   it('ends by exit and message for an agent that has only a shell', () => {
-    expect(beadBrief({ ...input, isShellOnly: true })).toMatch(/End with exit code 0\. The first line/);
+    const files = { ...input.files, decisions: [] };
+    expect(beadBrief({ ...input, files, isShellOnly: true })).toMatch(
+      /End with exit code 0\. The first line/,
+    );
+    // A message cannot say how each decision was kept.
+    const decided = beadBrief({ ...input, isShellOnly: true });
+    expect(decided).toMatch(/names decisions, so call `pulse tool bead_done/);
+    expect(decided).not.toContain('The first line');
   });
 
   it('keeps its structure, for any text of others', () => {

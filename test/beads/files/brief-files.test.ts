@@ -4,7 +4,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createGit } from '../../../src/git/exec.ts';
 import { type BriefFilesQuery, readBriefFiles } from '../../../src/loops/beads/files/brief-files.ts';
+import { capture } from '../../../src/process/capture.ts';
 
 let folder: string;
 let root: string;
@@ -138,5 +140,71 @@ describe('the files of a brief', () => {
     expect(files.learnings[1]!.content!.length).toBeLessThan(17_000);
     expect(files.state.content).toMatch(/ new\n$/);
     expect(files.state.content).not.toContain('old');
+  });
+});
+
+describe('the files of a commit', () => {
+  const git = createGit({ exec: (call) => capture({ file: 'git', ...call }), env: process.env });
+  const sh = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@t', ...args], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+  const commit = () => {
+    sh('add', '-A', '-f');
+    sh('commit', '-q', '-m', 'x');
+    return { git, id: sh('rev-parse', 'HEAD').trim() };
+  };
+
+  beforeEach(() => {
+    sh('init', '-q', '-b', 'main');
+  });
+
+  it('are read where no worktree is yet, and not as the checkout has them', async () => {
+    write(root, 'AGENTS.md', 'Be kind.\n');
+    write(root, 'history/auth/CONTEXT.md', '- D1: JWT\n');
+    write(root, 'history/learnings/a b.md', 'Learned.\n');
+    const first = commit();
+    write(root, 'AGENTS.md', 'Changed.\n');
+    write(root, 'history/auth/CONTEXT.md', '- D1: Cookies\n');
+    const learningRefs = ['history/learnings/a b.md', 'absent.md'];
+    const query = { commit: first, worktree: join(folder, 'none'), learningRefs, body: 'D1' };
+    const files = await read(query);
+    expect(files.agents.content).toBe('Be kind.\n');
+    expect(files.decisions).toEqual([{ id: 'D1', text: '- D1: JWT' }]);
+    expect(files.learnings.map(({ content }) => content)).toEqual(['Learned.\n', null]);
+  });
+
+  it('follow links within the commit alone, and have bounds', async () => {
+    write(root, 'CLAUDE.md', 'Be kind.\n');
+    symlinkSync('CLAUDE.md', join(root, 'AGENTS.md'));
+    symlinkSync('../secret', join(root, 'out.md'));
+    symlinkSync(join(folder, 'secret'), join(root, 'far\n.md'));
+    symlinkSync('nothing', join(root, 'dangling.md'));
+    symlinkSync('loop.md', join(root, 'loop.md'));
+    write(root, 'big.md', 'x'.repeat(1024 * 1024 + 1));
+    write(root, 'folder/x.md', 'x');
+    write(root, 'last.md', 'Last.\n');
+    const learningRefs = [
+      ...['out.md', 'far\n.md', 'dangling.md', 'loop.md', 'big.md', 'folder', '../secret', './last.md'],
+      ...['CLAUDE.md/x', 'last.md'],
+    ];
+    const files = await read({ commit: commit(), learningRefs });
+    expect(files.agents.content).toBe('Be kind.\n');
+    const odd = 'it is no ordinary file of the repository';
+    expect(files.learnings.map(({ content, note }) => content ?? note)).toEqual([
+      ...[odd, null, null, odd, 'it is too large: more than 1024 KiB', odd, null, null],
+      ...[null, 'Last.\n'],
+    ]);
+  });
+
+  it('are completed by `history` of the checkout where git does not have it', async () => {
+    write(root, 'README.md', 'x\n');
+    const first = commit();
+    write(root, 'history/auth/CONTEXT.md', '- D1: JWT\n');
+    write(root, 'AGENTS.md', 'Not committed.\n');
+    const files = await read({ commit: first, body: 'D1' });
+    expect(files.decisions).toHaveLength(1);
+    expect(files.agents.content).toBeNull();
   });
 });

@@ -6,6 +6,8 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPulseError } from '../../../domain/errors.ts';
 import { readRegularFile, readWithin } from '../../../files/regular-file.ts';
+import type { Git } from '../../../git/exec.ts';
+import { type CommittedFile, readCommittedFiles } from './committed-files.ts';
 import { decisionIdsIn, parseDecisions } from './decisions.ts';
 import { AGENTS_FILE, contextFile, handoffFile, STATE_FILE } from './places.ts';
 
@@ -39,8 +41,10 @@ export interface BriefFiles {
 }
 
 export interface BriefFilesQuery {
-  /** Where the agent will work: what is committed is read here. */
+  /** Where the agent works. Read only without `commit`: it may not be there yet, or stand at another commit. */
   worktree: string;
+  /** The one that the agent will begin from: what is committed is read from it. */
+  commit?: { git: Git; id: string } | null;
   /** The user's checkout: `.pulse` lies there, and `history` where it is not committed. */
   root: string;
   feature: string;
@@ -54,6 +58,8 @@ export interface BriefFilesQuery {
 
 /** A file that is longer is not read at all. */
 const MOST_BYTES = 1024 * 1024;
+const TOO_LARGE = `it is too large: more than ${MOST_BYTES / 1024} KiB`;
+const NOT_REGULAR = 'it is no ordinary file of the repository';
 /** How much of each stands in a brief, in characters. */
 const ROOM = {
   agents: 32_000,
@@ -66,17 +72,16 @@ const ROOM = {
 
 /** Throws `path_outside` for a feature or an owner that cannot be the name of a file. */
 export async function readBriefFiles(query: BriefFilesQuery): Promise<BriefFiles> {
-  const { worktree, root, feature, ownerId = null } = query;
-  const context = await readTracked(query, contextFile(feature));
-  const learnings: BriefFile[] = [];
-  for (const path of new Set(query.learningRefs))
-    learnings.push(shorten(await readTracked(query, path), ROOM.learning));
+  const { root, feature, ownerId = null } = query;
+  const contextPath = contextFile(feature);
+  const tracked = await readTracked(query, [AGENTS_FILE, contextPath, ...query.learningRefs]);
+  const context = tracked.get(contextPath)!;
+  const learnings = [...new Set(query.learningRefs)].map((path) =>
+    shorten(tracked.get(path)!, ROOM.learning),
+  );
   const quoted = quoteDecisions(query, context.content ?? '');
   return {
-    agents: shorten(
-      await read(AGENTS_FILE, (path) => readWithin(worktree, path, LIMIT), worktree),
-      ROOM.agents,
-    ),
+    agents: shorten(tracked.get(AGENTS_FILE)!, ROOM.agents),
     state: shortenStart(await readOwn(root, STATE_FILE), ROOM.state),
     context: shorten(context, ROOM.context),
     handoff: ownerId === null ? null : shorten(await readHandoffText(root, ownerId), ROOM.handoff),
@@ -104,13 +109,39 @@ function quoteDecisions(
 const LIMIT = { maxBytes: MOST_BYTES };
 
 /**
- * A file of the repository: links within the worktree are followed. Some keep `history` out of git, so it is looked for
- * in the checkout too; there lie secrets as well, so nothing else is, and no link is followed.
+ * Files of the repository: links within it are followed. Some keep `history` out of git, so it is looked for in the
+ * checkout too; there lie secrets as well, so nothing else is, and no link is followed.
  */
-async function readTracked({ worktree, root }: BriefFilesQuery, path: string): Promise<BriefFile> {
-  const file = await read(path, (real) => readWithin(worktree, real, LIMIT), worktree);
-  const isOfHistory = path.startsWith('history/') && !path.split('/').includes('..');
-  return file.content !== null || file.note !== null || !isOfHistory ? file : await readOwn(root, path);
+async function readTracked(
+  query: BriefFilesQuery,
+  paths: readonly string[],
+): Promise<Map<string, BriefFile>> {
+  const { root, worktree, commit = null } = query;
+  const committed = commit && (await readCommitted(commit, root, paths));
+  const files = new Map<string, BriefFile>();
+  for (const path of new Set(paths)) {
+    const file =
+      committed?.get(path) ?? (await read(path, (real) => readWithin(worktree, real, LIMIT), worktree));
+    const isOfHistory = path.startsWith('history/') && !path.split('/').includes('..');
+    const isThere = file.content !== null || file.note !== null;
+    files.set(path, isThere || !isOfHistory ? file : await readOwn(root, path));
+  }
+  return files;
+}
+
+async function readCommitted(
+  { git, id }: NonNullable<BriefFilesQuery['commit']>,
+  cwd: string,
+  paths: readonly string[],
+): Promise<Map<string, BriefFile>> {
+  const found = await readCommittedFiles({ git, cwd, commit: id, maxBytes: MOST_BYTES }, paths);
+  return new Map([...found].map(([path, file]) => [path, briefFileOf(path, file)]));
+}
+
+function briefFileOf(path: string, file: CommittedFile): BriefFile {
+  if (file.content !== null) return { path, content: textOf(file.content), note: null };
+  const note = { absent: null, too_large: TOO_LARGE, not_regular: NOT_REGULAR }[file.reason];
+  return { path, content: null, note };
 }
 
 async function readOwn(root: string, path: string): Promise<BriefFile> {
@@ -139,8 +170,7 @@ async function read(
   folder: string,
 ): Promise<BriefFile> {
   try {
-    const content = (await reader(join(folder, path))).toString('utf8').replaceAll('\0', '');
-    return { path, content, note: null };
+    return { path, content: textOf(await reader(join(folder, path))), note: null };
   } catch (error) {
     return { path, content: null, note: refusalOf(error as NodeJS.ErrnoException) };
   }
@@ -148,13 +178,14 @@ async function read(
 
 /** `null`: there is nothing. */
 function refusalOf(error: NodeJS.ErrnoException): string | null {
-  if (isPulseError(error, 'unsafe_file'))
-    return error.data.reason === 'too_large'
-      ? `it is too large: more than ${MOST_BYTES / 1024} KiB`
-      : 'it is no ordinary file of the repository';
+  if (isPulseError(error, 'unsafe_file')) return error.data.reason === 'too_large' ? TOO_LARGE : NOT_REGULAR;
   if (error.code === undefined) throw error;
   if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
   return `it cannot be read (${error.code})`;
+}
+
+function textOf(content: Buffer): string {
+  return content.toString('utf8').replaceAll('\0', '');
 }
 
 function shorten(file: BriefFile, room: number): BriefFile {

@@ -75,10 +75,20 @@ ${fenced(plain(lines.join('\n')))}
 Look at your inbox when you wait, and before you end. The completion report is sent by Pulse.`;
 }
 
-export function finishRules({ inputs, isShellOnly = false }: BeadBriefInput): string {
-  const tool = `Call the tool \`bead_done\` with \`summary\` (one line: what was implemented), \`decisions\` (\`[{id, how}]\`: each decision of this bead, and how the work keeps it) and \`followUps\` (what needs a bead of its own; may be empty). In a shell: \`pulse tool bead_done '{"summary":"…","decisions":[],"followUps":[]}'\`. Pulse checks the scope and runs the verification while you wait. It answers ok, or with every reason why not: fix them all and call it again. After ok, stop.`;
-  const shell =
+export function finishRules({ inputs, files, isShellOnly = false }: BeadBriefInput): string {
+  const call = `\`pulse tool bead_done '{"summary":"…","decisions":[],"followUps":[]}'\``;
+  const fields =
+    '`summary` (one line: what was implemented), `decisions` (`[{id, how}]`: each decision of this bead, and how the work keeps it) and `followUps` (what needs a bead of its own; may be empty)';
+  const answer =
+    'Pulse checks the scope and runs the verification while you wait. It answers ok, or with every reason why not: fix them all and call it again. After ok, stop.';
+  const tool = `Call the tool \`bead_done\` with ${fields}. In a shell: ${call}. ${answer}`;
+  const message =
     'End with exit code 0. The first line of your final message is the summary: one line, what was implemented. Pulse then checks the scope and runs the verification.';
+  // A message has no place for what was done about each decision.
+  const shell =
+    files.decisions.length === 0
+      ? `${message} Or call ${call} before you end: it answers at once.`
+      : `This bead names decisions, so call ${call} before you end, with ${fields}. ${answer} Then end with exit code 0.`;
   const blocked =
     inputs.mode === 'worker'
       ? 'If you cannot continue, tell the coordinator what you need with `send_message`, and end your message with `<signal>BLOCKED: reason</signal>`.'
