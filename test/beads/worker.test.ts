@@ -22,6 +22,7 @@ describe('a single worker', () => {
       { id: 'two', status: 'closed' },
     ]);
     expect(await scene.subjects(id)).toEqual(['feat(one): write it', 'fix(two): write it']);
+    expect(scene.scratch.git('for-each-ref', 'refs/pulse/recovery')).toBe('');
     const { branch_name: branch } = session;
     expect(scene.scratch.git('show', `${branch}:two.txt`)).toBe('two');
     expect(scene.scratch.git('show', `${branch}:history/app/verification/one.md`)).toContain(

@@ -10,11 +10,7 @@ export const beadsFollower: LoopFollower = {
     const text = eventText(event, style);
     return text === null ? null : text.split('\n');
   },
-  logLine: (event) => eventText(event, PLAIN)?.split('\n')[0] ?? null,
 };
-
-const same = (text: string): string => text;
-const PLAIN = { bold: same, dim: same, red: same, green: same, yellow: same } as unknown as Style;
 
 function eventText({ type, data }: PulseEvent, style: Style): string | null {
   const word = (name: string): string => sanitizeLine(String(data[name] ?? ''));

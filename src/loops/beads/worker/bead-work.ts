@@ -106,7 +106,6 @@ async function planBead(
     unit: bead.id,
     brief: await compose({ state: state as SessionState<BeadsState>, interruption: null }),
     startSha: one.wip_sha ?? one.start_sha,
-    recoversLast: true,
     part: {
       role: work.isDebugging ? 'debugging' : 'bead',
       tools: BEAD_TOOLS,

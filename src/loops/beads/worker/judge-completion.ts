@@ -2,6 +2,7 @@
 import type { VerificationRecord } from '../../../domain/attempt.ts';
 import type { HeldAttempt } from '../../../engine/ports.ts';
 import { type JudgingMeans, runCommitHooks, stageUnit } from '../../../engine/workspace/staged-work.ts';
+import { layFiles } from '../../../referee/room/lay-files.ts';
 import type { Store } from '../../../store/store.ts';
 import type { ToolReply } from '../../../tools/contract.ts';
 import { type CommandEvidence, evidenceText } from '../files/evidence.ts';
@@ -73,12 +74,18 @@ async function judgeCompletion(
   const hooked = await runCommitHooks(means, attempt, { work: unit, staged, message, signal });
   const reasons = [
     ...hooked.failures,
-    ...scopeReasons(bead, hooked.work.files),
+    ...scopeReasons(bead, withoutEvidence(work, hooked.work.files)),
     ...decisionReasons(bead, input),
   ];
   // What is refused for another reason need not be run.
   if (reasons.length > 0) return refused(reasons);
   return verify(means, attempt, { bead, work, input, signal, staged: hooked.work });
+}
+
+/** An earlier bead_done that was accepted has written it. */
+function withoutEvidence({ feature, beadId }: BeadWork, files: readonly string[]): string[] {
+  const own = evidenceFile(feature, beadId);
+  return files.filter((path) => path !== own);
 }
 
 function refused(reasons: string[], records: VerificationRecord[] = []): JudgedBead {
@@ -145,6 +152,9 @@ async function verify(
     tdd: red && { red, green: seen[0]! },
   });
   const tree = await withFile(git, { cwd, tree: staged.tree, path, text });
+  // The worktree is as the commit will be: nothing in it looks left behind.
+  const content = Buffer.from(text);
+  await layFiles(attempt.spec.worktreePath, [{ path, content, mode: null }]);
   const { summary, decisions, followUps } = input;
   return {
     completion: {

@@ -49,7 +49,6 @@ async function planMerge({ state }: WorkRequest<BeadsState>): Promise<PlannedRun
     unit: `${MERGE_UNIT}${bead.id}`,
     brief: plainBrief(`${bead.id} again, on top of what was merged meanwhile.`),
     startSha: leadHead,
-    recoversLast: true,
     part: { role: 'merge', tools: [], verifyOn: 'never', setup: session.setup, work },
     events: [{ type: 'bead.merging', data: { bead: bead.id, onto: leadHead } }],
   };

@@ -59,7 +59,7 @@ async function closeAndReport(
     const { subject, body } = completionMail({
       ...{ nickname: worker!.nickname, mailName: from, beadId: bead.id, summary, followUps },
       ...{ files: result.files, commit: commit!, evidencePaths: [evidence] },
-      ...{ verification: `${result.verification.length} commands passed`, verificationStatus: 'passed' },
+      ...{ verification: passedWords(result.verification.length), verificationStatus: 'passed' },
     });
     const place = { project, from, to: [coordinator], threadId: epic, topic: topicOf(epic), ids };
     await sendMessage(db, { ...place, subject, body });
@@ -67,6 +67,10 @@ async function closeAndReport(
   await readInbox(db, state);
   const data = { bead: bead.id, title: bead.title, commit, summary, followUps, worker: from };
   return tellLead(db, state, { type: 'bead.closed', data });
+}
+
+function passedWords(count: number): string {
+  return count === 1 ? '1 command passed' : `${count} commands passed`;
 }
 
 async function giveBack(
