@@ -9,10 +9,18 @@ import { keyReused } from './idempotent.ts';
 /** Called in the transaction of the change, with what it answers; what it throws undoes both. */
 export type AnswerHook = (db: Db, answer: unknown) => Promise<void>;
 
+export interface ProjectChange {
+  label: string;
+  keep?: AnswerHook;
+  isSmall?: boolean;
+  /** Changes that come one after the other anyway, because they take the same lock. */
+  queue?: string;
+}
+
 /** One transaction: the change, and its answer where a key asks for it. `work` only calls the store. */
 export function changeProject<T>(
   { engine: { store } }: { engine: Pick<Operations['engine'], 'store'> },
-  { label, keep, isSmall = true }: { label: string; keep?: AnswerHook; isSmall?: boolean },
+  { label, keep, isSmall = true, queue }: ProjectChange,
   work: (db: Db) => Promise<T>,
 ): Promise<T> {
   return store.tx(
@@ -22,7 +30,7 @@ export function changeProject<T>(
       await keep?.(db, answer);
       return answer;
     },
-    { isSmall },
+    { isSmall, queue },
   );
 }
 

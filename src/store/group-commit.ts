@@ -1,8 +1,8 @@
 /**
- * Small transactions that wait at the same time are written as one, each behind a savepoint of its own: the disk is waited
- * for once. None is answered before all are durable. What one throws undoes that one alone.
+ * Small transactions that wait at the same time are written as one: the disk is waited for once. None is answered before
+ * all are durable. What one throws reaches its own caller alone.
  */
-import { sql } from 'kysely';
+import { isPulseError } from '../domain/errors.ts';
 import type { Db } from './store.ts';
 
 /** So that the first of a crowd does not wait for all of it. */
@@ -16,8 +16,8 @@ interface Waiting {
 
 type Transact = <T>(work: (db: Db) => Promise<T>) => Promise<T>;
 
-/** `transact` makes one durable transaction. */
-export function createGroupCommit(transact: Transact): Transact {
+/** `transact` makes one durable transaction. `onIdle`: nobody waits any longer. */
+export function createGroupCommit(transact: Transact, onIdle?: () => void): Transact {
   const waiting: Waiting[] = [];
   let isWriting = false;
 
@@ -27,6 +27,7 @@ export function createGroupCommit(transact: Transact): Transact {
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) await writeGroup(transact, waiting.splice(0, MOST_AT_ONCE));
     isWriting = false;
+    onIdle?.();
   }
 
   return <T>(work: (db: Db) => Promise<T>) =>
@@ -36,32 +37,34 @@ export function createGroupCommit(transact: Transact): Transact {
     });
 }
 
+/** What one throws undoes all: then each is written by itself, which is rare enough to cost nothing else. */
 async function writeGroup(transact: Transact, group: readonly Waiting[]): Promise<void> {
-  let answers: (() => void)[] = [];
+  let hasRun = false;
   try {
-    await transact(async (db) => {
-      answers = [];
-      for (const each of group) answers.push(await attempt(db, each));
+    const results = await transact(async (db) => {
+      hasRun = false;
+      const made: unknown[] = [];
+      for (const { work } of group) made.push(await work(db));
+      hasRun = true;
+      return made;
     });
+    for (const [index, { resolve }] of group.entries()) resolve(results[index]);
   } catch (error) {
-    // The database has given up the whole, as it does when the disk is full.
-    for (const { reject } of group) reject(error);
-    return;
+    // A COMMIT that the store could not answer for may have been kept: it is not repeated.
+    const isOver = group.length === 1 || (hasRun && isPulseError(error));
+    for (const { work, resolve, reject } of group)
+      await (isOver ? reject(error) : transact(work).then(resolve, reject));
   }
-  for (const answer of answers) answer();
 }
 
-/** How its caller is to be answered once all is durable. */
-async function attempt(db: Db, { work, resolve, reject }: Waiting): Promise<() => void> {
-  await sql`SAVEPOINT of_one`.execute(db);
-  try {
-    const result = await work(db);
-    await sql`RELEASE of_one`.execute(db);
-    return () => resolve(result);
-  } catch (error) {
-    // Fails where nothing is left to go back to: then the whole has failed.
-    await sql`ROLLBACK TO of_one`.execute(db);
-    await sql`RELEASE of_one`.execute(db);
-    return () => reject(error);
-  }
+/** A group of its own for each key, as long as somebody waits in it. */
+export function createKeyedGroupCommit(
+  transact: Transact,
+): <T>(key: string, work: (db: Db) => Promise<T>) => Promise<T> {
+  const groups = new Map<string, Transact>();
+  return (key, work) => {
+    const group = groups.get(key) ?? createGroupCommit(transact, () => void groups.delete(key));
+    groups.set(key, group);
+    return group(work);
+  };
 }

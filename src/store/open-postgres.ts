@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 import { PulseError } from '../domain/errors.ts';
+import { createKeyedGroupCommit } from './group-commit.ts';
 import { MIGRATIONS } from './migrations/all.ts';
 import { moduleSteps } from './migrations/modules.ts';
 import { POSTGRES_TYPES, type TableModule } from './migrations/types.ts';
@@ -60,6 +61,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     dialect: new PostgresDialect({ pool: withoutBrokenConnections(leasePool) }),
   });
   const marks = createMarks();
+  const queued = createKeyedGroupCommit((work) => retry(() => commitSmall(db, work)));
   return {
     pool: leasePool,
     read: (work, { hasNoSnapshot = false } = {}) =>
@@ -69,10 +71,12 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
           : db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
       ),
     async tx(label, work, scope = {}) {
-      const result = await retry(() => {
-        if (scope.isLease) return leases.transaction().execute(work);
-        return scope.isSmall ? commitSmall(db, work) : commitMarked(db, work, { scope, marks });
-      });
+      const { isLease, isSmall, queue } = scope;
+      const commit = () => {
+        if (isLease) return leases.transaction().execute(work);
+        return isSmall ? commitSmall(db, work) : commitMarked(db, work, { scope, marks });
+      };
+      const result = await (isSmall && queue !== undefined ? queued(queue, work) : retry(commit));
       onCommit?.(label);
       return result;
     },

@@ -19,6 +19,8 @@ export interface TxScope {
    * nobody can say whether it was kept: the error is not retryable.
    */
   isSmall?: boolean;
+  /** Of small ones: those with the same key would wait for each other's lock, so that they share a commit everywhere. */
+  queue?: string;
 }
 
 export interface ReadScope {

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PulseError } from '../../src/domain/errors.ts';
+import { createGroupCommit } from '../../src/store/group-commit.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import type { Db, Store } from '../../src/store/store.ts';
 
@@ -97,12 +99,26 @@ describe('small transactions at once', () => {
     expect(groups).toBe(1);
   });
 
-  it('are all refused when the whole cannot be written', async () => {
-    const undone = async (db: Db) => void (await sql`ROLLBACK`.execute(db));
-    const answers = await Promise.allSettled([small(insert(1)), small(undone), small(insert(2))]);
-    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-    expect(await seen()).toEqual([]);
-    expect(await small(insert(3))).toBe(3);
+  it('that only fail at the commit take nothing with them either', async () => {
+    await store.tx('make', async (db) => {
+      await sql`CREATE TABLE child (n integer REFERENCES seen (n) DEFERRABLE INITIALLY DEFERRED)`.execute(db);
+    });
+    const orphan = async (db: Db) => void (await sql`INSERT INTO child VALUES (99)`.execute(db));
+    const answers = await Promise.allSettled([small(insert(1)), small(orphan), small(insert(2))]);
+    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await seen()).toEqual([1, 2]);
+  });
+
+  it('are not repeated when nobody knows whether they were kept', async () => {
+    let runs = 0;
+    const group = createGroupCommit(async (work) => {
+      await work(undefined as unknown as Db);
+      throw new PulseError('store_unavailable', 'The answer was lost.');
+    });
+    const count = async () => void runs++;
+    const answers = await Promise.allSettled([group(count), group(count)]);
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(runs).toBe(2);
   });
 
   it('go between the others without holding them up', async () => {

@@ -31,7 +31,7 @@ export async function reserve(
     ids: engine.ids,
     redact: redactor.redact,
   };
-  return changeProject(operations, { label: 'reserve', keep }, async (db) => {
+  return changeProject(operations, { label: 'reserve', keep, queue: project }, async (db) => {
     const { granted, conflicts } = await reservePaths(db, request);
     return { granted: granted.map(viewReservation), conflicts: conflicts.map(viewConflict) };
   });
