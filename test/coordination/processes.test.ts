@@ -49,9 +49,18 @@ onBothStores((open, place) => {
   async function bury(store: Store, child: ChildProcess, name: string): Promise<void> {
     child.kill('SIGKILL');
     await once(child, 'close');
-    for (const file of readdirSync(marks))
-      if (readFileSync(join(marks, file), 'utf8') === name) rmSync(join(marks, file));
+    for (const path of readdirSync(marks).map((file) => join(marks, file)))
+      if (markOf(path) === name) rmSync(path);
     await store.tx('end', (db) => endReservations(db, { sessionId: `ses_${name}` }));
+  }
+
+  /** `null`: its holder has just taken it away. */
+  function markOf(path: string): string | null {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch {
+      return null;
+    }
   }
 
   it('thirty processes never hold a file twice, also when some are killed', {
