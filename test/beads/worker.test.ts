@@ -37,7 +37,7 @@ describe('a single worker', () => {
 
   it('says by its exit that it is done, where it knows no tools', async () => {
     await using scene = await createSwarmScene();
-    await scene.bead('one');
+    await scene.bead('one', { decision_refs: ['D1'] });
     const id = await scene.start(`${WRITE}; echo "Wrote the file"; echo "and more"`, { standalone: true });
     const { session } = await scene.drive(id);
     expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });

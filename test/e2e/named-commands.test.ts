@@ -56,6 +56,7 @@ const ENDED = [
 /** Each goes on with a session that asks. */
 const ASKING = [
   'pulse resume {}',
+  'pulse resume ID',
   'pulse resume … --answer {}',
   'pulse resume last --answer "Use bcrypt."',
   'pulse resume 3f2c --answer "Use bcrypt."',
@@ -96,6 +97,38 @@ const RESEARCH = [
   'pulse research report 3f2c --output report.html',
   'pulse research finish {} --done',
 ] as const;
+const COORDINATION = [
+  'pulse mail register Fox',
+  'pulse mail register NAME',
+  'pulse mail send --from Fox --to Owl --subject "Ready" --body "The parser is done." --topic epic-7',
+  'pulse mail inbox --as Owl',
+  'pulse mail inbox --as NAME',
+  'pulse mail search parser done',
+  'pulse reserve src/parser.ts "test/**/parser*" --as Fox --ttl 2h',
+  'pulse reserve src/parser.ts --as Fox',
+  'pulse reserve README.md --as Owl --shared',
+  'pulse reserve --list',
+  'pulse release src/parser.ts --as Fox',
+  'pulse release --as Fox',
+] as const;
+const BEADS = [
+  'pulse bead create',
+  'pulse bead create --title "Parse dates" --file src/dates.ts --verify "npm test" --priority 1',
+  'pulse bead list',
+  'pulse bead next --why',
+  'pulse bead update',
+  'pulse bead close',
+  'pulse bead close shop-1a2b --reason "Completed: dates are parsed"',
+  'pulse bead scope {} {}',
+  'pulse bead import .beads/issues.jsonl',
+] as const;
+const SWARM = [
+  'pulse swarm start app-1 --workers 4',
+  'pulse swarm start app-1 --standalone',
+  'pulse swarm show last',
+] as const;
+/** The first is stopped by the second. */
+const STOPPED_SWARM = ['pulse swarm start EPIC', 'pulse swarm stop 3f2c'] as const;
 const IN_A_RUN = [
   `pulse tool pulse_signal '{"signal": "CONTINUE"}'`,
   `pulse tool pulse_signal '{"signal": "COMPLETE"}'`,
@@ -129,6 +162,7 @@ const ELSEWHERE = {
   'pulse workflow stop {}': 'test/e2e/workflow.test.ts',
   'pulse workflow extension {} --approve': 'test/e2e/workflow.test.ts',
   'pulse tool pulse_done \'{"summary":"…","filesChanged":["…"]}\'': 'test/e2e/workflow.test.ts',
+  'pulse tool bead_done \'{"summary":"…","decisions":[],"followUps":[]}\'': 'test/beads/worker.test.ts',
   "pulse tool NAME 'JSON'": 'test/e2e/tool.test.ts',
   'pulse tool propose_plan \'{"plan": …}\'': 'test/workflow/plan-edits.test.ts',
   'pulse tool experiment_describe \'{"description":"…"}\'': 'test/research-loop/session.test.ts',
@@ -136,6 +170,12 @@ const ELSEWHERE = {
 
 /** Sentences about a command, or about a pulse of a workflow. */
 const SENTENCES = [
+  'pulse release, or after its time',
+  'pulse mail {} needs',
+  'pulse mail {} does not know',
+  'pulse reserve needs',
+  'pulse bead {} needs',
+  'pulse bead {} does not know',
   'pulse tool works only inside a run',
   'pulse resume starts it again',
   'pulse workflow {} does not take',
@@ -153,6 +193,7 @@ const SENTENCES = [
 
 const KNOWN = [
   ...[...ANYWHERE, ...ENDED, ...ASKING, ...RUNNING, ...SERVING, ...RESEARCH, ...IN_A_RUN],
+  ...[...COORDINATION, ...BEADS, ...SWARM, ...STOPPED_SWARM],
   ...Object.values(WORKFLOW).flat(),
   ...Object.keys(MISTAKEN),
   ...Object.keys(ELSEWHERE),
@@ -277,6 +318,38 @@ pulse tool pulse_done "{\\"summary\\": \\"feat: x\\", \\"filesChanged\\": [\\"$n
     for (const command of looks) await works(command, id);
   }, 180_000);
 
+  it('of mail, reservations and beads', async () => {
+    await project('true');
+    for (const command of COORDINATION) await works(command);
+    await works('pulse bead create --id shop-1a2b --title "Another" --file a.txt --verify true');
+    await works('pulse bead create --id shop-3c4d --title "A third" --file b.txt --verify true');
+    const issue = { id: 'imp-1', title: 'Imported', status: 'open', priority: 2, issue_type: 'task' };
+    mkdirSync(join(scene.repository, '.beads'));
+    writeFileSync(join(scene.repository, '.beads/issues.jsonl'), `${JSON.stringify(issue)}\n`);
+    for (const command of BEADS) await works(command);
+  }, 120_000);
+
+  it('of a swarm', async () => {
+    const go = join(scene.directory, 'go');
+    await project(
+      `[ $PULSE_UNIT = slow ] && while [ ! -e ${go} ]; do sleep 0.1; done; echo x > $PULSE_UNIT.txt; echo "Wrote it"`,
+    );
+    await works('pulse init');
+    for (const id of ['app-1', 'app-2']) await works(`pulse bead create --id ${id} --type epic --title App`);
+    const bead = (id: string, epic: string) =>
+      works(`pulse bead create --id ${id} --epic ${epic} --title W --file ${id}.txt --verify true`);
+    for (const [index, command] of SWARM.entries()) {
+      if (command.includes('start')) await bead(`quick-${index}`, 'app-1');
+      await works(command);
+    }
+    await bead('slow', 'app-2');
+    const [start, stop] = STOPPED_SWARM;
+    const { ended, output } = run(filled(start, ''));
+    await until('the bead is taken', () => /takes slow/.test(output()));
+    await works(stop, sessionIn(output()));
+    expect((await ended).text).not.toMatch(/^error:/m);
+  }, 120_000);
+
   it('in a run', async () => {
     const said = join(scene.directory, 'said');
     const calls = IN_A_RUN.map((command) => `${command} >> ${said} 2>&1; echo "exit $?" >> ${said}`);
@@ -325,6 +398,13 @@ const FILLED: Record<string, string> = {
   'pulse workflow start PLAN': 'pulse workflow start plan.yaml',
   'pulse workflow review {} --approve --merge {}': 'pulse workflow review {} --approve --merge merge',
   'pulse research start FILE': 'pulse research start research.yaml',
+  'pulse mail register NAME': 'pulse mail register Owl',
+  'pulse mail inbox --as NAME': 'pulse mail inbox --as Owl',
+  'pulse bead create': 'pulse bead create --title "A bead"',
+  'pulse bead update': 'pulse bead update shop-1a2b --priority 0',
+  'pulse bead close': 'pulse bead close shop-3c4d --reason done',
+  'pulse bead scope {} {}': 'pulse bead scope shop-1a2b --add c.txt',
+  'pulse swarm start EPIC': 'pulse swarm start app-2',
 };
 
 function filled(command: string, id: string): string {

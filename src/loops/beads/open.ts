@@ -21,7 +21,7 @@ export function openBeadsLoop(host: LoopHost) {
     ids,
     referee,
     judge: createBeadJudge(judging),
-    compose: (request) => composeBeadBrief(store, request),
+    compose: (request) => composeBeadBrief({ store, git }, request),
     coordinationTools: (
       { projectId: project, mailName, beadId, coordinator, epic },
       { worktree, ...holder },

@@ -6,7 +6,7 @@ import { appendEvents } from '../../../store/events.ts';
 import { defineTool, type Tool, type ToolReply } from '../../../tools/contract.ts';
 import { createJudgedCalls } from '../../shared/judged-calls.ts';
 import type { BeadJudge, JudgedBead } from './judge-completion.ts';
-import { type Completion, type DoneInput, doneSchema } from './model.ts';
+import { type Completion, type DoneInput, doneSchema, type SaidDone } from './model.ts';
 import { countFailure } from './rows.ts';
 import type { BeadRun, BeadWork } from './work-data.ts';
 
@@ -38,13 +38,13 @@ export function createBeadProtocol(options: BeadProtocolOptions): RunProtocol {
   let failures: number | undefined;
   let contextUsed: number | null = null;
   let isAlone = false;
-  const calls = createJudgedCalls<DoneInput>({
+  const calls = createJudgedCalls<SaidDone>({
     signal: options.signal,
     resultTool: 'bead_done_result',
     judge: (input, signal) => judgeNow(input, signal).finally(() => attempt.enter?.('agent')),
   });
 
-  async function judgeNow(input: DoneInput, signal: AbortSignal): Promise<ToolReply> {
+  async function judgeNow(input: SaidDone, signal: AbortSignal): Promise<ToolReply> {
     attempt.enter?.('judging');
     const judged = await judge.completion(attempt, work, { input, signal });
     signal.throwIfAborted();
@@ -104,7 +104,7 @@ export function createBeadProtocol(options: BeadProtocolOptions): RunProtocol {
       // A shell-only agent says it by its exit, and the summary by its first line.
       const isSaid = isClean && attempt.spec.agent === 'command' && !calls.isAsked();
       const [summary = ''] = finalMessage.trim().split('\n');
-      if (isSaid) void calls.ask({ summary: summary || work.beadId, decisions: [], followUps: [] });
+      if (isSaid) void calls.ask({ summary: summary || work.beadId, decisions: null, followUps: [] });
       else isAlone = true;
       await calls.settle({ isClean });
     },

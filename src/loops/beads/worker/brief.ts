@@ -2,6 +2,7 @@
 import { listMessages } from '../../../coordination/mail/read-messages.ts';
 import type { SessionState } from '../../../engine/loop.ts';
 import type { ComposedBrief } from '../../../engine/ports.ts';
+import type { Git } from '../../../git/exec.ts';
 import type { Store } from '../../../store/store.ts';
 import { countedBrief, openNotes } from '../../shared/brief-tools.ts';
 import { type BeadBriefInput, beadBrief } from '../files/bead-brief.ts';
@@ -23,7 +24,7 @@ export type ComposeBeadBrief = (request: BeadBriefRequest) => Promise<ComposedBr
 const MESSAGES_TOLD = 10;
 
 export async function composeBeadBrief(
-  store: Store,
+  { store, git }: { store: Store; git: Git },
   { state, interruption }: BeadBriefRequest,
 ): Promise<ComposedBrief> {
   const { session, control, own } = state;
@@ -33,6 +34,7 @@ export async function composeBeadBrief(
   const isWorker = swarm.mode === 'worker';
   const mailName = worker!.mail_name;
   const files = await readBriefFiles({
+    commit: { git, id: own.current!.try.start_sha },
     ...{ worktree: session.worktree_path, root: session.project_path, feature: swarm.feature },
     ...{
       learningRefs: fields.learning_refs ?? [],

@@ -11,7 +11,7 @@ import type { Bead } from '../graph/bead.ts';
 import { requireClaim } from '../graph/claim.ts';
 import { type ObservedCheck, runBeadChecks, runRed } from './bead-checks.ts';
 import { startWithTests, withFile } from './bead-trees.ts';
-import { type Completion, commitSubject, type DoneInput } from './model.ts';
+import { type Completion, commitSubject, type SaidDone } from './model.ts';
 import { currentTry } from './rows.ts';
 import { notTests, outsideScope } from './scope.ts';
 import type { BeadWork } from './work-data.ts';
@@ -29,7 +29,7 @@ export interface BeadJudge {
   completion(
     attempt: HeldAttempt,
     work: BeadWork,
-    request: { input: DoneInput; signal: AbortSignal },
+    request: { input: SaidDone; signal: AbortSignal },
   ): Promise<JudgedBead>;
   /** Runs red on what is there now. */
   red(attempt: HeldAttempt, work: BeadWork, signal: AbortSignal): Promise<ToolReply>;
@@ -44,7 +44,7 @@ export function createBeadJudge(means: JudgingMeans & { store: Store }): BeadJud
 
 interface CompletionRequest {
   work: BeadWork;
-  input: DoneInput;
+  input: SaidDone;
   signal: AbortSignal;
 }
 
@@ -102,7 +102,8 @@ function scopeReasons({ fields }: Bead, changed: readonly string[]): string[] {
 }
 
 /** Every decision of the bead was looked at once more. */
-function decisionReasons({ fields }: Bead, { decisions }: DoneInput): string[] {
+function decisionReasons({ fields }: Bead, { decisions }: SaidDone): string[] {
+  if (decisions === null) return [];
   const told = new Set(decisions.map(({ id }) => id));
   const missing = (fields.decision_refs ?? []).filter((id) => !told.has(id));
   if (missing.length === 0) return [];
@@ -158,7 +159,7 @@ async function verify(
   const { summary, decisions, followUps } = input;
   return {
     completion: {
-      ...{ summary: summary.trim().split('\n')[0]!, decisions, followUps },
+      ...{ summary: summary.trim().split('\n')[0]!, decisions: decisions ?? [], followUps },
       ...{ tree, evidence: path, judgement: checked.judgement },
       ...(staged.leftOut?.length ? { leftOut: staged.leftOut } : {}),
     },

@@ -28,6 +28,11 @@ export const doneSchema = z.object({
 });
 export type DoneInput = z.infer<typeof doneSchema>;
 
+/** `decisions: null`: said by an exit, which has no words for them. */
+export interface SaidDone extends Omit<DoneInput, 'decisions'> {
+  decisions: DoneInput['decisions'] | null;
+}
+
 export const completionSchema = z.object({
   summary: z.string(),
   decisions: z.array(z.object({ id: z.string(), how: z.string() })),
