@@ -35,6 +35,7 @@ export interface PostgresOptions {
   connections?: number;
   /** A schema of its own inside the database; the tables stand in `public` without it. */
   schema?: string;
+  queryTimeoutMs?: number;
   modules?: readonly TableModule[];
   onCommit?: (label: string) => void;
 }
@@ -46,8 +47,8 @@ export interface PostgresStore extends Store {
 
 /** Opens and, if needed, creates or migrates. */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
-  const { url, connections = 10, schema, onCommit, modules = [] } = options;
-  const pool = await createPool({ url, connections, schema });
+  const { url, connections = 10, schema, queryTimeoutMs, onCommit, modules = [] } = options;
+  const pool = await createPool({ url, connections, schema, queryTimeoutMs });
   try {
     await migrate(pool, schema);
     await migrateModules(pool, modules);
@@ -55,7 +56,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     await pool.end();
     throw postgresError(error);
   }
-  const leasePool = await createPool({ url, connections: LEASE_CONNECTIONS, schema });
+  const leasePool = await createPool({ url, connections: LEASE_CONNECTIONS, schema, queryTimeoutMs });
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: withoutBrokenConnections(pool) }) });
   const leases = new Kysely<Schema>({
     dialect: new PostgresDialect({ pool: withoutBrokenConnections(leasePool) }),

@@ -7,6 +7,8 @@ export interface PoolOptions {
   url: string;
   connections: number;
   schema: string | undefined;
+  /** A server that accepts a query and does not answer it for so long counts as away. */
+  queryTimeoutMs?: number;
 }
 
 /**
@@ -22,17 +24,21 @@ const SERVER_LIMITS = [
   'SET tcp_keepalives_count = 3',
 ].join('; ');
 
-/** A server that accepts a query and never answers counts as away after this long. */
 const QUERY_TIMEOUT_MS = 30_000;
 
 /** The driver is loaded only here: SQLite's users do not pay for it. */
-export async function createPool({ url, connections, schema }: PoolOptions): Promise<Pool> {
+export async function createPool({
+  url,
+  connections,
+  schema,
+  queryTimeoutMs = QUERY_TIMEOUT_MS,
+}: PoolOptions): Promise<Pool> {
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
     connectionTimeoutMillis: 10_000,
-    query_timeout: QUERY_TIMEOUT_MS,
+    query_timeout: queryTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'pulse',

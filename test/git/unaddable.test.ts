@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commitUnit } from '../../src/git/commit.ts';
 import { saveLeftovers } from '../../src/git/recovery.ts';
+import { isIndexBroken } from '../../src/git/unaddable.ts';
 import { AGENT_REF, IDENTITY, makeSession, type Repo, type RepoOptions, TRAILERS, write } from './fixture.ts';
 
 type Session = Repo & { worktree: string };
@@ -101,6 +102,25 @@ describe('a file that git cannot add', () => {
     rmSync(objects, { recursive: true });
     writeFileSync(objects, '');
     await expect(commit(session)).rejects.toHaveProperty('code', 'git_failed');
+  });
+});
+
+describe('what git says of an index', () => {
+  const of = (stderr: string) => ({ code: 128, stdout: Buffer.alloc(0), stderr });
+
+  it.each([
+    'error: bad signature 0x6e6f7420\nfatal: index file corrupt\n',
+    'fatal: .git/index: index file smaller than expected\n',
+    'error: bad index file sha1 signature\n',
+  ])('that is broken is known: %j', (said) => {
+    expect(isIndexBroken(of(said))).toBe(true);
+  });
+
+  it.each([
+    'error: open("secret"): Permission denied\nerror: unable to index file \'secret\'\n',
+    "error: unable to index file 'a/index file corrupt'\n",
+  ])('of a file is not said of the index: %j', (said) => {
+    expect(isIndexBroken(of(said))).toBe(false);
   });
 });
 

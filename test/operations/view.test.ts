@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PulseEvent } from '../../src/domain/events.ts';
+import { currentOwner, formatOwner } from '../../src/process/owner.ts';
 import { appendEvents } from '../../src/store/events.ts';
 import { COMPLETE, CONTINUE, makeScene, until } from '../engine/scene.ts';
 
@@ -72,6 +73,26 @@ describe('reading a session', () => {
     await expect(scene.pulse.resume(session.id, { actor: 'test', answer: 'x' })).rejects.toMatchObject({
       code: 'invalid_transition',
     });
+  });
+
+  it('calls a session driven only while its lease is: a process may live and have given it up', async () => {
+    const scene = await makeScene();
+    const { id } = await scene.start(COMPLETE);
+    const lease = (endedMsAgo: number) =>
+      scene.store.tx('test', async (db) => {
+        const lease_until = new Date(Date.now() - endedMsAgo).toISOString();
+        await db
+          .updateTable('session_controls')
+          .set({ lease_owner: formatOwner(currentOwner()), lease_until })
+          .execute();
+      });
+    await lease(-60_000);
+    expect(await scene.pulse.runner(id)).toBe('alive');
+    // Held up, and about to speak.
+    await lease(20_000);
+    expect(await scene.pulse.runner(id)).toBe('alive');
+    await lease(40_000);
+    expect(await scene.pulse.runner(id)).toBe('none');
   });
 
   it('says that there is none', async () => {

@@ -58,11 +58,29 @@ describe('PostgreSQL', () => {
     await stranger.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [SESSION]);
     const waiting = [1, 2].map(() => store.tx('abort', async () => 'done', { session: SESSION }));
     for (const call of waiting) call.catch(() => undefined);
+    const began = performance.now();
     expect(await store.tx('heartbeat', async () => 'kept', { isLease: true })).toBe('kept');
+    // Those that wait for the session have all other connections until the server gives them up.
+    expect(performance.now() - began).toBeLessThan(4_000);
     for (const call of waiting)
       await expect(call).rejects.toMatchObject({ code: 'store_busy', retryable: true });
     expect(await store.tx('other', async () => 'done', { session: 'ses_other' })).toBe('done');
     await stranger.end();
+    await store.close();
+  }, 40_000);
+
+  it('counts a server as away that takes a query and never answers, and asks again over another connection', async () => {
+    await using proxy = await startProxy(Number(new URL(url).port));
+    const store = await openPostgres({ url: url.replace(/:\d+\//, `:${proxy.port}/`), queryTimeoutMs: 500 });
+    const ask = () => store.read(async (db) => (await sql`SELECT 1 AS n`.execute(db)).rows);
+    await ask();
+    proxy.holdAnswers(true);
+    const began = performance.now();
+    await expect(ask()).rejects.toMatchObject({ code: 'store_unavailable', retryable: true });
+    // Sooner than the server gives up a client that is silent.
+    expect(performance.now() - began).toBeLessThan(5_000);
+    proxy.holdAnswers(false);
+    expect(await ask()).toEqual([{ n: 1 }]);
     await store.close();
   }, 40_000);
 
@@ -126,12 +144,15 @@ interface Proxy extends AsyncDisposable {
   cutNextCommit(lost: 'answer' | 'call'): void;
   /** After the next COMMIT was cut, also the answer to the first statement that says this. */
   cutAfterNext(word: string): void;
+  /** As a connection that is half open: what is said arrives, and nothing comes back. */
+  holdAnswers(isHeld: boolean): void;
 }
 
 /** Passes everything to the server, and cuts the connection at a COMMIT when it is asked to. */
 async function startProxy(serverPort: number): Promise<Proxy> {
   let cut: 'answer' | 'call' | null = null;
   let cutNext: string | null = null;
+  let isHeld = false;
   const sockets = new Set<Socket>();
   const proxy = createServer((client) => {
     const upstream = connect(serverPort, '127.0.0.1');
@@ -156,7 +177,10 @@ async function startProxy(serverPort: number): Promise<Proxy> {
       }
       upstream.write(chunk);
     });
-    upstream.on('data', (chunk) => void (isDoomed ? client.destroy() : client.write(chunk)));
+    upstream.on('data', (chunk) => {
+      if (isDoomed) client.destroy();
+      else if (!isHeld) client.write(chunk);
+    });
   });
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const address = proxy.address();
@@ -167,6 +191,9 @@ async function startProxy(serverPort: number): Promise<Proxy> {
     },
     cutAfterNext: (word) => {
       cutNext = word;
+    },
+    holdAnswers: (held) => {
+      isHeld = held;
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
