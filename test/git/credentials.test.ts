@@ -32,9 +32,29 @@ it('is asked with the password, which stands in no argument', async () => {
   expect(seen[0]).toBe(`Basic ${Buffer.from('me:s@cret-token').toString('base64')}`);
 });
 
+it.each([
+  ['a shape that is known', `ghp_${'a1B2'.repeat(9)}`],
+  ['a length that no name has', 'f'.repeat(40)],
+])('takes a token for what it is that stands alone before the host: %s', (_, token) => {
+  const { args, env } = withoutPasswords({ args: ['push', `https://${token}@host/x`], env: {} });
+  expect(args).toEqual(['push', 'https://host/x']);
+  const login = Buffer.from(`${token}:`).toString('base64');
+  expect(env).toMatchObject({ GIT_CONFIG_VALUE_0: `Authorization: Basic ${login}` });
+});
+
 it('keeps what the environment says already, and addresses without a password as they are', () => {
   const env = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'a.b', GIT_CONFIG_VALUE_0: 'c' };
-  const plain = { args: ['fetch', 'https://me@host/x', 'git@host:x', 'ssh://a:b@host/x', '/path'], env };
+  const plain = {
+    args: [
+      'fetch',
+      'https://me@host/x',
+      'https://john.smith2024@host/x',
+      'git@host:x',
+      'ssh://a:b@host/x',
+      '/path',
+    ],
+    env,
+  };
   expect(withoutPasswords(plain)).toBe(plain);
   const given = withoutPasswords({ args: ['push', 'https://me:pw@host/x'], env });
   expect(given.args).toEqual(['push', 'https://host/x']);
