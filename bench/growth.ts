@@ -4,6 +4,7 @@ import { createLoops } from '../src/engine/loops.ts';
 import { isStillWaiting, loadState } from '../src/engine/runner/state.ts';
 import { createGoalLoop } from '../src/loops/goal/index.ts';
 import { createPulse } from '../src/pulse.ts';
+import { openReader } from '../src/reader.ts';
 import { claimTask, insertTask } from '../src/store/inbox.ts';
 import { insertIteration } from '../src/store/iterations.ts';
 import { openSqlite } from '../src/store/open-sqlite.ts';
@@ -49,13 +50,15 @@ async function measure(name: string, sessions: number): Promise<[string, number]
   const state = await store.read((db) => loadState(db, RUNNING, SELF));
   const looks: Look[] = [
     ['the newest ten sessions (`list`)', (db) => listSessions(db, { limit: 10 })],
-    ['those that run (`status`)', (db) => listSessions(db, { status: 'running', limit: 10 })],
+    ['those that run (`list --status`)', (db) => listSessions(db, { status: 'running', limit: 10 })],
     ['a whole fold of a running session', (db) => loadState(db, RUNNING, SELF)],
     ['a wake of it by its agent', (db) => isStillWaiting(db, state, SELF)],
   ];
   const medians: [string, number][] = [];
   for (const [what, look] of looks) medians.push([what, await medianOf(() => store.read(look))]);
   await store.close();
+  await using reader = await openReader({ environment: { ...scratch.environment, PULSE_HOME: home } });
+  medians.push(['the morning view (`status`)', await medianOf(() => reader.overview())]);
   medians.push(['`/metrics`', await scrape(home)]);
   return medians;
 }
@@ -82,9 +85,11 @@ async function medianOf(look: () => Promise<unknown>): Promise<number> {
 /** One session runs, with half of all iterations; the others have ended. */
 async function fill(store: Store, sessions: number): Promise<void> {
   const long = sessions * 5;
+  // What ended today is shown, up to fifty of it; here all is older.
+  const ended_at = new Date(Date.now() - 2 * 86_400_000).toISOString();
   await admit(store, { id: RUNNING, status: 'running', current_iteration: long });
   for (let number = 1; number < sessions; number++)
-    await admit(store, { id: sessionId(number), status: 'complete' });
+    await admit(store, { id: sessionId(number), status: 'complete', ended_at });
   await store.tx('fill', async (db) => {
     for (let number = 1; number < long; number++) await insertIteration(db, iteration(RUNNING, number));
     for (let number = 0; number < long; number++)

@@ -46,6 +46,15 @@ it('ends what still runs in the worktree and keeps what lies there aside', { tim
     env: {},
   });
   const gone = once(orphan, 'exit');
+  const [task] = await tasksOf(pulse.home.database);
+  // One that has left the worktree is known by its run alone.
+  const strayed = spawn('sleep', ['60'], {
+    cwd: '/',
+    detached: true,
+    stdio: 'ignore',
+    env: { PULSE_RUN_ID: `${task}.1` },
+  });
+  const strayedGone = once(strayed, 'exit');
   scratch.file('orphan', String(orphan.pid));
   await writeFile(join(session.worktree_path, 'half.txt'), 'half\n');
 
@@ -55,6 +64,14 @@ it('ends what still runs in the worktree and keeps what lies there aside', { tim
   expect(ended.status).toBe('complete');
   expect(iterations[0]).toMatchObject({ attempt: 2, files_changed: ['new.txt'] });
   expect((await gone)[1]).toBe('SIGKILL');
+  expect((await strayedGone)[1]).toBe('SIGKILL');
   expect(scratch.git('show', `refs/pulse/recovery/${session.id}/1.1:half.txt`)).toBe('half');
   expect(existsSync(session.worktree_path)).toBe(false);
 });
+
+async function tasksOf(path: string): Promise<string[]> {
+  const store = await openSqlite({ path });
+  const rows = await store.read((db) => db.selectFrom('inbox_tasks').select('id').execute());
+  await store.close();
+  return rows.map(({ id }) => id);
+}

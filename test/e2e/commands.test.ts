@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
@@ -212,6 +212,9 @@ describe('setting up', () => {
     const { stdout } = await scene.pulse(['doctor'], { env: { PATH: '/usr/bin:/bin' } });
     expect(stdout).not.toContain('no lockfile says');
     expect(stdout).toMatch(/project +pnpm is not on the PATH/);
+    rmSync(join(scene.repository, '.pulse'), { recursive: true });
+    const again = await scene.pulse(['init'], { env: { PATH: '/usr/bin:/bin' } });
+    expect(again.stderr).toMatch(/missing pnpm is not on the PATH, and .*pnpm.* needs it/);
   });
 
   it('pulse doctor exits 1 when something is bad', async () => {

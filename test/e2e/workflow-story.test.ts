@@ -84,6 +84,10 @@ esac`);
     expect(stdout, args.join(' ')).not.toContain('as it did before the first pulse');
   }
 
+  const shown = (await scene.pulse(['workflow', 'show', id])).stdout.split('\n');
+  const at = shown.findIndex((line) => /^ {2}! leave /.test(line));
+  expect(shown[at + 1]).toBe(`      not resolved: ${left}`);
+
   // Somebody works on the base meanwhile, and the merge says what to type.
   writeFileSync(join(repository, 'mine.txt'), 'mine\n');
   git('add', '-A');

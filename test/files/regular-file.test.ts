@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  rmdirSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -114,6 +115,10 @@ describe('writing', () => {
     await expect(writeBelow(root, at('link', 'file'), 'x')).rejects.toMatchObject({ code: 'unsafe_file' });
     await expect(writeBelow(root, join(outside, 'file'), 'x')).rejects.toMatchObject({ code: 'unsafe_file' });
     await expect(openFolder(at('link'))).rejects.toMatchObject({ code: 'unsafe_file' });
+    // Nor where the link is further up.
+    mkdirSync(join(outside, 'folder'));
+    await expect(openFolder(at('link', 'folder'))).rejects.toMatchObject({ code: 'unsafe_file' });
+    rmdirSync(join(outside, 'folder'));
     expect(readdirSync(outside)).toEqual(['secret']);
   });
 

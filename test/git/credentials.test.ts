@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { withoutPasswords } from '../../src/git/credentials.ts';
-import { createGit, type GitCall } from '../../src/git/exec.ts';
+import { createGit, type GitCall, gitFailure } from '../../src/git/exec.ts';
 import { makeRepo, spawnGit } from './fixture.ts';
 
 it('is asked with the password, which stands in no argument', async () => {
@@ -63,4 +63,12 @@ it('keeps what the environment says already, and addresses without a password as
     GIT_CONFIG_COUNT: '2',
     GIT_CONFIG_KEY_1: 'http.https://host/.extraHeader',
   });
+});
+
+it('is not in an error either, whatever git says of it', () => {
+  const address = 'https://me:s3cret-pw@host/x.git';
+  const said = { code: 128, stdout: Buffer.alloc(0), stderr: `fatal: unable to access '${address}': no` };
+  const { message, data } = gitFailure(['push', address], said);
+  expect(JSON.stringify([message, data])).not.toContain('s3cret');
+  expect(message).toContain('host/x.git');
 });

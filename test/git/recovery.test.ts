@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { resetWorktree, saveLeftovers } from '../../src/git/recovery.ts';
 import { readRef } from '../../src/git/refs.ts';
-import { makeFolder, makeSession, type Repo, write } from './fixture.ts';
+import { IDENTITY, makeFolder, makeSession, type Repo, write } from './fixture.ts';
 
 const REF = 'refs/pulse/recovery/ses_1/1.1';
 
@@ -39,6 +39,17 @@ describe('saveLeftovers', () => {
     expect(sh(root, 'diff', '--name-only', head, saved!)).toBe('a.txt\nnew.txt');
     expect(readFileSync(join(gitDir, 'index')).toString('hex')).toBe(before);
     expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  it('is by the person’s own name', async () => {
+    const session = await makeSession();
+    const { git, worktree, head, root, sh } = session;
+    write(worktree, { 'a.txt': 'b' });
+    const about = { worktree, ref: REF, startSha: head, message: 'left' };
+    const saved = await saveLeftovers(git, { ...about, identity: IDENTITY });
+    const people = '--format=%an <%ae>, %cn <%ce>';
+    const { name, email } = IDENTITY;
+    expect(sh(root, 'log', '-1', people, saved.commit!)).toBe(`${name} <${email}>, ${name} <${email}>`);
   });
 
   it('keeps the agent’s own commits as a second parent, even where the files are back at the start', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
+const PROGRAM = join(import.meta.dirname, '../../bin/pulse.js');
 const SUPERVISE = join(import.meta.dirname, '../../src/process/supervise.ts');
 
 /** A runner that exits with each of these codes in turn, and the last one for ever; a supervisor of its own process. */
@@ -58,4 +59,12 @@ describe('the supervisor of a runner', () => {
     expect(end).toBe('stopped');
     expect(performance.now() - began).toBeLessThan(7_000);
   });
+});
+
+it('a runner that finds no store says so by its exit code', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'pulse-supervise-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const env = { ...process.env, PULSE_HOME: home, PULSE_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
+  const runner = spawn(process.execPath, [PROGRAM, 'run-session', 'ses_1'], { env, stdio: 'ignore' });
+  expect(await new Promise((resolve) => runner.once('exit', resolve))).toBe(75);
 });

@@ -15,7 +15,7 @@ function prepare(scratch: Scratch): void {
     'measure.sh',
     '#!/bin/sh\ntest "$(cat src/cost)" != broken || { echo "boom" >&2; exit 1; }\necho "cost: $(cat src/cost)"\n',
   );
-  write('guard.sh', '#!/bin/sh\ntest ! -f src/bad\n');
+  write('guard.sh', '#!/bin/sh\ntest ! -f src/bad || { echo "not ok 1 - src/bad is there"; exit 1; }\n');
   scratch.git('add', '-A');
   scratch.git('commit', '-q', '-m', 'chore: what is measured');
 }
@@ -93,7 +93,7 @@ describe('a research session', () => {
     expect(experiments[2]!.reason).toContain('measure.sh');
     expect(experiments[3]!.reason).toContain('README.md');
     expect(experiments[4]!.reason).toContain('matched 2 times');
-    expect(experiments[5]!.reason).toContain('guard');
+    expect(experiments[5]!.reason).toMatch(/guard.*not ok 1 - src\/bad is there/);
     expect(experiments[6]).toMatchObject({ runs: 2, crashes: ['runtime'], description: 'break and mend' });
     expect(experiments[7]!.reason).toContain('changed nothing');
     expect(JSON.parse(readFileSync(join(scratch.path, 'refused.json'), 'utf8')).ok).toBe(false);
