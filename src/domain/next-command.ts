@@ -47,7 +47,8 @@ export function nextCommand(
   const limit = higherLimit(standing);
   if (limit) return { label: 'continue', command: `${resume} ${limit}` };
   if (ASKING.has(standing.stop_reason)) return { label: 'answer', command: `${resume} --answer "…"` };
-  return { label: standing.stop_reason === 'unresolved_issues' ? 'accept' : 'continue', command: resume };
+  const isAccepted = standing.stop_reason === 'unresolved_issues' && standing.kind !== 'beads';
+  return { label: isAccepted ? 'accept' : 'continue', command: resume };
 }
 
 const ASKING: ReadonlySet<StopReason | null> = new Set<StopReason>([
@@ -60,7 +61,7 @@ const ASKING: ReadonlySet<StopReason | null> = new Set<StopReason>([
 
 /** Where a person must decide and `resume` is refused; `null` where it is not. */
 export function decisionCommand(
-  { id, stop_reason, total_commits }: Standing,
+  { id, kind, stop_reason, total_commits }: Standing,
   name: string = id,
 ): NextCommand | null {
   switch (stop_reason) {
@@ -71,6 +72,8 @@ export function decisionCommand(
     case 'checks_changed':
       return { label: 'accept', command: `pulse accept ${name}` };
     case 'merge_conflict':
+      // A swarm tries its queue again.
+      if (kind === 'beads') return null;
       return { label: 'review', command: `pulse workflow review ${name} --approve --merge merge` };
     case 'extension_requested':
       return { label: 'extend', command: `pulse workflow extension ${name} --approve` };

@@ -97,8 +97,8 @@ describe('a bead_done', () => {
     expect(briefs).toHaveLength(2);
     expect(readFileSync(briefs[1]!, 'utf8')).toContain('does not contain');
     expect(await scene.subjects(id)).toEqual(['feat(two): write it']);
-    const { messages } = await scene.pulse.mail.inbox({ agent: 'coordinator' } as never);
-    expect(messages.map(({ subject }: { subject: string }) => subject)).toContain('Blocked one');
+    const { messages } = await scene.pulse.mail.inbox({ agent_name: 'coordinator' });
+    expect(messages.map(({ subject }) => subject)).toContain('Blocked one');
   });
 });
 

@@ -73,16 +73,14 @@ async function expectSound(scratch: Scratch, id: string): Promise<void> {
     expect(scratch.git('show', `${branch}:history/app/verification/${bead}.md`)).toContain('passed');
   }
   const { messages } = await pulse.mail.inbox({
-    agent: 'coordinator',
+    agent_name: 'coordinator',
     project_key: scratch.repository,
-  } as never);
-  const completed = (messages as { subject: string }[]).filter(({ subject }) =>
-    subject.startsWith('Completed '),
-  );
+  });
+  const completed = messages.filter(({ subject }) => subject.startsWith('Completed '));
   expect(completed.map(({ subject }) => subject).toSorted()).toEqual(
     BEADS.map((bead) => `Completed ${bead}`),
   );
-  const { reservations } = await pulse.reservations.list({ project_key: scratch.repository } as never);
+  const { reservations } = await pulse.reservations.list({ project_key: scratch.repository });
   expect(reservations).toEqual([]);
   expect(scratch.git('for-each-ref', '--format=%(refname)', 'refs/pulse/attempts', 'refs/pulse/wip')).toBe(
     '',

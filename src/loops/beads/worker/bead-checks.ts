@@ -67,13 +67,20 @@ export async function runBeadChecks(
       return `${command}: ${fault}\n${outputTail.slice(-TAIL_TOLD)}`.trimEnd();
     });
   const { judgement } = judged;
-  const refused = judgement.verdict === 'rejected' && failures.length === 0 ? judgement.reasons : [];
+  const refused = failures.length === 0 ? refusalsOf(judgement) : [];
   return {
     records: [...judged.records, ...(judged.heldOut ?? [])],
     judgement,
     reasons: [...failures, ...refused],
     seen,
   };
+}
+
+/** Nobody is asked in the middle of a swarm: a bead that has to change checks is planned so. */
+function refusalsOf({ verdict, reasons }: Judgement): string[] {
+  if (verdict === 'accepted') return [];
+  if (verdict === 'rejected') return reasons;
+  return [...reasons, 'A bead may change checks only where it says changesChecks: leave them as they were.'];
 }
 
 /** Of all that is expected of one command, the first that does not hold. */

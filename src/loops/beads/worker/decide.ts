@@ -31,7 +31,7 @@ function isAtWork({ status }: Pick<Session, 'status'>): boolean {
 }
 
 /** So many in the place of each one that was lost or has handed over. */
-const REPLACEMENTS = 10;
+const REPLACEMENTS = 3;
 
 function nextOfLead({ session, own }: SessionState): Step {
   const { swarm, children, workers, open, hasNext } = own;

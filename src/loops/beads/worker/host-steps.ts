@@ -7,13 +7,13 @@ import { act } from '../../../engine/actions.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { HostStep } from '../../../engine/loop.ts';
 import { appendEvents } from '../../../store/events.ts';
-import { type Db, type Store, storeNow } from '../../../store/store.ts';
+import type { Db, Store } from '../../../store/store.ts';
 import { conflictMail, onlineMail } from '../files/mail-texts.ts';
 import type { Bead } from '../graph/bead.ts';
 import { claimNext, releaseClaim } from '../graph/claim.ts';
 import { lockProject } from '../graph/rows.ts';
-import { SWARM_MODES, topicOf } from './model.ts';
-import { type BeadWorker, findWorker, insertTry, updateWorker } from './rows.ts';
+import { topicOf } from './model.ts';
+import { type BeadWorker, findWorker, insertTry, markWorker, updateWorker } from './rows.ts';
 import { readInbox, tellLead } from './settle.ts';
 import type { BeadsState } from './state.ts';
 
@@ -36,13 +36,13 @@ export async function acknowledge(engine: Engine, { state, token }: Step): Promi
           // One that continues for another has its name.
           const name =
             worker.mail_name ?? (await registerAgent(db, { project, name: nickname, ids: engine.ids })).name;
-          if (mode === SWARM_MODES[0]) {
+          if (mode === 'worker') {
             const mail = onlineMail({ nickname, mailName: name });
             const place = { project, from: name, to: [coordinator], threadId: epic, topic: topicOf(epic) };
             await sendMessage(db, { ...place, ...mail, ids: engine.ids });
           }
-          const at = storeNow() as unknown as string;
-          await updateWorker(db, session.id, { mail_name: name, acknowledged_at: at });
+          await updateWorker(db, session.id, { mail_name: name });
+          await markWorker(db, session.id, 'acknowledged_at');
           await readInbox(db, { session, own: { ...own, worker: { ...worker, mail_name: name } } });
           await appendEvents(db, session.id, [{ type: 'worker.online', data: { nickname, name } }], {
             token,

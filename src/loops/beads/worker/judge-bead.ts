@@ -2,7 +2,6 @@
 import type { AttemptResult } from '../../../domain/attempt.ts';
 import { readSignal } from '../../../domain/signals.ts';
 import type { LiveIteration, SessionState as State, Step, Stop, Verdict } from '../../../engine/loop.ts';
-import { askAboutChecks } from '../../shared/ask-about-checks.ts';
 import { judgeFailure } from '../../shared/failures.ts';
 import { loopSignal, stopBeforeNext } from '../../shared/verdict-parts.ts';
 import { beadLanding } from './landings.ts';
@@ -70,13 +69,6 @@ function arrive(
 ): Step {
   const { leadHead } = state.own;
   const { try: one, completion } = change;
-  const judgement = completion?.judgement;
-  if (judgement?.verdict === 'ask') {
-    const detail = askAboutChecks(judgement);
-    const kept: BeadChange = { ...change, to: 'accepted', wip: result.commit };
-    const stop: Stop = { status: 'blocked', reason: 'checks_changed', detail };
-    return settleWith(state, live, { result, change: kept, outcome: 'blocked', reason: detail, stop });
-  }
   // Landed already, just before a crash, or nobody was quicker.
   const isFirst = leadHead === one.start_sha || leadHead === result.commit;
   if (!isFirst) {
@@ -105,9 +97,10 @@ export function judgeMerge(state: SessionState, live: LiveIteration): Step {
   const merge = readMerge(result);
   if (merge.conflict) {
     const conflicts = one.conflicts + 1;
-    const text = `The work on ${bead.id} does not fit on what was merged meanwhile: ${merge.files.join(', ')}.`;
+    const text = `The work on ${bead.id} does not fit on what was merged meanwhile.`;
     if (conflicts > CONFLICTS_OF_A_WORKER) {
-      const change: BeadChange = { try: one, bead, to: 'blocked', reason: text, conflicts };
+      // Its work stays accepted: a resume tries the queue again.
+      const change: BeadChange = { try: one, bead, to: 'accepted', reason: text, conflicts };
       const stop: Stop = { status: 'blocked', reason: 'merge_conflict', detail: text };
       return settleWith(state, live, { result, change, outcome: 'blocked', reason: text, stop });
     }

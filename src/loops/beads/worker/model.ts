@@ -2,8 +2,7 @@
 import * as z from 'zod';
 import { declaredChangeSchema, judgementSchema } from '../../../domain/judgement.ts';
 
-export const SWARM_MODES = ['worker', 'standalone'] as const;
-export type SwarmMode = (typeof SWARM_MODES)[number];
+export type SwarmMode = 'worker' | 'standalone';
 
 /** After so many verifications that failed, one run is spent on finding out why; then the bead goes back. */
 export const FAILURES_BEFORE_DEBUGGING = 2;

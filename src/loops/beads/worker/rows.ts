@@ -67,6 +67,19 @@ export async function listWorkers(db: Db, swarmId: string): Promise<BeadWorker[]
     .execute();
 }
 
+/** That it happened now, by the store's clock. */
+export async function markWorker(
+  db: Db,
+  sessionId: string,
+  column: 'acknowledged_at' | 'inbox_at',
+): Promise<void> {
+  await withWorkerTables(db)
+    .updateTable('bead_workers')
+    .set({ [column]: storeNow() })
+    .where('session_id', '=', sessionId)
+    .execute();
+}
+
 export async function updateWorker(
   db: Db,
   sessionId: string,

@@ -9,13 +9,13 @@ import type { IdSource } from '../../../domain/ids.ts';
 import type { Settling } from '../../../engine/loop.ts';
 import { appendEvents } from '../../../store/events.ts';
 import { getControl, getSession, updateControl, updateSession } from '../../../store/sessions.ts';
-import { type Db, storeNow } from '../../../store/store.ts';
+import type { Db } from '../../../store/store.ts';
 import { completionMail } from '../files/mail-texts.ts';
 import { closeBead } from '../graph/change.ts';
 import { releaseClaim, requireClaim } from '../graph/claim.ts';
 import { lockProject } from '../graph/rows.ts';
 import { topicOf } from './model.ts';
-import { updateTry, updateWorker } from './rows.ts';
+import { markWorker, updateTry, updateWorker } from './rows.ts';
 import type { BeadChange, BeadsState } from './state.ts';
 
 type Settlement = Settling<BeadsState> & { ids: IdSource };
@@ -37,6 +37,7 @@ export async function settleBead(db: Db, settlement: Settlement): Promise<readon
   if (contextUsed != null) await updateWorker(db, settlement.state.session.id, { context_used: contextUsed });
   if (change.to === 'closed') return closeAndReport(db, settlement, change);
   if (change.to === 'blocked') return giveBack(db, settlement, change);
+  if (settlement.verdict.stop?.status === 'failed') await letGo(db, settlement, change);
   return [];
 }
 
@@ -67,6 +68,15 @@ async function closeAndReport(
   await readInbox(db, state);
   const data = { bead: bead.id, title: bead.title, commit, summary, followUps, worker: from };
   return tellLead(db, state, { type: 'bead.closed', data });
+}
+
+/** The worker is over: its bead is open for the one that takes its place. */
+async function letGo(db: Db, { state, verdict }: Settlement, { try: one, bead }: BeadChange): Promise<void> {
+  const { project_id: project } = state.own.swarm;
+  const lock = await lockProject(db, project);
+  await releaseClaim(db, lock, { id: bead.id, fence: one.fence });
+  await releaseReservations(db, { project, agent: state.own.worker!.mail_name! });
+  await updateTry(db, one.id, { status: 'released', reason: verdict.stop?.detail ?? null });
 }
 
 function passedWords(count: number): string {
@@ -106,7 +116,7 @@ export async function readInbox(db: Db, { session, own }: { session: { id: strin
   const agent = worker?.mail_name;
   if (!agent) return;
   await fetchInbox(db, { project: swarm.project_id, agent, topic: topicOf(swarm.epic) });
-  await updateWorker(db, session.id, { inbox_at: storeNow() as unknown as string });
+  await markWorker(db, session.id, 'inbox_at');
 }
 
 /** The bead is on the lead's branch: every worker begins there from now on. */
