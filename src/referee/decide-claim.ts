@@ -30,7 +30,9 @@ export function needsReplay(facts: Omit<ClaimFacts, 'replay'>): boolean {
 export function decideClaim(facts: ClaimFacts): Judgement {
   const { claim, changes, declared, replay, notes } = facts;
   const failures = failuresIn(claim, facts);
-  const old = replay ? [...failuresIn(replay.runs, facts), ...lostIn(replay.runs, facts)] : [];
+  const old = replay
+    ? [...failuresIn(replay.runs, facts), ...lostIn(replay.runs, facts), ...forgivenIn(replay.runs, claim)]
+    : [];
   const weakened = [...weakenedIn(claim, facts), ...(replay ? old.map(asOld) : [])];
   const common = {
     changes: [...changes],
@@ -160,6 +162,21 @@ function lostIn(runs: readonly CheckRun[], { base }: ClaimFacts): string[] {
     const missing = found.missing.filter((name) => !isUnreadFile(name, before));
     if (fewer === 0 && missing.length === 0 && moreSkipped === 0) return [];
     return [`${run.record.command} runs fewer of them${nameSome(missing)}`];
+  });
+}
+
+/**
+ * What a loop forgives because it failed on the base, and what fails with the old checks alone: the claim has changed the
+ * very check that it did not mend.
+ */
+function forgivenIn(runs: readonly CheckRun[], claim: readonly CheckRun[]): string[] {
+  return runs.flatMap((run) => {
+    const now = baseOf(claim, run.record.command);
+    if (!run.holds || run.record.passed || now === null) return [];
+    const isTold = run.tests.names !== null && now.tests.names !== null;
+    const { newlyFailed } = compareTests(now.tests, run.tests);
+    if (isTold ? newlyFailed.length === 0 : !now.record.passed) return [];
+    return [`${run.record.command} failed (exit ${run.record.exit})${nameSome(newlyFailed)}`];
   });
 }
 

@@ -53,6 +53,27 @@ function facts(given: Partial<ClaimFacts> = {}): ClaimFacts {
 const CHANGE = { path: 'a.test.js', part: null, what: 'changed' } as const;
 const lost = { tree: 'r', runs: [run({ passed: ['a'], failed: ['b'] })] };
 
+/** As a loop sees it that forgives what failed on the base. */
+const forgiven = { passed: ['a'], failed: ['b'], run: { holds: true } };
+
+describe('what a loop forgives', () => {
+  const changed = { changes: [CHANGE], replay: { tree: 'r', runs: [run(forgiven)] } };
+
+  it('may fail with the old checks as it does with the new ones', () => {
+    const decided = decideClaim(facts({ ...changed, claim: [run(forgiven)] }));
+    expect(decided).toMatchObject({ verdict: 'accepted', trust: 'verified', replay: { passed: true } });
+  });
+
+  it('asks a person where it fails with the old checks alone', () => {
+    expect(decideClaim(facts(changed))).toMatchObject({ verdict: 'rejected', replay: { passed: false } });
+    const declared = [{ path: CHANGE.path, reason: 'it has another name' }];
+    expect(decideClaim(facts({ ...changed, declared })).verdict).toBe('ask');
+    const silent = { ...forgiven, isSilent: true };
+    const unnamed = { tree: 'r', runs: [run(silent)] };
+    expect(decideClaim(facts({ ...changed, replay: unnamed })).verdict).toBe('rejected');
+  });
+});
+
 describe('a claim', () => {
   it.each<[string, Partial<ClaimFacts>, string]>([
     ['whose checks pass is accepted', {}, 'accepted'],
