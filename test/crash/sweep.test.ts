@@ -26,7 +26,8 @@ it('ends what still runs in the worktree and keeps what lies there aside', { tim
   const { session } = await pulse.start({
     goal: 'Look around',
     path: scratch.repository,
-    command: `kill -0 $(cat '${scratch.path}/orphan') || echo new > new.txt; echo '<signal>COMPLETE</signal>'`,
+    command: `kill -0 $(cat '${scratch.path}/orphan') || echo new > new.txt
+      kill -0 $(cat '${scratch.path}/strayed') || echo also > also.txt; echo '<signal>COMPLETE</signal>'`,
     createdBy: 'cli',
   });
   // As a runner leaves it that died while its agent ran: the attempt is claimed, the worktree half changed.
@@ -55,6 +56,7 @@ it('ends what still runs in the worktree and keeps what lies there aside', { tim
     env: { PULSE_RUN_ID: `${task}.1` },
   });
   const strayedGone = once(strayed, 'exit');
+  scratch.file('strayed', String(strayed.pid));
   scratch.file('orphan', String(orphan.pid));
   await writeFile(join(session.worktree_path, 'half.txt'), 'half\n');
 
@@ -62,7 +64,7 @@ it('ends what still runs in the worktree and keeps what lies there aside', { tim
 
   const { session: ended, iterations } = await pulse.show(session.id);
   expect(ended.status).toBe('complete');
-  expect(iterations[0]).toMatchObject({ attempt: 2, files_changed: ['new.txt'] });
+  expect(iterations[0]).toMatchObject({ attempt: 2, files_changed: ['also.txt', 'new.txt'] });
   expect((await gone)[1]).toBe('SIGKILL');
   expect((await strayedGone)[1]).toBe('SIGKILL');
   expect(scratch.git('show', `refs/pulse/recovery/${session.id}/1.1:half.txt`)).toBe('half');

@@ -207,6 +207,18 @@ describe.skipIf(!state.works)('an agent in the sandbox', () => {
     expect(existsSync(planted)).toBe(false);
   });
 
+  it('leaves no such program to the person who looks into the worktree afterwards', async () => {
+    const scene = await makeScene();
+    const planted = join(scene.folder, 'planted');
+    const session = await runInside(scene, `${plants(planted)}; echo "<signal>BLOCKED: a question</signal>"`);
+    expect(session.status).toBe('blocked');
+    const nested = join(session.worktree_path, 'sub');
+    if (existsSync(join(nested, '.git'))) scene.sh(nested, 'status', '--porcelain');
+    scene.sh(session.worktree_path, 'status', '--porcelain');
+    expect(existsSync(planted)).toBe(false);
+    expect(readFileSync(join(nested, 'f'), 'utf8')).toBe('ho\n');
+  });
+
   it('cannot make Pulse write elsewhere, by a symlink in the worktree’s git directory', async () => {
     const scene = await makeScene();
     const planted = join(scene.folder, 'planted');
