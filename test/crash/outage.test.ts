@@ -55,7 +55,12 @@ async function startOverHttp(serve: { url: string; token: string }, command: str
   return sessionId;
 }
 
-async function expectOnce(id: string, { env }: Store, starts: () => number): Promise<void> {
+async function expectOnce(
+  id: string,
+  { env }: Store,
+  starts: () => number,
+  project = scene.repository,
+): Promise<void> {
   expect(starts()).toBe(1);
   const { stdout } = await scene.pulse(['export', id, '--format', 'json'], { env });
   const { session, iterations, events } = JSON.parse(stdout);
@@ -67,14 +72,22 @@ async function expectOnce(id: string, { env }: Store, starts: () => number): Pro
   const of = (type: string) => events.filter((event: { type: string }) => event.type === type);
   expect(of('iteration.started')).toHaveLength(1);
   expect(of('iteration.settled')).toHaveLength(1);
-  expect(scene.git('show', `${session.branch_name}:work.txt`)).toBe('1');
+  const work = ['-C', project, 'show', `${session.branch_name}:work.txt`];
+  expect(execFileSync('git', work, { encoding: 'utf8' })).toBe('1\n');
 }
 
-/** A session of the command line whose agent ends while the store is away, and one of `serve` that outlasts it. */
-async function surviveInCliAndServe(store: Store): Promise<void> {
+/** A session of the command line whose agent ends while the store is away, one of `serve` and one of a daemon that outlast it. */
+async function survive(store: Store, daemonEnv: Record<string, string> = store.env): Promise<void> {
   const { env } = store;
   const short = worker('short', OUTAGE_MS / 2_000);
   const long = worker('long', OUTAGE_MS / 1_000 + 3);
+  const far = worker('far', OUTAGE_MS / 1_000 + 3);
+  const daemon = scene.start(['daemon', '--labels', 'linux'], { env: daemonEnv });
+  const project = labelledProject();
+  const remote = scene.start(['start', 'Far', '--path', project, '--command', far.command, '--json'], {
+    env,
+  });
+  await until('the daemon works', () => far.starts() === 1);
   const serve = await startServe(env);
   const served = await startOverHttp(serve, long.command);
   const started = scene.start(['start', 'Work here', '--command', short.command, '--json'], { env });
@@ -91,9 +104,17 @@ async function surviveInCliAndServe(store: Store): Promise<void> {
   });
   serve.child.kill('SIGTERM');
   expect((await serve.ended).code).toBe(143);
-  const last = ended.json.at(-1) as unknown as { session: { id: string } };
-  await expectOnce(last.session.id, store, short.starts);
+  const farEnded = await remote.ended;
+  expect(farEnded.code, farEnded.stderr).toBe(0);
+  daemon.child.kill('SIGTERM');
+  expect((await daemon.ended).code).toBe(143);
+  await expectOnce(idOf(ended), store, short.starts);
   await expectOnce(served, store, long.starts);
+  await expectOnce(idOf(farEnded), store, far.starts, project);
+}
+
+function idOf({ json }: { json: unknown[] }): string {
+  return (json.at(-1) as { session: { id: string } }).session.id;
 }
 
 const LIMIT = { timeout: OUTAGE_MS * 2 + 90_000 };
@@ -109,30 +130,14 @@ describe('a store that is away in the middle of agents’ runs', () => {
         await server.start();
       },
     };
-    const far = worker('far', OUTAGE_MS / 1_000 + 3);
-    const daemon = scene.start(['daemon', '--labels', 'linux'], {
-      env: { ...store.env, PULSE_HOME: join(scene.directory, 'daemon') },
-    });
-    const project = labelledProject();
-    const started = scene.start(['start', 'Far', '--path', project, '--command', far.command, '--json'], {
-      env: store.env,
-    });
-    await until('the daemon works', () => far.starts() === 1);
-    await surviveInCliAndServe(store);
-    const ended = await started.ended;
-    expect(ended.code, ended.stderr).toBe(0);
-    expect(far.starts()).toBe(1);
-    const { session } = ended.json.at(-1) as unknown as { session: Record<string, unknown> };
-    expect(session).toMatchObject({ status: 'complete', total_commits: 1, total_tokens_used: 111 });
-    daemon.child.kill('SIGTERM');
-    expect((await daemon.ended).code).toBe(143);
+    await survive(store, { ...store.env, PULSE_HOME: join(scene.directory, 'daemon') });
   });
 
   it(
-    'SQLite, locked by another process: a session of the command line and one of serve lose nothing',
+    'SQLite, locked by another process: sessions of the command line, of serve and of a daemon lose nothing',
     LIMIT,
     async () => {
-      await surviveInCliAndServe({
+      await survive({
         env: {},
         async outage() {
           const script = `const { DatabaseSync } = require('node:sqlite');
@@ -152,14 +157,14 @@ describe('a store that is away in the middle of agents’ runs', () => {
   );
 
   it.skipIf(process.getuid?.() !== 0)(
-    'SQLite on a full disk: a session of the command line and one of serve lose nothing',
+    'SQLite on a full disk: sessions of the command line, of serve and of a daemon lose nothing',
     LIMIT,
     async () => {
       const disk = join(scene.directory, 'disk');
       mkdirSync(disk);
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', disk]);
       try {
-        await surviveInCliAndServe({ env: { PULSE_HOME: join(disk, 'home') }, outage: () => fill(disk) });
+        await survive({ env: { PULSE_HOME: join(disk, 'home') }, outage: () => fill(disk) });
       } finally {
         execFileSync('umount', ['-l', disk]);
       }
