@@ -19,7 +19,8 @@ describe('PostgreSQL', () => {
   beforeAll(async () => {
     server = await sharePostgres();
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  // A database for each test, and each that goes waits for a checkpoint: on a busy machine that takes a minute.
+  afterAll(() => server[Symbol.asyncDispose](), 180_000);
 
   beforeEach(async () => {
     url = await server.createDatabase();
