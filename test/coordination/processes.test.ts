@@ -1,7 +1,7 @@
 /** Thirty processes at once, some of which are killed: no file is ever held by two, and no grant is half there. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -57,7 +57,7 @@ onBothStores((open, place) => {
   /** `null`: its holder has just taken it away. */
   function markOf(path: string): string | null {
     try {
-      return readFileSync(path, 'utf8');
+      return readlinkSync(path);
     } catch {
       return null;
     }
