@@ -78,6 +78,20 @@ describe('a bead_done', () => {
     expect(session).toMatchObject({ status: 'complete' });
   });
 
+  it('writes its evidence through no link that the agent has put in the way', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('one');
+    const exclude = 'echo history >> "$(git rev-parse --git-common-dir)/info/exclude"';
+    const plant = `mkdir "$OUT/out"; ln -s "$OUT/out" history; ${exclude}`;
+    const id = await scene.start(`${WRITE}; ${plant}; ${beadDone()}`, { standalone: true });
+    const { session } = await scene.drive(id);
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    expect(existsSync(join(scene.scratch.path, 'out/app'))).toBe(false);
+    expect(scene.scratch.git('show', `${session.branch_name}:history/app/verification/one.md`)).toContain(
+      'one',
+    );
+  });
+
   it('that fails twice gets one run that looks for the cause, then the bead goes back', async () => {
     await using scene = await createSwarmScene();
     await scene.bead('one', { verify: [{ command: 'cat one.txt', expect: 'never' }] });

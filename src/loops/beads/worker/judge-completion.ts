@@ -1,8 +1,10 @@
 /** Judges a bead's completion on the real worktree: scope, decisions, hooks, red and green, verify, evidence. */
+import { join } from 'node:path';
 import type { VerificationRecord } from '../../../domain/attempt.ts';
+import { isPulseError } from '../../../domain/errors.ts';
 import type { HeldAttempt } from '../../../engine/ports.ts';
 import { type JudgingMeans, runCommitHooks, stageUnit } from '../../../engine/workspace/staged-work.ts';
-import { layFiles } from '../../../referee/room/lay-files.ts';
+import { writeBelow } from '../../../files/folder.ts';
 import type { Store } from '../../../store/store.ts';
 import type { ToolReply } from '../../../tools/contract.ts';
 import { type CommandEvidence, evidenceText } from '../files/evidence.ts';
@@ -82,6 +84,16 @@ async function judgeCompletion(
   return verify(means, attempt, { bead, work, input, signal, staged: hooked.work });
 }
 
+/**
+ * The worktree is as the commit will be, so that nothing in it looks left behind. The agent may still be at work there:
+ * no link is followed, and one that is in the way is left alone.
+ */
+async function showEvidence(worktree: string, { path, text }: { path: string; text: string }): Promise<void> {
+  await writeBelow(worktree, join(worktree, path), text).catch((error: unknown) => {
+    if (!isPulseError(error, 'unsafe_file')) throw error;
+  });
+}
+
 /** An earlier bead_done that was accepted has written it. */
 function withoutEvidence({ feature, beadId }: BeadWork, files: readonly string[]): string[] {
   const own = evidenceFile(feature, beadId);
@@ -153,9 +165,7 @@ async function verify(
     tdd: red && { red, green: seen[0]! },
   });
   const tree = await withFile(git, { cwd, tree: staged.tree, path, text });
-  // The worktree is as the commit will be: nothing in it looks left behind.
-  const content = Buffer.from(text);
-  await layFiles(attempt.spec.worktreePath, [{ path, content, mode: null }]);
+  await showEvidence(attempt.spec.worktreePath, { path, text });
   const { summary, decisions, followUps } = input;
   return {
     completion: {
