@@ -1,11 +1,13 @@
 /** Reading sessions without the engine: most of what a quick question costs is loading what it does not need. */
+import { coordinationTables } from './coordination/tables.ts';
 import { environmentSecrets } from './domain/environment-secrets.ts';
 import { createRedactor, type Redactor } from './domain/redact.ts';
 import { type Home, resolveHome } from './home.ts';
+import { LOOPS } from './loops/all.ts';
 import type { Overview } from './operations/overview.ts';
 import type { Reading, RunnerState, SessionView } from './operations/view.ts';
 import { waitingFor } from './process/lock-holders.ts';
-import { openStore, type StoreOptions } from './store/open.ts';
+import { openStore } from './store/open.ts';
 import type { Session, SessionFilter } from './store/sessions.ts';
 import type { Store } from './store/store.ts';
 
@@ -32,17 +34,16 @@ export interface StoreReader extends AsyncDisposable {
   redactor: Redactor;
 }
 
-/** `modules`: whose tables it needs. The caller closes it (`await using`). */
-export async function openStoreReader({
-  environment,
-  onWait,
-  modules,
-}: ReaderOptions & Pick<StoreOptions, 'modules'>): Promise<StoreReader> {
+/**
+ * The caller closes it (`await using`). Every table is made by the first process that opens the store: a second one must
+ * not have to write in order to read.
+ */
+export async function openStoreReader({ environment, onWait }: ReaderOptions): Promise<StoreReader> {
   const home: Home = resolveHome(environment);
   const { store } = await openStore({
     url: environment.PULSE_DATABASE_URL,
     path: home.database,
-    modules,
+    modules: [coordinationTables, ...LOOPS],
     onWait: onWait && (() => onWait(waitingFor(home.database))),
   });
   const redactor = createRedactor(environmentSecrets(environment));

@@ -86,14 +86,21 @@ describe('the last look before a file is replaced', () => {
 });
 
 describe('a folder that is exchanged with a link, over and over', () => {
-  /** Renames as fast as it can: the folder away, the link in its place, and back. */
+  /**
+   * Renames as fast as it can: the folder away, the link in its place, and back. A write that found no folder has made
+   * one, which must go before the real one can come back.
+   */
   const EXCHANGE = `
-    const { renameSync } = require('node:fs');
+    const { existsSync, renameSync, rmSync } = require('node:fs');
     const { workerData: { root, stop } } = require('node:worker_threads');
     const at = (name) => root + '/' + name;
     const swap = (from, to) => { try { renameSync(at(from), at(to)); } catch {} };
     while (Atomics.load(stop, 0) === 0) {
       swap('d', 'x'); swap('l', 'd'); swap('d', 'l'); swap('x', 'd');
+      while (existsSync(at('x'))) {
+        try { rmSync(at('d'), { recursive: true, force: true }); } catch {}
+        swap('x', 'd');
+      }
     }`;
 
   it('never leads a read or a write out of the worktree', async () => {

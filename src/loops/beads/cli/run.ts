@@ -4,10 +4,8 @@ import { resolve } from 'node:path';
 import type { CommandContext } from '../../../cli/command-spec.ts';
 import { refuseInsideRun } from '../../../cli/person-only.ts';
 import { createCliGit } from '../../../cli/repository-here.ts';
-import { coordinationTables } from '../../../coordination/tables.ts';
 import { findProject } from '../../../operations/named-project.ts';
 import { openStoreReader } from '../../../reader.ts';
-import { beadTables } from '../table-module.ts';
 import { BEAD_ACTIONS, type BeadAction } from './command.ts';
 
 export async function run(context: CommandContext): Promise<number> {
@@ -22,8 +20,7 @@ export async function run(context: CommandContext): Promise<number> {
     action === 'list' || action === 'show' || action === 'next'
       ? (await import('./look.ts')).LOOKS[action]
       : (await import('./change.ts')).CHANGES[action];
-  const modules = [coordinationTables, beadTables];
-  await using reader = await openStoreReader({ environment, onWait: output.talk, modules });
+  await using reader = await openStoreReader({ environment, onWait: output.talk });
   const { store, redactor } = reader;
   const engine = { store, ids: { nowMs: Date.now, randomBytes } };
   await perform({ beads: { engine, git, redactor }, project: await project, context });
