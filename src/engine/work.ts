@@ -114,6 +114,8 @@ export interface ProtocolRun<W> {
 /** What a loop adds to a run: tools of its own, and what came of them. */
 export interface RunProtocol {
   tools: Tool[];
+  /** Why the agent may not change this file of its worktree now, from its root; `null`: it may. */
+  refuseEdit?(path: string): Promise<string | null>;
   saw?(event: RunEvent): void;
   /** One of Pulse's own tools was called. */
   called?(call: { name: string; input: unknown; reply: ToolReply }): void;

@@ -1,8 +1,9 @@
 /** A real repository, beads, and workers whose agent is a shell script. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { writeOnboarding } from '../../src/loops/beads/files/onboarding.ts';
 import { createPulse, type Pulse, type PulseOptions } from '../../src/pulse.ts';
+import { until } from '../engine/scene.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 
 const BIN = join(import.meta.dirname, '../../node_modules/.bin');
@@ -22,6 +23,8 @@ export interface SwarmScene extends AsyncDisposable {
   start(script: string, options?: Record<string, unknown>): Promise<string>;
   /** Drives it until it stops. */
   drive(id: string): ReturnType<Pulse['swarm']['show']>;
+  /** Resolves when the script has made this file in `$OUT`. */
+  appears(name: string): Promise<void>;
   reply(name: string): { ok: boolean; output: string; reasons?: string[] };
   subjects(id: string): Promise<string[]>;
 }
@@ -57,6 +60,7 @@ export async function createSwarmScene(options: Pick<PulseOptions, 'trace'> = {}
       await pulse.run(id, new AbortController().signal);
       return pulse.swarm.show(id);
     },
+    appears: (name) => until(() => existsSync(join(scratch.path, name))),
     reply: (name) => JSON.parse(readFileSync(join(scratch.path, name), 'utf8')),
     async subjects(id) {
       const { base_sha: base, branch_name: branch } = await pulse.session(id);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { findReservationOfOther } from '../../src/coordination/reservations/conflicts.ts';
+import { findReservationsOfOthers } from '../../src/coordination/reservations/conflicts.ts';
 import { listReservations, viewReservation } from '../../src/coordination/reservations/held.ts';
 import {
   endReservations,
@@ -150,7 +150,8 @@ onBothStores((open) => {
     await reserve(store, 'Fox', ['docs/*'], { isShared: true });
     await reserve(store, 'Owl', ['docs/a.md'], { isShared: true });
     const other = async (agent: string, path: string) =>
-      (await store.read((db) => findReservationOfOther(db, { project, path, agent })))?.agent_name ?? null;
+      (await store.read((db) => findReservationsOfOthers(db, { project, paths: [path], agent })))[0]
+        ?.reservation.agent_name ?? null;
     expect(await other('Owl', 'src/deep/a.ts')).toBe('Fox');
     expect(await other('Fox', 'src/deep/a.ts')).toBeNull();
     expect(await other('Owl', 'docs/a.md')).toBeNull();

@@ -43,19 +43,22 @@ export function findConflicts(
 }
 
 /**
- * Of one file, for the edit tools: the reservation by which another agent keeps this one from changing it, or `null`.
- * What both have reserved as shared both may change.
+ * For the edit tools and the commit: of these files, those that another agent's reservation keeps this one from
+ * changing. What both have reserved as shared both may change.
  */
-export async function findReservationOfOther(
+export async function findReservationsOfOthers(
   db: Db,
-  { project, path, agent }: { project: string; path: string; agent: string },
-): Promise<Reservation | null> {
+  { project, paths, agent }: { project: string; paths: readonly string[]; agent: string },
+): Promise<{ path: string; reservation: Reservation }[]> {
   const held = await listReservations(db, { project });
-  const covering = held.filter((reservation) => coversPath(knownPattern(reservation.path), path));
-  const isSharer = covering.some(({ agent_name }) => agent_name === agent);
-  return (
-    covering.find(({ agent_name, exclusive }) => agent_name !== agent && (exclusive || !isSharer)) ?? null
-  );
+  return paths.flatMap((path) => {
+    const covering = held.filter((reservation) => coversPath(knownPattern(reservation.path), path));
+    const isSharer = covering.some(({ agent_name }) => agent_name === agent);
+    const reservation = covering.find(
+      ({ agent_name, exclusive }) => agent_name !== agent && (exclusive || !isSharer),
+    );
+    return reservation ? [{ path, reservation }] : [];
+  });
 }
 
 /** Stored patterns are parsed once. */

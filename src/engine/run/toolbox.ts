@@ -34,7 +34,8 @@ export async function openToolbox(
   await using open = new AsyncDisposableStack();
   const wrapUp = open.use(createWrapUp(spec.limits));
   const kept = [spec.projectPath, ...(stateDirectory ? [stateDirectory] : [])];
-  const work = await openWorkTools(options, { attempt, kept, open });
+  const refuseEdit = own?.refuseEdit;
+  const work = await openWorkTools(options, { attempt, kept, open, refuseEdit });
   const tools = [
     pulseSignalTool(run.signalled),
     reportUsageTool((usage) => {
@@ -52,16 +53,23 @@ export async function openToolbox(
     environment: agentEnvironment({ base: environment, own: [], pass: [], add: {} }),
     kept,
     readsOnly: attempt.room?.isReadOnly,
+    refuseEdit,
     onRefusal: run.refused,
   });
   const closing = open.move();
   return { tools, guard, [Symbol.asyncDispose]: () => closing.disposeAsync() };
 }
 
+interface WorkToolsRequest extends Pick<RunProtocol, 'refuseEdit'> {
+  attempt: HeldAttempt;
+  kept: string[];
+  open: AsyncDisposableStack;
+}
+
 /** For agents that have no tools of their own, and for those that may search by meaning. */
 async function openWorkTools(
   { environment, sandboxes, indexes, works }: AgentHostOptions,
-  { attempt, kept, open }: { attempt: HeldAttempt; kept: string[]; open: AsyncDisposableStack },
+  { attempt, kept, open, refuseEdit }: WorkToolsRequest,
 ): Promise<Tool[]> {
   const { spec, runId } = attempt;
   if (!spec.tools.some(isWorkTool)) return [];
@@ -78,6 +86,7 @@ async function openWorkTools(
     sandbox: await sandboxes.plan({ spec, room: attempt.room }),
     kept,
     notCode,
+    refuseEdit,
     findByMeaning: index?.search,
   });
   return [...open.use(work).tools];

@@ -1,8 +1,11 @@
 import type { ColumnTypes, TableModule } from '../../store/migrations/types.ts';
-import { workersMigration } from './worker/tables.ts';
+import { redMigration, workersMigration } from './worker/tables.ts';
 
 /** The tables of beads, which every store has. */
-export const beadTables: TableModule = { kind: 'beads', migrations: [beadsMigration, workersMigration] };
+export const beadTables: TableModule = {
+  kind: 'beads',
+  migrations: [beadsMigration, workersMigration, redMigration],
+};
 
 function beadsMigration({ json, real, bigint }: ColumnTypes): string[] {
   return [

@@ -3,9 +3,10 @@
  * deters from accidents as there, and contains nothing (docs/security.md).
  */
 import { realpathSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { relative, resolve, sep } from 'node:path';
 import { gitFacts } from '../work/git-facts.ts';
-import { refusalsOf, writeRefusal } from '../work/shell-guard.ts';
+import { isWithin } from '../work/paths.ts';
+import { realPathOf, refusalsOf, writeRefusal } from '../work/shell-guard.ts';
 import { answerHook, type HookAnswer, isHookFormat, readHook } from './hook-formats.ts';
 
 export interface CallGuard {
@@ -19,6 +20,8 @@ export interface CallGuardOptions {
   environment: Record<string, string>;
   /** Folders that no call may write to, wherever they lie: the user's checkout, Pulse's own. */
   kept?: readonly string[];
+  /** Why this file of the worktree may not be changed now, from its root; `null`: it may. */
+  refuseEdit?(path: string): Promise<string | null>;
   /** Nothing is changed and nothing is run: the agent only reads. */
   readsOnly?: boolean;
   /** Told of each call that is refused. */
@@ -26,7 +29,7 @@ export interface CallGuardOptions {
 }
 
 export function createCallGuard(options: CallGuardOptions): CallGuard {
-  const { worktree, environment, kept, readsOnly, onRefusal } = options;
+  const { worktree, environment, kept, readsOnly, refuseEdit, onRefusal } = options;
   const root = realpathSync(worktree);
 
   async function judge({ scripts, writes, cwd }: ReturnType<typeof readHook>): Promise<string[]> {
@@ -45,13 +48,28 @@ export function createCallGuard(options: CallGuardOptions): CallGuard {
     return [...new Set(reasons)];
   }
 
+  /** What the guard itself allows and the run's own rule does not. */
+  async function judgeEdits({ writes, cwd }: ReturnType<typeof readHook>): Promise<string[]> {
+    if (!refuseEdit) return [];
+    const from = cwd === null ? root : resolve(root, cwd);
+    const reasons = new Set<string>();
+    for (const { path } of writes) {
+      const real = realPathOf(resolve(from, path));
+      if (!isWithin(root, real)) continue;
+      const reason = await refuseEdit(relative(root, real).split(sep).join('/'));
+      if (reason !== null) reasons.add(reason);
+    }
+    return [...reasons];
+  }
+
   return {
     async answer(format, input) {
       if (!isHookFormat(format)) return null;
       const call = readHook(format, input);
-      const reasons = await judge(call);
+      const forbidden = await judge(call);
+      const reasons = forbidden.length > 0 ? forbidden : await judgeEdits(call);
       if (reasons.length > 0) onRefusal({ id: call.id, tool: call.tool, reasons });
-      return answerHook(format, reasons);
+      return answerHook(format, { reasons, isForbidden: forbidden.length > 0 });
     },
   };
 }

@@ -44,9 +44,15 @@ export function readHook(format: HookFormat, input: unknown): HookCall {
   };
 }
 
-export function answerHook(format: HookFormat, reasons: readonly string[]): HookAnswer {
+/** `isForbidden`: by the guard, in every run; else by the rule of this one, whose reasons say what to do instead. */
+export function answerHook(
+  format: HookFormat,
+  { reasons, isForbidden }: { reasons: readonly string[]; isForbidden: boolean },
+): HookAnswer {
   if (reasons.length === 0) return {};
-  const reason = `Not done: this is not allowed in a run of Pulse. ${reasons.join(' ')} ${INSTEAD}`;
+  const reason = isForbidden
+    ? `Not done: this is not allowed in a run of Pulse. ${reasons.join(' ')} ${INSTEAD}`
+    : `Not done. ${reasons.join(' ')}`;
   if (format === 'gemini') return { decision: 'deny', reason };
   if (MODULES.includes(format)) return { reason };
   if (format === 'copilot') return { permissionDecision: 'deny', permissionDecisionReason: reason };

@@ -54,6 +54,8 @@ export interface WorkContext {
   kept?: readonly string[];
   /** Paths that are nobody's code, besides what git ignores: `semantic_search` leaves them out. */
   notCode?: readonly string[];
+  /** Why this file of the worktree may not be changed now, from its root; `null`: it may. */
+  refuseEdit?(path: string): Promise<string | null>;
   /** The code index's answer to `semantic_search`. Without one, and while it has nothing, words are searched for. */
   findByMeaning?(query: string, limit: number): Promise<FoundByMeaning>;
 }
@@ -68,6 +70,7 @@ export interface Work {
   limits: WorkLimits;
   kept: readonly string[];
   notCode: readonly string[];
+  refuseEdit: NonNullable<WorkContext['refuseEdit']>;
   findByMeaning: NonNullable<WorkContext['findByMeaning']>;
   /** By real path, the hash of what the agent has last seen or written there. */
   seen: Map<string, string>;

@@ -24,7 +24,7 @@ export function writeFileTool(work: Work): Tool {
       work.edits.inTurn(async () => {
         if (!content.isWellFormed())
           throw new ToolRefusal('The content holds half a character (a lone surrogate).');
-        const target = resolveWorkPath(work.root, given);
+        const target = await resolveForEdit(work, given);
         const old = target.exists ? await readSeen(work, target) : null;
         const bytes = old ? inTheMannerOf(old.content, content) : Buffer.from(content);
         await save(work, target, { old, bytes });
@@ -55,13 +55,21 @@ export function multiEditTool(work: Work): Tool {
 }
 
 async function editFile(work: Work, { given, edits }: { given: string; edits: Edit[] }) {
-  const target = resolveWorkPath(work.root, given);
+  const target = await resolveForEdit(work, given);
   if (!target.exists) throw new ToolRefusal(`There is no ${target.shown}. Use write_file to create it.`);
   const old = await readSeen(work, target);
   const bytes = applyEdits(old.content, edits, work.limits.maxEditBytes);
   await save(work, target, { old, bytes });
   const what = edits.length === 1 ? '1 edit' : `${edits.length} edits`;
   return { ok: true, output: `Edited ${target.shown} (${what}).` };
+}
+
+/** By its real path: a link inside of the worktree is no way around the rule of its run. */
+async function resolveForEdit(work: Work, given: string): Promise<WorkPath> {
+  const target = resolveWorkPath(work.root, given);
+  const reason = await work.refuseEdit(target.shown);
+  if (reason !== null) throw new ToolRefusal(reason);
+  return target;
 }
 
 /** What is there now, if it is what the agent has seen. */

@@ -228,7 +228,7 @@ function absolutePath(text: string, { cwd, variables }: Reading): string | null 
 }
 
 /** With the symlinks of as much of it as there is. */
-function realPathOf(path: string): string {
+export function realPathOf(path: string): string {
   if (path.length > LONGEST_PATH) return path;
   for (let there = path; ; there = dirname(there)) {
     try {

@@ -39,6 +39,7 @@ export function createWorkTools(context: WorkContext): WorkTools {
     limits: { ...DEFAULT_WORK_LIMITS, ...context.limits },
     kept: context.kept ?? [],
     notCode: context.notCode ?? [],
+    refuseEdit: context.refuseEdit ?? (async () => null),
     findByMeaning: context.findByMeaning ?? (async () => ({ index: 'lexical', hits: [] })),
     seen: new Map(),
     edits: createQueue(),

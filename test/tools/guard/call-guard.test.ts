@@ -6,17 +6,18 @@ import { describe, expect, test } from 'vitest';
 import { guardScript } from '../../../src/agents/shared/guard-hook.ts';
 import { createRefusals } from '../../../src/engine/run/refused-calls.ts';
 import { createToolEndpoint } from '../../../src/tools/endpoint.ts';
-import { createCallGuard } from '../../../src/tools/guard/call-guard.ts';
+import { type CallGuardOptions, createCallGuard } from '../../../src/tools/guard/call-guard.ts';
 import { HOOK_FORMATS } from '../../../src/tools/guard/hook-formats.ts';
 import { makeRepo } from '../../git/fixture.ts';
 
-function makeGuard() {
+function makeGuard(more: Partial<CallGuardOptions> = {}) {
   const { root, env } = makeRepo();
   const refused: { id: string | null; tool: string; reasons: readonly string[] }[] = [];
   const guard = createCallGuard({
     worktree: root,
     environment: { ...env, TMPDIR: join(root, '../tmp') },
     onRefusal: (call) => void refused.push(call),
+    ...more,
   });
   const ask = async (format: string, input: unknown): Promise<string> =>
     JSON.stringify(await guard.answer(format, input));
@@ -122,6 +123,19 @@ describe.each(HOOK_FORMATS)('the hook of %s', (format) => {
     expect(await ask(format, WRITE_CALLS[format]('/usr/share/planted'))).toContain('outside the worktree');
     expect(await ask(format, WRITE_CALLS[format](join(root, '.git/config')))).toContain('would change');
     expect(await ask(format, SHELL_CALLS[format]('echo x > /usr/share/planted'))).toContain('outside');
+  });
+
+  test('is told the reason of the run’s own rule, of a file in the worktree', async () => {
+    const rule = async (path: string) => (path === 'src/new.ts' ? null : `${path} is another's.`);
+    const { ask, root, refused } = makeGuard({ refuseEdit: rule });
+    mkdirSync(join(root, 'other'));
+    symlinkSync('other', join(root, 'alias'));
+    for (const path of ['other/a.ts', join(root, 'other/a.ts'), 'src/../other/a.ts', 'alias/a.ts'])
+      expect(await ask(format, WRITE_CALLS[format](path))).toContain('Not done. other/a.ts');
+    expect(await ask(format, WRITE_CALLS[format]('src/new.ts'))).toBe('{}');
+    expect(await ask(format, WRITE_CALLS[format]('/tmp/scratch.txt'))).toBe('{}');
+    expect(refused).toHaveLength(4);
+    expect(refused[0]!.reasons).toEqual(["other/a.ts is another's."]);
   });
 
   test('lets pass what is the work', async () => {

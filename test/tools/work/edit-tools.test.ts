@@ -28,6 +28,31 @@ afterEach(() => scene[Symbol.asyncDispose]());
 const toTwo = { path: 'a.txt', oldString: 'one', newString: 'two' };
 
 describe('a change of a file', () => {
+  it('is refused where the rule of the run says so, by a link too, and nothing of it is there', async () => {
+    const asked: string[] = [];
+    await using ruled = createWorkScene({
+      files: { 'a.txt': 'one\ntwo\n', 'src/b.txt': 'b\n' },
+      async refuseEdit(path) {
+        asked.push(path);
+        return path.startsWith('src/') ? null : `${path} is another's.`;
+      },
+    });
+    symlinkSync('../a.txt', join(ruled.root, 'src/link.txt'));
+    for (const path of ['a.txt', 'src/link.txt', 'src/b.txt']) await ruled.call('read_file', { path });
+    for (const [name, input] of [
+      ['edit_file', toTwo],
+      ['edit_file', { ...toTwo, path: 'src/link.txt' }],
+      ['multi_edit', { path: './src/../a.txt', edits: [{ oldString: 'one', newString: 'x' }] }],
+      ['write_file', { path: 'a.txt', content: 'x' }],
+    ] as const)
+      expect(await ruled.call(name, input)).toMatchObject({ ok: false, output: "a.txt is another's." });
+    expect(await ruled.call('write_file', { path: 'new/c.txt', content: 'x' })).toMatchObject({ ok: false });
+    expect(await ruled.call('write_file', { path: 'src/b.txt', content: 'c' })).toMatchObject({ ok: true });
+    expect(ruled.read('a.txt')).toBe('one\ntwo\n');
+    expect(readdirSync(ruled.root)).not.toContain('new');
+    expect(asked).toEqual(['a.txt', 'a.txt', 'a.txt', 'a.txt', 'new/c.txt', 'src/b.txt']);
+  });
+
   it('needs the file to have been read', async () => {
     for (const [name, input] of [
       ['edit_file', toTwo],

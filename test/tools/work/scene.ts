@@ -24,6 +24,7 @@ export interface SceneOptions {
   limits?: Partial<WorkLimits>;
   notCode?: WorkContext['notCode'];
   findByMeaning?: WorkContext['findByMeaning'];
+  refuseEdit?: WorkContext['refuseEdit'];
   /** Where the folder is made; the temporary one by default. */
   base?: string;
   /** Looked in for programs before the usual places. */

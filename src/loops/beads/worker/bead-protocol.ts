@@ -7,7 +7,7 @@ import { defineTool, type Tool, type ToolReply } from '../../../tools/contract.t
 import { createJudgedCalls } from '../../shared/judged-calls.ts';
 import type { BeadJudge, JudgedBead } from './judge-completion.ts';
 import { type Completion, type DoneInput, doneSchema, type SaidDone } from './model.ts';
-import { countFailure } from './rows.ts';
+import { countFailure, markRed } from './rows.ts';
 import type { BeadRun, BeadWork } from './work-data.ts';
 
 declare module '../../../domain/events.ts' {
@@ -28,10 +28,12 @@ export interface BeadProtocolOptions extends ProtocolRun<BeadWork> {
   /** Mail and reservations. */
   more: readonly Tool[];
   askScope(request: { files: string[]; reason: string }): Promise<ToolReply>;
+  /** Why the agent may not change this file now; `null`: it may. */
+  refuseEdit(path: string): Promise<string | null>;
 }
 
 export function createBeadProtocol(options: BeadProtocolOptions): RunProtocol {
-  const { attempt, work, judge, more, askScope } = options;
+  const { attempt, work, judge, more, askScope, refuseEdit } = options;
   let completion: Completion | null = null;
   let records: VerificationRecord[] | undefined;
   let reasons: string[] = [];
@@ -80,7 +82,7 @@ export function createBeadProtocol(options: BeadProtocolOptions): RunProtocol {
         description:
           'In a bead with testing_mode tdd-required, before any production code: Pulse runs the red command now. It must fail by a failing test.',
         input: z.object({}),
-        call: () => judge.red(attempt, work, options.signal),
+        call: () => seeRed(options),
       }),
       defineTool({
         name: 'request_scope',
@@ -94,6 +96,7 @@ export function createBeadProtocol(options: BeadProtocolOptions): RunProtocol {
       }),
       ...more,
     ],
+    refuseEdit,
     saw(event) {
       if (event.type === 'usage') contextUsed = shareOf(event) ?? contextUsed;
     },
@@ -114,6 +117,13 @@ export function createBeadProtocol(options: BeadProtocolOptions): RunProtocol {
       own: { completion, reasons, failures, contextUsed } satisfies BeadRun,
     }),
   };
+}
+
+/** From then on production code may change, in later runs of the bead too. */
+async function seeRed({ attempt, work, judge, signal, listener }: BeadProtocolOptions): Promise<ToolReply> {
+  const reply = await judge.red(attempt, work, signal);
+  if (reply.ok) await listener.write('red', (db) => markRed(db, work.tryId));
+  return reply;
 }
 
 interface ContextTold {

@@ -13,6 +13,7 @@ import type { Bead } from '../graph/bead.ts';
 import { requireClaim } from '../graph/claim.ts';
 import { type ObservedCheck, runBeadChecks, runRed } from './bead-checks.ts';
 import { startWithTests, withFile } from './bead-trees.ts';
+import { reservationReasons } from './edit-rule.ts';
 import { type Completion, commitSubject, type SaidDone } from './model.ts';
 import { currentTry } from './rows.ts';
 import { notTests, outsideScope } from './scope.ts';
@@ -77,6 +78,7 @@ async function judgeCompletion(
   const reasons = [
     ...hooked.failures,
     ...scopeReasons(bead, withoutEvidence(work, hooked.work.files)),
+    ...(await means.store.read((db) => reservationReasons(db, work, hooked.work.files))),
     ...decisionReasons(bead, input),
   ];
   // What is refused for another reason need not be run.

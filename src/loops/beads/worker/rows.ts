@@ -105,7 +105,7 @@ export async function insertTry(db: Db, one: NewTry): Promise<void> {
       status: 'working',
       wip_sha: null,
       ...{ runs: 0, failures: 0, conflicts: 0 },
-      ...{ again: null, completion: null, commit_sha: null, reason: null },
+      ...{ again: null, completion: null, commit_sha: null, red_at: null, reason: null },
       created_at: storeNow(),
       ended_at: null,
     })
@@ -154,6 +154,16 @@ export async function updateTry(db: Db, id: string, patch: TryPatch): Promise<vo
       ...(isOver ? { ended_at: storeNow() } : {}),
     })
     .where('id', '=', id)
+    .execute();
+}
+
+/** The first time counts. */
+export async function markRed(db: Db, id: string): Promise<void> {
+  await withWorkerTables(db)
+    .updateTable('bead_tries')
+    .set({ red_at: storeNow() })
+    .where('id', '=', id)
+    .where('red_at', 'is', null)
     .execute();
 }
 

@@ -54,6 +54,8 @@ export interface BeadTriesTable {
   /** A completion that was judged good and is not merged yet, as JSON: `Completion`. */
   completion: Json | null;
   commit_sha: string | null;
+  /** When its tests were first seen to fail. */
+  red_at: string | null;
   reason: string | null;
   created_at: string;
   ended_at: string | null;
@@ -114,4 +116,8 @@ export function workersMigration({ json, real, bigint }: ColumnTypes): string[] 
     `CREATE UNIQUE INDEX bead_tries_at_work ON bead_tries (session_id) WHERE status IN ('working','accepted')`,
     'CREATE INDEX bead_tries_of_swarm ON bead_tries (swarm_id, created_at)',
   ];
+}
+
+export function redMigration(): string[] {
+  return ['ALTER TABLE bead_tries ADD COLUMN red_at text'];
 }

@@ -1,0 +1,134 @@
+/** What an agent may change while it works on a bead, asked where it edits: Pulse's own tools, and an agent's hook. */
+import { describe, expect, it } from 'vitest';
+import { beadDone, createSwarmScene, type SwarmScene } from './swarm-scene.ts';
+
+const tool = (name: string, input: object, to: string) =>
+  `pulse tool ${name} '${JSON.stringify(input)}' > "$OUT/${to}" || true`;
+const write = (path: string, to: string) => tool('write_file', { path, content: 'x\n' }, to);
+/** As claude's hook asks before it writes. */
+const hook = (path: string, to: string) =>
+  `curl -s -H "Authorization: Bearer $PULSE_TOOLS_TOKEN" -d '${JSON.stringify({
+    hook_event_name: 'PreToolUse',
+    tool_name: 'Write',
+    tool_input: { file_path: path, content: 'x' },
+  })}' "$PULSE_TOOLS_URL/guard/claude" > "$OUT/${to}"`;
+
+const answer = (scene: SwarmScene, name: string) => JSON.stringify(scene.reply(name));
+
+describe('an edit inside a bead', () => {
+  it('is refused outside of its files, by tool and by hook, with the way to ask', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('one');
+    const id = await scene.start(
+      [
+        write('other.txt', 'tool.json'),
+        hook('other.txt', 'hook.json'),
+        write('one.txt', 'own.json'),
+        hook('one.txt', 'own-hook.json'),
+        beadDone(),
+      ].join('\n'),
+      { standalone: true },
+    );
+    const { session } = await scene.drive(id);
+    for (const name of ['tool.json', 'hook.json'])
+      expect(answer(scene, name)).toMatch(/other\.txt is not among the files of bead one.*request_scope/);
+    expect(scene.reply('own.json')).toMatchObject({ ok: true });
+    expect(scene.reply('own-hook.json')).toEqual({});
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    const [worker] = (await scene.pulse.swarm.show(id)).workers;
+    const { events } = await scene.pulse.export(worker!.sessionId);
+    expect(events.filter(({ type }) => type === 'agent.denied')).toMatchObject([
+      { data: { tool: 'Write', reason: expect.stringContaining('other.txt') } },
+    ]);
+  });
+
+  it('is allowed once a person has widened the scope, while the same run lasts', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('one');
+    const wait = 'touch "$OUT/asked"; until [ -f "$OUT/widened" ]; do sleep 0.02; done';
+    const script = [
+      write('two.txt', 'before.json'),
+      wait,
+      write('two.txt', 'after.json'),
+      'echo x > one.txt',
+    ];
+    const id = await scene.start([...script, beadDone()].join('\n'), { standalone: true });
+    const running = scene.drive(id);
+    await scene.appears('asked');
+    await scene.pulse.bead.scope('one', { add: ['two.txt'] });
+    scene.scratch.file('widened', '');
+    const { session } = await running;
+    expect(scene.reply('before.json')).toMatchObject({ ok: false });
+    expect(scene.reply('after.json')).toMatchObject({ ok: true });
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+  });
+
+  it('is refused where another has reserved the file, and so is the bead until it is released', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('one');
+    const wait = (said: string, heard: string) =>
+      `touch "$OUT/${said}"; until [ -f "$OUT/${heard}" ]; do sleep 0.02; done`;
+    const id = await scene.start(
+      [
+        wait('started', 'taken'),
+        write('one.txt', 'tool.json'),
+        hook('one.txt', 'hook.json'),
+        'echo x > one.txt',
+        `${beadDone('held.json')} || true`,
+        wait('tried', 'released'),
+        beadDone('free.json'),
+      ].join('\n'),
+      { standalone: true },
+    );
+    const running = scene.drive(id);
+    await scene.appears('started');
+    const project_key = scene.scratch.repository;
+    await scene.pulse.mail.register({ project_key, name: 'Fox' });
+    const forced = { project_key, agent_name: 'Fox', paths: ['*.txt'], force: true };
+    expect(await scene.pulse.reservations.reserve(forced)).toMatchObject({ conflicts: [] });
+    scene.scratch.file('taken', '');
+    await scene.appears('tried');
+    await scene.pulse.reservations.release({ project_key, agent_name: 'Fox' });
+    scene.scratch.file('released', '');
+    const { session } = await running;
+    const said = /one\.txt is reserved by Fox \(\*\.txt, until .*bead one.*file_reservation_paths/;
+    for (const name of ['tool.json', 'hook.json', 'held.json']) expect(answer(scene, name)).toMatch(said);
+    expect(scene.reply('free.json')).toMatchObject({ ok: true });
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+  });
+
+  it('is for tests alone until red was seen, also in a later run of the bead', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('one', {
+      files: ['src/**', 'test/**'],
+      verify: [{ command: 'node --test' }],
+      testing_mode: 'tdd-required',
+      tdd_steps: { red: 'node --test', green: 'node --test' },
+    });
+    const test = `import assert from 'node:assert';
+import { existsSync } from 'node:fs';
+import test from 'node:test';
+test('it is there', () => assert.ok(existsSync('src/one.txt')));
+`;
+    const content = scene.scratch.file(
+      'content',
+      JSON.stringify({ path: 'test/one.test.mjs', content: test }),
+    );
+    const first = [
+      write('src/one.txt', 'early.json'),
+      `pulse tool write_file - < '${content}' > "$OUT/test.json"`,
+      tool('tdd_red', {}, 'red.json'),
+      'echo "<signal>CONTINUE</signal>"; exit 0',
+    ].join('\n');
+    const second = [write('src/one.txt', 'late.json'), beadDone()].join('\n');
+    const id = await scene.start(`if [ $PULSE_ITERATION = 1 ]; then\n${first}\nfi\n${second}`, {
+      standalone: true,
+    });
+    const { session } = await scene.drive(id);
+    expect(answer(scene, 'early.json')).toMatch(/src\/one\.txt is no test file.*tdd_red/);
+    expect(scene.reply('test.json')).toMatchObject({ ok: true });
+    expect(scene.reply('red.json')).toMatchObject({ ok: true });
+    expect(scene.reply('late.json')).toMatchObject({ ok: true });
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+  });
+});
