@@ -198,11 +198,15 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: 'Show the public key by which others know the proofs of this installation.',
     details:
       'Who believes them adds it to `proof.keys` in .pulse/config.yaml of the base branch. The key is made when it is ' +
-      'first needed; its private half never leaves the state directory (docs/proof.md).',
+      'first needed; its private half never leaves the state directory (docs/proof.md). `rotate` makes another one: the ' +
+      'private half of the old one is gone then, its public half is still shown.',
+    arguments: [
+      { name: 'ACTION', isOptional: true, choices: ['show', 'rotate'], help: 'show (default) or rotate.' },
+    ],
     options: [
       { name: 'export', value: 'text', placeholder: 'FILE', help: 'Write it to a new file, as PEM.' },
     ],
-    examples: ['pulse key', 'pulse key --export pulse-key.pem'],
+    examples: ['pulse key', 'pulse key --export pulse-key.pem', 'pulse key rotate'],
     isPersonOnly: true,
     load: () => import('./commands/key.ts'),
   },

@@ -1,18 +1,17 @@
 /** Removes what lies in a repository's own folder for worktrees that are gone. */
 import { existsSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { CollectRequest } from './gc.ts';
-import { listGitDirs, readCommonDir, readGitDir, readOrNull } from './git-dir.ts';
+import { readCommonDir, readGitDir } from './git-dir.ts';
 import { bringObjects, dropRunObjects, listRunObjects } from './run-objects.ts';
 import { SET_ASIDE } from './worktree.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * The registrations of worktrees that were set aside, after their time (30 days by default); folders of objects whose
- * worktree is no longer registered, with what is in them brought over first; and registrations of verifications whose
- * checkout is gone. Returns what is gone. 0 git processes.
+ * The registrations of worktrees that were set aside, after their time (30 days by default), and folders of objects whose
+ * worktree is no longer registered, with what is in them brought over first. Returns what is gone. 0 git processes.
  */
 export async function collectSetAside({
   root,
@@ -33,17 +32,8 @@ export async function collectSetAside({
     dropRunObjects({ gitDir, commonDir });
     gone.push(folder);
   }
-  for (const gitDir of (await listGitDirs(commonDir)).slice(1)) {
-    const link = (await readOrNull(join(gitDir, 'gitdir')))?.trim() ?? '';
-    if (!OF_A_VERIFICATION.test(link) || existsSync(dirname(link))) continue;
-    await rm(gitDir, { recursive: true, force: true, maxRetries: 3 });
-    gone.push(gitDir);
-  }
   return gone;
 }
-
-/** Checkouts in which `pulse verify` was killed: no agent has ever worked there. */
-const OF_A_VERIFICATION = /\/(?:pulse-verify-\d+-\w+\/checkout|verify-ses_[\w-]+-\d+)\/\.git$/;
 
 async function isOlder(path: string, thanMs: number): Promise<boolean> {
   return (await stat(path)).mtimeMs < thanMs;

@@ -24,9 +24,12 @@ export async function removeLeftFolders(operations: Operations): Promise<string[
       () => undefined,
     );
   }
-  for (const id of await namesIn(home.rooms)) {
-    if (!(await isLongEnded(operations, id))) continue;
-    const path = join(home.rooms, id);
+  for (const name of await namesIn(home.rooms)) {
+    const path = join(home.rooms, name);
+    const isOver = name.startsWith('ses_verify-')
+      ? isOlderThan(operations, path, DAY_MS).catch(() => false)
+      : isLongEnded(operations, name);
+    if (!(await isOver)) continue;
     await rm(path, { recursive: true, force: true, maxRetries: 3 }).then(
       () => gone.push(path),
       () => undefined,
@@ -40,7 +43,7 @@ interface LeftFolder {
   /** The repository that it may be a worktree of; `null`: as the session says. */
   root: string | null;
   sessionId: string;
-  kind: 'set_aside' | 'of_session' | 'verification';
+  kind: 'set_aside' | 'of_session';
 }
 
 async function listFolders({ home }: Operations): Promise<LeftFolder[]> {
@@ -49,11 +52,9 @@ async function listFolders({ home }: Operations): Promise<LeftFolder[]> {
     for (const project of await namesIn(place)) {
       const root = place === home.fleet ? join(home.clones, project) : null;
       for (const name of await namesIn(join(place, project))) {
-        const [, verified, before, rest] =
-          /^(?:verify-(ses_[\w-]+?)-\d+|(ses_[\w-]+)\.(.+))$/.exec(name) ?? [];
-        const sessionId = verified ?? before;
+        const [, sessionId, rest] = /^(ses_[\w-]+)\.(.+)$/.exec(name) ?? [];
         if (sessionId === undefined) continue;
-        const kind = verified ? 'verification' : rest?.startsWith('kept-') ? 'set_aside' : 'of_session';
+        const kind = rest?.startsWith('kept-') ? 'set_aside' : 'of_session';
         folders.push({ path: join(place, project, name), root, sessionId, kind });
       }
     }
@@ -63,8 +64,11 @@ async function listFolders({ home }: Operations): Promise<LeftFolder[]> {
 
 async function isUnneeded(operations: Operations, { path, sessionId, kind }: LeftFolder): Promise<boolean> {
   if (kind === 'of_session') return isLongEnded(operations, sessionId);
-  const ageMs = operations.engine.clock.nowMs() - (await stat(path)).mtimeMs;
-  return ageMs > (kind === 'set_aside' ? WORK_KEPT_MS : DAY_MS);
+  return isOlderThan(operations, path, WORK_KEPT_MS);
+}
+
+async function isOlderThan({ engine: { clock } }: Operations, path: string, ageMs: number): Promise<boolean> {
+  return clock.nowMs() - (await stat(path)).mtimeMs > ageMs;
 }
 
 /** Who ended it may still be clearing up. */

@@ -1,20 +1,16 @@
-/** `pulse verify`: is what the evidence says still so? Runs the commands again, in a checkout of its own. */
-import { dirname, join } from 'node:path';
+/** `pulse verify`: is what the evidence says still so? Runs the commands again, in a room of its own. */
+import { join } from 'node:path';
 import type { VerificationRecord } from '../domain/attempt.ts';
 import { type Trust, trustOf } from '../domain/check-words.ts';
 import { PulseError } from '../domain/errors.ts';
-import { ensureCheckout } from '../engine/workspace/checkout.ts';
-import { seedSubmodules } from '../git/submodules.ts';
-import { evidenceTree } from '../git/tree.ts';
-import { removeWorktree } from '../git/worktree.ts';
+import { openSessionRoom } from '../engine/referee/session-room.ts';
 import { isSameFor, newsOf, workflowEvidence } from '../loops/workflow/operations/evidence.ts';
 import type { Unresolved } from '../loops/workflow/unresolved.ts';
 import { agentEnvironment } from '../process/environment.ts';
-import { runChecks } from '../project/run-checks.ts';
-import { detectSetup } from '../project/setup.ts';
 import { getControl, getSession, type Session } from '../store/sessions.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';
 import type { Operations } from './context.ts';
+import { visitRoom } from './verification-room.ts';
 
 /**
  * `fresh`: same tree, same result. `stale`: the branch has moved on. `false`: same tree, another result. Of a workflow's
@@ -43,15 +39,13 @@ export interface VerifyReport {
   unresolved: Unresolved[];
 }
 
-const TIMEOUT_MS = 30 * 60 * 1000;
-
 /** Throws `not_found` when the session has no evidence to check. The session and its worktree are not touched. */
 export async function verifySession(
   operations: Operations,
   id: string,
   signal?: AbortSignal,
 ): Promise<VerifyReport> {
-  const { engine, git, environment, redactor, sandboxes } = operations;
+  const { engine, git, environment, redactor, sandboxes, home } = operations;
   const { session, control, records, flow } = await engine.store.read(async (db) => {
     const found = await getSession(db, id);
     const all = await listVerifications(db, found.id);
@@ -79,48 +73,21 @@ export async function verifySession(
       hint: `Its last commit was ${evidence[0]?.commit ?? session.base_sha}; git branch can bring it back.`,
     });
   }
-  const scratch = join(dirname(session.worktree_path), `verify-${session.id}-${process.pid}`);
+  const path = join(home.rooms, `ses_verify-${session.id}-${process.pid}`);
+  const spec = { ...control.settings, projectPath: root, worktreePath: session.worktree_path, command: null };
+  const setup = flow?.setup ?? session.setup;
+  const { room, shown } = await openSessionRoom({ git, sandboxes }, { path, spec, setup, signal });
   const env = agentEnvironment({
     base: environment,
     own: [],
     pass: control.settings.environmentPass,
     add: {},
   });
-  const base = { cwd: scratch, env, base: environment, commit, timeoutMs: TIMEOUT_MS, signal, redactor };
-  const spec = { ...control.settings, projectPath: root, worktreePath: scratch, command: null };
-  await ensureCheckout({ git, sandboxes, spec, sha: commit, signal });
-  await seedSubmodules({ root, worktree: scratch, from: session.worktree_path });
-  try {
-    const sandbox = await sandboxes.plan({ spec });
-    const tree = await evidenceTree(git, { worktree: scratch, commit });
-    const runId = `verify.${session.id}.${process.pid}`;
-    const setup = flow?.setup ?? session.setup ?? (await detectSetup(scratch));
-    const prepared = await runChecks({
-      ...base,
-      sandbox,
-      commands: setup,
-      tree,
-      runId: `${runId}.setup`,
-      until: 'first',
-    });
-    signal?.throwIfAborted();
-    const broken = prepared.find((record) => !record.passed);
-    if (broken) {
-      throw new PulseError('tool_failed', `The checkout could not be set up: ${broken.command} failed.`, {
-        hint: broken.outputTail.split('\n').slice(-3).join(' '),
-      });
-    }
-    const ask = async (command: string): Promise<{ record: VerificationRecord; output: string }> => {
-      let output = '';
-      const onOutput = (text: string): void => {
-        output = redactor.redact(text);
-      };
-      const run = { ...base, sandbox, tree, runId, until: 'all' as const, onOutput };
-      const [record] = await runChecks({ ...run, commands: [command] });
-      // What was called off in the middle says nothing about the evidence.
-      signal?.throwIfAborted();
-      return { record: record!, output };
-    };
+  const sandbox = await sandboxes.plan({ spec, room: shown });
+  const runId = `verify.${session.id}.${process.pid}`;
+  const run = { env, base: environment, sandbox, runId, signal, redactor };
+  return visitRoom({ git, root, room, commit, checks: run }, async (visitor) => {
+    const { cwd, tree, run: ask } = visitor;
     const checks: CheckedEvidence[] = [];
     for (const recorded of evidence) {
       const { record, output } = await ask(recorded.command);
@@ -129,12 +96,12 @@ export async function verifySession(
         continue;
       }
       const asked = flow.checks.find(({ command }) => command === recorded.command)!;
-      const seen = { command: asked.command, source: asked.source, root: scratch };
+      const seen = { command: asked.command, source: asked.source, root: cwd };
       const news = await newsOf(flow, { ...seen, output, exit: record.exit }, async () => {
         const second = await ask(asked.command);
         return { ...seen, output: second.output, exit: second.record.exit };
       });
-      const isSame = await isSameFor(git, { root, check: asked, from: recorded.tree, to: tree });
+      const isSame = await isSameFor(visitor.git, { root: cwd, check: asked, from: recorded.tree, to: tree });
       const verdict = isSame ? (news === null ? 'fresh' : 'false') : 'stale';
       checks.push({ command: asked.command, verdict, recorded, again: record, news });
     }
@@ -142,9 +109,7 @@ export async function verifySession(
     const verdict = worst(checks);
     const trust = verdict === 'fresh' ? trustOf(session) : verdict;
     return { session, commit, tree, verdict, trust, checks, unresolved };
-  } finally {
-    await removeWorktree(git, { root, path: scratch });
-  }
+  });
 }
 
 function check(recorded: StoredVerification, again: VerificationRecord): CheckedEvidence {

@@ -40,6 +40,7 @@ const ANYWHERE = [
   'pulse mcp',
   'pulse key',
   'pulse key --export pulse-key.pem',
+  'pulse key rotate',
 ] as const;
 const ENDED = [
   'pulse status {}',

@@ -64,6 +64,18 @@ describe('pulse key', () => {
     expect(JSON.stringify(json) + first.stdout + first.stderr).not.toContain('PRIVATE');
   });
 
+  it('makes another on request, and still shows what the old one was', async () => {
+    type Shown = { id: string; publicKey: string; earlier: { id: string; publicKey: string }[] };
+    const show = async (...args: string[]) =>
+      (await scene.pulse(['key', ...args, '--json'])).json[0] as unknown as Shown;
+    const first = await show();
+    const second = await show('rotate');
+    expect(second.id).not.toBe(first.id);
+    expect(second.earlier).toEqual([{ id: first.id, publicKey: first.publicKey }]);
+    expect(await show('show')).toEqual(second);
+    expect((await scene.pulse(['key', 'rotat'])).code).toBe(2);
+  });
+
   it('writes it for openssl, and replaces nothing', async () => {
     const file = join(scene.directory, 'key.pem');
     expect((await scene.pulse(['key', '--export', file])).code).toBe(0);

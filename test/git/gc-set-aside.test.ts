@@ -1,5 +1,5 @@
 /** A worktree that nobody could make ready is set aside with all it holds; after its time it goes. */
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { collectSetAside } from '../../src/git/gc-set-aside.ts';
@@ -60,21 +60,5 @@ describe('a worktree that was set aside', () => {
     expect(await collect(2)).toEqual([gone]);
     expect([gone, used].map(existsSync)).toEqual([false, true]);
     expect(sh(root, 'cat-file', 'blob', blob)).toBe('new');
-  });
-
-  it('is not confused with a registration whose folder is gone: only those of verifications go', async () => {
-    const { git, root, head, folder, sh } = makeRepo();
-    const names = ['pulse-verify-42-Ab3dE9/checkout', 'verify-ses_1-42', 'ses_1', 'theirs'];
-    for (const name of names) {
-      await ensureWorktree(git, { root, path: join(folder, name), sha: head });
-      rmSync(join(folder, name), { recursive: true });
-    }
-    const living = join(folder, 'verify-ses_2-42');
-    await ensureWorktree(git, { root, path: living, sha: head });
-    expect(await collectSetAside({ root, nowMs: Date.now() })).toHaveLength(2);
-    const left = sh(root, 'worktree', 'list', '--porcelain').match(/^worktree .*$/gm);
-    expect(left?.slice(1)).toEqual(
-      [join(folder, 'ses_1'), join(folder, 'theirs'), living].map((path) => `worktree ${path}`),
-    );
   });
 });

@@ -106,17 +106,17 @@ describe('retention', () => {
       beside(`${over}.best.prepared`),
       beside(`${over}.prepared`),
       beside(`${stopped}.kept-1.1.2`, 31),
-      beside(`verify-${stopped}-4242`, 2),
       make(join(pulse.home.rooms, over)),
+      make(join(pulse.home.rooms, `ses_verify-${stopped}-4242`), 2),
       make(join(pulse.home.fleet, 'project', `${over}.candidate`)),
     ];
     const stays = [
       beside(`${stopped}.candidate`),
       beside(`${young}.candidate`),
       beside(`${over}.kept-1.1.2`, 29),
-      beside(`verify-${stopped}-4243`),
       beside('somebody-else', 400),
       make(join(pulse.home.rooms, stopped)),
+      make(join(pulse.home.rooms, `ses_verify-${stopped}-4243`)),
     ];
     expect((await pulse.retire()).removed.toSorted()).toEqual(gone.toSorted());
     expect([...gone, ...stays].filter(existsSync)).toEqual(stays);

@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import type { VerificationRecord } from '../../domain/attempt.ts';
 import { PulseError } from '../../domain/errors.ts';
 import type { Git } from '../../git/exec.ts';
-import { findRegistration, readCommonDir, readGitDir, realPathOf, treeOf } from '../../git/git-dir.ts';
+import { treeOf } from '../../git/git-dir.ts';
 import { evidenceTree } from '../../git/tree.ts';
 import { sweepDirectory } from '../../process/sweep.ts';
 import { runChecks } from '../../project/run-checks.ts';
 import { tellNames } from '../../referee/output/telling-environment.ts';
 import type { Pins } from '../../referee/pins/pins.ts';
-import { openRoom, type Room } from '../../referee/room/room.ts';
-import { type RoomTree, roomFolders, roomPlace } from '../../referee/room/room-git.ts';
+import type { Room } from '../../referee/room/room.ts';
+import { type RoomTree, roomPlace } from '../../referee/room/room-git.ts';
 import { type CheckRun, type CheckRuns, type RunRequest, runCommands } from '../../referee/run-commands.ts';
 import type { Store } from '../../store/store.ts';
 import type { Claim, HeldAttempt } from '../ports.ts';
-import type { SandboxRequest } from '../run/run-sandbox.ts';
 import type { WorkspaceMeans } from '../workspace/means.ts';
 import { checkOptions } from '../workspace/worktree-commands.ts';
 import { sessionRuns } from './base-reading.ts';
+import { openSessionRoom, type SessionRoom } from './session-room.ts';
 import { refereeSettings } from './settings.ts';
 
 /** What judging needs of this host. */
@@ -35,8 +35,7 @@ export interface Bench {
   room: Room;
   /** For objects that only the room has. */
   placed: Git;
-  /** What a process in the room sees of it. */
-  shown: NonNullable<SandboxRequest['room']>;
+  shown: SessionRoom['shown'];
   base: RoomTree;
   commands: readonly string[];
   passes: Claim['passes'];
@@ -62,20 +61,8 @@ export async function openBench(
   const { git, sandboxes, rooms, store } = means;
   const { spec, sessionId, task, runId } = attempt;
   const path = join(rooms, sessionId);
-  const folders = roomFolders(path);
-  const commonDir = await realPathOf(await readCommonDir(await readGitDir(spec.projectPath)));
-  const worktreeDir = await findRegistration(commonDir, spec.worktreePath);
-  const copies = [worktreeDir, commonDir].filter((dir) => dir !== null);
-  const modules = copies.map((dir) => join(dir, 'modules')).filter((dir) => existsSync(dir));
-  const shown = { folders, objects: [join(commonDir, 'objects'), ...modules] };
-  const room = openRoom({
-    path,
-    root: spec.projectPath,
-    git,
-    inside: (place) => sandboxes.gitInRoom({ spec, room: shown, place, signal }),
-    submodules: copies,
-    setup: spec.setup,
-  });
+  const { room, shown } = await openSessionRoom(means, { path, spec, setup: spec.setup, signal });
+  const { folders } = room;
   if (task.token > 1) await sweepDirectory(folders.tree);
   const commit = claim.baseSha ?? spec.baseSha ?? spec.startSha;
   return {

@@ -10,10 +10,10 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
-import { link, lstat, mkdir, open, rm } from 'node:fs/promises';
+import { link, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PulseError } from '../../domain/errors.ts';
-import { openRegularFile, readHandle } from '../../files/regular-file.ts';
+import { openRegularFile, readHandle, readTextOrNull } from '../../files/regular-file.ts';
 
 const NAME = 'ed25519.pem';
 const MOST_BYTES = 16 * 1024;
@@ -97,13 +97,8 @@ async function makeKey(path: string): Promise<ProofKey> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await assertOurs(folder);
   const { privateKey } = generateKeyPairSync('ed25519');
-  const draft = join(folder, `.${randomBytes(8).toString('hex')}.tmp`);
+  const draft = await writeDraft(folder, privateKey.export({ type: 'pkcs8', format: 'pem' }));
   try {
-    {
-      await using file = await open(draft, 'wx', 0o600);
-      await file.writeFile(privateKey.export({ type: 'pkcs8', format: 'pem' }));
-      await file.sync();
-    }
     await link(draft, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });
@@ -113,6 +108,55 @@ async function makeKey(path: string): Promise<ProofKey> {
   const made = await readProofKey(folder);
   if (made === null) throw noKey(path, 'is gone again');
   return made;
+}
+
+/**
+ * Puts another key in the place of this one, whose private half is gone then. The public halves of both stay, so that
+ * what they have signed can be believed for as long as somebody wants to.
+ */
+export async function rotateProofKey(folder: string): Promise<{ key: ProofKey; replaced: ProofKey }> {
+  const replaced = await openProofKey(folder);
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  // Before it signs anything: of two rotations at once, the one that comes first may have signed when the second comes.
+  for (const half of [replaced, publicHalf(publicKey)]) await keepPublicHalf(folder, half);
+  const draft = await writeDraft(folder, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  await rename(draft, join(folder, NAME)).catch(async (error: unknown) => {
+    await rm(draft, { force: true });
+    throw error;
+  });
+  return { key: await openProofKey(folder), replaced };
+}
+
+/** The keys that this installation has had before, in the order of their ids. */
+export async function listEarlierKeys(folder: string): Promise<PublicProofKey[]> {
+  const { id } = await openProofKey(folder);
+  const names = await readdir(join(folder, EARLIER)).catch(() => []);
+  const keys = names
+    .filter((name) => /^[0-9a-f]{64}\.pem$/.test(name) && name !== `${id}.pem`)
+    .toSorted()
+    .map(async (name) => {
+      const path = join(folder, EARLIER, name);
+      return readPublicKey((await readTextOrNull(path)) ?? '', path);
+    });
+  return Promise.all(keys);
+}
+
+const EARLIER = 'public';
+
+async function keepPublicHalf(folder: string, half: PublicProofKey): Promise<void> {
+  const place = join(folder, EARLIER);
+  await mkdir(place, { recursive: true, mode: 0o700 });
+  const draft = await writeDraft(folder, toPem(half));
+  await rename(draft, join(place, `${half.id}.pem`));
+}
+
+/** On the disk before it gets its name. */
+async function writeDraft(folder: string, content: string | Buffer): Promise<string> {
+  const draft = join(folder, `.${randomBytes(8).toString('hex')}.tmp`);
+  await using file = await open(draft, 'wx', 0o600);
+  await file.writeFile(content);
+  await file.sync();
+  return draft;
 }
 
 async function readPrivate(path: string): Promise<Buffer | null> {

@@ -12,7 +12,14 @@ import {
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { oneLine, openProofKey, readPublicKey, toPem } from '../../../src/referee/proof/key.ts';
+import {
+  listEarlierKeys,
+  oneLine,
+  openProofKey,
+  readPublicKey,
+  rotateProofKey,
+  toPem,
+} from '../../../src/referee/proof/key.ts';
 import { makeFolder } from '../../git/fixture.ts';
 
 const folderOf = () => join(makeFolder(), 'home', 'key');
@@ -55,6 +62,31 @@ describe('the key of an installation', () => {
     const ids = execFileSync('/bin/sh', ['-c', `${line} & ${line} & ${line} & wait`], { encoding: 'utf8' });
     expect(new Set(ids.trim().split('\n')).size).toBe(1);
     expect(ids.trim().split('\n')).toHaveLength(3);
+  });
+
+  it('is replaced by another: the old private half is gone, the public halves of both are known', async () => {
+    const folder = folderOf();
+    const first = await openProofKey(folder);
+    expect(await listEarlierKeys(folder)).toEqual([]);
+    const { key, replaced } = await rotateProofKey(folder);
+    expect([replaced.id, key.id === first.id]).toEqual([first.id, false]);
+    expect((await openProofKey(folder)).id).toBe(key.id);
+    expect((await listEarlierKeys(folder)).map(oneLine)).toEqual([oneLine(first)]);
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    expect(files.toSorted()).toEqual(
+      ['ed25519.pem', 'public', ...[first, key].map(({ id }) => `public/${id}.pem`)].toSorted(),
+    );
+    expect(statSync(key.path).mode & 0o777).toBe(0o600);
+  });
+
+  it('loses no public half of a key that could have signed, when several rotate at once', async () => {
+    const folder = folderOf();
+    await openProofKey(folder);
+    const made = await Promise.all(Array.from({ length: 8 }, () => rotateProofKey(folder)));
+    const known = [await openProofKey(folder), ...(await listEarlierKeys(folder))].map(({ id }) => id);
+    for (const { key, replaced } of made)
+      expect(known).toEqual(expect.arrayContaining([key.id, replaced.id]));
+    expect(known).toHaveLength(9);
   });
 
   it('has the id that openssl and sha256sum find, too', async () => {
