@@ -16,9 +16,18 @@ export interface LoopSuite {
   randomRuns: { few: number; many: number };
   /** A long session is stalled, and killed twice, at every so many points; it is killed once at each. */
   stride?: number;
+  /** Points that are alike: of each kind a sample takes one. Default: no two are. */
+  kindOf?(point: string): string;
 }
 
-export function surviveSuite({ name, run, near, randomRuns, stride = 1 }: LoopSuite): void {
+export function surviveSuite({
+  name,
+  run,
+  near,
+  randomRuns,
+  stride = 1,
+  kindOf = (point) => point,
+}: LoopSuite): void {
   describe(`${name} in trouble`, () => {
     it.each(['die', 'stall', 'nap'] as const)(
       'survives at every point: %s',
@@ -26,10 +35,14 @@ export function surviveSuite({ name, run, near, randomRuns, stride = 1 }: LoopSu
       async (fate) => {
         const { points } = await run(() => null);
         const cases = pointsOf(points).filter(({ at }) => fate === 'die' || at % stride === 0);
-        const failures = await sweep(draw(cases, { of: `${name} ${fate}`, kind: ({ point }) => point }), {
-          name: ({ at, point }) => `${at} ${point}`,
-          violationsOf: async ({ at }) => (await run((_, index) => (index === at ? fate : null))).violations,
-        });
+        const failures = await sweep(
+          draw(cases, { of: `${name} ${fate}`, kind: ({ point }) => kindOf(point) }),
+          {
+            name: ({ at, point }) => `${at} ${point}`,
+            violationsOf: async ({ at }) =>
+              (await run((_, index) => (index === at ? fate : null))).violations,
+          },
+        );
         expect(failures).toEqual([]);
       },
     );
@@ -41,7 +54,7 @@ export function surviveSuite({ name, run, near, randomRuns, stride = 1 }: LoopSu
         .flatMap((first) =>
           Array.from({ length: near }, (_, index) => ({ ...first, second: first.at + 1 + index })),
         );
-      const failures = await sweep(draw(pairs, { of: `${name} pairs`, kind: ({ point }) => point }), {
+      const failures = await sweep(draw(pairs, { of: `${name} pairs`, kind: ({ point }) => kindOf(point) }), {
         name: ({ at, point, second }) => `${at} ${point}, ${second}`,
         violationsOf: async ({ at, second }) =>
           (await run((_, index) => (index === at || index === second ? 'die' : null))).violations,

@@ -14,6 +14,7 @@ import { createPatientStore } from '../../src/store/patient.ts';
 import { findSession, type NewSession } from '../../src/store/sessions.ts';
 import type { Db, Store } from '../../src/store/store.ts';
 import { admit } from './admit.ts';
+import { admitSwarm, BEAD_MODULES, createFakeBeads, type SimulatedSwarm } from './bead-world.ts';
 import { createFakeCommanders } from './commander-world.ts';
 import { fakeLoops } from './loops.ts';
 import { admitWorkflow, createFakePulses } from './pulse-world.ts';
@@ -46,6 +47,8 @@ export interface SimulationOptions {
   isNoisy?: boolean;
   /** A loop beside those of Pulse, and the rows that its session begins with. */
   other?: { module: LoopModule; admit(db: Db, sessionId: string): Promise<void> };
+  /** The beads of a swarm, and who works on them. */
+  swarm?: SimulatedSwarm;
   /** Research tells a commander elsewhere, too. */
   hasCommander?: boolean;
   /** Asked at every point a process passes, in order; `null` lets it go on. */
@@ -98,7 +101,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
   const simulation = ++simulations;
   const time = createVirtualTime();
   const { other } = options;
-  const modules = other ? [other.module] : [];
+  const modules = [...(other ? [other.module] : []), ...(options.swarm ? BEAD_MODULES : [])];
   const store = await openSqlite({ path: ':memory:', nowMs: time.nowMs, modules });
   const world = createWorld();
   const sessionId = await admit(store, options.session);
@@ -106,6 +109,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
   const others = other ? [await other.module.open({} as LoopHost)] : [];
   if (options.session?.kind === 'workflow') await admitWorkflow(store, sessionId);
   if (options.session?.kind === 'research') await admitResearch(store, sessionId, options);
+  if (options.swarm) await admitSwarm(store, world, { sessionId, ...options.swarm });
   const points: string[] = [];
   const bells = new Map<object, () => void>();
   const alive = new Set<string>();
@@ -186,6 +190,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
       { sleep: clock.sleep, elapsedMs: clock.elapsedMs, stop: () => NEVER },
     );
     const ids = { nowMs: time.nowMs, randomBytes: (count: number) => bytes(count, seed++) };
+    const referee = createFakeReferee(access);
     const loops = fakeLoops({
       others,
       goal: {
@@ -208,11 +213,12 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
         commanders: createFakeCommanders(access),
         compose: async ({ number }) => brief(`experiment ${number}`),
       },
+      beads: createFakeBeads(access, { store: ownStore, ids, referee }),
     });
     const engine: Engine = {
       store: ownStore,
       workspace: createFakeWorkspace(access),
-      referee: createFakeReferee(access),
+      referee,
       agents: createFakeAgents(access),
       bell: createSimBell(bells, { clock, fate: options.bell ?? (() => 'ring'), isDead: () => isDead }),
       clock,

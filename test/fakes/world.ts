@@ -47,6 +47,12 @@ export interface World {
   finishedRuns: number[];
   /** Iterations whose agent was asked for its signal, in order. */
   nudges: number[];
+  /** Of each bead: how often an agent came to its end with it. */
+  beadRuns: Map<string, number>;
+  /** Whether what a bead adds does not fit on what others have merged. */
+  clashes: (onto: string, added: string) => boolean;
+  /** Whether a bead's checks fail there. Its agent sees that, and does it otherwise. */
+  isRed: (content: string) => boolean;
   /** What the commander elsewhere was told, in order, doubles too. */
   commander: CommanderCall[];
 }
@@ -69,6 +75,9 @@ export function createWorld(): World {
     violations: [],
     finishedRuns: [],
     nudges: [],
+    beadRuns: new Map(),
+    clashes: () => false,
+    isRed: () => false,
     commander: [],
   };
 }
@@ -167,11 +176,12 @@ export function createFakeWorkspace({ world, gate, host }: WorldAccess): Workspa
       await gate('committed');
       return { commit: sha, tree: content, files: ['file'] };
     },
-    async commitAgain(attempt, change): Promise<UnitCommit> {
+    async commitAgain(attempt, change): Promise<UnitCommit | null> {
       const { spec, sessionId, iteration } = attempt;
       await gate('commit again');
       const made = world.commits.get(change)!;
       const added = made.content.slice(contentOf(world, made.parent!).length);
+      if (world.clashes(contentOf(world, spec.startSha), added)) return null;
       const sha = `c${world.commits.size}`;
       const content = contentOf(world, spec.startSha) + added;
       world.commits.set(sha, { sha, parent: parentOf(attempt), content, session: sessionId, iteration });
@@ -302,7 +312,7 @@ export function createFakeAgents({ world, gate, host, sleep, nowMs, script }: Wo
         ...scripted
       } = script(attempt.iteration, attempt.task.attempt, attempt.spec.unit, nowMs() - beganMs);
       if (person) commitAsPerson(world, attempt, person);
-      if (agent.isAlive && !signal.aborted) worktree.content = `${before}${workOf(attempt)},`;
+      if (agent.isAlive && !signal.aborted) worktree.content = `${before}${workOf(world, attempt, before)},`;
       agent.isAlive = false;
       await gate('agent-ended');
       listener.spent({ costUsd: 0.1, tokens: 10 });
@@ -340,9 +350,23 @@ const SUCCESS: RunReport = {
   endedAt: '2026-01-01T00:00:00.000Z',
 };
 
-/** Those who work for the same research count their iterations each: what they make must differ all the same. */
-function workOf({ iteration, spec: { work } }: HeldAttempt): string {
-  const { leadId, number } = (work ?? {}) as { leadId?: string | null; number?: number };
+/** Those who work for the same session count their iterations each: what they make must differ all the same. */
+function workOf(
+  { beadRuns, isRed }: World,
+  { iteration, spec: { work } }: HeldAttempt,
+  before: string,
+): string {
+  const { leadId, number, beadId } = (work ?? {}) as {
+    leadId?: string | null;
+    number?: number;
+    beadId?: string;
+  };
+  if (beadId) {
+    let run = (beadRuns.get(beadId) ?? 0) + 1;
+    if (isRed(`${before}${beadId}.${run},`)) run += 1;
+    beadRuns.set(beadId, run);
+    return `${beadId}.${run}`;
+  }
   return leadId ? `exp-${number}` : String(iteration);
 }
 

@@ -1,0 +1,138 @@
+/** The small model's side of a swarm: beads that go together, that clash in a file, and that are red when merged. */
+import { coordinationTables } from '../../src/coordination/tables.ts';
+import { act } from '../../src/engine/actions.ts';
+import type { Referee } from '../../src/engine/ports.ts';
+import { createBead } from '../../src/loops/beads/graph/change.ts';
+import { lockProject } from '../../src/loops/beads/graph/rows.ts';
+import type { BeadsLoopOptions } from '../../src/loops/beads/index.ts';
+import { beadTables } from '../../src/loops/beads/table-module.ts';
+import { findWorker, insertSwarm, updateWorker } from '../../src/loops/beads/worker/rows.ts';
+import { appendEvents } from '../../src/store/events.ts';
+import type { Store } from '../../src/store/store.ts';
+import { createFakeReferee } from './referee.ts';
+import type { AgentScript, World, WorldAccess } from './world.ts';
+
+export interface SimulatedBead {
+  id: string;
+  needs?: string[];
+  /** Instead of one of its own. */
+  file?: string;
+}
+
+export interface SimulatedSwarm {
+  workers: number;
+  beads: readonly SimulatedBead[];
+}
+
+export const BEAD_MODULES = [coordinationTables, beadTables];
+const PROJECT = 'project';
+
+export async function admitSwarm(
+  store: Store,
+  world: World,
+  { sessionId, workers, beads }: SimulatedSwarm & { sessionId: string },
+): Promise<void> {
+  world.clashes = clashes;
+  world.isRed = isRed;
+  await store.tx('admit', async (db) => {
+    const lock = await lockProject(db, PROJECT);
+    const ids = { nowMs: () => 0, randomBytes: (count: number) => new Uint8Array(count) };
+    const create = (bead: Parameters<typeof createBead>[2]['bead']) => createBead(db, lock, { bead, ids });
+    await create({ id: 'app', title: 'The app', prefix: 'app', type: 'epic' });
+    for (const { id, needs = [], file = `${id}.txt` } of beads) {
+      const fields = { files: [file], verify: [{ command: 'check' }] };
+      await create({ id, title: id, prefix: 'app', epic: 'app', dependencies: needs, fields });
+    }
+    await insertSwarm(db, {
+      ...{ session_id: sessionId, project_id: PROJECT, epic: 'app', feature: 'app', mode: 'worker' },
+      ...{ workers, coordinator: 'coordinator', hint: null },
+    });
+  });
+}
+
+/** The first runs of two beads whose names begin alike do not go together in one file. */
+function clashes(onto: string, added: string): boolean {
+  const [, pair] = /(?:^|,)(clash\d*)-\w\.1,/.exec(added) ?? [];
+  return pair !== undefined && new RegExp(`(^|,)${pair}-\\w\\.1,`).test(onto);
+}
+
+/** The first runs of both are there, and nobody has mended it. */
+export function isRed(content: string): boolean {
+  const done = content.split(',');
+  return done.some((one) => {
+    const [, pair] = /^(red\d*)-a\.1$/.exec(one) ?? [];
+    return (
+      pair !== undefined &&
+      done.includes(`${pair}-b.1`) &&
+      !done.some((other) => other.startsWith(`${pair}-`) && !other.endsWith('.1'))
+    );
+  });
+}
+
+interface BeadMeans extends Pick<BeadsLoopOptions, 'store' | 'ids'> {
+  referee: Referee;
+}
+
+export function createFakeBeads(access: WorldAccess, { store, ids, referee }: BeadMeans): BeadsLoopOptions {
+  const { gate } = access;
+  const green = createFakeReferee(access);
+  const red = createFakeReferee({ ...access, script: () => ({ verifies: false }) });
+  return {
+    ...{ store, ids },
+    referee: {
+      ...referee,
+      examine: (attempt, claim, signal) => (isRed(claim.tree) ? red : green).examine(attempt, claim, signal),
+      review: async (_, examined) => examined,
+    },
+    judge: {
+      completion: () => Promise.reject(new Error('the scripted agent is not judged')),
+      red: () => Promise.reject(new Error('the scripted agent is not judged')),
+    },
+    compose: async ({ state }) => ({
+      ...{ text: `bead ${state.own.current?.bead.id}`, tokens: 1 },
+      anchor: { turnId: null, strategy: null, resolutionMs: 0, salience: null, depth: null, invalid: [] },
+    }),
+    coordinationTools: () => [],
+    writeState: () => gate('state'),
+    handOff: ({ trace }, { session, own }, token) =>
+      act(trace, 'hand_off', {
+        async perform() {
+          await gate('handoff file');
+          await store.tx('hand_off', async (db) => {
+            if ((await findWorker(db, session.id))?.left_for != null) return;
+            await updateWorker(db, session.id, { left_for: 'context_critical' });
+            const data = { nickname: own.worker!.nickname };
+            await appendEvents(db, session.id, [{ type: 'worker.left', data }], { token });
+          });
+        },
+      }),
+  };
+}
+
+export type BeadTrouble = 'crashes' | 'stalls' | 'says nothing';
+
+/** Each run is accepted unless it is in trouble; after a bead whose name begins with `full` the context is full. */
+export function swarmScript(trouble: () => BeadTrouble | null): AgentScript {
+  return (_, __, unit) => {
+    const bead = unit ?? '';
+    const contextUsed = bead.startsWith('full') ? 0.9 : 0.1;
+    const told = bead === '' || bead.startsWith('merge ') ? null : trouble();
+    if (told === 'says nothing')
+      return {
+        finalMessage: 'Not yet.',
+        own: { contextUsed, completion: null, reasons: ['red'], failures: 1 },
+      };
+    if (told !== null) {
+      const failureClass = told === 'crashes' ? 'crashed' : 'timeout_idle';
+      return { failure: { class: failureClass, message: told, resetAt: null } };
+    }
+    return {
+      finalMessage: 'Done.',
+      accepted: { tree: '' },
+      own: {
+        contextUsed,
+        completion: { summary: 'done', decisions: [], followUps: [], tree: '', evidence: `${bead}.md` },
+      },
+    };
+  };
+}
