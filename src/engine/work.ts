@@ -116,6 +116,8 @@ export interface RunProtocol {
   tools: Tool[];
   /** Why the agent may not change this file of its worktree now, from its root; `null`: it may. */
   refuseEdit?(path: string): Promise<string | null>;
+  /** What has come for the agent since it was last told, in words; each thing once. `null`: nothing. */
+  takeNews?(): Promise<string | null>;
   saw?(event: RunEvent): void;
   /** One of Pulse's own tools was called. */
   called?(call: { name: string; input: unknown; reply: ToolReply }): void;

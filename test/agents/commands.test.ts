@@ -63,7 +63,7 @@ test('claude is told to be patient for a short time only, to call nobody but its
   expect(JSON.parse(files['mcp.json']!).mcpServers.pulse).toMatchObject({ type: 'http', alwaysLoad: true });
   const hook = { type: 'http', url: `${run.tools.url}/guard/claude`, timeout: 10 };
   expect(JSON.parse(files['settings.json']!)).toMatchObject({
-    hooks: { PreToolUse: [{ hooks: [hook] }] },
+    hooks: { PreToolUse: [{ hooks: [hook] }], PostToolUse: [{ matcher: '*', hooks: [hook] }] },
     permissions: { deny: expect.arrayContaining(['ScheduleWakeup', 'EnterWorktree']) },
   });
 });
@@ -102,9 +102,11 @@ test('codex finds its tools by flags that name a variable of the run', () => {
   expect(args).toContain('features.plugins=false');
   expect(args.at(-1)).toBe('-');
   expect(args.join(' ')).not.toContain(makeRun().tools.token);
-  // Its one hook, trusted by its hash; never all that there are.
+  // Its two hooks, trusted by their hashes; never all that there are.
   expect(args).toContainEqual(
-    expect.stringMatching(/^hooks\.state=.*pre_tool_use:0:0.*trusted_hash="sha256:/),
+    expect.stringMatching(
+      /^hooks\.state=.*pre_tool_use:0:0.*trusted_hash="sha256:.*post_tool_use:0:0.*trusted_hash="sha256:/,
+    ),
   );
   expect(args).not.toContain('--dangerously-bypass-hook-trust');
   expect(env.PULSE_GUARD).toBe(join(makeRun().directory, 'guard.sh'));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ensureAgent, projectsOfAgent, registerAgent } from '../../src/coordination/mail/agents.ts';
+import { deliverMessages, hasUnfetched, listForBrief } from '../../src/coordination/mail/deliver.ts';
 import { foldWords } from '../../src/coordination/mail/fold.ts';
 import {
   acknowledgeMessage,
@@ -33,6 +34,41 @@ const subjects = async (messages: Promise<{ subject: string }[]>) =>
   (await messages).map(({ subject }) => subject);
 
 onBothStores((open) => {
+  describe('what is delivered without being asked for', () => {
+    const delivery = { project, agent: 'Owl', limit: 5 };
+    const deliver = (store: Store) => store.tx('mail', (db) => deliverMessages(db, delivery));
+    const waits = (store: Store) => store.read((db) => hasUnfetched(db, delivery));
+
+    it('comes once, the oldest first, however many ask at once', async () => {
+      const stores = await Promise.all([open(), open()]);
+      const [store] = stores as [Store, Store];
+      await register(store, 'Fox', 'Owl');
+      expect(await waits(store)).toBe(false);
+      for (let number = 1; number <= 12; number++) await send(store, { subject: `m${number}` });
+      expect(await waits(store)).toBe(true);
+      expect(await subjects(deliver(store))).toEqual(['m1', 'm2', 'm3', 'm4', 'm5']);
+      const rest = await Promise.all(Array.from({ length: 12 }, (_, index) => deliver(stores[index % 2]!)));
+      const told = rest.flat().map(({ subject }) => subject);
+      expect(told).toHaveLength(7);
+      expect(new Set(told).size).toBe(7);
+      expect(await waits(store)).toBe(false);
+    });
+
+    it('is nothing that was fetched, or that a brief has shown', async () => {
+      const store = await open();
+      await register(store, 'Fox', 'Owl');
+      await send(store, { subject: 'one' });
+      await store.tx('mail', (db) => fetchInbox(db, { project, agent: 'Owl' }));
+      expect(await waits(store)).toBe(false);
+      await send(store, { subject: 'two', topic: 'epic-1' });
+      const brief = store.tx('mail', (db) => listForBrief(db, delivery));
+      expect(await subjects(brief)).toEqual(['one', 'two']);
+      expect(await waits(store)).toBe(false);
+      expect(await subjects(store.tx('mail', (db) => listForBrief(db, delivery)))).toEqual(['one', 'two']);
+      expect(await deliver(store)).toEqual([]);
+    });
+  });
+
   describe('a name', () => {
     it('that is taken gives another, also when many ask at once', async () => {
       const store = await open();

@@ -18,11 +18,17 @@ const SETTINGS = [
   ...['output-styles', 'remote-settings.json', 'policy-limits.json'],
 ];
 
-/** claude asks Pulse's guard by HTTP: starting a process for each call would take longer than most calls. */
-function guardHook({ url, token }: RunTools) {
+/**
+ * claude asks Pulse's guard by HTTP: starting a process for each call would take longer than most calls. After each call
+ * it takes what is new to it.
+ */
+function pulseHooks({ url, token }: RunTools) {
   const headers = { Authorization: `Bearer ${token}` };
   const hook = { type: 'http', url: `${url}/guard/claude`, headers, timeout: 10 };
-  return { PreToolUse: [{ matcher: 'Bash|Write|Edit|MultiEdit|NotebookEdit', hooks: [hook] }] };
+  return {
+    PreToolUse: [{ matcher: 'Bash|Write|Edit|MultiEdit|NotebookEdit', hooks: [hook] }],
+    PostToolUse: [{ matcher: '*', hooks: [hook] }],
+  };
 }
 
 export const claudeAdapter = createCliAdapter(CLI, {
@@ -72,7 +78,7 @@ export const claudeAdapter = createCliAdapter(CLI, {
       stopSignals: ['SIGINT', 'SIGTERM'],
       files: {
         [MCP_FILE]: JSON.stringify(mcpConfig(tools)),
-        [SETTINGS_FILE]: JSON.stringify({ hooks: guardHook(tools), permissions: { deny: WITHHELD_TOOLS } }),
+        [SETTINGS_FILE]: JSON.stringify({ hooks: pulseHooks(tools), permissions: { deny: WITHHELD_TOOLS } }),
       },
     };
   },

@@ -17,13 +17,17 @@ const CLI: Cli = {
 const GUARD_FILE = 'guard.sh';
 /**
  * codex runs only hooks that are trusted by their hash. `--dangerously-bypass-hook-trust` would also run the hooks of the
- * repository, so Pulse trusts this one hook only. The file's path is a variable: otherwise each run would have another
+ * repository, so Pulse trusts these two hooks only. The file's path is a variable: otherwise each run would have another
  * hash. `hooks/list` of `codex app-server` shows key and hash.
  */
-const GUARD_HOOK =
-  '[{matcher="^(Bash|apply_patch)$",hooks=[{type="command",command="bash \\"$PULSE_GUARD\\"",timeout=10}]}]';
-const GUARD_KEY = '/<session-flags>/config.toml:pre_tool_use:0:0';
-const GUARD_HASH = 'sha256:d9f488910af038946a2c670ad375db8353355cb6ee9991621f688dfdb7e9095f';
+const ASK = 'hooks=[{type="command",command="bash \\"$PULSE_GUARD\\"",timeout=10}]';
+const GUARD_HOOK = `[{matcher="^(Bash|apply_patch)$",${ASK}}]`;
+/** After a call: what is new to the agent. */
+const NEWS_HOOK = `[{${ASK}}]`;
+const TRUSTED = {
+  pre_tool_use: 'sha256:d9f488910af038946a2c670ad375db8353355cb6ee9991621f688dfdb7e9095f',
+  post_tool_use: 'sha256:ff2d337007342ba1d5442b39d1b3e4de96ff769ba2dcd7406e0038cc4762ddb7',
+};
 const SETTINGS = ['config.toml', 'AGENTS.md', 'prompts', 'skills', 'rules', 'installation_id'];
 
 export const codexAdapter = createCliAdapter(CLI, {
@@ -48,7 +52,8 @@ export const codexAdapter = createCliAdapter(CLI, {
         'features.plugins': 'false', // codex fetches them from the net, and waits five seconds for them at the end
         check_for_update_on_startup: 'false',
         'hooks.PreToolUse': GUARD_HOOK,
-        'hooks.state': `{${JSON.stringify(GUARD_KEY)}={trusted_hash="${GUARD_HASH}"}}`,
+        'hooks.PostToolUse': NEWS_HOOK,
+        'hooks.state': trustedHooks(),
         'mcp_servers.pulse.url': JSON.stringify(`${tools.url}/mcp`),
         // The token is in the run's environment: every user could read it in the arguments.
         'mcp_servers.pulse.bearer_token_env_var': '"PULSE_TOOLS_TOKEN"',
@@ -68,6 +73,13 @@ export const codexAdapter = createCliAdapter(CLI, {
   },
   createParser: createCodexParser,
 });
+
+function trustedHooks(): string {
+  const entries = Object.entries(TRUSTED).map(
+    ([event, hash]) => `"/<session-flags>/config.toml:${event}:0:0"={trusted_hash="${hash}"}`,
+  );
+  return `{${entries.join(',')}}`;
+}
 
 function settings(values: Record<string, string>): string[] {
   return Object.entries(values).flatMap(([key, value]) => ['-c', `${key}=${value}`]);

@@ -41,6 +41,11 @@ export const PulseGuard = async () => ({
     const reason = await reasonAgainst({ tool_name: tool, tool_use_id: callID, tool_input: args });
     if (reason) throw new Error(reason);
   },
+  'tool.execute.after': async ({ tool, callID }, result) => {
+    if (typeof result?.output !== 'string') return;
+    const news = await newsAfter({ tool_name: tool, tool_use_id: callID });
+    if (news) result.output += '\\n\\n' + news;
+  },
 });
 `;
 

@@ -17,17 +17,19 @@ cat <&3
 `;
 }
 
-/** For agents that load a module: `reasonAgainst` resolves to the refusal, or to nothing. */
+/** For agents that load a module: `reasonAgainst` resolves to the refusal, or to nothing, and `newsAfter` to what is new. */
 export function guardModule({ url, token }: RunTools, format: string): string {
   const headers = JSON.stringify({ authorization: `Bearer ${token}`, 'content-type': 'application/json' });
-  return `async function reasonAgainst(call) {
+  return `async function askPulse(call) {
   try {
     const request = { method: 'POST', headers: ${headers}, body: JSON.stringify(call) };
     const response = await fetch('${url}/guard/${format}', request);
-    return (await response.json()).reason;
+    return await response.json();
   } catch {
-    return undefined;
+    return {};
   }
 }
+const reasonAgainst = async (call) => (await askPulse(call)).reason;
+const newsAfter = async (call) => (await askPulse({ ...call, hook_event_name: 'PostToolUse' })).news;
 `;
 }

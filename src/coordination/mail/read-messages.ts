@@ -151,7 +151,8 @@ export async function fetchInbox(db: Db, query: InboxQuery): Promise<InboxMessag
   return messages.map((message) => inboxMessage(message, agent));
 }
 
-async function messagesNumbered(db: Db, numbers: readonly number[]): Promise<Message[]> {
+/** Oldest first. */
+export async function messagesNumbered(db: Db, numbers: readonly number[]): Promise<Message[]> {
   if (numbers.length === 0) return [];
   const rows = await withCoordinationTables(db)
     .selectFrom('mail_messages')

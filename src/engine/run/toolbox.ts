@@ -9,7 +9,7 @@ import type { HeldAttempt, RunListener } from '../ports.ts';
 import type { RunProtocol } from '../work.ts';
 import type { AgentHostOptions } from './agent-host.ts';
 import { createWrapUp } from './deadline-notice.ts';
-import { tellingNotes } from './deliver-notes.ts';
+import { createNews, tellingNews } from './deliver-news.ts';
 import type { RunState } from './run-state.ts';
 
 export interface Toolbox extends AsyncDisposable {
@@ -35,6 +35,7 @@ export async function openToolbox(
   const wrapUp = open.use(createWrapUp(spec.limits));
   const kept = [spec.projectPath, ...(stateDirectory ? [stateDirectory] : [])];
   const refuseEdit = own?.refuseEdit;
+  const takeNews = createNews(listener, own);
   const work = await openWorkTools(options, { attempt, kept, open, refuseEdit });
   const tools = [
     pulseSignalTool(run.signalled),
@@ -47,13 +48,14 @@ export async function openToolbox(
   ]
     .filter((tool) => spec.tools.includes(tool.name))
     .map((tool) => followed(tool, (call) => own?.called?.(run.redactJson(call))))
-    .map((tool) => tellingNotes(wrapUp.tell(tool), listener));
+    .map((tool) => tellingNews(wrapUp.tell(tool), takeNews));
   const guard = createCallGuard({
     worktree: spec.worktreePath,
     environment: agentEnvironment({ base: environment, own: [], pass: [], add: {} }),
     kept,
     readsOnly: attempt.room?.isReadOnly,
     refuseEdit,
+    takeNews,
     onRefusal: run.refused,
   });
   const closing = open.move();

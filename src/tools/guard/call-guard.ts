@@ -1,13 +1,21 @@
 /**
  * The guard of Pulse's own tools, for agents that have tools of their own: their hooks ask before a call is made. It
- * deters from accidents as there, and contains nothing (docs/security.md).
+ * deters from accidents as there, and contains nothing (docs/security.md). After a call the hooks of some ask again,
+ * and take what is new to the agent.
  */
 import { realpathSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import { gitFacts } from '../work/git-facts.ts';
 import { isWithin } from '../work/paths.ts';
 import { realPathOf, refusalsOf, writeRefusal } from '../work/shell-guard.ts';
-import { answerHook, type HookAnswer, isHookFormat, readHook } from './hook-formats.ts';
+import {
+  answerHook,
+  type HookAnswer,
+  isAfterCall,
+  isHookFormat,
+  readHook,
+  tellHook,
+} from './hook-formats.ts';
 
 export interface CallGuard {
   /** What the agent's hook is told; `null` for a format that nobody speaks. Never throws for what the agent sends. */
@@ -24,12 +32,14 @@ export interface CallGuardOptions {
   refuseEdit?(path: string): Promise<string | null>;
   /** Nothing is changed and nothing is run: the agent only reads. */
   readsOnly?: boolean;
+  /** What the agent is told after a call of its own tools; `null`: nothing is new. */
+  takeNews?(): Promise<string | null>;
   /** Told of each call that is refused. */
   onRefusal(call: { id: string | null; tool: string; reasons: readonly string[] }): void;
 }
 
 export function createCallGuard(options: CallGuardOptions): CallGuard {
-  const { worktree, environment, kept, readsOnly, refuseEdit, onRefusal } = options;
+  const { worktree, environment, kept, readsOnly, refuseEdit, takeNews, onRefusal } = options;
   const root = realpathSync(worktree);
 
   async function judge({ scripts, writes, cwd }: ReturnType<typeof readHook>): Promise<string[]> {
@@ -65,6 +75,7 @@ export function createCallGuard(options: CallGuardOptions): CallGuard {
   return {
     async answer(format, input) {
       if (!isHookFormat(format)) return null;
+      if (isAfterCall(input)) return tellHook(format, (await takeNews?.()) ?? null);
       const call = readHook(format, input);
       const forbidden = await judge(call);
       const reasons = forbidden.length > 0 ? forbidden : await judgeEdits(call);

@@ -44,6 +44,20 @@ export function readHook(format: HookFormat, input: unknown): HookCall {
   };
 }
 
+/** The hook asks after a call was made. */
+export function isAfterCall(input: unknown): boolean {
+  return inputSchema.safeParse(input).data?.hook_event_name === AFTER_CALL;
+}
+
+/** News for the agent beside the result of its call; `null`: there are none. */
+export function tellHook(format: HookFormat, news: string | null): HookAnswer {
+  if (news === null) return {};
+  if (MODULES.includes(format)) return { news };
+  return { hookSpecificOutput: { hookEventName: AFTER_CALL, additionalContext: news } };
+}
+
+const AFTER_CALL = 'PostToolUse';
+
 /** `isForbidden`: by the guard, in every run; else by the rule of this one, whose reasons say what to do instead. */
 export function answerHook(
   format: HookFormat,
@@ -68,6 +82,7 @@ const INSTEAD =
   'Work inside the worktree and leave publishing to Pulse: commits of yours are kept. If the task cannot be done without it, end with BLOCKED and say why.';
 
 const inputSchema = z.looseObject({
+  hook_event_name: z.string().optional(),
   tool_name: z.string().optional(),
   tool_input: z.unknown().optional(),
   tool_use_id: z.string().optional(),

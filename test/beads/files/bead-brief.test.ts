@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type BeadBriefInput, beadBrief } from '../../../src/loops/beads/files/bead-brief.ts';
+import type { QuotedMessage } from '../../../src/loops/beads/files/mail-quote.ts';
 
 const absent = (path: string) => ({ path, content: null, note: null });
 const input: BeadBriefInput = {
@@ -36,6 +37,11 @@ const input: BeadBriefInput = {
   branch: 'pulse/swarm-1',
   evidencePath: 'history/auth/verification/app-1.md',
 };
+
+function message(more: Partial<QuotedMessage>): QuotedMessage {
+  const when = { created_at: '2026-02-03', ack_required: false };
+  return { id: 'msg_1', sender_name: 'Fox', subject: 'Hello', body_md: 'Hi.', ...when, ...more };
+}
 
 describe('the brief of a bead', () => {
   it('has the bead, its six inputs, its files, its decisions and its rules', () => {
@@ -139,9 +145,7 @@ describe('the brief of a bead', () => {
   });
 
   it('quotes new mail, notes and an answer', () => {
-    const mail = [
-      { id: 'msg_1', from: 'Fox', subject: 'Hello', body: 'Hi.', at: '2026-02-03', isAckWanted: true },
-    ];
+    const mail = [message({ id: 'msg_1', sender_name: 'Fox', body_md: 'Hi.', ack_required: true })];
     const text = beadBrief({ ...input, mail, notes: ['Be quick'], answer: 'Yes' });
     expect(text).toMatch(/## New messages[\s\S]*`msg_1` from `Fox`[\s\S]*acknowledge_message[\s\S]*Hi\./);
     expect(text).toMatch(/Answer from the person[\s\S]*Yes[\s\S]*Be quick/);
@@ -197,7 +201,7 @@ describe('the brief of a bead', () => {
       branch: nasty,
       evidencePath: nasty,
       testGlobs: [nasty],
-      mail: [{ id: nasty, from: nasty, subject: nasty, body: nasty, at: nasty }],
+      mail: [message({ id: nasty, sender_name: nasty, subject: nasty, body_md: nasty, created_at: nasty })],
       notes: [nasty],
       answer: nasty,
       again: { reasons: [nasty], failures, recoveryRef: nasty },

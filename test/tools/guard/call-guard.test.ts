@@ -155,6 +155,27 @@ describe.each(HOOK_FORMATS)('the hook of %s', (format) => {
   );
 });
 
+describe('after a call', () => {
+  const after = { hook_event_name: 'PostToolUse', tool_name: 'Bash', tool_input: { command: PUSH } };
+  const context = { hookEventName: 'PostToolUse', additionalContext: 'You have mail.' };
+  test.each([
+    ['claude', { hookSpecificOutput: context }],
+    ['codex', { hookSpecificOutput: context }],
+    ['opencode', { news: 'You have mail.' }],
+  ] as const)('the hook of %s is told what is new, and refused nothing', async (format, answer) => {
+    const news = ['You have mail.', null];
+    const { guard, refused } = makeGuard({ takeNews: async () => news.shift() ?? null });
+    expect(await guard.answer(format, after)).toEqual(answer);
+    expect(await guard.answer(format, after)).toEqual({});
+    expect(refused).toEqual([]);
+  });
+
+  test('nothing is told before one, where it could be refused', async () => {
+    const { ask } = makeGuard({ takeNews: async () => 'You have mail.' });
+    expect(await ask('claude', SHELL_CALLS.claude('npm test'))).toBe('{}');
+  });
+});
+
 describe('the words of a refusal', () => {
   test.each([
     ['claude', { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny' } }],

@@ -5,6 +5,7 @@ import type { Check, TddSteps, TestingMode } from '../graph/bead.ts';
 import type { BriefFile, BriefFiles } from './brief-files.ts';
 import { beadRules, finishRules, mailRules, testingRules } from './brief-rules.ts';
 import { type BeadTrouble, troubleSections } from './brief-trouble.ts';
+import { type QuotedMessage, quoteMessage } from './mail-quote.ts';
 import { contextFile } from './places.ts';
 import { inlineCode, oneLine, plain } from './quote.ts';
 
@@ -33,15 +34,6 @@ export interface WorkerInputs {
   feature: string;
 }
 
-export interface BriefedMail {
-  id: string;
-  from: string;
-  subject: string;
-  body: string;
-  at: string;
-  isAckWanted?: boolean;
-}
-
 export interface BeadBriefInput extends BeadTrouble {
   bead: BriefedBead;
   inputs: WorkerInputs;
@@ -51,8 +43,8 @@ export interface BeadBriefInput extends BeadTrouble {
   evidencePath: string;
   /** Patterns of test files: what a bead with tests first may change before it was seen to fail. */
   testGlobs?: readonly string[];
-  /** Messages that the agent has not seen. */
-  mail?: readonly BriefedMail[];
+  /** The newest messages to the agent, oldest first. */
+  mail?: readonly QuotedMessage[];
   /** A person's. */
   notes?: readonly string[];
   answer?: string | null;
@@ -164,13 +156,9 @@ function learningsSection({ learnings }: BriefFiles): string | null {
   return `## Learnings of this bead\n\n${learnings.map((file) => `#${fileSection(file)}`).join('\n\n')}`;
 }
 
-function mailSection(mail: readonly BriefedMail[]): string | null {
+function mailSection(mail: readonly QuotedMessage[]): string | null {
   if (mail.length === 0) return null;
-  const messages = mail.map(({ id, from, subject, body, at, isAckWanted = false }) => {
-    const ack = isAckWanted ? ' Acknowledge it with `acknowledge_message`.' : '';
-    return `Message ${inlineCode(id)} from ${inlineCode(from)}, ${oneLine(at)}: ${inlineCode(subject)}.${ack}\n\n${fenced(plain(body))}`;
-  });
-  return `## New messages\n\n${messages.join('\n\n')}`;
+  return `## New messages\n\n${mail.map(quoteMessage).join('\n\n')}`;
 }
 
 function compaction({ bead, inputs }: BeadBriefInput): string {

@@ -30,10 +30,12 @@ export interface BeadProtocolOptions extends ProtocolRun<BeadWork> {
   askScope(request: { files: string[]; reason: string }): Promise<ToolReply>;
   /** Why the agent may not change this file now; `null`: it may. */
   refuseEdit(path: string): Promise<string | null>;
+  /** New mail, in words; `null`: none. */
+  takeNews(): Promise<string | null>;
 }
 
 export function createBeadProtocol(options: BeadProtocolOptions): RunProtocol {
-  const { attempt, work, judge, more, askScope, refuseEdit } = options;
+  const { attempt, work, judge, more, askScope, refuseEdit, takeNews } = options;
   let completion: Completion | null = null;
   let records: VerificationRecord[] | undefined;
   let reasons: string[] = [];
@@ -97,6 +99,7 @@ export function createBeadProtocol(options: BeadProtocolOptions): RunProtocol {
       ...more,
     ],
     refuseEdit,
+    takeNews,
     saw(event) {
       if (event.type === 'usage') contextUsed = shareOf(event) ?? contextUsed;
     },

@@ -12,6 +12,7 @@ import { WORK_TOOLS } from '../../../tools/work/work-tools.ts';
 import type { Bead } from '../graph/bead.ts';
 import { createBeadProtocol } from './bead-protocol.ts';
 import type { ComposeBeadBrief } from './brief.ts';
+import { takeMail } from './deliver-mail.ts';
 import { editRefusal } from './edit-rule.ts';
 import type { BeadJudge } from './judge-completion.ts';
 import { commitSubject, topicOf } from './model.ts';
@@ -82,6 +83,7 @@ export function createBeadWork(options: BeadWorkOptions): WorkKind<BeadWork> {
         judge,
         more,
         askScope: (asked) => askScope(options, run.work, asked),
+        takeNews: () => takeMail(options.store, run),
         refuseEdit: (path) =>
           options.store.read((db) => editRefusal(db, { work: run.work, sessionId, path })),
       });

@@ -1,5 +1,5 @@
 /** What a run of a bead is told. */
-import { listMessages } from '../../../coordination/mail/read-messages.ts';
+import { listForBrief } from '../../../coordination/mail/deliver.ts';
 import type { SessionState } from '../../../engine/loop.ts';
 import type { ComposedBrief } from '../../../engine/ports.ts';
 import type { Git } from '../../../git/exec.ts';
@@ -44,11 +44,8 @@ export async function composeBeadBrief(
     ownerId: ownerOf(isWorker ? mailName : null),
   });
   const notes = await openNotes(store, state);
-  const mail = await store.read((db) =>
-    listMessages(db, {
-      ...{ project: swarm.project_id, agent: mailName ?? '', topic: topicOf(swarm.epic) },
-      limit: MESSAGES_TOLD,
-    }),
+  const mail = await store.tx('mail', (db) =>
+    listForBrief(db, { project: swarm.project_id, agent: mailName ?? '', limit: MESSAGES_TOLD }),
   );
   const text = beadBrief({
     bead: {
@@ -62,9 +59,7 @@ export async function composeBeadBrief(
       ...{ thread: swarm.epic, topic: topicOf(swarm.epic), hint: swarm.hint, feature: swarm.feature },
     },
     ...{ files, branch: lead.branch_name, evidencePath: evidenceFile(swarm.feature, bead.id) },
-    mail: mail.map(({ id, sender_name: from, subject, body_md: body, created_at: at, ack_required }) => ({
-      ...{ id, from, subject, body, at, isAckWanted: ack_required },
-    })),
+    mail,
     notes: notes.map(({ text: note }) => note),
     answer: control.answer,
     isShellOnly: session.agent === 'command',
