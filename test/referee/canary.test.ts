@@ -44,6 +44,14 @@ export const add = (a, b) => a - b;`);
     expect(judged.verifications).toMatchObject([{ passed: true }]);
   });
 
+  it('that makes every comparison pass is not believed', async () => {
+    const { session, judged } = await claim(`import assert from 'node:assert';
+assert.equal = () => {};
+export const add = (a, b) => a - b;`);
+    expect(session).toMatchObject({ status: 'blocked' });
+    expect(judged.judgement.reasons[0]).toMatch(/test\/add\.test\.js: it fails by assert\.equal/);
+  });
+
   it('may use the process, and nothing of the tests that must fail is left', async () => {
     const { session, judged } = await claim(`process.on('SIGUSR2', () => process.exit(1));
 export const add = (a, b) => a + b;`);
@@ -76,31 +84,64 @@ describe('a test that must fail', () => {
     ['a.test.cjs', "const test = require('node:test');", "require('node:test').test('pulse_canary_t_"],
     ['a.test.ts', "import { it } from 'vitest';", "from 'vitest'"],
     ['a.spec.js', "describe('x', () => {});", '(globalThis.test ?? globalThis.it)?.('],
-    ['test_a.py', 'def test_a(): pass', 'class pulse_canary_t_'],
+    ['test_a.py', 'class A: pass', 'class pulse_canary_t_'],
     ['tests/a.rs', '#[test] fn a() {}', '#[test]\nfn pulse_canary_t_'],
     ['src/a.rs', '#[cfg(test)] mod tests {}', '#[cfg(test)]\nmod pulse_canary_t_'],
   ])('is put into %s', (path, text, added) => {
-    const [canary] = plantCanaries([{ path, text }], 't');
-    expect(canary).toMatchObject({ of: path, path });
-    expect(canary!.text.startsWith(`${text}\n`)).toBe(true);
-    expect(canary!.text).toContain(added);
-    expect(canary!.name).not.toMatch(/\d/);
+    const [planted] = plantCanaries([{ path, text }], 't');
+    expect(planted).toMatchObject({ path, canaries: [{ of: path, by: 'throws' }] });
+    expect(planted!.text.startsWith(`${text}\n`)).toBe(true);
+    expect(planted!.text).toContain(added);
+    expect(planted!.canaries[0]!.name).not.toMatch(/\d/);
+  });
+
+  it.each([
+    ['a.test.js', 'expect(1).toBe(1); assert.equal(1, 1);', ['throws', 'toBe', 'assert_equal']],
+    [
+      'a.test.js',
+      'assert(true); check.ok(1); it.each([1]); expect(a).toSing();',
+      ['throws', 'check_ok', 'assert'],
+    ],
+    ['test_a.py', 'def test_a():\n    assert 1\n', ['throws', 'function', 'assert']],
+    [
+      'test_a.py',
+      '        self.assertEqual(1, 1)\n        self.assertEqual(2, 2)\n',
+      ['throws', 'assertEqual'],
+    ],
+  ])('fails in each way in which %s compares: %s', (path, text, ways) => {
+    const [planted] = plantCanaries([{ path, text }], 't');
+    expect(planted!.canaries.map(({ by }) => by)).toEqual(ways);
+    for (const { name } of planted!.canaries) expect(planted!.text).toContain(name);
+    const [one] = plantCanaries([{ path, text }], 't', ({ by }) => by === 'throws');
+    expect(one!.canaries).toHaveLength(1);
   });
 
   it('is one for each package of Go, and none where the language is not known', () => {
     const go = ['a/one_test.go', 'a/two_test.go', 'b/one_test.go'];
     const files = go.map((path) => ({ path, text: 'package x\n' }));
     const planted = plantCanaries([...files, { path: 'test/data.bin', text: '' }], 't');
-    expect(planted.map(({ of }) => of)).toEqual(['a/one_test.go', 'b/one_test.go']);
+    expect(planted.map(({ canaries }) => canaries[0]!.of)).toEqual(['a/one_test.go', 'b/one_test.go']);
     expect(planted[0]!.path).toMatch(/^a\/pulse_canary_t_\w+_test\.go$/);
     expect(planted[0]!.text).toContain('package x\n');
   });
 
   it('is missed only where the base told of it', () => {
-    const all = { laid: ['a', 'b'], told: ['a', 'b'] };
-    expect(findSilenced(all, { laid: ['a', 'b'], told: ['b'] })).toEqual(['a']);
-    expect(findSilenced(all, { laid: ['b'], told: ['b'] })).toEqual([]);
-    expect(findSilenced({ laid: ['a', 'b'], told: [] }, { laid: ['a', 'b'], told: [] })).toEqual([]);
+    const [a, b, other] = [
+      { of: 'a', by: 'throws', name: 'a' },
+      { of: 'b', by: 'throws', name: 'b' },
+      { of: 'b', by: 'toBe', name: 'c' },
+    ] as const;
+    const named = (one: { of: string; by: string }) => ({ of: one.of, by: one.by, name: 'of another run' });
+    const [laid, told] = [
+      [a, b, other],
+      [a, b, other],
+    ];
+    expect(findSilenced({ laid, told }, { laid: laid.map(named), told: [named(b), named(other)] })).toEqual([
+      a,
+    ]);
+    expect(findSilenced({ laid, told }, { laid, told: [a, b] })).toEqual([other]);
+    expect(findSilenced({ laid, told }, { laid: [b], told: [b] })).toEqual([]);
+    expect(findSilenced({ laid, told: [] }, { laid, told: [] })).toEqual([]);
   });
 });
 

@@ -13,7 +13,9 @@ const SCRIPT = /\.[cm]?[jt]sx?$/;
 const LIBRARIES =
   /(?:from|require\(|import)\s*\(?['"](?:vitest|@jest\/globals|chai|expect|node:test|jest-\w+|@playwright\/test|ava|tap|uvu(?:\/assert)?)['"]|^\s*(?:from|import)\s+(?:pytest|unittest|nose|hypothesis)\b|^\s*(?:import\s+)?(?:\w+\s+)?"(?:testing|github\.com\/stretchr\/testify\/\w+)"/m;
 const NAME = /expect|assert|should|matcher|test[-_]?(?:util|helper|support|kit)|testing/i;
-const REFUSES = /\bassert\b|\bthrow\b|\braise\b|\bpanic\(|\bt\.(?:Error|Fatal)/;
+const REFUSES = /\bassert\b|\bassert_\w+!|\bthrow\b|\braise\b|\bpanic!?\(|\bt\.(?:Error|Fatal)/;
+/** A module that a Rust test has from outside of the crate's sources is compiled into that test. */
+const RUST_MODULE = /^(?!(?:.*\/)?src\/).*\.rs$/;
 
 /** Their paths. */
 export async function findSupport(
@@ -35,7 +37,7 @@ export async function findSupport(
 }
 
 function isSupport(path: string, text: string): boolean {
-  return LIBRARIES.test(text) || (NAME.test(path) && REFUSES.test(text));
+  return LIBRARIES.test(text) || RUST_MODULE.test(path) || (NAME.test(path) && REFUSES.test(text));
 }
 
 async function readMany({ tree }: Findings, paths: readonly string[]): Promise<Map<string, string>> {
@@ -90,6 +92,22 @@ const RESOLVERS: readonly Resolver[] = [
       return findings.tree.paths.filter(
         (path) => path.endsWith('.go') && folders.includes(posix.dirname(path)),
       );
+    },
+  },
+  {
+    files: /\.rs$/,
+    find(text, { test, findings }) {
+      const included = [...text.matchAll(/#\[path\s*=\s*"([^"\n]+)"\]/g)].map(([, name]) =>
+        posix.join(posix.dirname(test), name!),
+      );
+      // `use shop::testing::same`: a test of its own names the crate that it lies beside.
+      const root = /^(.*?)(?:tests|benches|examples|src)\//.exec(test)?.[1] ?? '';
+      const used = [...text.matchAll(/\buse\s+\w+((?:::\w+)+)/g)].flatMap(([, names]) => {
+        const parts = names!.split('::').slice(1);
+        const bases = parts.map((_, at) => `${root}src/${parts.slice(0, at + 1).join('/')}`);
+        return bases.flatMap((base) => [`${base}.rs`, `${base}/mod.rs`]);
+      });
+      return [...included, ...used].filter((path) => findings.hasFile(path));
     },
   },
 ];

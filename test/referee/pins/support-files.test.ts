@@ -42,4 +42,23 @@ describe('a helper of tests outside of their folders', () => {
     };
     expect(await pinned('go test ./...', go)).toEqual(['internal/expect/expect.go', 'price/price_test.go']);
   });
+
+  it('is found in Rust, as a module of the test and as one of the crate', async () => {
+    const same = 'pub fn same(a: i64, b: i64) {\n    assert_eq!(a, b);\n}\n';
+    const rust = {
+      'Cargo.toml': '[package]\nname = "shop"\n',
+      'src/price.rs': 'pub fn price() -> i64 {\n    assert!(true);\n    1\n}\n',
+      'src/testing/mod.rs': same,
+      'src/testing/other.rs': same,
+      'tools/compare.rs': same,
+      'tools/free.rs': same,
+      'tests/price.rs':
+        '#[path = "../tools/compare.rs"]\nmod compare;\nuse shop::price::price;\nuse shop::testing::same;\n',
+    };
+    expect(await pinned('cargo test', rust)).toEqual([
+      'src/testing/mod.rs',
+      'tools/compare.rs',
+      'tests/price.rs',
+    ]);
+  });
 });
