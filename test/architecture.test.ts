@@ -163,12 +163,12 @@ function readImportTable(): Map<string, Allowed> {
 }
 
 /**
- * The folder below `src`, or the file where it stands in `src` itself. What a loop, or coordination, adds to the
+ * The folder below `src`, or the file where it stands in `src` itself. What a loop, coordination or context adds to the
  * operations and to the command line lies in its own folder, and belongs to those rooms.
  */
 function roomOf(path: string): string {
   const [, room = '', inner = '', part = ''] = path.split('/');
-  if (room === 'coordination' && ['operations', 'cli'].includes(inner)) return inner;
+  if (['coordination', 'context'].includes(room) && ['operations', 'cli'].includes(inner)) return inner;
   if (room !== 'loops') return room;
   if (part === 'operations' || ['table.ts', 'rules.ts'].includes(inner)) return 'operations';
   if (part === 'cli' || ['commands.ts', 'followers.ts', 'words.ts'].includes(inner)) return 'cli';

@@ -1,4 +1,5 @@
 /** Every command of this version. Help, parsing and completion all read this one table. */
+import { CONTEXT_COMMANDS } from '../context/cli/commands.ts';
 import { COORDINATION_COMMANDS } from '../coordination/cli/commands.ts';
 import { LOOP_COMMANDS } from '../loops/commands.ts';
 import * as session from '../operations/session/definitions.ts';
@@ -133,6 +134,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     group: 'Steer',
     load: () => import('./commands/abort.ts'),
   },
+  ...CONTEXT_COMMANDS,
   ...COORDINATION_COMMANDS,
   {
     ...describeCommand(session.verify),

@@ -1,6 +1,7 @@
 /** Turns: what was said in a project, as a tree (docs/protocol/context.md, Turns). */
 import { createHash } from 'node:crypto';
 import type { Signal } from '../domain/attempt.ts';
+import { redact } from '../domain/redact.ts';
 import type { IterationOutcome } from '../domain/status.ts';
 
 export const PHASES = ['exploration', 'debugging', 'planning', 'consolidation', 'synthesis'] as const;
@@ -48,10 +49,16 @@ export function salienceOf({ signal, commit, filesTouched, verification, hinted 
     (commit === null ? 0 : 0.15) +
     0.1 * files +
     (verification === null ? 0 : VERIFICATION_WEIGHT[verification]) +
-    (hinted ? 0.1 : 0);
+    (hinted ? HINT_WEIGHT : 0);
   return Math.round(Math.min(1, sum) * 1000) / 1000;
 }
 
+/** Of a turn that is there, once an anchor hint names it. */
+export function hintedSalience(salience: number): number {
+  return Math.round(Math.min(1, salience + HINT_WEIGHT) * 1000) / 1000;
+}
+
+const HINT_WEIGHT = 0.1;
 const SIGNAL_WEIGHT: Record<Signal, number> = { COMPLETE: 0.25, BLOCKED: 0.15, CONTINUE: 0.05 };
 const VERIFICATION_WEIGHT = { passed: 0.2, failed: 0.1 } as const;
 
@@ -118,11 +125,14 @@ function build(
   { parent, ...origin }: TurnOrigin,
   turn: Pick<Turn, 'role' | 'phase' | 'content' | 'salience'>,
 ): Turn {
+  // A goal or an answer may hold a secret; its own row keeps it as it was given.
+  const content = redact(turn.content);
   return {
     ...origin,
     ...turn,
+    content,
     parentId: parent?.id ?? null,
-    contentHash: contentHash(turn.content),
+    contentHash: contentHash(content),
     depth: parent ? parent.depth + 1 : 0,
   };
 }

@@ -1,5 +1,6 @@
 /** The table of operations: those on every session, and what each loop contributes. All surfaces are made of it. */
 
+import { contextOperations } from '../context/operations/operations.ts';
 import {
   COORDINATION_INSTRUCTIONS,
   mailOperations,
@@ -22,6 +23,7 @@ export const OPERATIONS = {
   commander: commanderOperations,
   bead: beadOperations,
   swarm: swarmOperations,
+  context: contextOperations,
   mail: mailOperations,
   reservations: reservationOperations,
 };

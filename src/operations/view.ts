@@ -167,10 +167,11 @@ export async function viewContext(
     const session = await getSession(db, id);
     const iteration = await newestIteration(db, session.id);
     const anchorId = iteration?.anchor_turn_id;
+    const { project_id } = await getControl(db, session.id);
     return redactor.redactJson({
       session,
       iteration,
-      anchor: anchorId ? await findTurn(db, anchorId) : null,
+      anchor: anchorId ? await findTurn(db, project_id, anchorId) : null,
       turns: await sessionTurns(db, session.id, maxTurns),
     });
   });

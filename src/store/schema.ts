@@ -4,7 +4,13 @@ import type { Trust } from '../domain/check-words.ts';
 import type { FailureClass } from '../domain/failures.ts';
 import type { Judgement } from '../domain/judgement.ts';
 import type { IterationOutcome, IterationStatus, SessionStatus, StopReason } from '../domain/status.ts';
-import type { PacksTable, TurnsTable } from './texts-schema.ts';
+import type {
+  PacksTable,
+  SliceKeysTable,
+  TurnsTable,
+  TurnTermsTable,
+  TurnWordsTable,
+} from './texts-schema.ts';
 
 /** JSON columns are text in SQLite and jsonb in PostgreSQL; they are written as text and decoded on reading. */
 export type Json = ColumnType<unknown, string, string>;
@@ -272,6 +278,9 @@ export interface Schema {
   pulse_events: EventsTable;
   verifications: VerificationsTable;
   turns: TurnsTable;
+  turn_terms: TurnTermsTable;
+  turn_words: TurnWordsTable;
+  slice_keys: SliceKeysTable;
   packs: PacksTable;
   idempotency_keys: IdempotencyKeysTable;
   project_requests: ProjectRequestsTable;

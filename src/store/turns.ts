@@ -1,35 +1,105 @@
 import type { Insertable, Selectable } from 'kysely';
 import { findIteration } from './iterations.ts';
-import { type Db, storeNow } from './store.ts';
+import { type Db, inPortions, storeNow } from './store.ts';
 import type { TurnsTable } from './texts-schema.ts';
 
-export type NewTurn = Omit<Insertable<TurnsTable>, 'created_at'>;
-export type StoredTurn = Omit<Selectable<TurnsTable>, 'content_from'>;
+/** The store gives it its time, unless it has one of its own. */
+export type NewTurn = Omit<Insertable<TurnsTable>, 'created_at'> & { created_at?: string };
+export type StoredTurn = Pick<Selectable<TurnsTable>, Exclude<(typeof COLUMNS)[number], 'content_from'>>;
+type TurnRow = Pick<Selectable<TurnsTable>, (typeof COLUMNS)[number]>;
+
+const COLUMNS = [
+  'id',
+  'parent_id',
+  'project_id',
+  'session_id',
+  'iteration_number',
+  'role',
+  'phase',
+  'content',
+  'content_hash',
+  'salience',
+  'depth',
+  'created_at',
+  'content_from',
+] as const;
 
 /** Writing a turn twice writes it once. What is a text of its iteration is not written again: `content_from` names it. */
 export async function insertTurn(db: Db, turn: NewTurn): Promise<void> {
   await db
     .insertInto('turns')
-    .values({ ...turn, content: turn.content_from ? '' : turn.content, created_at: storeNow() })
-    .onConflict((conflict) => conflict.column('id').doNothing())
+    .values(insertable(turn))
+    .onConflict((conflict) => conflict.columns(['project_id', 'id']).doNothing())
     .execute();
 }
 
-export async function findTurn(db: Db, id: string): Promise<StoredTurn | null> {
-  const row = await db.selectFrom('turns').selectAll().where('id', '=', id).executeTakeFirst();
+/** As `insertTurn`, for many. Answers with how many were new. */
+export async function insertTurns(db: Db, turns: readonly NewTurn[]): Promise<number> {
+  let added = 0;
+  for (const portion of inPortions(turns)) {
+    const rows = await db
+      .insertInto('turns')
+      .values(portion.map(insertable))
+      .onConflict((conflict) => conflict.columns(['project_id', 'id']).doNothing())
+      .returning('number')
+      .execute();
+    added += rows.length;
+  }
+  return added;
+}
+
+function insertable(turn: NewTurn) {
+  const { created_at = storeNow(), content_from, content } = turn;
+  return { ...turn, content: content_from ? '' : content, created_at };
+}
+
+/** An id names a turn within its project alone. */
+export async function findTurn(db: Db, projectId: string, id: string): Promise<StoredTurn | null> {
+  const row = await db
+    .selectFrom('turns')
+    .select(COLUMNS)
+    .where('project_id', '=', projectId)
+    .where('id', '=', id)
+    .executeTakeFirst();
   return row ? withContent(db, row) : null;
 }
 
-/** The newest turn of a session, or of a whole project. */
+/** A turn that an anchor hint names is worth more from then on, once. */
+export async function markHinted(
+  db: Db,
+  { projectId, id, raise }: { projectId: string; id: string; raise(salience: number): number },
+): Promise<void> {
+  const turn = await db
+    .selectFrom('turns')
+    .select(['number', 'salience'])
+    .where('project_id', '=', projectId)
+    .where('id', '=', id)
+    .where('is_hinted', '=', 0)
+    .executeTakeFirst();
+  if (!turn) return;
+  await db
+    .updateTable('turns')
+    .set({ is_hinted: 1, salience: raise(turn.salience) })
+    .where('number', '=', turn.number)
+    .execute();
+}
+
+/** The newest turn of a session, or of a whole project without these. */
 export async function newestTurn(
   db: Db,
-  where: { sessionId: string } | { projectId: string },
+  where: { sessionId: string } | { projectId: string; except?: readonly string[] },
 ): Promise<StoredTurn | null> {
-  let query = db.selectFrom('turns').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc').limit(1);
+  let query = db
+    .selectFrom('turns')
+    .select(COLUMNS)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1);
   query =
     'sessionId' in where
       ? query.where('session_id', '=', where.sessionId)
       : query.where('project_id', '=', where.projectId);
+  if ('projectId' in where && where.except?.length) query = query.where('id', 'not in', where.except);
   const row = await query.executeTakeFirst();
   return row ? withContent(db, row) : null;
 }
@@ -38,7 +108,7 @@ export async function newestTurn(
 export async function sessionTurns(db: Db, sessionId: string, count: number): Promise<StoredTurn[]> {
   const rows = await db
     .selectFrom('turns')
-    .selectAll()
+    .select(COLUMNS)
     .where('session_id', '=', sessionId)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
@@ -49,13 +119,48 @@ export async function sessionTurns(db: Db, sessionId: string, count: number): Pr
   return turns;
 }
 
-async function withContent(
-  db: Db,
-  { content_from: from, ...turn }: Selectable<TurnsTable>,
-): Promise<StoredTurn> {
+async function withContent(db: Db, { content_from: from, ...turn }: TurnRow): Promise<StoredTurn> {
   const { session_id: sessionId, iteration_number: number } = turn;
   if (from === null || sessionId === null || number === null) return turn;
   const iteration = await findIteration(db, sessionId, number);
   const content = from === 'output' ? iteration?.output_full?.trim() : iteration?.task_content;
   return { ...turn, content: content ?? '' };
+}
+
+export type TurnHead = Omit<StoredTurn, 'content' | 'project_id'>;
+
+/** Without their content, oldest first; from the one after `after` on. */
+export function listTurnHeads(db: Db, { projectId, after, limit }: ListedTurns): Promise<TurnHead[]> {
+  let query = db
+    .selectFrom('turns')
+    .select(['id', 'parent_id', 'session_id', 'iteration_number', 'role', 'phase'])
+    .select(['salience', 'depth', 'content_hash', 'created_at'])
+    .where('project_id', '=', projectId)
+    .orderBy('created_at')
+    .orderBy('id');
+  if (after) {
+    const { createdAt, id } = after;
+    query = query.where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('created_at', 'id'), '>', tuple(createdAt, id)),
+    );
+  }
+  return (limit === undefined ? query : query.limit(limit)).execute();
+}
+
+export interface ListedTurns {
+  projectId: string;
+  after: { createdAt: string; id: string } | null;
+  limit: number | undefined;
+}
+
+/** Those that have a turn of this id; two are enough to know that it is not one. */
+export async function projectsOfTurn(db: Db, id: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('turns')
+    .select('project_id')
+    .where('id', '=', id)
+    .orderBy('project_id')
+    .limit(2)
+    .execute();
+  return rows.map(({ project_id }) => project_id);
 }

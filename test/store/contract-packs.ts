@@ -80,7 +80,7 @@ function everything(store: Store) {
     ofOne: await readEvents(db, ID, { iteration: 2 }),
     verifications: await listVerifications(db, ID),
     turns: await sessionTurns(db, ID, 100),
-    turn: await findTurn(db, 'turn-2'),
+    turn: await findTurn(db, 'project', 'turn-2'),
     newest: await newestTurn(db, { projectId: 'project' }),
   }));
 }

@@ -348,7 +348,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       expect(await id({ sessionId: ID })).toBe('b');
       expect(await id({ projectId: 'project' })).toBe('c');
       expect(await id({ projectId: 'none' })).toBeUndefined();
-      expect((await store.read((db) => findTurn(db, 'b')))?.content).toBe('content of b');
+      expect((await store.read((db) => findTurn(db, 'project', 'b')))?.content).toBe('content of b');
     });
 
     it('gives a read one snapshot, and a failing transaction no effect', async () => {

@@ -1,3 +1,4 @@
+import { hintedSalience } from '../../context/turns.ts';
 import type { AttemptResult, Usage, VerificationRecord } from '../../domain/attempt.ts';
 import { addTokens } from '../../domain/bounds.ts';
 import { breakerKey } from '../../domain/breaker.ts';
@@ -26,7 +27,7 @@ import {
   updateSession,
 } from '../../store/sessions.ts';
 import { type Db, storeNow, toJson } from '../../store/store.ts';
-import { insertTurn, type NewTurn } from '../../store/turns.ts';
+import { insertTurn, markHinted, type NewTurn } from '../../store/turns.ts';
 import { insertVerifications } from '../../store/verifications.ts';
 import type { LiveIteration, SessionState, Stop, Verdict } from '../loop.ts';
 import type { Loops } from '../loops.ts';
@@ -105,6 +106,12 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     await insertJudgement(db, claim, judgement);
   }
   if (turn) await insertTurn(db, { ...turn, content_from: 'output' });
+  if (verdict.anchorHint)
+    await markHinted(db, {
+      projectId: state.control.project_id,
+      id: verdict.anchorHint,
+      raise: hintedSalience,
+    });
   await updateSession(db, session.id, {
     last_signal: verdict.signal ?? session.last_signal,
     progress_log: toJson([...session.progress_log, entry].slice(-PROGRESS_KEPT)),

@@ -74,7 +74,7 @@ function anchorOf(store: Store, { session, control, recent }: BriefInput): Promi
       goal: session.goal,
       projectId: control.project_id,
       lookup: {
-        byId: async (id) => optional(await findTurn(db, id)),
+        byId: async (id) => optional(await findTurn(db, control.project_id, id)),
         mostRecent: async (projectId) => optional(await newestTurn(db, { projectId })),
       },
       nowMs: () => performance.now(),

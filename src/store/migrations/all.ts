@@ -18,6 +18,7 @@ import { countedSessionsMigration } from './017-counted-sessions.ts';
 import { moduleVersionsMigration } from './018-module-versions.ts';
 import { refereeMigration } from './019-referee.ts';
 import { projectRequestsMigration } from './020-project-requests.ts';
+import { contextMigration } from './021-context.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
@@ -42,4 +43,5 @@ export const MIGRATIONS: readonly Migration[] = [
   moduleVersionsMigration,
   refereeMigration,
   projectRequestsMigration,
+  contextMigration,
 ];

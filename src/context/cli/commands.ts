@@ -1,0 +1,36 @@
+/** What context adds to the command line. */
+import type { CommandSpec } from '../../cli/command-spec.ts';
+import { describeActions } from '../../cli/operation-command.ts';
+import * as definitions from '../operations/definitions.ts';
+
+/** What each word after `pulse context` does. */
+export const CONTEXT_ACTIONS = {
+  import: definitions.importTurns,
+  turns: definitions.listTurns,
+} as const;
+export type ContextAction = keyof typeof CONTEXT_ACTIONS;
+const NAMES = Object.keys(CONTEXT_ACTIONS) as ContextAction[];
+
+export const CONTEXT_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'context',
+    group: 'Look',
+    summary: 'Look into what was said in this project.',
+    details:
+      'import [FILE|DIR]…: read transcripts of Claude Code and Codex; without a path those that they keep of this ' +
+      'repository. Reading again adds only what is new.\n' +
+      'turns: all turns, oldest first.',
+    arguments: [
+      { name: 'ACTION', choices: NAMES, help: NAMES.join(', ') },
+      {
+        name: 'WHAT',
+        isOptional: true,
+        isRepeated: true,
+        help: 'import: files and folders.',
+      },
+    ],
+    options: describeActions(CONTEXT_ACTIONS),
+    examples: ['pulse context import', 'pulse context turns --json'],
+    load: () => import('./context.ts'),
+  },
+];

@@ -1,0 +1,63 @@
+import { resolve } from 'node:path';
+import type { CommandContext } from '../../cli/command-spec.ts';
+import { openPulse } from '../../cli/open-pulse.ts';
+import { refuseInsideRun } from '../../cli/person-only.ts';
+import { PulseError } from '../../domain/errors.ts';
+import type { Pulse } from '../../pulse.ts';
+import { localTime } from '../../terminal/time.ts';
+import { CONTEXT_ACTIONS, type ContextAction } from './commands.ts';
+
+export async function run(context: CommandContext): Promise<number> {
+  const { input, environment } = context;
+  const action = input.argument('ACTION') as ContextAction;
+  if (CONTEXT_ACTIONS[action].access === 'person') refuseInsideRun(`context ${action}`, environment);
+  await using pulse = await openPulse(context);
+  const actions: Record<ContextAction, () => Promise<void>> = {
+    import: () => importTurns(pulse, context),
+    turns: () => listTurns(pulse, context),
+  };
+  await actions[action]();
+  return 0;
+}
+
+async function importTurns(pulse: Pulse, context: CommandContext): Promise<void> {
+  const { cwd, output } = context;
+  const given = words(context, {});
+  const paths = given.map((path) => resolve(cwd, path));
+  const imported = await pulse.context.importTurns({ project_key: projectHere(context), paths });
+  const named = (file: string): string => {
+    const at = paths.findIndex((path) => file === path || file.startsWith(`${path}/`));
+    return at === -1 ? file : given[at] + file.slice(paths[at]!.length);
+  };
+  const skipped = imported.skipped.map((each) => ({ ...each, file: named(each.file) }));
+  if (output.isJson) return output.json({ ...imported, skipped });
+  const { conversations, turns, added } = imported;
+  for (const { file, line, reason } of skipped) output.talk(`skipped ${file}:${line}: ${reason}`);
+  output.data(`${conversations} conversations, ${turns} turns, ${added} of them new.`);
+}
+
+async function listTurns(pulse: Pulse, context: CommandContext): Promise<void> {
+  const { output } = context;
+  words(context, { most: 0 });
+  const { turns } = await pulse.context.listTurns({ project_key: projectHere(context) });
+  if (output.isJson) return output.json({ turns });
+  for (const { id, role, phase, salience, created_at } of turns)
+    output.data(`${id}  ${localTime(created_at)}  ${role} ${phase} ${salience.toFixed(2)}`);
+  if (turns.length === 0) output.talk('There are no turns yet. pulse context import reads transcripts.');
+}
+
+function projectHere({ input, cwd }: CommandContext): string {
+  return resolve(cwd, input.text('path') ?? '.');
+}
+
+function words({ input }: CommandContext, { least = 0, most = Number.POSITIVE_INFINITY }): string[] {
+  const given = input.words('WHAT');
+  const action = input.argument('ACTION');
+  if (given.length < least)
+    throw new PulseError('usage', `pulse context ${action} needs one more word.`, {
+      hint: 'pulse help context',
+    });
+  if (given.length > most)
+    throw new PulseError('usage', `pulse context ${action} does not know what to do with "${given[most]}".`);
+  return given;
+}

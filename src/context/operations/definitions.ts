@@ -1,0 +1,50 @@
+/** What can be asked of a project's turns and its code. */
+import { id, integer, required, text, texts } from '../../operations/fields.ts';
+import { define, get, post } from '../../operations/operation.ts';
+
+const project_key = required(
+  text(4096, { help: 'The project: a folder of its repository, or its id.', option: 'path DIR' }),
+);
+
+export const importTurns = define({
+  name: 'context import',
+  summary: 'Read transcripts of Claude Code and Codex into the project’s turns.',
+  access: 'person',
+  fields: {
+    project_key: required({ ...project_key, isRequired: false, help: 'A folder of the repository.' }),
+    paths: texts(4096, {
+      help: 'Files and folders, as absolute paths; none: what both agents keep of this repository.',
+    }),
+  },
+  http: post('/api/context/import', 'What was read.', { status: 200 }),
+});
+
+export const listTurns = define({
+  name: 'context turns',
+  summary: 'List the turns of a project, oldest first.',
+  access: 'read',
+  fields: {
+    project_key,
+    limit: integer({ min: 1, max: 10_000 }, { help: 'At most so many (1000).', on: ['http', 'mcp'] }),
+    cursor: text(40, { help: 'Where the page before ended.', on: ['http', 'mcp'] }),
+  },
+  http: get('/api/context/turns', 'A page of them.', { defaults: { limit: 1_000 } }),
+});
+
+export const showTurn = define({
+  name: 'context turn',
+  summary: 'Show a turn with what was said.',
+  access: 'read',
+  fields: {
+    turn_id: required(id(100, { help: 'The turn.', pathName: 'id' })),
+    project_key: text(4096, {
+      help: 'Its project: a folder of the repository, or its id (the only one that has it).',
+    }),
+  },
+  http: get('/api/turns/{id}', 'The turn.'),
+  tool: {
+    name: 'pulse_context_turn',
+    title: 'Read a turn',
+    description: 'A turn of a project’s history, with what was said.',
+  },
+});

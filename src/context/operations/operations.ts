@@ -1,0 +1,19 @@
+/** The operations on a project's context, ready to be called. */
+import { operation } from '../../operations/operation.ts';
+import { cut } from '../../operations/session/tool-text.ts';
+import * as definitions from './definitions.ts';
+import { importTurns, listTurns, showTurn } from './turns.ts';
+import * as views from './views.ts';
+
+export const contextOperations = {
+  importTurns: operation(definitions.importTurns, { run: importTurns, view: views.ImportAnswer }),
+  listTurns: operation(definitions.listTurns, { run: listTurns, view: views.TurnsAnswer }),
+  showTurn: operation(definitions.showTurn, {
+    run: showTurn,
+    view: views.TurnAnswer,
+    tell: ({ turn }) => ({
+      text: cut(turn.content, 16_000),
+      data: { turn: { ...turn, content: undefined } },
+    }),
+  }),
+};

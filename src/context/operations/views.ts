@@ -1,0 +1,30 @@
+/** Turns as they are answered. */
+import * as z from 'zod';
+import { time } from '../../operations/session/view-schema.ts';
+
+const turn = {
+  id: z.string(),
+  parent_id: z.string().nullable(),
+  session_id: z.string().nullable(),
+  iteration_number: z.int().nullable(),
+  role: z.string(),
+  phase: z.string(),
+  salience: z.number(),
+  depth: z.int(),
+  content_hash: z.string(),
+  created_at: time,
+};
+
+const Turn = z.object(turn).meta({ id: 'Turn' });
+const WholeTurn = z
+  .object({ ...turn, project_id: z.string(), content: z.string() })
+  .meta({ id: 'WholeTurn' });
+
+export const ImportAnswer = z.object({
+  conversations: z.int(),
+  turns: z.int(),
+  added: z.int(),
+  skipped: z.array(z.object({ file: z.string(), line: z.int(), reason: z.string() })),
+});
+export const TurnsAnswer = z.object({ turns: z.array(Turn), nextCursor: z.string().nullable() });
+export const TurnAnswer = z.object({ turn: WholeTurn });
