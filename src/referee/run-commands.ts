@@ -33,6 +33,8 @@ export interface RunRequest {
   /** The tree that the room stands on, as git names it, and what evidence calls it. */
   at: { tree: string; evidenceTree: string; commit: string | null };
   roomKey: string;
+  /** Tells environments apart in which a command may say different things. */
+  environmentKey: string;
   commands: readonly string[];
   /** The report that a command writes, by command. */
   reports: Readonly<Record<string, string>>;
@@ -73,8 +75,11 @@ export async function runCommands(request: RunRequest): Promise<CheckRun[]> {
 }
 
 /** The same command on the same tree, room and environment says the same. */
-export function runKey({ at, roomKey }: { at: { tree: string }; roomKey: string }, command: string): string {
-  const parts = [command, at.tree, roomKey];
+export function runKey(
+  { at, roomKey, environmentKey }: Pick<RunRequest, 'roomKey' | 'environmentKey'> & { at: { tree: string } },
+  command: string,
+): string {
+  const parts = [command, at.tree, roomKey, environmentKey];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 

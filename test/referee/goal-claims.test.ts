@@ -1,6 +1,6 @@
 /** Claims of the goal loop before the referee: real commands, real git, agents that are shell scripts. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMPLETE, makeScene, type Scene, until } from '../engine/scene.ts';
@@ -296,5 +296,24 @@ describe('what ran on a tree', () => {
     expect(again).toMatchObject({ status: 'complete' });
     const { verifications } = await scene.pulse.showChecks(again.id);
     expect(verifications).toMatchObject([{ passed: true, isReused: true }]);
+  });
+
+  it('is run again where the environment is another one', async () => {
+    const scene = await project();
+    const log = join(scene.folder, 'log');
+    const script = `if [ -e ${log}.asked ]; then ${COMPLETE}
+else touch ${log}.asked; pulse tool pulse_signal '{"signal": "BLOCKED", "reason": "Now?"}'; fi`;
+    const runs = async (changed: Record<string, string>) => {
+      for (const path of [log, `${log}.asked`]) rmSync(path, { force: true });
+      const blocked = await scene.startAndRun(script, { verify: [`echo run >> ${log}`], maxIterations: 2 });
+      expect(blocked.status).toBe('blocked');
+      Object.assign(scene.environment, changed);
+      await scene.pulse.resume(blocked.id, { actor: 'test', answer: 'Now.' });
+      expect((await scene.run(blocked)).status).toBe('complete');
+      return readFileSync(log, 'utf8').trim().split('\n').length;
+    };
+    expect(await runs({})).toBe(1);
+    expect(await runs({ TERM: 'dumb' })).toBe(1);
+    expect(await runs({ TZ: 'Asia/Tokyo' })).toBe(2);
   });
 });

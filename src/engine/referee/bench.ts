@@ -1,4 +1,5 @@
 /** All that is needed to run the checks of one attempt in its session's room. */
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { VerificationRecord } from '../../domain/attempt.ts';
@@ -38,6 +39,7 @@ export interface Bench {
   shown: SessionRoom['shown'];
   base: RoomTree;
   commands: readonly string[];
+  environmentKey: string;
   passes: Claim['passes'];
   runs: CheckRuns;
   signal: AbortSignal;
@@ -72,6 +74,7 @@ export async function openBench(
     placed: git.bind({ signal, place: roomPlace(folders) }),
     base: { tree: await treeOf(git, { cwd: spec.projectPath, commit }), commit },
     commands: claim.commands ?? spec.verify,
+    environmentKey: keyOfEnvironment((await checkOptions(means, spec)).env, spec),
     passes: claim.passes,
     runs: sessionRuns(store, attempt),
     signal,
@@ -94,6 +97,16 @@ export async function openBench(
       });
     },
   };
+}
+
+/** Of the window or folder that a person happens to sit in, which no check should depend on. */
+const OF_A_TERMINAL = /^(?:TERM|COLUMNS|LINES|PWD|OLDPWD|SHLVL|_|WINDOWID|SSH_\w+|TMUX\w*|STY)$/;
+
+/** A hash: the values may be secrets. */
+function keyOfEnvironment(env: Record<string, string>, { sandbox }: HeldAttempt['spec']): string {
+  const given = Object.entries(env).filter(([name]) => !OF_A_TERMINAL.test(name));
+  const parts = [given.toSorted(([one], [other]) => (one < other ? -1 : 1)), sandbox ?? null];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
 /** What setup fails with in the room; `null`: nothing. */
@@ -122,7 +135,7 @@ export async function runChecksIn(bench: Bench, plan: CheckPlan): Promise<CheckR
 }
 
 export async function requestFor(bench: Bench, plan: CheckPlan): Promise<RunRequest> {
-  const { room, runs, signal, placed, attempt, commands, passes } = bench;
+  const { room, runs, signal, placed, attempt, commands, passes, environmentKey } = bench;
   const { at, phase: _, ...how } = plan;
   const { tree: cwd } = room.folders;
   const isPlain = !LEFT_OUT.some((name) => existsSync(join(cwd, name)));
@@ -132,6 +145,7 @@ export async function requestFor(bench: Bench, plan: CheckPlan): Promise<RunRequ
     at: { ...at, evidenceTree: evidence },
     ...how,
     commands,
+    environmentKey,
     reports: refereeSettings(attempt.spec).reports,
     runs,
     signal,

@@ -253,8 +253,8 @@ function notSetUp(record: VerificationRecord): CheckRun {
 
 /** What the checks said on the base of the unit: read first, or judged there as the claim before this one. */
 async function baseRuns(bench: Bench, base: BaseReading | null, roomKey: string): Promise<CheckRun[]> {
-  const { commands, runs, base: at } = bench;
+  const { commands, runs, environmentKey, base: at } = bench;
   if (base?.tree === at.tree) return base.runs;
-  const found = commands.map((command) => runs.find(runKey({ at, roomKey }, command)));
+  const found = commands.map((command) => runs.find(runKey({ at, roomKey, environmentKey }, command)));
   return (await Promise.all(found)).filter((run) => run !== null);
 }
