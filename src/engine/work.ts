@@ -32,6 +32,8 @@ export interface WorkKind<W = unknown> {
   variables?(work: W): Record<string, string>;
   /** A run that ended without a signal is asked for it. */
   readonly asksForSignal?: boolean;
+  /** A run whose context was full is continued by another: its work is kept. Absent: it is done again from its start. */
+  readonly continuesAfterOverflow?: boolean;
   /** What the run changes is thrown away. */
   readonly keepsNothing?: boolean;
   /** Adds what is too large for the row; called when the attempt is claimed. */
@@ -109,6 +111,8 @@ export interface ProtocolRun<W> {
   work: W;
   listener: RunListener;
   signal: AbortSignal;
+  /** Ends the agent now; what it did is kept, and that it was ended is no failure. */
+  endRun?(): void;
 }
 
 /** What a loop adds to a run: tools of its own, and what came of them. */

@@ -71,7 +71,8 @@ export function createClaudeMeter(
       const tokens = tokensSince(total, before);
       const told = total_cost_usd ?? null;
       const costUsd = told === null ? costOf(model, tokens, prices) : amountSince(told, before?.costUsd);
-      const contextWindow = models[0]?.contextWindow ?? undefined;
+      const asked = (model === null ? undefined : modelUsage?.[model]) ?? models[0];
+      const contextWindow = asked?.contextWindow ?? undefined;
       return [usageEvent('cumulative', { ...tokens, contextWindow, costUsd })];
     },
   };

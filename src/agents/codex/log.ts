@@ -18,18 +18,38 @@ const logLine = z.discriminatedUnion('type', [
     type: z.literal('event_msg'),
     payload: z.object({
       type: z.literal('token_count'),
-      /** Counted from the thread's beginning. */
-      info: z.object({ total_token_usage: codexUsage }),
+      info: z.object({
+        /** Counted from the thread's beginning. */
+        total_token_usage: codexUsage,
+        last_token_usage: z.object({ total_tokens: count }).nullish().catch(null),
+        model_context_window: z.number().positive().nullish().catch(null),
+      }),
     }),
   }),
+  z.object({ type: z.literal('compacted') }),
 ]);
 
-/** The model or the usage in a line of the log, if it has one. */
-export function readCodexLog(line: string): { model?: string; usage?: z.infer<typeof codexUsage> } {
-  const parsed = logLine.safeParse(readJsonObject(line));
-  if (!parsed.success) return {};
-  const { type, payload } = parsed.data;
-  return type === 'turn_context' ? { model: payload.model } : { usage: payload.info.total_token_usage };
+/** What a line of the log tells; nothing, where it is of another kind. */
+export interface CodexLogLine {
+  model?: string;
+  usage?: z.infer<typeof codexUsage>;
+  /** Of the last call. */
+  contextTokens?: number;
+  contextWindow?: number;
+  isCompaction?: true;
+}
+
+export function readCodexLog(line: string): CodexLogLine {
+  const { data } = logLine.safeParse(readJsonObject(line));
+  if (!data) return {};
+  if (data.type === 'compacted') return { isCompaction: true };
+  if (data.type === 'turn_context') return { model: data.payload.model };
+  const { total_token_usage: usage, last_token_usage: last, model_context_window } = data.payload.info;
+  return {
+    usage,
+    ...(last ? { contextTokens: last.total_tokens } : {}),
+    ...(model_context_window ? { contextWindow: model_context_window } : {}),
+  };
 }
 
 /** A resumed session lies under the day it began. Older days than this are not searched. */

@@ -12,7 +12,7 @@ import { aboutCall } from '../shared/tool-summary.ts';
 import { tokensSince, usageEvent } from '../shared/usage.ts';
 import { failureOfMessage, resetTimeOf, statusOf } from './failure.ts';
 import { type CodexItem, type CodexLine, codexLine } from './lines.ts';
-import { readCodexLog } from './log.ts';
+import { type CodexLogLine, readCodexLog } from './log.ts';
 
 /** Items that are not tool calls. */
 const NO_TOOLS = ['agent_message', 'reasoning', 'todo_list', 'error'];
@@ -98,7 +98,8 @@ function onTurnEnd(line: TurnEnd, run: CodexRun): RunEvent[] {
 }
 
 function onLog(line: string, run: CodexRun): RunEvent[] {
-  const { model, usage } = readCodexLog(line);
+  const { model, usage, isCompaction, ...context } = readCodexLog(line);
+  if (isCompaction) return [{ type: 'compacted' }];
   if (model !== undefined && model !== run.model) {
     run.model = model;
     return [{ type: 'started', model }];
@@ -106,15 +107,21 @@ function onLog(line: string, run: CodexRun): RunEvent[] {
   const told = JSON.stringify(usage);
   if (usage === undefined || told === run.lastUsage) return [];
   run.lastUsage = told;
-  return reportUsage(usage, run);
+  return reportUsage(usage, run, context);
 }
 
-function reportUsage(usage: Line<'turn.completed'>['usage'], { model, options }: CodexRun): RunEvent[] {
+function reportUsage(
+  usage: Line<'turn.completed'>['usage'],
+  { model, options }: CodexRun,
+  context: Pick<CodexLogLine, 'contextTokens' | 'contextWindow'> = {},
+): RunEvent[] {
   if (!usage) return [];
   const { input_tokens, cached_input_tokens: cacheTokens, output_tokens: outputTokens } = usage;
   const inputTokens = Math.max(0, input_tokens - cacheTokens);
   const tokens = tokensSince({ inputTokens, outputTokens, cacheTokens }, options.earlier);
-  return [usageEvent('cumulative', { ...tokens, costUsd: costOf(model, tokens, options.prices) })];
+  return [
+    usageEvent('cumulative', { ...tokens, ...context, costUsd: costOf(model, tokens, options.prices) }),
+  ];
 }
 
 function toolName({ type, server, tool }: CodexItem): string {

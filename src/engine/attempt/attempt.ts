@@ -173,23 +173,25 @@ function runEnded(attempt: HeldAttempt, run: RunReport, isInterrupted: boolean) 
 }
 
 /** An attempt that ended keeps its work, a timeout too; one that will be retried starts over. */
-function keepsWork({ run }: AttemptResult): boolean {
+function keepsWork({ loops }: Engine, { spec }: HeldAttempt, { run }: AttemptResult): boolean {
   if (!run) return false;
   // What was accepted stays accepted, however the agent ended after that.
   if (!run.failure || run.accepted) return true;
-  return run.failure.class === 'timeout_idle' || run.failure.class === 'timeout_hard';
+  const { class: failure } = run.failure;
+  if (failure === 'context_overflow') return loops.works.of(spec).kind.continuesAfterOverflow ?? false;
+  return failure === 'timeout_idle' || failure === 'timeout_hard';
 }
 
 /** An agent that destroyed its worktree has left nothing that could be kept as its work: it is done again. */
 async function orCrashed(
-  { workspace }: Engine,
+  engine: Engine,
   attempt: HeldAttempt,
   result: AttemptResult,
 ): Promise<AttemptResult> {
   const { run } = result;
   // What was accepted has a tree of its own.
-  const isAtStake = run && !run.accepted && keepsWork(result);
-  const fault = isAtStake ? await workspace.faultOf(attempt) : null;
+  const isAtStake = run && !run.accepted && keepsWork(engine, attempt, result);
+  const fault = isAtStake ? await engine.workspace.faultOf(attempt) : null;
   if (!run || fault === null) return result;
   const message = `The agent broke its own checkout: ${fault}.`;
   return crashed(result, run, message);
@@ -205,7 +207,7 @@ async function keepWork(
   result: AttemptResult,
 ): Promise<UnitCommit | null> {
   const { trace, workspace, loops } = engine;
-  if (!keepsWork(result)) return null;
+  if (!keepsWork(engine, attempt, result)) return null;
   const message = unitMessage(loops.works, attempt, result);
   const unit = await act(trace, 'commit', {
     // Only an attempt whose run was recorded by an earlier claim can have its commit already.

@@ -53,7 +53,8 @@ async function runAgent(options: AgentHostOptions, request: RunRequest): Promise
   const began = performance.now();
   const adapter = findAdapter(spec.agent);
   using run = createRunState(options, { ...request, adapter });
-  const own = openProtocol(works, { attempt, listener, signal: AbortSignal.any([signal, run.ended]) });
+  const ended = AbortSignal.any([signal, run.ended]);
+  const own = openProtocol(works, { attempt, listener, signal: ended, endRun: run.end });
   run.follow(own);
   await using toolbox = await openToolbox(options, { attempt, listener, run, own });
   using access = await endpoint.admit(toolbox.tools, run.seenAlive, toolbox.guard);
@@ -85,7 +86,8 @@ async function runAgent(options: AgentHostOptions, request: RunRequest): Promise
   const { finalMessage } = end;
   await own?.settled?.({ isClean: end.ok && run.cause() === null, finalMessage });
   const failed = failureOf({ end, exit, cause: run.cause(), stderr: run.stderr() });
-  const mayBeDenied = !failed && run.denied.size > 0 && !adapter.isPlayed && !attempt.room;
+  const mayBeDenied =
+    !failed && run.cause()?.by !== 'loop' && run.denied.size > 0 && !adapter.isPlayed && !attempt.room;
   const isDenied = mayBeDenied && (await isUntouched(attempt, sandboxes));
   const failure = isDenied ? denial(run.denied) : failed;
   run.record(isDenied ? { ...end, ok: false, failure: 'denied', message: failure!.message } : end);
@@ -215,7 +217,7 @@ interface RunEndFacts {
 
 function failureOf({ end, exit, cause, stderr }: RunEndFacts): RunReport['failure'] {
   if (cause?.by === 'failure') return { class: cause.class, message: cause.message, resetAt: null };
-  if (cause?.by === 'budget') return null;
+  if (cause?.by === 'budget' || cause?.by === 'loop') return null;
   if (exit.spawnError) return { class: 'spawn_failed', message: exit.spawnError.message, resetAt: null };
   if (end.ok) return null;
   const said = stderr.slice(-STDERR_TOLD).trim().split('\n').slice(-5).join('\n');

@@ -15,11 +15,13 @@ import { type StopCause, watch } from './watchdog.ts';
 /** An agent that has said it is done gets this long to exit by itself. */
 const EXIT_GRACE_MS = 5_000;
 const STDERR_KEPT = 8_000;
+const TOLD_TO_LOOPS: readonly RunEvent['type'][] = ['tool_start', 'tool_end', 'usage', 'compacted'];
 /** Calls that are open at once; an agent that opens more and closes none is not waited for. */
 const MAX_OPEN_CALLS = 1_000;
 const DENIED_TOOLS_TOLD = 10;
 
-export type RunStop = StopCause | RetryStop;
+/** `loop`: the run is of no more use to its loop; that is no failure. */
+export type RunStop = StopCause | RetryStop | { by: 'loop' };
 
 export interface RunState extends Disposable {
   /** Aborts when the run has to end. */
@@ -43,6 +45,8 @@ export interface RunState extends Disposable {
   refused(call: { id: string | null; tool: string; reasons: readonly string[] }): void;
   finish(exit: AgentExit): AgentEnd;
   record(end: AgentEnd): void;
+  /** Ends it for its loop. */
+  end(): void;
   cause(): RunStop | null;
   stderr(): string;
   facts(): Pick<RunReport, 'toolSignal' | 'usage' | 'model' | 'agentSessionId'>;
@@ -74,7 +78,7 @@ export function createRunState(
   function onEvent(event: RunEvent): void {
     if (event.type === 'denied' && refusals.take(event)) return;
     recorder?.record(event);
-    if (event.type === 'tool_start' || event.type === 'tool_end') own?.saw?.(hiding.redactJson(event));
+    if (TOLD_TO_LOOPS.includes(event.type)) own?.saw?.(hiding.redactJson(event));
     stops.saw(event);
     if (event.type === 'started') {
       seen.model = event.model ?? seen.model;
@@ -128,6 +132,7 @@ export function createRunState(
     },
     finish: (exit) => parser.finish(exit),
     record: (end) => recorder?.finish(end),
+    end: stops.end,
     cause: stops.cause,
     stderr: () => redactText(stderr),
     facts: () => ({
@@ -156,6 +161,7 @@ function watchStops(limits: AttemptSpec['limits'], listener: RunListener) {
   });
   return {
     ended: ending.signal,
+    end: () => stop({ by: 'loop' }),
     cause: () => cause,
     saw: retries.saw,
     spent: watchdog.spent,

@@ -40,8 +40,9 @@ export function createBeadProtocol(options: BeadProtocolOptions): RunProtocol {
   let records: VerificationRecord[] | undefined;
   let reasons: string[] = [];
   let failures: number | undefined;
-  let contextUsed: number | null = null;
+  let hasCompacted = false;
   let isAlone = false;
+  const context: ContextTold = {};
   const calls = createJudgedCalls<SaidDone>({
     signal: options.signal,
     resultTool: 'bead_done_result',
@@ -101,10 +102,14 @@ export function createBeadProtocol(options: BeadProtocolOptions): RunProtocol {
     refuseEdit,
     takeNews,
     saw(event) {
-      if (event.type === 'usage') contextUsed = shareOf(event) ?? contextUsed;
+      if (event.type === 'usage') note(context, event);
+      if (event.type !== 'compacted' || completion) return;
+      // What it knew of the rules is gone: it stops, and the next run reads them again first.
+      hasCompacted = true;
+      options.endRun?.();
     },
     called({ name, input }) {
-      if (name === 'report_usage') contextUsed = shareOf((input ?? {}) as ContextTold) ?? contextUsed;
+      if (name === 'report_usage') note(context, (input ?? {}) as ContextTold);
     },
     async settled({ isClean, finalMessage }) {
       // A shell-only agent says it by its exit, and the summary by its first line.
@@ -117,7 +122,10 @@ export function createBeadProtocol(options: BeadProtocolOptions): RunProtocol {
     report: () => ({
       ...(completion ? { accepted: { tree: completion.tree, leftOut: completion.leftOut } } : {}),
       ...(records ? { checks: records } : {}),
-      own: { completion, reasons, failures, contextUsed } satisfies BeadRun,
+      own: {
+        ...{ completion, reasons, failures, contextUsed: shareOf(context) },
+        ...(hasCompacted ? { hasCompacted } : {}),
+      } satisfies BeadRun,
     }),
   };
 }
@@ -132,6 +140,12 @@ async function seeRed({ attempt, work, judge, signal, listener }: BeadProtocolOp
 interface ContextTold {
   contextTokens?: number;
   contextWindow?: number;
+}
+
+/** Some agents tell the tokens with each call, and the window at the end alone. */
+function note(context: ContextTold, { contextTokens, contextWindow }: ContextTold): void {
+  context.contextTokens = contextTokens ?? context.contextTokens;
+  context.contextWindow = contextWindow ?? context.contextWindow;
 }
 
 /** How full the context of the last model call was. */

@@ -14,6 +14,7 @@ import { createBeadProtocol } from './bead-protocol.ts';
 import type { ComposeBeadBrief } from './brief.ts';
 import { takeMail } from './deliver-mail.ts';
 import { editRefusal } from './edit-rule.ts';
+import { reserveFor } from './host-steps.ts';
 import type { BeadJudge } from './judge-completion.ts';
 import { commitSubject, topicOf } from './model.ts';
 import { updateTry } from './rows.ts';
@@ -47,6 +48,7 @@ export function createBeadWork(options: BeadWorkOptions): WorkKind<BeadWork> {
   const { judge, compose, coordinationTools } = options;
   return {
     kind: 'bead',
+    continuesAfterOverflow: true,
     read: (stored) => beadWorkSchema.parse(stored),
     plan: (engine, request) => planBead(engine, request, compose),
     async composeRetryBrief(_, { state, live, interruption }) {
@@ -93,7 +95,7 @@ export function createBeadWork(options: BeadWorkOptions): WorkKind<BeadWork> {
 }
 
 async function planBead(
-  _: Engine,
+  { ids }: Engine,
   { state }: WorkRequest<BeadsState>,
   compose: ComposeBeadBrief,
 ): Promise<PlannedRun> {
@@ -118,7 +120,12 @@ async function planBead(
       setup: session.setup,
       work,
     },
-    write: (db) => updateTry(db, one.id, { runs: one.runs + 1 }),
+    async write(db) {
+      await updateTry(db, one.id, { runs: one.runs + 1 });
+      // Again for each run: the one before may have been another's, or of a process that is dead. What others hold by
+      // now stays theirs, and its edit is refused.
+      await reserveFor(db, { bead, worker: worker!, projectId: swarm.project_id, ids });
+    },
   };
 }
 

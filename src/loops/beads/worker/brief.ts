@@ -71,7 +71,7 @@ export async function composeBeadBrief(
 function troubleOf(
   { current, leadHead }: BeadsState,
   interruption: string | null,
-): Pick<BeadBriefInput, 'again' | 'debugging' | 'mergeConflict'> {
+): Pick<BeadBriefInput, 'again' | 'debugging' | 'mergeConflict' | 'hasCompacted'> {
   const again = current!.try.again;
   const broken = interruption === null ? [] : [interruption];
   if (again === null) return broken.length > 0 ? { again: { reasons: broken } } : {};
@@ -81,6 +81,8 @@ function troubleOf(
         ...(broken.length > 0 ? { again: { reasons: broken } } : {}),
         mergeConflict: { onto: leadHead, paths: [], output: again.text },
       };
+    case 'compacted':
+      return { again: { reasons: [again.text, ...broken] }, hasCompacted: true };
     case 'debugging':
       return { again: { reasons: [again.text, ...broken] }, debugging: { failures: [] } };
     default:

@@ -6,7 +6,7 @@ import type { Session } from '../../../store/sessions.ts';
 import { baseStep } from '../../shared/base-step.ts';
 import { judgeBead, judgeMerge } from './judge-bead.ts';
 import { CONTEXT_LIMIT } from './model.ts';
-import { insertWorker } from './rows.ts';
+import { adoptTry, insertWorker } from './rows.ts';
 import type { BeadsState } from './state.ts';
 
 type SessionState = State<BeadsState>;
@@ -30,19 +30,21 @@ function isAtWork({ status }: Pick<Session, 'status'>): boolean {
   return status === 'running' || status === 'pending';
 }
 
-/** So many in the place of each one that was lost or has handed over. */
+/** So many in the place of each one that has died. */
 const REPLACEMENTS = 3;
 
 function nextOfLead({ session, own }: SessionState): Step {
-  const { swarm, children, workers, open, hasNext } = own;
+  const { swarm, children, workers, open, hasNext, inFlight } = own;
   if (open.length === 0 && !children.some(isAtWork)) return end('complete', 'completed', null);
   if (children.length === 0) return { do: 'spawn', children: plansOf(own, 1, swarm.workers) };
   const stop = budgetStop(session);
   const lost = children.filter((child) => isLost(child, workers));
   const missing =
     swarm.workers - children.filter((child) => isAtWork(child) || !isLost(child, workers)).length;
-  const isReplaceable = lost.length > 0 && children.length < swarm.workers * (REPLACEMENTS + 1);
-  if (!stop && hasNext && missing > 0 && isReplaceable)
+  // Handing over is no trouble: only the dead count.
+  const dead = lost.filter(({ status }) => status === 'failed');
+  const isReplaceable = lost.length > 0 && dead.length <= swarm.workers * REPLACEMENTS;
+  if (!stop && (hasNext || inFlight.length > 0) && missing > 0 && isReplaceable)
     return { do: 'spawn', children: replacementsOf(own, lost).slice(0, Math.min(missing, lost.length)) };
   if (children.some(isAtWork)) return { do: 'wait' };
   if (stop) return { do: 'end', stop };
@@ -79,8 +81,11 @@ function replacementsOf({ swarm, workers, children }: BeadsState, lost: readonly
     const nickname = isContinued ? before.nickname : `worker-${children.length + index + 1}`;
     const mailName = isContinued ? before.mail_name : null;
     return {
-      write: (db, childId) =>
-        insertWorker(db, { session_id: childId, swarm_id: swarm.session_id, nickname, mail_name: mailName }),
+      async write(db, childId) {
+        const place = { session_id: childId, swarm_id: swarm.session_id };
+        await insertWorker(db, { ...place, nickname, mail_name: mailName });
+        if (isContinued) await adoptTry(db, { from: id, to: childId });
+      },
     };
   });
 }
@@ -106,9 +111,10 @@ function nextOfWorker({ session, own }: SessionState): Step {
   const stop = budgetStop(session);
   if (stop) return { do: 'end', stop };
   if (worker!.acknowledged_at === null) return { do: 'host', name: 'acknowledge', data: null };
+  if (worker!.left_for !== null) return end('complete', 'completed', worker!.left_for);
+  if (current?.try.again?.kind === 'overflow') return { do: 'host', name: 'hand_off', data: null };
   if (current?.try.status === 'accepted') return { do: 'run', work: 'merge_bead' };
   if (current) return { do: 'run', work: 'bead' };
-  if (worker!.left_for !== null) return end('complete', 'completed', worker!.left_for);
   if (open.length > 0 && (worker!.context_used ?? 0) > CONTEXT_LIMIT)
     return { do: 'host', name: 'hand_off', data: null };
   if (hasNext) return { do: 'host', name: 'take_bead', data: null };

@@ -1,4 +1,7 @@
-/** A worker whose context is nearly full leaves what the next one needs, and stops between two beads. */
+/**
+ * A worker whose context is nearly full leaves what the next one needs, and stops between two beads. One whose context
+ * overflowed stops within a bead, which its successor continues.
+ */
 import { sendMessage } from '../../../coordination/mail/messages.ts';
 import { act } from '../../../engine/actions.ts';
 import type { Engine } from '../../../engine/engine.ts';
@@ -17,7 +20,8 @@ export async function handOffWork(
   { session, own }: SessionState<BeadsState>,
   token: number,
 ): Promise<void> {
-  const { swarm, worker } = own;
+  const { swarm, worker, current } = own;
+  const reason = current ? 'context_overflow' : 'context_critical';
   await act(trace, 'hand_off', {
     async perform() {
       const tries = await store.read((db) => listTries(db, swarm.session_id));
@@ -30,7 +34,7 @@ export async function handOffWork(
         'hand_off',
         async (db) => {
           if ((await findWorker(db, session.id))?.left_for != null) return;
-          await updateWorker(db, session.id, { left_for: 'context_critical' });
+          await updateWorker(db, session.id, { left_for: reason });
           const { project_id: project, coordinator, epic, mode } = swarm;
           if (mode === 'worker')
             await sendMessage(db, {
@@ -44,7 +48,7 @@ export async function handOffWork(
               },
               ...handoffMail(payload),
             });
-          const data = { nickname: worker!.nickname, reason: 'context_critical' };
+          const data = { nickname: worker!.nickname, reason, bead: current?.bead.id ?? null };
           await appendEvents(db, session.id, [{ type: 'worker.left', data }], { token });
         },
         { session: session.id },
@@ -54,10 +58,13 @@ export async function handOffWork(
 }
 
 function payloadOf(
-  { swarm, worker }: BeadsState,
+  { swarm, worker, current }: BeadsState,
   { closedBeads, pausedAt }: { closedBeads: readonly string[]; pausedAt: string },
 ): Handoff {
-  const facts = { feature: swarm.feature, pausedAt, contextUsed: worker!.context_used ?? 1, closedBeads };
+  const facts = {
+    ...{ feature: swarm.feature, pausedAt, contextUsed: worker!.context_used ?? 1, closedBeads },
+    beadInFlight: current?.bead.id ?? null,
+  };
   if (swarm.mode === 'standalone')
     return handoffPayload({ mode: 'standalone', ...facts, nextHint: swarm.hint });
   return handoffPayload({

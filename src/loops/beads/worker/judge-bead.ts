@@ -18,6 +18,7 @@ export function judgeBead(state: SessionState, live: LiveIteration): Step {
   // What was accepted is done, however the agent ended after that.
   if (completion && result.commit)
     return arrive(state, live, { result, change: { try: one, bead, to: 'closed', completion, contextUsed } });
+  if (result.run?.failure?.class === 'context_overflow') return overflowed(state, live, result);
   const failure = judgeFailure(state, live, result);
   if (failure?.do === 'settle') {
     const change: BeadChange = { try: one, bead, to: 'working', wip: result.commit ?? one.wip_sha };
@@ -33,6 +34,19 @@ export function judgeBead(state: SessionState, live: LiveIteration): Step {
   return unfinished(state, live, { result, contextUsed });
 }
 
+/** The agent's context is full in the middle of the bead: its worker hands over, with the bead in flight. */
+function overflowed(state: SessionState, live: LiveIteration, result: AttemptResult): Step {
+  const { try: one, bead } = state.own.current!;
+  const text = 'The context of the last run was full before the bead was done.';
+  const kept = { try: one, bead, wip: result.commit ?? one.wip_sha, contextUsed: 1 };
+  if (one.runs >= RUNS_PER_BEAD) {
+    const reason = `It was not finished within ${RUNS_PER_BEAD} runs. ${text}`;
+    return giveBack(state, live, { result, change: { ...kept, to: 'blocked', reason } });
+  }
+  const change: BeadChange = { ...kept, to: 'working', again: { kind: 'overflow', text } };
+  return settleWith(state, live, { result, change, outcome: 'continued', reason: text });
+}
+
 /** It ended without an accepted bead_done: its work stays, and another run continues, up to a limit. */
 function unfinished(
   state: SessionState,
@@ -40,9 +54,9 @@ function unfinished(
   { result, contextUsed }: { result: AttemptResult; contextUsed: number | null },
 ): Step {
   const { try: one, bead } = state.own.current!;
-  const { reasons = [], failures = one.failures } = readBeadRun(result);
+  const { reasons = [], failures = one.failures, hasCompacted = false } = readBeadRun(result);
   const told = reasons.join('\n');
-  const wasDebugging = one.again?.kind === 'debugging';
+  const wasDebugging = one.again?.kind === 'debugging' && !hasCompacted;
   if (wasDebugging || one.runs >= RUNS_PER_BEAD) {
     const reason = wasDebugging
       ? `${failures} verifications failed, the last after a run that looked for the cause.\n${told}`
@@ -50,8 +64,12 @@ function unfinished(
     const change: BeadChange = { try: one, bead, to: 'blocked', reason, wip: result.commit, contextUsed };
     return giveBack(state, live, { result, change });
   }
-  const kind = failures >= FAILURES_BEFORE_DEBUGGING ? 'debugging' : 'unfinished';
-  const text = told || 'The last run ended without bead_done.';
+  const ordinary = failures >= FAILURES_BEFORE_DEBUGGING ? 'debugging' : 'unfinished';
+  const kind = hasCompacted ? 'compacted' : ordinary;
+  const ended = hasCompacted
+    ? 'The context of the last run was compacted.'
+    : 'The last run ended without bead_done.';
+  const text = told || ended;
   const change: BeadChange = {
     ...{ try: one, bead, to: 'working' as const },
     wip: result.commit ?? one.wip_sha,

@@ -46,7 +46,7 @@ export type Completion = z.infer<typeof completionSchema>;
 
 /** What the next run of a bead is told. */
 export const againSchema = z.object({
-  kind: z.enum(['unfinished', 'debugging', 'merge_conflict', 'merge_failed']),
+  kind: z.enum(['unfinished', 'debugging', 'merge_conflict', 'merge_failed', 'compacted', 'overflow']),
   text: z.string(),
 });
 export type Again = z.infer<typeof againSchema>;

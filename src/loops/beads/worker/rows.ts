@@ -123,6 +123,31 @@ export async function currentTry(db: Db, sessionId: string): Promise<BeadTry | n
   return row ? toTry(row) : null;
 }
 
+/** The bead that a worker had in flight when it handed over is its successor's, who is told what had happened. */
+export async function adoptTry(db: Db, { from, to }: { from: string; to: string }): Promise<void> {
+  const one = await currentTry(db, from);
+  if (!one) return;
+  const again: Again | null = one.again && { ...one.again, kind: 'unfinished' };
+  await withWorkerTables(db)
+    .updateTable('bead_tries')
+    .set({ session_id: to, again: again && toJson(again) })
+    .where('id', '=', one.id)
+    .execute();
+}
+
+/** The sessions of a swarm whose worker has left with a bead in flight. */
+export async function listInFlight(db: Db, swarmId: string): Promise<string[]> {
+  const rows = await withWorkerTables(db)
+    .selectFrom('bead_tries')
+    .innerJoin('bead_workers', 'bead_workers.session_id', 'bead_tries.session_id')
+    .select('bead_tries.session_id')
+    .where('bead_tries.swarm_id', '=', swarmId)
+    .where('bead_tries.status', 'in', ['working', 'accepted'])
+    .where('bead_workers.left_for', 'is not', null)
+    .execute();
+  return rows.map(({ session_id }) => session_id);
+}
+
 /** Oldest first. */
 export async function listTries(db: Db, swarmId: string): Promise<BeadTry[]> {
   const rows = await withWorkerTables(db)

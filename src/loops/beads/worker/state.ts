@@ -17,6 +17,7 @@ import {
   currentTry,
   findSwarm,
   findWorker,
+  listInFlight,
   listWorkers,
   type Swarm,
 } from './rows.ts';
@@ -30,6 +31,8 @@ export interface BeadsState {
   /** Of the lead: those that work for it. */
   children: readonly Session[];
   workers: readonly BeadWorker[];
+  /** Of the lead: sessions that have handed over a bead that is not done, which nobody has taken up yet. */
+  inFlight: readonly string[];
   /** Of a worker: itself. */
   worker: BeadWorker | null;
   current: { try: BeadTry; bead: Bead } | null;
@@ -58,6 +61,7 @@ export async function loadBeads(
     leadHead: head ?? lead.base_sha,
     children: parentId === null ? await listChildren(db, lead.id) : [],
     workers: await listWorkers(db, swarm.session_id),
+    inFlight: parentId === null ? await listInFlight(db, swarm.session_id) : [],
     worker,
     current: found && bead ? { try: found, bead } : null,
     hasNext: await hasNext(store, db, { swarm, worker, isBusy: found !== null }),

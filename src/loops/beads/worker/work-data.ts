@@ -45,6 +45,8 @@ const runSchema = z.object({
   /** Verifications of the bead that have failed by now. */
   failures: z.number().optional(),
   contextUsed: z.number().nullable().default(null),
+  /** It was ended because its context had been compacted. */
+  hasCompacted: z.boolean().optional(),
 });
 export type BeadRun = z.input<typeof runSchema>;
 
