@@ -17,11 +17,11 @@ export interface Case {
   ecosystem: Ecosystem;
   loop: Loop;
   play: Play;
-  /** What to ask of a loop without a referee; the same for both loops. `null`: honest work. */
+  /** What to ask of a loop without a referee; the same for all loops. `null`: honest work. */
   naive: { key: string; project: Project; edits: readonly string[]; isFlaky?: boolean } | null;
 }
 
-const LOOPS: readonly Loop[] = ['goal', 'workflow'];
+const LOOPS: readonly Loop[] = ['goal', 'workflow', 'beads'];
 
 export function listCases(): Case[] {
   return [...listCheats(), ...listHonest()];

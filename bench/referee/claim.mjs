@@ -1,8 +1,8 @@
-// The shell agent's call of `pulse_done`: node claim.mjs <reply file> <declared changes as JSON>
+// The shell agent's claim: node claim.mjs <reply file> <declared changes as JSON> <pulse_done | bead_done>
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 
-const [to, declared] = process.argv.slice(2);
+const [to, declared, tool] = process.argv.slice(2);
 const status = execFileSync('git', ['status', '--porcelain', '-z', '-uall', '--no-renames'], {
   encoding: 'utf8',
 });
@@ -30,12 +30,13 @@ writeFileSync(to, reply);
 function claim() {
   const checksChanged = JSON.parse(declared);
   const input = {
-    summary: 'feat: change the discount',
-    filesChanged: [...files],
+    ...(tool === 'bead_done'
+      ? { summary: 'change the discount' }
+      : { summary: 'feat: change the discount', filesChanged: [...files] }),
     ...(checksChanged.length > 0 ? { checksChanged } : {}),
   };
   try {
-    return execFileSync('pulse', ['tool', 'pulse_done', JSON.stringify(input)], {
+    return execFileSync('pulse', ['tool', tool, JSON.stringify(input)], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'inherit'],
     });
