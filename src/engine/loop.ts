@@ -136,6 +136,8 @@ export interface Verdict {
   failureClass: FailureClass | null;
   /** Where the commit goes. Absent: onto the session's head, if there is one. */
   landing?: Landing;
+  /** How many commits its landing brings onto the head. Default: one. */
+  commits?: number;
   /** What the referee said of the unit, where the loop has asked it during the run. */
   judgement?: Judgement;
   /** What the loop writes with it (`LoopHooks.settle`). */

@@ -83,8 +83,8 @@ export interface Workspace {
   setup(attempt: HeldAttempt, signal: AbortSignal, onCommand?: OnCommand): Promise<VerificationRecord | null>;
   findCommit(attempt: HeldAttempt): Promise<UnitCommit | null>;
   commit(attempt: HeldAttempt, message: UnitMessage): Promise<UnitCommit>;
-  /** The change as a commit on the attempt's start. `null` where it does not fit there. */
-  commitAgain(attempt: HeldAttempt, change: string): Promise<UnitCommit | null>;
+  /** The change as a commit on the attempt's start, or on another that was made so. `null` where it does not fit there. */
+  commitAgain(attempt: HeldAttempt, change: string, on?: CommitAgainOn): Promise<UnitCommit | null>;
   publish(attempt: HeldAttempt, commit: string): Promise<void>;
   /** Takes back what `publish` did, for a daemon that learns it was replaced. */
   unpublish(attempt: HeldAttempt, commit: string): Promise<void>;
@@ -105,6 +105,13 @@ export interface Workspace {
    * whose work cannot be kept stays. Does not throw for it; returns what a person should know.
    */
   close(session: Session, ending: Ending): Promise<NewEvent[]>;
+}
+
+export interface CommitAgainOn {
+  /** Where the worktree stands. */
+  parent: string;
+  /** Beside those of the attempt. */
+  trailers: Readonly<Record<string, string>>;
 }
 
 /** Judges claims (docs/protocol/referee.md). Every method may be called again after a crash at any point inside it. */

@@ -1,4 +1,5 @@
 /** Several workers at once: nothing is taken twice, every bead arrives once, conflicts go back. */
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { beadDone, createSwarmScene } from './swarm-scene.ts';
 
@@ -107,6 +108,53 @@ describe('a swarm', () => {
     expect(second.beads.find(({ id }) => id === 'b')).toMatchObject({ status: 'open', worker: null });
   }, 120_000);
 
+  it('leaves a bead alone that a person has closed meanwhile', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('a');
+    await scene.bead('b');
+    const meet = `[ $PULSE_UNIT = a ] && { touch "$OUT/a.at"; for i in $(seq 600); do [ -f "$OUT/go" ] && break; sleep 0.05; done; exit 0; }`;
+    const id = await scene.start(`${meet}; ${WRITE}; ${beadDone()}`, { workers: 2 });
+    const running = scene.drive(id);
+    const { until } = await import('../engine/scene.ts');
+    await until(() => existsSync(`${scene.scratch.path}/a.at`));
+    const project_key = scene.scratch.repository;
+    await scene.pulse.bead.close('a', { project_key, reason: 'Not needed' });
+    scene.scratch.file('go', '');
+    const { session, beads } = await running;
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete', total_commits: 1 });
+    expect(beads.map(({ status }) => status)).toEqual(['closed', 'closed']);
+    expect(await scene.subjects(id)).toEqual(['feat(b): write it']);
+    const { reservations } = await scene.pulse.reservations.list({});
+    expect(reservations).toEqual([]);
+  });
+
+  it('merges those that wait together, and finds the one that makes it red', async () => {
+    await using scene = await createSwarmScene();
+    const ids = ['a', 'b', 'c', 'd'];
+    // Only the second of two that say so is red: together with the first.
+    const verify = (id: string) => [
+      { command: `test -s ${id}.txt && test "$(cat ?.txt | grep -c one)" -le 1` },
+    ];
+    for (const id of ids) await scene.bead(id, { verify: verify(id) });
+    const meet = ids.map((id) => `[ -f "$OUT/${id}.at" ]`).join(' && ');
+    const wait = `touch "$OUT/$PULSE_UNIT.at"; for i in $(seq 600); do ${meet} && break; sleep 0.05; done`;
+    const word = `case $PULSE_UNIT in b|c) one=one ;; esac; [ -f "$OUT/$PULSE_UNIT.again" ] && one=two; touch "$OUT/$PULSE_UNIT.again"`;
+    const id = await scene.start(
+      `${wait}; ${word}; echo \${one:-$PULSE_UNIT} > $PULSE_UNIT.txt; ${beadDone()}`,
+      { workers: 4 },
+    );
+    const { session, beads } = await scene.drive(id);
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete', total_commits: 4 });
+    expect(beads.every(({ status }) => status === 'closed')).toBe(true);
+    const { events } = await scene.pulse.export(id);
+    const returned = events.filter(({ type }) => type === 'bead.returned').map(({ data }) => data.bead);
+    expect(returned).toHaveLength(1);
+    expect(['b', 'c']).toContain(returned[0]);
+    const { branch_name: branch } = session;
+    const texts = ['b', 'c'].map((bead) => scene.scratch.git('show', `${branch}:${bead}.txt`));
+    expect(texts.toSorted()).toEqual(['one', 'two']);
+  });
+
   it('stops at once, with its reservations released, and continues where it was', async () => {
     await using scene = await createSwarmScene();
     await scene.bead('a');
@@ -114,7 +162,7 @@ describe('a swarm', () => {
     const slow = `[ -f "$OUT/go" ] || { touch "$OUT/$PULSE_UNIT.at"; sleep 30; }`;
     const id = await scene.start(`${slow}; ${WRITE}; ${beadDone()}`, { workers: 2 });
     const running = scene.drive(id);
-    const { existsSync, writeFileSync } = await import('node:fs');
+    const { writeFileSync } = await import('node:fs');
     const { until } = await import('../engine/scene.ts');
     await until(() => ['a', 'b'].every((bead) => existsSync(`${scene.scratch.path}/${bead}.at`)));
     await scene.pulse.swarm.stop(id);

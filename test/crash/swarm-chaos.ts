@@ -223,18 +223,22 @@ async function expectGreenAtEveryMerge(
   scratch.git('worktree', 'remove', '--force', join(scratch.path, 'green'));
 }
 
-/** The trouble that was planned has come. */
+/** The trouble that was planned has come. Whether two beads meet depends on the machine: of many some do. */
 async function expectTrouble(pulse: Pulse, { id, beads }: Survivor): Promise<void> {
   const { workers } = await pulse.swarm.show(id);
-  const events: { type: string; data: unknown }[] = [];
-  for (const { sessionId } of workers) events.push(...(await pulse.export(sessionId)).events);
-  const has = (wanted: (text: string) => boolean): boolean =>
-    events.some(({ type, data }) => wanted(`${type} ${JSON.stringify(data)}`));
+  const told: string[] = [];
+  for (const sessionId of [id, ...workers.map((worker) => worker.sessionId)])
+    for (const { type, data } of (await pulse.export(sessionId)).events)
+      told.push(`${type} ${JSON.stringify(data)}`);
+  const has = (pattern: RegExp): boolean => told.some((text) => pattern.test(text));
   const isPlanned = (trouble: string): boolean => beads.some(({ troubles }) => troubles.includes(trouble));
-  if (isPlanned('lies')) expect(has((text) => text.startsWith('bead.rejected '))).toBe(true);
-  if (isPlanned('stalls')) expect(has((text) => text.includes('idle'))).toBe(true);
-  if (isPlanned('dies')) expect(has((text) => text.startsWith('iteration.retried '))).toBe(true);
-  expect(has((text) => text.startsWith('bead.merging '))).toBe(true);
-  expect(has((text) => text.includes('does not fit on what was merged'))).toBe(true);
-  expect(has((text) => text.includes('"outcome":"rejected"'))).toBe(true);
+  if (isPlanned('lies')) expect(has(/^bead\.rejected /)).toBe(true);
+  if (isPlanned('stalls')) expect(has(/idle/)).toBe(true);
+  if (isPlanned('dies')) expect(has(/^iteration\.retried /)).toBe(true);
+  if (beads.length < MANY) return;
+  expect(has(/^bead\.merging .*"beads":\["[^"]+","[^"]+"/), 'several are merged at once').toBe(true);
+  expect(has(/^bead\.returned .*does not fit on what was merged/), 'two clash').toBe(true);
+  expect(has(/^bead\.returned .*is red on what was merged/), 'a merge is red').toBe(true);
 }
+
+const MANY = 100;

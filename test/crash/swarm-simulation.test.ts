@@ -28,7 +28,7 @@ interface Run extends Pick<SimulationOptions, 'fate' | 'bell' | 'isFleet'> {
 }
 
 async function run({ beads = BEADS, workers = 3, trouble = () => null, ...options }: Run) {
-  const session = { kind: 'beads', budget_usd: 1_000, max_iterations: 1_000_000, verify: [] };
+  const session = { kind: 'beads', budget_usd: 1_000, max_iterations: 1_000_000, verify: [], setup: null };
   const swarm = { beads, workers };
   const simulated = await simulate({ script: swarmScript(trouble), session, swarm, ...options });
   const violations = await violationsOf(simulated, beads);

@@ -176,15 +176,17 @@ export function createFakeWorkspace({ world, gate, host }: WorldAccess): Workspa
       await gate('committed');
       return { commit: sha, tree: content, files: ['file'] };
     },
-    async commitAgain(attempt, change): Promise<UnitCommit | null> {
+    async commitAgain(attempt, change, on): Promise<UnitCommit | null> {
       const { spec, sessionId, iteration } = attempt;
       await gate('commit again');
       const made = world.commits.get(change)!;
       const added = made.content.slice(contentOf(world, made.parent!).length);
-      if (world.clashes(contentOf(world, spec.startSha), added)) return null;
+      const parent = on?.parent ?? parentOf(attempt);
+      const before = contentOf(world, on?.parent ?? spec.startSha);
+      if (world.clashes(before, added)) return null;
       const sha = `c${world.commits.size}`;
-      const content = contentOf(world, spec.startSha) + added;
-      world.commits.set(sha, { sha, parent: parentOf(attempt), content, session: sessionId, iteration });
+      const content = before + added;
+      world.commits.set(sha, { sha, parent, content, session: sessionId, iteration });
       world.worktrees.set(at(attempt), { head: sha, content });
       await gate('committed again');
       return { commit: sha, tree: content, files: ['file'] };

@@ -116,9 +116,10 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     last_signal: verdict.signal ?? session.last_signal,
     progress_log: toJson([...session.progress_log, entry].slice(-PROGRESS_KEPT)),
     running_ms: session.running_ms + runningMs(result),
-    total_commits: session.total_commits + (landed ? 1 : 0),
     resume_at: null,
-    trust,
+    // Those that work for this session write these too: only who has moved the head knows how they stand.
+    ...(landed ? { total_commits: session.total_commits + (verdict.commits ?? 1) } : {}),
+    ...(trust === session.trust ? {} : { trust }),
   });
   const isUnread = verdict.status === 'failed' || result.run === null;
   await updateControl(db, session.id, {

@@ -8,7 +8,7 @@ import { dropRemoteAttempt, pushAttempt } from '../../git/remote.ts';
 import { stageAll } from '../../git/stage.ts';
 import { keepSubmodules } from '../../git/submodules.ts';
 import { submodulesKept, worktreeKept } from '../attempt/notices.ts';
-import type { HeldAttempt, UnitCommit, UnitMessage } from '../ports.ts';
+import type { CommitAgainOn, HeldAttempt, UnitCommit, UnitMessage } from '../ports.ts';
 import type { WorkKinds } from '../work.ts';
 import { submodulesOf } from './leftovers.ts';
 import type { WorkspaceMeans } from './means.ts';
@@ -60,12 +60,17 @@ export async function commitWork(
 export async function commitAgain(
   { sandboxes, works }: WorkspaceMeans,
   attempt: HeldAttempt,
-  change: string,
+  { change, on }: { change: string; on?: CommitAgainOn },
 ): Promise<UnitCommit | null> {
   const { worktreePath: worktree } = attempt.spec;
   const own = await sandboxes.gitIn(attempt);
   const { subject, isApplied } = await cherryPickCommit(own, { worktree, change });
-  return isApplied ? commitUnit(own, { ...unitOf(works, attempt), subject }) : null;
+  if (!isApplied) return null;
+  const unit = unitOf(works, attempt);
+  if (!on) return commitUnit(own, { ...unit, subject });
+  const { parent, trailers } = on;
+  const place = { startSha: parent, beganAt: parent, trailers: { ...unit.trailers, ...trailers } };
+  return commitUnit(own, { ...unit, ...place, subject });
 }
 
 export async function publishUnit(

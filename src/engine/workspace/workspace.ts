@@ -16,7 +16,7 @@ export function createWorkspace(means: WorkspaceMeans): Workspace {
     setup: (attempt, signal, onCommand) => setUpWorktree(means, attempt, { signal, onCommand }),
     findCommit: (attempt) => findCommit(means, attempt),
     commit: (attempt, message) => commitWork(means, attempt, message),
-    commitAgain: (attempt, change) => commitAgain(means, attempt, change),
+    commitAgain: (attempt, change, on) => commitAgain(means, attempt, { change, on }),
     publish: (attempt, commit) => publishUnit(means, attempt, commit),
     unpublish: (attempt, commit) => unpublishUnit(means, attempt, commit),
     restore: (attempt, { commit }) =>

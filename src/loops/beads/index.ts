@@ -5,12 +5,13 @@ import type { Engine } from '../../engine/engine.ts';
 import type { Loop, SessionState } from '../../engine/loop.ts';
 import { getControl, listChildren, type Session } from '../../store/sessions.ts';
 import type { Db, Store } from '../../store/store.ts';
-import { releaseClaim } from './graph/claim.ts';
-import { findBead, lockProject } from './graph/rows.ts';
+import { findBead } from './graph/rows.ts';
 import { type BeadWorkOptions, createBeadWork } from './worker/bead-work.ts';
 import { decideBeads } from './worker/decide.ts';
-import { acknowledge, reserveFor, takeBead } from './worker/host-steps.ts';
+import { acknowledge, releaseBead, releaseTry, reserveFor, takeBead } from './worker/host-steps.ts';
 import { createMergeWork, type MergeWorkOptions } from './worker/merge-work.ts';
+import { CONFLICTS_OF_A_WORKER } from './worker/model.ts';
+import { createPrepareWork } from './worker/prepare-work.ts';
 import { currentTry, findWorker, updateTry } from './worker/rows.ts';
 import { settleBead } from './worker/settle.ts';
 import { type BeadsState, loadBeads } from './worker/state.ts';
@@ -26,13 +27,14 @@ export function createBeadsLoop(options: BeadsLoopOptions): Loop<BeadsState> {
   const { store, writeState, handOff } = options;
   return {
     kind: 'beads',
-    actions: ['acknowledge', 'take_bead', 'verify_merge', 'hand_off'],
-    works: [createBeadWork(options), createMergeWork(options)],
+    actions: ['acknowledge', 'take_bead', 'release_bead', 'verify_merge', 'hand_off'],
+    works: [createBeadWork(options), createMergeWork(options), createPrepareWork(options)],
     load: (db, base) => loadBeads(store, db, base),
     decide: decideBeads,
     steps: {
       acknowledge: { perform: acknowledge },
       take_bead: { perform: (engine, step) => takeBead(engine, store, step) },
+      release_bead: { perform: releaseBead },
       hand_off: { perform: (engine, { state, token }) => handOff(engine, state, token) },
     },
     children: ({ children }) => children,
@@ -74,15 +76,14 @@ async function reserveAgain(db: Db, session: Session, ids: IdSource): Promise<vo
     const worker = await findWorker(db, id);
     const bead = one && (await findBead(db, one.project_id, one.bead_id));
     if (bead && worker?.mail_name) await reserveFor(db, { bead, worker, projectId: one.project_id, ids });
+    // A person has looked at the conflict: the merge queue tries it once more.
+    if (one && one.conflicts > CONFLICTS_OF_A_WORKER)
+      await updateTry(db, one.id, { conflicts: CONFLICTS_OF_A_WORKER, reason: null });
   }
 }
 
 async function releaseAll(db: Db, session: Session): Promise<void> {
   await endReservations(db, { sessionId: session.id });
   const one = await currentTry(db, session.id);
-  if (!one) return;
-  const lock = await lockProject(db, one.project_id);
-  const bead = await findBead(db, one.project_id, one.bead_id);
-  if (bead?.claim?.fence === one.fence) await releaseClaim(db, lock, { id: one.bead_id, fence: one.fence });
-  await updateTry(db, one.id, { status: 'released', reason: 'The swarm was aborted.' });
+  if (one) await releaseTry(db, one, 'The swarm was aborted.');
 }

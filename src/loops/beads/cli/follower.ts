@@ -12,6 +12,10 @@ export const beadsFollower: LoopFollower = {
   },
 };
 
+function listOf(names: unknown): string {
+  return Array.isArray(names) ? names.map((name) => sanitizeLine(String(name))).join(', ') : '';
+}
+
 function eventText({ type, data }: PulseEvent, style: Style): string | null {
   const word = (name: string): string => sanitizeLine(String(data[name] ?? ''));
   const bead = `${word('bead')} ${word('title')}`.trim();
@@ -30,7 +34,14 @@ function eventText({ type, data }: PulseEvent, style: Style): string | null {
     case 'bead.taken':
       return `${word('worker')} takes ${style.bold(bead)}`;
     case 'bead.merging':
-      return style.dim(`${word('bead')} is put on top of what arrived meanwhile`);
+      return style.dim(`${listOf(data.beads)} is merged onto what arrived meanwhile`);
+    case 'bead.returned':
+      return [
+        style.yellow(`${word('bead')} goes back to its worker`),
+        sanitizeForTerminal(String(data.reason ?? '')),
+      ].join('\n');
+    case 'bead.released':
+      return style.yellow(`${listOf(data.beads)} is open again: nobody works on it`);
     case 'bead.rejected':
       return [style.red(`${word('bead')} not accepted`), ...reasons].join('\n');
     case 'bead.closed':

@@ -17,6 +17,8 @@ declare module '../../../domain/events.ts' {
     'bead.closed': true;
     'bead.blocked': true;
     'bead.merging': true;
+    'bead.returned': true;
+    'bead.released': true;
     'worker.online': true;
     'worker.left': true;
     'swarm.workers': true;

@@ -4,8 +4,9 @@ import { budgetStop } from '../../../engine/runner/budget.ts';
 import type { ChildPlan } from '../../../engine/runner/children.ts';
 import type { Session } from '../../../store/sessions.ts';
 import { baseStep } from '../../shared/base-step.ts';
-import { judgeBead, judgeMerge } from './judge-bead.ts';
-import { CONTEXT_LIMIT } from './model.ts';
+import { judgeBead } from './judge-bead.ts';
+import { judgeMerge, judgePrepare } from './judge-merge.ts';
+import { CONFLICTS_OF_A_WORKER, CONTEXT_LIMIT } from './model.ts';
 import { adoptTry, insertWorker } from './rows.ts';
 import type { BeadsState } from './state.ts';
 
@@ -17,14 +18,13 @@ export function decideBeads(state: SessionState): Step {
   if (session.status === 'running' && control.request && own.children.some(isAtWork)) return { do: 'wait' };
   const common = baseStep(state);
   if (common) return common;
-  if (own.worker === null) return nextOfLead(state);
+  if (own.worker !== null) return live ? judgeBead(state, live) : nextOfWorker(state);
   if (live)
-    return live.iteration.unit?.startsWith(MERGE_UNIT) ? judgeMerge(state, live) : judgeBead(state, live);
-  return nextOfWorker(state);
+    return live.task.spec.work?.kind === 'prepare_swarm'
+      ? judgePrepare(state, live)
+      : judgeMerge(state, live);
+  return nextOfLead(state);
 }
-
-/** Before the id of the bead. */
-export const MERGE_UNIT = 'merge ';
 
 function isAtWork({ status }: Pick<Session, 'status'>): boolean {
   return status === 'running' || status === 'pending';
@@ -34,9 +34,15 @@ function isAtWork({ status }: Pick<Session, 'status'>): boolean {
 const REPLACEMENTS = 3;
 
 function nextOfLead({ session, own }: SessionState): Step {
-  const { swarm, children, workers, open, hasNext, inFlight } = own;
+  const { swarm, children, workers, open, hasNext, inFlight, queue, orphans } = own;
+  if (orphans.length > 0) return { do: 'host', name: 'release_bead', data: null };
+  if (queue.length > 0) return { do: 'run', work: 'merge_beads' };
   if (open.length === 0 && !children.some(isAtWork)) return end('complete', 'completed', null);
-  if (children.length === 0) return { do: 'spawn', children: plansOf(own, 1, swarm.workers) };
+  if (children.length === 0) {
+    const isSetUp = session.setup?.length === 0 || session.current_iteration > 0;
+    if (swarm.workers > 1 && !isSetUp) return { do: 'run', work: 'prepare_swarm' };
+    return { do: 'spawn', children: plansOf(own, 1, swarm.workers) };
+  }
   const stop = budgetStop(session);
   const lost = children.filter((child) => isLost(child, workers));
   const missing =
@@ -107,13 +113,19 @@ function openWords({ open }: BeadsState): string {
 }
 
 function nextOfWorker({ session, own }: SessionState): Step {
-  const { worker, current, hasNext, open } = own;
+  const { worker, current, hasNext, open, orphans } = own;
+  if (orphans.length > 0) return { do: 'host', name: 'release_bead', data: null };
   const stop = budgetStop(session);
   if (stop) return { do: 'end', stop };
   if (worker!.acknowledged_at === null) return { do: 'host', name: 'acknowledge', data: null };
   if (worker!.left_for !== null) return end('complete', 'completed', worker!.left_for);
   if (current?.try.again?.kind === 'overflow') return { do: 'host', name: 'hand_off', data: null };
-  if (current?.try.status === 'accepted') return { do: 'run', work: 'merge_bead' };
+  if (current?.try.status === 'accepted') {
+    const { conflicts, reason } = current.try;
+    if (conflicts > CONFLICTS_OF_A_WORKER) return end('blocked', 'merge_conflict', reason);
+    // The merge queue has it.
+    return { do: 'wait' };
+  }
   if (current) return { do: 'run', work: 'bead' };
   if (open.length > 0 && (worker!.context_used ?? 0) > CONTEXT_LIMIT)
     return { do: 'host', name: 'hand_off', data: null };

@@ -1,19 +1,28 @@
 /** What Pulse does for a worker between its runs. Each is one action: done again after a crash, it finds itself done. */
 import { ensureAgent, registerAgent } from '../../../coordination/mail/agents.ts';
 import { sendMessage } from '../../../coordination/mail/messages.ts';
-import { reservePaths } from '../../../coordination/reservations/reservations.ts';
+import { endReservations, reservePaths } from '../../../coordination/reservations/reservations.ts';
 import { uuidv7 } from '../../../domain/ids.ts';
 import { act } from '../../../engine/actions.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { HostStep } from '../../../engine/loop.ts';
 import { appendEvents } from '../../../store/events.ts';
+import { getControl } from '../../../store/sessions.ts';
 import type { Db, Store } from '../../../store/store.ts';
 import { conflictMail, onlineMail } from '../files/mail-texts.ts';
 import type { Bead } from '../graph/bead.ts';
 import { claimNext, releaseClaim } from '../graph/claim.ts';
-import { lockProject } from '../graph/rows.ts';
+import { findBead, lockProject } from '../graph/rows.ts';
 import { topicOf } from './model.ts';
-import { type BeadWorker, findWorker, insertTry, markWorker, updateWorker } from './rows.ts';
+import {
+  type BeadTry,
+  type BeadWorker,
+  findWorker,
+  insertTry,
+  markWorker,
+  updateTry,
+  updateWorker,
+} from './rows.ts';
 import { readInbox, tellLead } from './settle.ts';
 import type { BeadsState } from './state.ts';
 
@@ -43,7 +52,7 @@ export async function acknowledge(engine: Engine, { state, token }: Step): Promi
           }
           await updateWorker(db, session.id, { mail_name: name });
           await markWorker(db, session.id, 'acknowledged_at');
-          await readInbox(db, { session, own: { ...own, worker: { ...worker, mail_name: name } } });
+          await readInbox(db, swarm, { ...worker, mail_name: name });
           await appendEvents(db, session.id, [{ type: 'worker.online', data: { nickname, name } }], {
             token,
           });
@@ -56,7 +65,7 @@ export async function acknowledge(engine: Engine, { state, token }: Step): Promi
 /** Reads the inbox, takes what comes next and reserves its files: all of it, or nothing. */
 export async function takeBead(engine: Engine, store: Store, { state, token }: Step): Promise<void> {
   const { session, own } = state;
-  const { swarm, worker, leadHead } = own;
+  const { swarm, worker, lead } = own;
   const { project_id: projectId, epic, hint } = swarm;
   const name = worker!.mail_name!;
   await act(engine.trace, 'take_bead', {
@@ -64,7 +73,7 @@ export async function takeBead(engine: Engine, store: Store, { state, token }: S
       engine.store.tx(
         'take_bead',
         async (db) => {
-          await readInbox(db, state);
+          await readInbox(db, swarm, worker!);
           const lock = await lockProject(db, projectId);
           const query = { projectId, epic, worker: name, ...(hint ? { hint } : {}) };
           const bead = await claimNext({ store, db, lock }, query);
@@ -86,7 +95,12 @@ export async function takeBead(engine: Engine, store: Store, { state, token }: S
             session_id: session.id,
             swarm_id: swarm.session_id,
             project_id: projectId,
-            ...{ bead_id: bead.id, fence, start_sha: leadHead },
+            // As it is now: what was merged since the decision may be in the files that have just become free.
+            ...{
+              bead_id: bead.id,
+              fence,
+              start_sha: (await getControl(db, lead.id)).head_sha ?? lead.base_sha,
+            },
           });
           const data = { bead: bead.id, title: bead.title, worker: name };
           const told = await tellLead(db, state, { type: 'bead.taken', data });
@@ -95,6 +109,32 @@ export async function takeBead(engine: Engine, store: Store, { state, token }: S
         { session: session.id },
       ),
   });
+}
+
+/** What nobody works on is open for others: the worker is lost, or the bead is not its own by now. */
+export async function releaseBead(engine: Engine, { state, token }: Step): Promise<void> {
+  const { session, own } = state;
+  await act(engine.trace, 'release_bead', {
+    perform: () =>
+      engine.store.tx(
+        'release_bead',
+        async (db) => {
+          for (const one of own.orphans) await releaseTry(db, one, 'Nobody works on it.');
+          const data = { beads: own.orphans.map(({ bead_id: id }) => id) };
+          await appendEvents(db, session.id, [{ type: 'bead.released', data }], { token });
+        },
+        { session: session.id },
+      ),
+  });
+}
+
+/** Ends a try and its claim, if that still holds, with what its worker has reserved. */
+export async function releaseTry(db: Db, one: BeadTry, reason: string): Promise<void> {
+  const lock = await lockProject(db, one.project_id);
+  const bead = await findBead(db, one.project_id, one.bead_id);
+  if (bead?.claim?.fence === one.fence) await releaseClaim(db, lock, { id: one.bead_id, fence: one.fence });
+  await endReservations(db, { sessionId: one.session_id });
+  await updateTry(db, one.id, { status: 'released', reason });
 }
 
 /** All of the bead's files for its worker, or none. */

@@ -1,4 +1,4 @@
-/** What the run of a bead means, and what its merge means. Pure. */
+/** What the run of a bead means. Pure. */
 import type { AttemptResult } from '../../../domain/attempt.ts';
 import { readSignal } from '../../../domain/signals.ts';
 import type { LiveIteration, SessionState as State, Step, Stop, Verdict } from '../../../engine/loop.ts';
@@ -7,7 +7,7 @@ import { loopSignal, stopBeforeNext } from '../../shared/verdict-parts.ts';
 import { beadLanding } from './landings.ts';
 import { FAILURES_BEFORE_DEBUGGING, RUNS_PER_BEAD } from './model.ts';
 import type { BeadChange, BeadsState } from './state.ts';
-import { readBeadRun, readMerge } from './work-data.ts';
+import { readBeadRun } from './work-data.ts';
 
 type SessionState = State<BeadsState>;
 
@@ -79,69 +79,27 @@ function unfinished(
   return settleWith(state, live, { result, change, outcome: 'continued', reason: text });
 }
 
-/** Onto the epic's branch where it still stands where the bead began; else it is merged first. */
+/** Onto the epic's branch where it still stands where the bead began, and nobody waits; else through the merge queue. */
 function arrive(
   state: SessionState,
   live: LiveIteration,
   { result, change }: { result: AttemptResult; change: BeadChange },
 ): Step {
-  const { leadHead } = state.own;
+  const { leadHead, queue } = state.own;
   const { try: one, completion } = change;
   // Landed already, just before a crash, or nobody was quicker.
-  const isFirst = leadHead === one.start_sha || leadHead === result.commit;
+  const isFirst = leadHead === result.commit || (leadHead === one.start_sha && queue.length === 0);
   if (!isFirst) {
     const kept: BeadChange = { ...change, to: 'accepted', wip: result.commit };
     return settleWith(state, live, {
       ...{ result, change: kept, outcome: 'continued' as const },
-      reason: 'Others were merged meanwhile: it is put on top of them.',
+      reason: 'Others were quicker: it waits to be put on top of them.',
     });
   }
   return settleWith(state, live, {
     ...{ result, change: { ...change, commit: result.commit }, outcome: 'completed' as const },
     reason: completion?.summary ?? null,
   });
-}
-
-/** One conflict goes back to the worker, a second one to a person. */
-const CONFLICTS_OF_A_WORKER = 1;
-
-export function judgeMerge(state: SessionState, live: LiveIteration): Step {
-  const result = live.task.result!;
-  const { try: one, bead } = state.own.current!;
-  const failure = judgeFailure(state, live, result);
-  if (failure?.do === 'settle')
-    return { ...failure, verdict: { ...failure.verdict, landing: { head: null } } };
-  if (failure) return failure;
-  const merge = readMerge(result);
-  if (merge.conflict) {
-    const conflicts = one.conflicts + 1;
-    const text = `The work on ${bead.id} does not fit on what was merged meanwhile.`;
-    if (conflicts > CONFLICTS_OF_A_WORKER) {
-      // Its work stays accepted: a resume tries the queue again.
-      const change: BeadChange = { try: one, bead, to: 'accepted', reason: text, conflicts };
-      const stop: Stop = { status: 'blocked', reason: 'merge_conflict', detail: text };
-      return settleWith(state, live, { result, change, outcome: 'blocked', reason: text, stop });
-    }
-    const change: BeadChange = {
-      ...{ try: one, bead, to: 'working' as const, conflicts },
-      // Its work stays findable; the next run starts where the branch is now.
-      ...{ startSha: merge.onto, wip: null, completion: null },
-      again: { kind: 'merge_conflict', text: `${text} Its commit is ${one.wip_sha}.` },
-    };
-    return settleWith(state, live, { result, change, outcome: 'continued', reason: text });
-  }
-  if (merge.reasons.length > 0) {
-    const text = merge.reasons.join('\n');
-    const change: BeadChange = {
-      ...{ try: one, bead, to: 'working' as const, startSha: merge.onto },
-      ...{ wip: result.commit, completion: null },
-      again: { kind: 'merge_failed', text },
-    };
-    return settleWith(state, live, { result, change, outcome: 'rejected', reason: text });
-  }
-  const completion = { ...one.completion!, tree: result.tree!, judgement: merge.judgement ?? undefined };
-  const moved = { ...one, start_sha: merge.onto };
-  return arrive(state, live, { result, change: { try: moved, bead, to: 'closed', completion } });
 }
 
 function giveBack(

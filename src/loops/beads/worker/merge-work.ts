@@ -1,4 +1,8 @@
-/** A bead that was accepted, put on top of what was merged meanwhile, and verified there. No agent takes part. */
+/**
+ * The merge queue: beads that were accepted, put on top of one another, and verified together. Where that is red, the
+ * first one that makes it so is looked for, and those before it land. No agent takes part.
+ */
+import type { VerificationRecord } from '../../../domain/attempt.ts';
 import { act } from '../../../engine/actions.ts';
 import { unlessAborted } from '../../../engine/attempt/attempt.ts';
 import type { SessionState } from '../../../engine/loop.ts';
@@ -6,31 +10,28 @@ import type { Referee } from '../../../engine/ports.ts';
 import { plainBrief } from '../../../engine/runner/plain-brief.ts';
 import type { AttemptCourse, AttemptEnd, PlannedRun, WorkKind, WorkRequest } from '../../../engine/work.ts';
 import type { Store } from '../../../store/store.ts';
-import { findBead } from '../graph/rows.ts';
-import { runBeadChecks } from './bead-checks.ts';
-import { MERGE_UNIT } from './decide.ts';
-import { commitSubject } from './model.ts';
+import type { Bead } from '../graph/bead.ts';
+import { findBeads } from '../graph/rows.ts';
+import { type CheckedBead, runBeadChecks } from './bead-checks.ts';
+import { findCulprit } from './find-culprit.ts';
 import type { BeadsState } from './state.ts';
-import { type MergeReport, type MergeWork, mergeWorkSchema } from './work-data.ts';
+import { type MergeReport, type MergeWork, mergeWorkSchema, type StackedBead } from './work-data.ts';
 
 export interface MergeWorkOptions {
   store: Store;
   referee: Referee;
 }
 
+/** So many are verified together; the others wait for the next round. */
+const MOST_AT_ONCE = 16;
+
 export function createMergeWork(options: MergeWorkOptions): WorkKind<MergeWork> {
   return {
-    kind: 'merge_bead',
+    kind: 'merge_beads',
     read: (stored) => mergeWorkSchema.parse(stored),
     plan: (_, request) => planMerge(request),
     composeRetryBrief: async (_, { live }) => plainBrief(live.task.task_content),
-    git: ({ onto, beadId }) => ({
-      parent: onto,
-      beginsClean: true,
-      isUnit: true,
-      trailers: { 'Pulse-Bead': beadId },
-    }),
-    message: ({ work }) => ({ subject: commitSubject({ id: work.beadId, type: work.type }, work.summary) }),
+    git: ({ onto }) => ({ parent: onto, beginsClean: true, isUnit: true }),
     runsWithoutAgent: () => true,
     execute: (course) => executeMerge(course, options),
   };
@@ -38,19 +39,21 @@ export function createMergeWork(options: MergeWorkOptions): WorkKind<MergeWork> 
 
 async function planMerge({ state }: WorkRequest<BeadsState>): Promise<PlannedRun> {
   const { session, own } = state as SessionState<BeadsState>;
-  const { swarm, leadHead } = own;
-  const { try: one, bead } = own.current!;
+  const { swarm, leadHead: onto, queue } = own;
+  const batch = queue.slice(0, MOST_AT_ONCE);
+  const ids = batch.map(({ bead_id: id }) => id);
   const work: MergeWork = {
-    ...{ kind: 'merge_bead', tryId: one.id, beadId: bead.id, type: bead.type },
-    ...{ projectId: swarm.project_id, feature: swarm.feature, summary: one.completion!.summary },
-    ...{ change: one.wip_sha!, onto: leadHead },
+    ...{ kind: 'merge_beads', projectId: swarm.project_id, onto },
+    beads: batch.map(({ id: tryId, bead_id: beadId, wip_sha: change }) => ({
+      ...{ tryId, beadId, change: change! },
+    })),
   };
   return {
-    unit: `${MERGE_UNIT}${bead.id}`,
-    brief: plainBrief(`${bead.id} again, on top of what was merged meanwhile.`),
-    startSha: leadHead,
+    unit: `merge ${ids.join(' ')}`,
+    brief: plainBrief(`${ids.join(', ')} on top of what was merged before.`),
+    startSha: onto,
     part: { role: 'merge', tools: [], verifyOn: 'never', setup: session.setup, work },
-    events: [{ type: 'bead.merging', data: { bead: bead.id, onto: leadHead } }],
+    events: [{ type: 'bead.merging', data: { beads: ids, onto } }],
   };
 }
 
@@ -60,30 +63,77 @@ async function executeMerge(
 ): Promise<AttemptEnd> {
   const { engine, attempt, work, signal } = course;
   const { trace, workspace } = engine;
-  const setupFailure = await course.setUp();
-  if (signal.aborted) return 'interrupted';
-  if (setupFailure) return course.report(course.emptyResult(setupFailure));
-  const unit = await act(trace, 'commit', { perform: () => workspace.commitAgain(attempt, work.change) });
-  const empty = course.emptyResult(null);
   const { onto } = work;
-  if (!unit?.commit) {
-    const own: MergeReport = { onto, conflict: true, files: [], reasons: [], judgement: null };
-    return course.report({ ...empty, own });
-  }
-  const { commit, tree, files } = unit;
-  await act(trace, 'publish', { perform: () => workspace.publish(attempt, commit) });
-  const bead = await store.read((db) => findBead(db, work.projectId, work.beadId));
-  const checked = await unlessAborted(signal, () =>
-    act(trace, 'verify_merge', {
-      perform: () =>
-        runBeadChecks(referee, attempt, {
-          ...{ tree, baseSha: onto, checks: bead?.fields.verify ?? [], declared: [], signal },
-          changesChecks: bead?.fields.changesChecks,
-        }),
-    }),
+  const { stack, conflicts } = await stackBeads(course);
+  if (signal.aborted) return 'interrupted';
+  const ids = work.beads.map(({ beadId }) => beadId);
+  const beads = await store.read((db) => findBeads(db, work.projectId, ids));
+  const found = await unlessAborted(signal, () =>
+    findCulprit(stack.length, (count) =>
+      act(trace, 'verify_merge', {
+        perform: () => checkTogether({ course, referee }, { stack: stack.slice(0, count), beads }),
+      }),
+    ),
   );
-  if (checked === null) return 'interrupted';
-  const { reasons, judgement, records } = checked;
-  const own: MergeReport = { onto, conflict: false, files, reasons, judgement };
-  return course.report({ ...empty, own, commit, tree, files, verification: records });
+  if (found === null) return 'interrupted';
+  const merged = stack.slice(0, found.good);
+  const last = merged.at(-1);
+  const own: MergeReport = {
+    ...{ onto, merged, conflicts, judgement: found.goodCheck?.judgement ?? null },
+    culprit: found.badCheck && { bead: stack[found.good]!, reasons: found.badCheck.reasons },
+  };
+  // What comes back to its worker must be found as well.
+  const kept = own.culprit?.bead.commit ?? last?.commit;
+  if (kept) await act(trace, 'publish', { perform: () => workspace.publish(attempt, kept) });
+  const verification: VerificationRecord[] = (found.goodCheck ?? found.badCheck)?.records ?? [];
+  const made = { commit: last?.commit ?? null, tree: last?.tree ?? null, files: filesOf(merged) };
+  return course.report({ ...course.emptyResult(null), own, ...made, verification });
+}
+
+function filesOf(merged: readonly StackedBead[]): string[] {
+  return [...new Set(merged.flatMap(({ files }) => files))].toSorted();
+}
+
+/** Each on the one before. One that does not fit is left out. */
+async function stackBeads({
+  engine,
+  attempt,
+  work,
+  signal,
+}: AttemptCourse<MergeWork>): Promise<{ stack: StackedBead[]; conflicts: string[] }> {
+  const stack: StackedBead[] = [];
+  const conflicts: string[] = [];
+  for (const { tryId, beadId, change } of work.beads) {
+    if (signal.aborted) break;
+    const on = { parent: stack.at(-1)?.commit ?? work.onto, trailers: { 'Pulse-Bead': beadId } };
+    const unit = await act(engine.trace, 'commit', {
+      perform: () => engine.workspace.commitAgain(attempt, change, on),
+    });
+    if (unit?.commit) stack.push({ tryId, commit: unit.commit, tree: unit.tree, files: unit.files });
+    else conflicts.push(tryId);
+  }
+  return { stack, conflicts };
+}
+
+interface Checking {
+  course: AttemptCourse<MergeWork>;
+  referee: Referee;
+}
+
+/** What verifies any of them holds on the tree that has all of them. */
+function checkTogether(
+  { course, referee }: Checking,
+  { stack, beads }: { stack: readonly StackedBead[]; beads: readonly Bead[] },
+): Promise<CheckedBead> {
+  const { attempt, work, signal } = course;
+  const merged = stack.flatMap(({ tryId }) => {
+    const { beadId } = work.beads.find((one) => one.tryId === tryId)!;
+    return beads.find(({ id }) => id === beadId) ?? [];
+  });
+  return runBeadChecks(referee, attempt, {
+    ...{ tree: stack.at(-1)!.tree, baseSha: work.onto, declared: [], signal },
+    checks: merged.flatMap(({ fields }) => fields.verify ?? []),
+    // Each was judged for itself before it came here.
+    changesChecks: merged.some(({ fields }) => fields.changesChecks),
+  });
 }

@@ -8,6 +8,8 @@ export type SwarmMode = 'worker' | 'standalone';
 export const FAILURES_BEFORE_DEBUGGING = 2;
 /** Runs that end without a word of the bead's end. */
 export const RUNS_PER_BEAD = 10;
+/** Of one bead; the next one is a person's. */
+export const CONFLICTS_OF_A_WORKER = 1;
 /** Above this a worker hands over after its bead. */
 export const CONTEXT_LIMIT = 0.65;
 

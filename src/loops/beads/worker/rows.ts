@@ -149,15 +149,19 @@ export async function listInFlight(db: Db, swarmId: string): Promise<string[]> {
 }
 
 /** Oldest first. */
-export async function listTries(db: Db, swarmId: string): Promise<BeadTry[]> {
-  const rows = await withWorkerTables(db)
+export async function listTries(
+  db: Db,
+  swarmId: string,
+  { status }: { status?: readonly BeadTry['status'][] } = {},
+): Promise<BeadTry[]> {
+  let query = withWorkerTables(db)
     .selectFrom('bead_tries')
     .selectAll()
     .where('swarm_id', '=', swarmId)
     .orderBy('created_at')
-    .orderBy('id')
-    .execute();
-  return rows.map(toTry);
+    .orderBy('id');
+  if (status) query = query.where('status', 'in', status);
+  return (await query.execute()).map(toTry);
 }
 
 export type TryPatch = Partial<

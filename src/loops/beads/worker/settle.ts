@@ -12,17 +12,18 @@ import { getControl, getSession, updateControl, updateSession } from '../../../s
 import type { Db } from '../../../store/store.ts';
 import { completionMail } from '../files/mail-texts.ts';
 import { closeBead } from '../graph/change.ts';
-import { releaseClaim, requireClaim } from '../graph/claim.ts';
-import { lockProject } from '../graph/rows.ts';
+import { releaseClaim } from '../graph/claim.ts';
+import { getBead, lockProject } from '../graph/rows.ts';
 import { topicOf } from './model.ts';
-import { markWorker, updateTry, updateWorker } from './rows.ts';
-import type { BeadChange, BeadsState } from './state.ts';
+import { type BeadWorker, markWorker, type Swarm, updateTry, updateWorker } from './rows.ts';
+import type { BeadChange, BeadsState, MergeChange, MergedBead } from './state.ts';
 
 type Settlement = Settling<BeadsState> & { ids: IdSource };
 
 export async function settleBead(db: Db, settlement: Settlement): Promise<readonly NewEvent[]> {
-  const change = settlement.verdict.change as BeadChange | undefined;
+  const change = settlement.verdict.change as BeadChange | MergeChange | undefined;
   if (!change) return [];
+  if (change.kind === 'merge') return settleMerge(db, settlement, change);
   const { try: one, contextUsed } = change;
   await updateTry(db, one.id, {
     status: change.to,
@@ -32,42 +33,79 @@ export async function settleBead(db: Db, settlement: Settlement): Promise<readon
     ...(change.commit === undefined ? {} : { commit_sha: change.commit }),
     ...(change.reason === undefined ? {} : { reason: change.reason }),
     ...(change.startSha === undefined ? {} : { start_sha: change.startSha }),
-    ...(change.conflicts === undefined ? {} : { conflicts: change.conflicts }),
   });
   if (contextUsed != null) await updateWorker(db, settlement.state.session.id, { context_used: contextUsed });
-  if (change.to === 'closed') return closeAndReport(db, settlement, change);
+  if (change.to === 'closed') {
+    const { completion, commit } = change;
+    const { lead, worker } = settlement.state.own;
+    await moveLead(db, lead.id, { commit: commit!, trust: completion!.judgement?.trust ?? 'verified' });
+    const { files } = settlement.result;
+    const closed = { try: one, commit: commit!, files, completion: completion! };
+    const event = await closeAndReport(db, settlement, { ...closed, worker: worker! });
+    await appendEvents(db, lead.id, [event]);
+    return [event];
+  }
   if (change.to === 'blocked') return giveBack(db, settlement, change);
   if (settlement.verdict.stop?.status === 'failed') await letGo(db, settlement, change);
   return [];
 }
 
-/** In one transaction: a closed bead has its commit on the branch. */
+/** The lead's: what is merged is closed for its worker, the rest is its worker's again. */
+async function settleMerge(
+  db: Db,
+  settlement: Settlement,
+  { merged, returned }: MergeChange,
+): Promise<NewEvent[]> {
+  const { workers } = settlement.state.own;
+  const events: NewEvent[] = [];
+  for (const bead of merged) {
+    const { try: one, commit, completion } = bead;
+    await updateTry(db, one.id, { status: 'closed', commit_sha: commit, completion, wip_sha: null });
+    const worker = workers.find(({ session_id: id }) => id === one.session_id)!;
+    const event = await closeAndReport(db, settlement, { ...bead, worker });
+    await appendEvents(db, one.session_id, [event]);
+    events.push(event);
+  }
+  for (const { try: one, to, startSha, wip, conflicts, again, reason } of returned) {
+    const isAgain = to === 'working';
+    await updateTry(db, one.id, {
+      ...{ status: to, start_sha: startSha, wip_sha: wip, conflicts, again, reason },
+      ...(isAgain ? { completion: null } : {}),
+    });
+    const event: NewEvent = { type: 'bead.returned', data: { bead: one.bead_id, reason } };
+    await appendEvents(db, one.session_id, [event]);
+    events.push(event);
+  }
+  return events;
+}
+
+/** In one transaction with the settled iteration: a closed bead has its commit on the branch. */
 async function closeAndReport(
   db: Db,
-  { state, result, ids }: Settlement,
-  { try: one, bead, completion, commit }: BeadChange,
-): Promise<NewEvent[]> {
-  const { swarm, worker, lead } = state.own;
-  const { project_id: project, coordinator, epic, mode } = swarm;
-  const { summary, evidence, followUps } = completion!;
+  { state, ids }: Settlement,
+  { try: one, worker, commit, files, completion }: MergedBead & { worker: BeadWorker },
+): Promise<NewEvent> {
+  const { project_id: project, coordinator, epic, mode } = state.own.swarm;
+  const { summary, evidence, followUps } = completion;
   const lock = await lockProject(db, project);
-  await requireClaim(db, project, { id: bead.id, fence: one.fence });
-  await closeBead(db, lock, { id: bead.id, reason: `Completed: ${summary}` });
-  await moveLead(db, lead.id, { commit: commit!, trust: completion!.judgement?.trust ?? 'verified' });
-  const from = worker!.mail_name!;
+  const bead = await getBead(db, project, one.bead_id);
+  // A person may have closed it meanwhile, or given it to another: that word stands.
+  if (bead.claim?.fence === one.fence)
+    await closeBead(db, lock, { id: bead.id, reason: `Completed: ${summary}` });
+  const from = worker.mail_name!;
   await releaseReservations(db, { project, agent: from });
   if (mode === 'worker') {
     const { subject, body } = completionMail({
-      ...{ nickname: worker!.nickname, mailName: from, beadId: bead.id, summary, followUps },
-      ...{ files: result.files, commit: commit!, evidencePaths: [evidence] },
-      ...{ verification: passedWords(result.verification.length), verificationStatus: 'passed' },
+      ...{ nickname: worker.nickname, mailName: from, beadId: bead.id, summary, followUps },
+      ...{ files, commit, evidencePaths: [evidence] },
+      ...{ verification: passedWords(bead.fields.verify?.length ?? 0), verificationStatus: 'passed' },
     });
     const place = { project, from, to: [coordinator], threadId: epic, topic: topicOf(epic), ids };
     await sendMessage(db, { ...place, subject, body });
   }
-  await readInbox(db, state);
+  await readInbox(db, state.own.swarm, worker);
   const data = { bead: bead.id, title: bead.title, commit, summary, followUps, worker: from };
-  return tellLead(db, state, { type: 'bead.closed', data });
+  return { type: 'bead.closed', data };
 }
 
 /** The worker is over: its bead is open for the one that takes its place. */
@@ -99,7 +137,7 @@ async function giveBack(
     subject: `Blocked ${bead.id}`,
     body: reason ?? 'No reason was given.',
   });
-  await readInbox(db, state);
+  await readInbox(db, swarm, worker!);
   const data = { bead: bead.id, title: bead.title, reason, worker: from };
   return tellLead(db, state, { type: 'bead.blocked', data });
 }
@@ -111,12 +149,15 @@ export async function tellLead(db: Db, { own }: { own: BeadsState }, event: NewE
 }
 
 /** Before the next bead the inbox has been read. */
-export async function readInbox(db: Db, { session, own }: { session: { id: string }; own: BeadsState }) {
-  const { swarm, worker } = own;
-  const agent = worker?.mail_name;
+export async function readInbox(
+  db: Db,
+  { project_id: project, epic }: Swarm,
+  worker: BeadWorker,
+): Promise<void> {
+  const { mail_name: agent, session_id: sessionId } = worker;
   if (!agent) return;
-  await fetchInbox(db, { project: swarm.project_id, agent, topic: topicOf(swarm.epic) });
-  await markWorker(db, session.id, 'inbox_at');
+  await fetchInbox(db, { project, agent, topic: topicOf(epic) });
+  await markWorker(db, sessionId, 'inbox_at');
 }
 
 /** The bead is on the lead's branch: every worker begins there from now on. */

@@ -10,7 +10,7 @@ import type { Db, Store } from '../../../store/store.ts';
 import { type Bead, EPIC } from '../graph/bead.ts';
 import { readNextIn } from '../graph/claim.ts';
 import { findBead, listBeads } from '../graph/rows.ts';
-import type { Again, Completion } from './model.ts';
+import { type Again, CONFLICTS_OF_A_WORKER, type Completion } from './model.ts';
 import {
   type BeadTry,
   type BeadWorker,
@@ -18,6 +18,7 @@ import {
   findSwarm,
   findWorker,
   listInFlight,
+  listTries,
   listWorkers,
   type Swarm,
 } from './rows.ts';
@@ -36,6 +37,10 @@ export interface BeadsState {
   /** Of a worker: itself. */
   worker: BeadWorker | null;
   current: { try: BeadTry; bead: Bead } | null;
+  /** What waits to be merged, oldest first. */
+  queue: readonly BeadTry[];
+  /** Tries that nobody works on: of a worker that is lost, or of a bead that is not its own by now. */
+  orphans: readonly BeadTry[];
   /** A bead that could be taken now. */
   hasNext: boolean;
   /** Beads of the epic that are not closed. */
@@ -55,15 +60,24 @@ export async function loadBeads(
   const found = worker ? await currentTry(db, session.id) : null;
   const bead = found ? await findBead(db, swarm.project_id, found.bead_id) : null;
   const beads = await listBeads(db, swarm.project_id, { epic: swarm.epic });
+  const children = parentId === null ? await listChildren(db, lead.id) : [];
+  const open = await listTries(db, swarm.session_id, { status: ['working', 'accepted'] });
+  const isOrphan = (one: BeadTry): boolean =>
+    children.some(({ id, status }) => id === one.session_id && status === 'failed') ||
+    (one.session_id === session.id && bead?.claim?.fence !== one.fence);
   return {
     swarm,
     lead,
     leadHead: head ?? lead.base_sha,
-    children: parentId === null ? await listChildren(db, lead.id) : [],
+    children,
     workers: await listWorkers(db, swarm.session_id),
     inFlight: parentId === null ? await listInFlight(db, swarm.session_id) : [],
     worker,
     current: found && bead ? { try: found, bead } : null,
+    queue: open.filter(
+      ({ status, conflicts }) => status === 'accepted' && conflicts <= CONFLICTS_OF_A_WORKER,
+    ),
+    orphans: open.filter(isOrphan),
     hasNext: await hasNext(store, db, { swarm, worker, isBusy: found !== null }),
     open: beads.filter(({ status, type }) => status !== 'closed' && type !== EPIC),
   };
@@ -84,6 +98,7 @@ async function hasNext(
 
 /** What a verdict on a bead writes. */
 export interface BeadChange {
+  kind?: 'bead';
   try: BeadTry;
   bead: Bead;
   to: 'working' | 'accepted' | 'closed' | 'blocked';
@@ -93,7 +108,31 @@ export interface BeadChange {
   commit?: string | null;
   reason?: string | null;
   startSha?: string;
-  conflicts?: number;
   /** How full the context was. */
   contextUsed?: number | null;
+}
+
+/** What a round of the merge queue writes. */
+export interface MergeChange {
+  kind: 'merge';
+  merged: readonly MergedBead[];
+  returned: readonly ReturnedBead[];
+}
+
+export interface MergedBead {
+  try: BeadTry;
+  commit: string;
+  files: readonly string[];
+  completion: Completion;
+}
+
+/** It does not fit, or is red: its worker's turn again, or (`accepted`) a person's. */
+export interface ReturnedBead {
+  try: BeadTry;
+  to: 'working' | 'accepted';
+  startSha: string;
+  wip: string | null;
+  conflicts: number;
+  again: Again | null;
+  reason: string;
 }

@@ -25,18 +25,16 @@ export const beadWorkSchema = z.object({
 export type BeadWork = z.infer<typeof beadWorkSchema>;
 
 export const mergeWorkSchema = z.object({
-  kind: z.literal('merge_bead'),
-  tryId: z.string(),
-  beadId: z.string(),
+  kind: z.literal('merge_beads'),
   projectId: z.string(),
-  feature: z.string(),
-  type: z.string(),
-  summary: z.string(),
-  /** What is merged, and onto what. */
-  change: z.string(),
   onto: z.string(),
+  /** In the order of their merging, each with the commit that it has. */
+  beads: z.array(z.object({ tryId: z.string(), beadId: z.string(), change: z.string() })),
 });
 export type MergeWork = z.infer<typeof mergeWorkSchema>;
+
+export const prepareWorkSchema = z.object({ kind: z.literal('prepare_swarm') });
+export type PrepareWork = z.infer<typeof prepareWorkSchema>;
 
 const runSchema = z.object({
   completion: completionSchema.nullish(),
@@ -54,12 +52,23 @@ export function readBeadRun({ run }: Pick<AttemptResult, 'run'>) {
   return runSchema.parse(run?.own ?? {});
 }
 
+const stackedSchema = z.object({
+  tryId: z.string(),
+  commit: z.string(),
+  tree: z.string(),
+  files: z.array(z.string()),
+});
+/** A bead's commit as it was made again on top of the others. */
+export type StackedBead = z.infer<typeof stackedSchema>;
+
 const mergeSchema = z.object({
   onto: z.string(),
-  conflict: z.boolean(),
-  files: z.array(z.string()),
-  /** Why the merged tree is not good. */
-  reasons: z.array(z.string()),
+  /** Good together: each stands on the one before, the first on `onto`. */
+  merged: z.array(stackedSchema),
+  /** The tries whose commit does not fit. */
+  conflicts: z.array(z.string()),
+  /** With this one the tree is not good any longer, and why. Those after it wait. */
+  culprit: z.object({ bead: stackedSchema, reasons: z.array(z.string()) }).nullable(),
   judgement: judgementSchema.nullable(),
 });
 export type MergeReport = z.infer<typeof mergeSchema>;
