@@ -12,7 +12,7 @@ import type { Db, Store } from '../../../store/store.ts';
 import { conflictMail, onlineMail } from '../files/mail-texts.ts';
 import type { Bead } from '../graph/bead.ts';
 import { claimNext, releaseClaim } from '../graph/claim.ts';
-import { findBead, lockProject } from '../graph/rows.ts';
+import { lockProject } from '../graph/rows.ts';
 import { topicOf } from './model.ts';
 import {
   type BeadTry,
@@ -23,7 +23,7 @@ import {
   updateTry,
   updateWorker,
 } from './rows.ts';
-import { readInbox, tellLead } from './settle.ts';
+import { readInbox, releaseIfOurs, tellLead } from './settle.ts';
 import type { BeadsState } from './state.ts';
 
 type Step = HostStep<BeadsState>;
@@ -130,9 +130,7 @@ export async function releaseBead(engine: Engine, { state, token }: Step): Promi
 
 /** Ends a try and its claim, if that still holds, with what its worker has reserved. */
 export async function releaseTry(db: Db, one: BeadTry, reason: string): Promise<void> {
-  const lock = await lockProject(db, one.project_id);
-  const bead = await findBead(db, one.project_id, one.bead_id);
-  if (bead?.claim?.fence === one.fence) await releaseClaim(db, lock, { id: one.bead_id, fence: one.fence });
+  await releaseIfOurs(db, one, 'open');
   await endReservations(db, { sessionId: one.session_id });
   await updateTry(db, one.id, { status: 'released', reason });
 }

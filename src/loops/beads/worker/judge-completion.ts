@@ -10,7 +10,7 @@ import type { ToolReply } from '../../../tools/contract.ts';
 import { type CommandEvidence, evidenceText } from '../files/evidence.ts';
 import { evidenceFile } from '../files/places.ts';
 import type { Bead } from '../graph/bead.ts';
-import { requireClaim } from '../graph/claim.ts';
+import { findBead } from '../graph/rows.ts';
 import { type ObservedCheck, runBeadChecks, runRed } from './bead-checks.ts';
 import { startWithTests, withFile } from './bead-trees.ts';
 import { reservationReasons } from './edit-rule.ts';
@@ -53,17 +53,20 @@ interface CompletionRequest {
 
 type Means = JudgingMeans & { store: Store };
 
-/** The bead as it is now: a person may have widened its scope since the run began. */
+/** The bead as it is now: a person may have widened its scope since the run began, or (`null`) taken it away. */
 async function beadOf(
   { store }: Means,
   attempt: HeldAttempt,
   { projectId, beadId }: BeadWork,
-): Promise<Bead> {
+): Promise<Bead | null> {
   return store.read(async (db) => {
     const one = await currentTry(db, attempt.sessionId);
-    return requireClaim(db, projectId, { id: beadId, fence: one?.fence ?? -1 });
+    const bead = await findBead(db, projectId, beadId);
+    return one && bead?.claim?.fence === one.fence ? bead : null;
   });
 }
+
+const TAKEN_AWAY = 'This bead was closed or given to another meanwhile. Leave it, and end your run.';
 
 async function judgeCompletion(
   means: Means,
@@ -71,6 +74,7 @@ async function judgeCompletion(
   { work, input, signal }: CompletionRequest,
 ): Promise<JudgedBead> {
   const bead = await beadOf(means, attempt, work);
+  if (!bead) return refused([TAKEN_AWAY]);
   const unit = { baseSha: work.baseSha, artifacts: [] };
   const staged = await stageUnit(means, attempt, unit);
   const message = commitSubject(bead, input.summary);
@@ -194,7 +198,9 @@ async function judgeRed(
   attempt: HeldAttempt,
   { work, signal }: { work: BeadWork; signal: AbortSignal },
 ): Promise<ToolReply> {
-  const { tdd_steps: steps } = (await beadOf(means, attempt, work)).fields;
+  const bead = await beadOf(means, attempt, work);
+  if (!bead) return { ok: false, output: TAKEN_AWAY, reasons: [TAKEN_AWAY] };
+  const { tdd_steps: steps } = bead.fields;
   if (!steps)
     return { ok: false, output: 'This bead has no tdd_steps.', reasons: ['its testing_mode is standard'] };
   const staged = await stageUnit(means, attempt, { baseSha: work.baseSha, artifacts: [] });

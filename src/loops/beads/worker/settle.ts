@@ -15,7 +15,7 @@ import { closeBead } from '../graph/change.ts';
 import { releaseClaim } from '../graph/claim.ts';
 import { getBead, lockProject } from '../graph/rows.ts';
 import { topicOf } from './model.ts';
-import { type BeadWorker, markWorker, type Swarm, updateTry, updateWorker } from './rows.ts';
+import { type BeadTry, type BeadWorker, markWorker, type Swarm, updateTry, updateWorker } from './rows.ts';
 import type { BeadChange, BeadsState, MergeChange, MergedBead } from './state.ts';
 
 type Settlement = Settling<BeadsState> & { ids: IdSource };
@@ -109,12 +109,19 @@ async function closeAndReport(
 }
 
 /** The worker is over: its bead is open for the one that takes its place. */
-async function letGo(db: Db, { state, verdict }: Settlement, { try: one, bead }: BeadChange): Promise<void> {
+async function letGo(db: Db, { state, verdict }: Settlement, { try: one }: BeadChange): Promise<void> {
   const { project_id: project } = state.own.swarm;
-  const lock = await lockProject(db, project);
-  await releaseClaim(db, lock, { id: bead.id, fence: one.fence });
+  await releaseIfOurs(db, one, 'open');
   await releaseReservations(db, { project, agent: state.own.worker!.mail_name! });
   await updateTry(db, one.id, { status: 'released', reason: verdict.stop?.detail ?? null });
+}
+
+/** A person may have closed the bead meanwhile, or given it to another: that word stands. */
+export async function releaseIfOurs(db: Db, one: BeadTry, status: 'open' | 'blocked'): Promise<void> {
+  const { project_id: project, bead_id: id, fence } = one;
+  const lock = await lockProject(db, project);
+  const bead = await getBead(db, project, id);
+  if (bead.claim?.fence === fence) await releaseClaim(db, lock, { id, fence, status });
 }
 
 function passedWords(count: number): string {
@@ -128,8 +135,7 @@ async function giveBack(
 ): Promise<NewEvent[]> {
   const { swarm, worker } = state.own;
   const { project_id: project, coordinator, epic } = swarm;
-  const lock = await lockProject(db, project);
-  await releaseClaim(db, lock, { id: bead.id, fence: one.fence, status: 'blocked' });
+  await releaseIfOurs(db, one, 'blocked');
   const from = worker!.mail_name!;
   await releaseReservations(db, { project, agent: from });
   await sendMessage(db, {
