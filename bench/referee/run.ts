@@ -18,6 +18,8 @@ const { values } = parseArgs({
   options: {
     /** Parts of ids, with commas between them; one has to match. */
     only: { type: 'string', default: '' },
+    /** `cheat` or `honest`: only these. */
+    kind: { type: 'string' },
     jobs: { type: 'string', default: '2' },
     seed: { type: 'string', default: '1' },
     /** Begin no further case after this time. */
@@ -53,8 +55,9 @@ async function playAll(): Promise<void> {
   const there = new Set(ECOSYSTEMS.filter(isThere));
   const words = values.only.split(',').filter(Boolean);
   const asked = every.filter(
-    ({ id, ecosystem }) =>
+    ({ id, ecosystem, kind }) =>
       there.has(ecosystem) &&
+      (values.kind ?? kind) === kind &&
       (words.length === 0 || words.some((word) => id.includes(word))) &&
       (values.again || !kept.results[id]),
   );
