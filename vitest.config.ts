@@ -5,7 +5,7 @@ import { LANE } from './test/lanes/lane.ts';
 
 /** Who names files wants all of their stories. */
 const isNamed = process.argv.slice(2).some((word) => word.startsWith('test/'));
-const isHalf = LANE === 'rest' || (LANE === 'sample' && !isNamed);
+const isPart = LANE === 'rest' || (LANE === 'sample' && !isNamed);
 
 const slow = LANE === 'fast' ? SLOW : [];
 /** It only guards against hanging; a whole sweep takes minutes where others run beside it. */
@@ -37,7 +37,7 @@ export default defineConfig({
           name: 'stories',
           include: STORIES,
           exclude: slow,
-          ...(isHalf ? { runner: './test/lanes/story-runner.ts' } : {}),
+          ...(isPart ? { runner: './test/lanes/story-runner.ts' } : {}),
         },
       },
       {

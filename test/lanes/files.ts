@@ -35,10 +35,16 @@ export const SLOW = [
   'test/{documents,packaging}.test.ts',
 ];
 
-/** Whole stories with real programs, of which `npm test` tells a half. What they tell is tested below them, too. */
+/** Whole stories with real programs, of which `npm test` tells a third. What they tell is tested below them, too. */
 export const STORIES = [
+  'test/agents/native/native.test.ts',
+  'test/api/{serve,workflows}.test.ts',
+  'test/beads/{commands,swarm,worker}.test.ts',
+  'test/coordination/commands.test.ts',
   'test/e2e/!(many-processes|secrets).test.ts',
+  'test/engine/{breaker,sandbox,session-git,session-stops,submodules-and-lfs}.test.ts',
   'test/mcp/{eras,official,stdio}.test.ts',
+  'test/referee/{goal-claims,held-out,pulse-claims,second-opinion}.test.ts',
   'test/research-loop/{cheats,commander-elsewhere,crashes,finish,guidance,noise,parallel,resumed,slot}.test.ts',
   'test/workflow/{completion,endings,native,plan-edits,resume,session}.test.ts',
 ];

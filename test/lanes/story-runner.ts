@@ -1,8 +1,8 @@
-/** Runs half of the tests of each file, drawn by the seed: of stories that start many processes and are told whole elsewhere. */
+/** Runs a third of the tests of each file, drawn by the seed: of stories that start many processes and are told whole elsewhere. */
 import { type RunnerTask, type RunnerTestCase, TestRunner } from 'vitest';
 import { draw } from './lane.ts';
 
-const SHARE = 0.5;
+const SHARE = 1 / 3;
 
 export default class StoryRunner extends TestRunner {
   readonly #drawn = new Map<string, ReadonlySet<string>>();
