@@ -55,6 +55,8 @@ export interface ReservationsTable {
   /** Whose run holds it; `null`: a person's, which only expires or is released. */
   session_id: string | null;
   attempt_id: string | null;
+  /** The process that the run belongs to, as leases name it: when that is dead, the reservation is over. */
+  owner: string | null;
   created_at: string;
   expires_at: string;
   released_at: string | null;
@@ -75,7 +77,7 @@ export function withCoordinationTables(db: Db) {
 
 export const coordinationTables: TableModule = {
   kind: 'coordination',
-  migrations: [mailAndReservations],
+  migrations: [mailAndReservations, ownersOfReservations],
 };
 
 function mailAndReservations({ bigint, identity, dialect }: ColumnTypes): string[] {
@@ -136,6 +138,10 @@ function mailAndReservations({ bigint, identity, dialect }: ColumnTypes): string
     'CREATE INDEX reservations_of_session ON reservations (session_id) WHERE released_at IS NULL',
     'CREATE INDEX reservations_by_end ON reservations (project_id, expires_at)',
   ];
+}
+
+function ownersOfReservations(): string[] {
+  return ['ALTER TABLE reservations ADD COLUMN owner text'];
 }
 
 /** The words of each message, folded: both databases are given words alone, so that both find the same. */

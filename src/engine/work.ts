@@ -36,8 +36,8 @@ export interface WorkKind<W = unknown> {
   readonly continuesAfterOverflow?: boolean;
   /** What the run changes is thrown away. */
   readonly keepsNothing?: boolean;
-  /** Adds what is too large for the row; called when the attempt is claimed. */
-  load?(db: Db, work: W): Promise<W>;
+  /** Adds what is too large for the row, in the transaction in which this process claims the attempt. */
+  load?(db: Db, work: W, claim: { owner: string }): Promise<W>;
   /** The data for the next try of an attempt that is taken back. Absent: the same. */
   carryOver?(state: SessionState, work: W): W;
   /** The loop's tools inside a run. */

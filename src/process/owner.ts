@@ -33,6 +33,12 @@ export function ownerState(owner: Owner): 'alive' | 'dead' | 'elsewhere' {
   return stat !== null && !stat.isZombie && stat.startTime === owner.startTime ? 'alive' : 'dead';
 }
 
+/** Of an owner as a column has it; of one that cannot be read, or is elsewhere, nobody knows it. */
+export function isDead(text: string): boolean {
+  const owner = readOwner(text);
+  return owner !== null && ownerState(owner) === 'dead';
+}
+
 /** `host/boot+namespace/pid/start`, for a column. */
 export function formatOwner({ host, bootId, namespace, pid, startTime }: Owner): string {
   const boot = namespace === undefined ? bootId : `${bootId}+${namespace}`;
@@ -41,8 +47,14 @@ export function formatOwner({ host, bootId, namespace, pid, startTime }: Owner):
 
 /** Throws `invalid_input` for a text that `formatOwner` did not write. */
 export function parseOwner(text: string): Owner {
+  const owner = readOwner(text);
+  if (owner === null) throw new PulseError('invalid_input', `"${text}" names no owner`);
+  return owner;
+}
+
+function readOwner(text: string): Owner | null {
   const match = /^([^/]*)\/([^/+]*)(?:\+([^/]+))?\/(\d+)\/(\d+)$/.exec(text);
-  if (match === null) throw new PulseError('invalid_input', `"${text}" names no owner`);
+  if (match === null) return null;
   const [, host, bootId, namespace, pid, startTime] = match;
   return {
     host: decodeURIComponent(host!),

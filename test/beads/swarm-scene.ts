@@ -29,11 +29,15 @@ export interface SwarmScene extends AsyncDisposable {
   subjects(id: string): Promise<string[]>;
 }
 
-export async function createSwarmScene(options: Pick<PulseOptions, 'trace'> = {}): Promise<SwarmScene> {
+export async function createSwarmScene({
+  environment: more,
+  ...options
+}: Partial<Pick<PulseOptions, 'trace' | 'environment'>> = {}): Promise<SwarmScene> {
   const scratch = createScratch();
   const environment: NodeJS.ProcessEnv = {
     ...scratch.environment,
     PATH: `${dirname(process.execPath)}:${BIN}:${process.env.PATH}`,
+    ...more,
   };
   const pulse = await createPulse({ environment, ...options });
   const project_key = scratch.repository;

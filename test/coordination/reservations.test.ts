@@ -9,6 +9,7 @@ import {
   releaseReservations,
   reservePaths,
 } from '../../src/coordination/reservations/reservations.ts';
+import { currentOwner, formatOwner } from '../../src/process/owner.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ids, onBothStores } from './both-stores.ts';
 
@@ -142,6 +143,31 @@ onBothStores((open) => {
         code: 'invalid_input',
       });
     });
+  });
+
+  it('of a session stays when a run of it asks for the same and ends', async () => {
+    const store = await open();
+    const session = { holder: { sessionId: 'ses_1', attemptId: '' } };
+    const run = { holder: { sessionId: 'ses_1', attemptId: 'tsk_1' } };
+    const first = await reserve(store, 'Fox', ['a'], session);
+    const again = await reserve(store, 'Fox', ['a', 'b'], run);
+    expect(again.granted.map(({ path }) => path).toSorted()).toEqual(['a', 'b']);
+    expect(again.granted.find(({ path }) => path === 'a')).toEqual(first.granted[0]);
+    await store.tx('end', (db) => endReservations(db, run.holder));
+    expect(await held(store)).toEqual(['Fox a']);
+  });
+
+  it('of a process that is dead does not count', async () => {
+    const store = await open();
+    const dead = formatOwner({ ...currentOwner(), startTime: 1 });
+    const of = (owner: string) => ({ holder: { sessionId: 'ses_1', attemptId: 'tsk_1', owner } });
+    await reserve(store, 'Fox', ['a'], of(dead));
+    await reserve(store, 'Fox', ['b'], of(formatOwner(currentOwner())));
+    await reserve(store, 'Fox', ['c'], of(formatOwner({ ...currentOwner(), host: 'another' })));
+    await reserve(store, 'Fox', ['d'], of('nobody knows'));
+    expect(await held(store)).toEqual(['Fox b', 'Fox c', 'Fox d']);
+    expect(await reserve(store, 'Owl', ['a'])).toMatchObject({ conflicts: [] });
+    expect((await reserve(store, 'Owl', ['b', 'c'])).conflicts).toHaveLength(2);
   });
 
   it('says for one file whether another keeps it', async () => {

@@ -111,9 +111,9 @@ export function workflowsContract(open: () => Promise<Store>): void {
       ...{ baseline: [], artifacts: [], rejections: 0, calls: [] },
     } satisfies PulseWork;
     const { load } = createPulseWork({} as PulseWorkOptions);
-    expect(await store.read((db) => load!(db, work))).toEqual({ ...work, baseline: [ISSUE] });
+    expect(await store.read((db) => load!(db, work, { owner: '' }))).toEqual({ ...work, baseline: [ISSUE] });
     const own = { ...work, baseline: [{ ...ISSUE, count: 7 }] };
-    expect(await store.read((db) => load!(db, own))).toEqual(own);
+    expect(await store.read((db) => load!(db, own, { owner: '' }))).toEqual(own);
   });
 
   it('what a preflight agent records is its run’s alone until the baseline takes it', async () => {

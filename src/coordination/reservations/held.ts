@@ -1,5 +1,6 @@
-/** Reservations that count now: neither released nor expired, by the store's clock. */
+/** Reservations that count now: neither released nor expired, by the store's clock, and of no process that is dead. */
 import { type Selectable, sql } from 'kysely';
+import { isDead } from '../../process/owner.ts';
 import { type Db, storeNow } from '../../store/store.ts';
 import { type ReservationsTable, withCoordinationTables } from '../tables.ts';
 
@@ -38,26 +39,39 @@ export async function listReservations(
   if (project !== undefined) query = query.where('project_id', '=', project);
   if (agent !== undefined) query = query.where('agent_name', '=', agent);
   if (limit !== undefined) query = query.limit(limit);
-  const rows = await query.execute();
-  return rows.map(toReservation).sort(inOrder);
+  return ofTheLiving(await query.execute())
+    .map(toReservation)
+    .sort(inOrder);
 }
 
 /** What is needed of all to find what stands in the way, and what is only renewed. */
 export type HeldRow = Pick<
   Selectable<ReservationsTable>,
-  'id' | 'agent_name' | 'path' | 'exclusive' | 'expires_at' | 'attempt_id'
+  'id' | 'agent_name' | 'path' | 'exclusive' | 'expires_at' | 'attempt_id' | 'owner'
 >;
 
-export function listHeldRows(db: Db, project: string): Promise<HeldRow[]> {
-  return withCoordinationTables(db)
+export async function listHeldRows(db: Db, project: string): Promise<HeldRow[]> {
+  const rows = await withCoordinationTables(db)
     .selectFrom('reservations')
-    .select(['id', 'agent_name', 'path', 'exclusive', 'expires_at', 'attempt_id'])
+    .select(['id', 'agent_name', 'path', 'exclusive', 'expires_at', 'attempt_id', 'owner'])
     .where('project_id', '=', project)
     .where('released_at', 'is', null)
     .where('expires_at', '>', NOW)
     .orderBy('fence')
     .orderBy('id')
     .execute();
+  return ofTheLiving(rows);
+}
+
+/** A process that was killed releases nothing: who asks next sees that it is gone. */
+function ofTheLiving<T extends Pick<HeldRow, 'owner'>>(rows: T[]): T[] {
+  const known = new Map<string, boolean>();
+  const isAlive = (owner: string): boolean => {
+    const alive = known.get(owner) ?? !isDead(owner);
+    known.set(owner, alive);
+    return alive;
+  };
+  return rows.filter(({ owner }) => owner === null || isAlive(owner));
 }
 
 /** Written out: hundreds of rows are read for a request, and copying them by a spread takes most of its time. */
@@ -72,6 +86,7 @@ export function toReservation(row: Selectable<ReservationsTable>): Reservation {
     fence: row.fence,
     session_id: row.session_id,
     attempt_id: row.attempt_id,
+    owner: row.owner,
     created_at: row.created_at,
     expires_at: row.expires_at,
   };

@@ -27,7 +27,10 @@ const GRANTS_BETWEEN_CLEANING = 64;
 /** Whose run asks: what it holds ends with it. Without it: a person's, which expires. */
 export interface Holder {
   sessionId: string;
+  /** '': of all the session's runs, until the session gives it back. */
   attemptId: string;
+  /** The process that the run belongs to: its death ends what it holds. */
+  owner?: string;
 }
 
 export interface ReservationRequest {
@@ -73,7 +76,8 @@ export async function reservePaths(db: Db, request: ReservationRequest): Promise
   const [known, fresh] = [own.filter(({ path }) => texts.includes(path)), new Set(texts)];
   for (const { path } of known) fresh.delete(path);
   const granted = [
-    ...(await renew(db, known, { request, fence })),
+    ...(await keepSessions(db, known, request)),
+    ...(await renew(db, renewable(known, request), { request, fence })),
     ...(await insert(db, [...fresh], { request, fence })),
   ];
   return { granted: granted.sort(inOrder), conflicts: [] };
@@ -159,6 +163,7 @@ function grantColumns({ isShared, ttlMs, reason, holder, redact: hide = redact }
     reason: reason === undefined ? null : hide(reason).slice(0, MOST_IN_REASON).toWellFormed(),
     session_id: holder?.sessionId ?? null,
     attempt_id: holder?.attemptId ?? null,
+    owner: holder?.owner ?? null,
     expires_at: storeNow(ttlMs ?? DEFAULT_TTL_MS),
   };
 }
@@ -177,6 +182,26 @@ async function insert(db: Db, paths: readonly string[], { request, fence }: Gran
   }));
   const inserted = withCoordinationTables(db).insertInto('reservations').values(rows).returningAll();
   return (await inserted.execute()).map(toReservation);
+}
+
+/** What its session holds, a run cannot turn into its own: it would end with the run. */
+function isSessions({ attempt_id }: HeldRow, { holder }: ReservationRequest): boolean {
+  return attempt_id === '' && holder !== undefined && holder.attemptId !== '';
+}
+
+function renewable(held: readonly HeldRow[], request: ReservationRequest): HeldRow[] {
+  return held.filter((row) => !isSessions(row, request));
+}
+
+async function keepSessions(
+  db: Db,
+  held: readonly HeldRow[],
+  request: ReservationRequest,
+): Promise<Reservation[]> {
+  const kept = held.filter((row) => isSessions(row, request)).map(({ id }) => id);
+  if (kept.length === 0) return [];
+  const { project, agent } = request;
+  return (await listReservations(db, { project, agent })).filter(({ id }) => kept.includes(id));
 }
 
 /** The fence stays as long as the same run holds it: another run of the same agent is a later holder. */

@@ -73,7 +73,7 @@ export async function claimAttempt(
     },
   ]);
   if (!kind.load) return { ...task, reserved_usd: reserved };
-  const loaded = (await kind.load(db, work)) as Work;
+  const loaded = (await kind.load(db, work, { owner })) as Work;
   return { ...task, reserved_usd: reserved, spec: { ...task.spec, work: loaded } };
 }
 

@@ -3,6 +3,7 @@ import { endReservations } from '../../coordination/reservations/reservations.ts
 import type { IdSource } from '../../domain/ids.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Loop, SessionState } from '../../engine/loop.ts';
+import { currentOwner, formatOwner } from '../../process/owner.ts';
 import { getControl, listChildren, type Session } from '../../store/sessions.ts';
 import type { Db, Store } from '../../store/store.ts';
 import { findBead } from './graph/rows.ts';
@@ -69,13 +70,18 @@ async function releaseReservationsOf(db: Db, session: Session): Promise<void> {
     await endReservations(db, { sessionId: id });
 }
 
-/** What another has reserved meanwhile stays its: the merge will tell whether the two go together. */
+/**
+ * Until the workers' runs begin and reserve for themselves. What another has reserved meanwhile stays its: the merge will
+ * tell whether the two go together.
+ */
 async function reserveAgain(db: Db, session: Session, ids: IdSource): Promise<void> {
   for (const { id } of await listChildren(db, session.id)) {
     const one = await currentTry(db, id);
     const worker = await findWorker(db, id);
     const bead = one && (await findBead(db, one.project_id, one.bead_id));
-    if (bead && worker?.mail_name) await reserveFor(db, { bead, worker, projectId: one.project_id, ids });
+    const owner = formatOwner(currentOwner());
+    if (bead && worker?.mail_name)
+      await reserveFor(db, { bead, worker, projectId: one.project_id, ids, owner });
     // A person has looked at the conflict: the merge queue tries it once more.
     if (one && one.conflicts > CONFLICTS_OF_A_WORKER)
       await updateTry(db, one.id, { conflicts: CONFLICTS_OF_A_WORKER, reason: null });

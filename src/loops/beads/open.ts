@@ -1,6 +1,7 @@
 import { sendMessage } from '../../coordination/mail/messages.ts';
 import { createCoordinationTools } from '../../coordination/tools/coordination-tools.ts';
 import type { LoopHost } from '../../engine/loops.ts';
+import { currentOwner, formatOwner } from '../../process/owner.ts';
 import { ownerOf } from './files/handoff-payload.ts';
 import { consumeHandoff, findHandoff } from './files/handoffs.ts';
 import { conflictMail } from './files/mail-texts.ts';
@@ -16,18 +17,16 @@ import { listTries } from './worker/rows.ts';
 export function openBeadsLoop(host: LoopHost) {
   const { store, ids, git, environment, redactor, sandboxes, referee } = host;
   const judging = { store, git, environment, redactor, sandboxes, referee };
+  const owner = formatOwner(currentOwner());
   return createBeadsLoop({
     store,
     ids,
     referee,
     judge: createBeadJudge(judging),
     compose: (request) => composeBeadBrief({ store, git }, request),
-    coordinationTools: (
-      { projectId: project, mailName, beadId, coordinator, epic },
-      { worktree, ...holder },
-    ) =>
+    coordinationTools: ({ projectId: project, mailName, beadId, coordinator, epic }, { worktree, ...run }) =>
       createCoordinationTools({
-        ...{ store, ids, project, agentName: mailName, holder, root: worktree },
+        ...{ store, ids, project, agentName: mailName, holder: { ...run, owner }, root: worktree },
         redact: (text) => redactor.redact(text),
         onConflict: (conflicts) =>
           store.tx('mail', async (db) => {

@@ -1,15 +1,17 @@
 /** A run of a bead: dispatched where its work stands, judged while its agent waits, one commit however many runs it takes. */
 
 import { sendMessage } from '../../../coordination/mail/messages.ts';
+import { endReservations } from '../../../coordination/reservations/reservations.ts';
 import type { uuidv7 } from '../../../domain/ids.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { SessionState } from '../../../engine/loop.ts';
 import { describeInterruption, plainBrief } from '../../../engine/runner/plain-brief.ts';
 import type { PlannedRun, WorkKind, WorkRequest } from '../../../engine/work.ts';
-import type { Store } from '../../../store/store.ts';
+import type { Db, Store } from '../../../store/store.ts';
 import type { Tool, ToolReply } from '../../../tools/contract.ts';
 import { WORK_TOOLS } from '../../../tools/work/work-tools.ts';
 import type { Bead } from '../graph/bead.ts';
+import { findBead } from '../graph/rows.ts';
 import { createBeadProtocol } from './bead-protocol.ts';
 import type { ComposeBeadBrief } from './brief.ts';
 import { takeMail } from './deliver-mail.ts';
@@ -17,7 +19,7 @@ import { editRefusal } from './edit-rule.ts';
 import { reserveFor } from './host-steps.ts';
 import type { BeadJudge } from './judge-completion.ts';
 import { commitSubject, topicOf } from './model.ts';
-import { updateTry } from './rows.ts';
+import { findTry, findWorker, updateTry } from './rows.ts';
 import type { BeadsState } from './state.ts';
 import { type BeadWork, beadWorkSchema, readBeadRun } from './work-data.ts';
 
@@ -51,6 +53,10 @@ export function createBeadWork(options: BeadWorkOptions): WorkKind<BeadWork> {
     continuesAfterOverflow: true,
     read: (stored) => beadWorkSchema.parse(stored),
     plan: (engine, request) => planBead(engine, request, compose),
+    async load(db, work, { owner }) {
+      await reserveForRun(db, work, { owner, ids: options.ids });
+      return work;
+    },
     async composeRetryBrief(_, { state, live, interruption }) {
       const { own } = state as SessionState<BeadsState>;
       if (!own.current) return plainBrief(live.task.task_content);
@@ -80,7 +86,7 @@ export function createBeadWork(options: BeadWorkOptions): WorkKind<BeadWork> {
       const { sessionId, task, spec } = run.attempt;
       const place = { sessionId, attemptId: task.id, worktree: spec.worktreePath };
       const more = coordinationTools(run.work, place);
-      return createBeadProtocol({
+      const protocol = createBeadProtocol({
         ...run,
         judge,
         more,
@@ -89,13 +95,21 @@ export function createBeadWork(options: BeadWorkOptions): WorkKind<BeadWork> {
         refuseEdit: (path) =>
           options.store.read((db) => editRefusal(db, { work: run.work, sessionId, path })),
       });
+      return {
+        ...protocol,
+        async settled(end) {
+          await protocol.settled?.(end);
+          const { attemptId } = place;
+          await options.store.tx('release', (db) => endReservations(db, { sessionId, attemptId }));
+        },
+      };
     },
     keptOwn: () => ({}),
   };
 }
 
 async function planBead(
-  { ids }: Engine,
+  _: Engine,
   { state }: WorkRequest<BeadsState>,
   compose: ComposeBeadBrief,
 ): Promise<PlannedRun> {
@@ -120,13 +134,24 @@ async function planBead(
       setup: session.setup,
       work,
     },
-    async write(db) {
-      await updateTry(db, one.id, { runs: one.runs + 1 });
-      // Again for each run: the one before may have been another's, or of a process that is dead. What others hold by
-      // now stays theirs, and its edit is refused.
-      await reserveFor(db, { bead, worker: worker!, projectId: swarm.project_id, ids });
-    },
+    write: (db) => updateTry(db, one.id, { runs: one.runs + 1 }),
   };
+}
+
+/**
+ * Again for each run: the one before may have been another worker's, or of a process that is dead. What others hold by
+ * now stays theirs, and its edit is refused.
+ */
+async function reserveForRun(
+  db: Db,
+  { projectId, beadId, tryId }: BeadWork,
+  claim: { owner: string; ids: BeadWorkOptions['ids'] },
+): Promise<void> {
+  const one = await findTry(db, tryId);
+  const worker = one && (await findWorker(db, one.session_id));
+  const bead = await findBead(db, projectId, beadId);
+  if (!worker || bead?.claim?.fence !== one.fence) return;
+  await reserveFor(db, { bead, worker, projectId, ...claim });
 }
 
 /** Each once, in their order. */

@@ -79,7 +79,8 @@ export async function takeBead(engine: Engine, store: Store, { state, token }: S
           const bead = await claimNext({ store, db, lock }, query);
           if (!bead) return;
           const { fence } = bead.claim as { fence: number };
-          const { conflicts } = await reserveFor(db, { bead, worker: worker!, projectId, ids: engine.ids });
+          const { ids, owner } = engine;
+          const { conflicts } = await reserveFor(db, { bead, worker: worker!, projectId, ids, owner });
           if (conflicts.length > 0) {
             // Somebody was quicker: it stays open for a later look.
             await releaseClaim(db, lock, { id: bead.id, fence });
@@ -136,16 +137,22 @@ export async function releaseTry(db: Db, one: BeadTry, reason: string): Promise<
 }
 
 /** All of the bead's files for its worker, or none. */
-export function reserveFor(
-  db: Db,
-  { bead, worker, projectId, ids }: { bead: Bead; worker: BeadWorker; projectId: string; ids: Engine['ids'] },
-) {
+export function reserveFor(db: Db, { bead, worker, projectId, ids, owner }: BeadReservation) {
   return reservePaths(db, {
     ...{ project: projectId, agent: worker.mail_name!, paths: bead.fields.files ?? [], ids },
     reason: `Working bead ${bead.id}`,
     ttlMs: RESERVED_MS,
-    holder: { sessionId: worker.session_id, attemptId: '' },
+    holder: { sessionId: worker.session_id, attemptId: '', owner },
   });
+}
+
+export interface BeadReservation {
+  bead: Bead;
+  worker: BeadWorker;
+  projectId: string;
+  ids: Engine['ids'];
+  /** Whose process works on it. */
+  owner: string;
 }
 
 /** As long as a bead may take; it ends with the bead, or with its worker. */

@@ -112,6 +112,15 @@ export async function insertTry(db: Db, one: NewTry): Promise<void> {
     .execute();
 }
 
+export async function findTry(db: Db, id: string): Promise<BeadTry | null> {
+  const row = await withWorkerTables(db)
+    .selectFrom('bead_tries')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row ? toTry(row) : null;
+}
+
 /** The bead that the worker is at; `null`: none. */
 export async function currentTry(db: Db, sessionId: string): Promise<BeadTry | null> {
   const row = await withWorkerTables(db)
