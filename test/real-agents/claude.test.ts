@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Fault, ToolCall } from '../fakes/model-server/index.ts';
+import { describeBeads } from './bead-cases.ts';
 import { describeAgent, describeUsageLimit } from './cases.ts';
 import { makeStage, type Subject, useModelServer } from './stage.ts';
 import { describeWorkflow } from './workflow-cases.ts';
@@ -37,6 +38,7 @@ const claude: Subject = {
 describeAgent(claude);
 describeUsageLimit(claude);
 describeWorkflow(claude);
+describeBeads(claude, { window: 200_000 });
 
 const server = useModelServer();
 

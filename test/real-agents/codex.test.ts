@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { describeBeads } from './bead-cases.ts';
 import { describeAgent, describeUsageLimit } from './cases.ts';
 import { makeStage, type Subject, useModelServer } from './stage.ts';
 import { describeWorkflow } from './workflow-cases.ts';
@@ -52,6 +53,7 @@ function patch(...lines: string[]) {
 describeAgent(codex);
 describeUsageLimit(codex);
 describeWorkflow(codex);
+describeBeads(codex, { window: 258_400 });
 
 const server = useModelServer();
 

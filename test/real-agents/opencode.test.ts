@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { describeBeads } from './bead-cases.ts';
 import { describeAgent } from './cases.ts';
 import { makeStage, type Subject, useModelServer } from './stage.ts';
 
@@ -58,6 +59,7 @@ const opencode: Subject = {
 };
 
 describeAgent(opencode);
+describeBeads(opencode, { window: null });
 
 const server = useModelServer();
 
