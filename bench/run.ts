@@ -33,6 +33,7 @@ const measurements: [string, ...string[]][] = [
   ['code-search.ts'],
   ['growth.ts'],
   ['beads.ts'],
+  ['swarm.ts'],
 ];
 
 const began = performance.now();

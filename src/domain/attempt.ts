@@ -84,6 +84,8 @@ export const attemptSpecSchema = z.object({
   window: z.number().optional(),
   /** `null`: detect by lockfile. An empty list: nothing to set up. */
   setup: z.array(z.string()).nullable(),
+  /** A checkout that is set up already and that no agent works in: what setup made there is copied. */
+  preparedIn: z.string().nullish(),
   role: z.string(),
   tools: z.array(z.string()),
   identity: identitySchema.nullable(),

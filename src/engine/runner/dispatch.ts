@@ -22,7 +22,10 @@ export interface Dispatch {
 }
 
 export type AttemptPart = Partial<
-  Pick<AttemptSpec, 'role' | 'tools' | 'work' | 'verifyOn' | 'setup' | 'resume' | 'resumeUsage' | 'limits'>
+  Pick<
+    AttemptSpec,
+    'role' | 'tools' | 'work' | 'verifyOn' | 'setup' | 'preparedIn' | 'resume' | 'resumeUsage' | 'limits'
+  >
 >;
 
 /** The iteration's row and its attempt, in one transaction. */

@@ -14,6 +14,8 @@ const PREPARED = 'pulse-prepared';
 export type SetupRun = Omit<CheckRun, 'commands' | 'tree' | 'commit' | 'until' | 'onOutput'> & {
   /** `null`: told by the lockfiles. */
   commands: readonly string[] | null;
+  /** Brings what setup would make from elsewhere. `false`: it cannot. */
+  copy?(mark: string): Promise<boolean>;
 };
 
 /** Returns the failing record, or `null`. */
@@ -23,13 +25,24 @@ export async function setUpOnce(run: SetupRun): Promise<VerificationRecord | nul
   if (mark === null) return null;
   const gitDir = await readGitDir(cwd);
   const marker = join(gitDir, PREPARED);
-  if ((await readTextOrNull(marker)) === mark) return null;
+  const before = await readTextOrNull(marker);
+  if (before === mark) return null;
+  // Where nothing was ever set up, no agent has been either.
+  if (before === null && (await run.copy?.(mark))) {
+    await writeBelow(gitDir, marker, mark);
+    return null;
+  }
   const commands = run.commands ?? (await detectSetup(cwd));
   const records = await runChecks({ ...run, commands, tree: '', commit: null, until: 'first' });
   const failing = records.find((record) => !record.passed);
   if (failing || signal?.aborted) return failing ?? null;
   await writeBelow(gitDir, marker, await setupFingerprint(cwd, run.commands ?? []));
   return null;
+}
+
+/** What setup made there is of this mark. */
+export async function isSetUp(worktree: string, mark: string): Promise<boolean> {
+  return (await readTextOrNull(join(await readGitDir(worktree), PREPARED))) === mark;
 }
 
 /** The next setup runs again. */

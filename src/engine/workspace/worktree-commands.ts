@@ -2,6 +2,7 @@
 import type { AttemptSpec, VerificationRecord } from '../../domain/attempt.ts';
 import { agentEnvironment } from '../../process/environment.ts';
 import type { HeldAttempt, OnCommand } from '../ports.ts';
+import { copyPrepared } from './copy-prepared.ts';
 import type { WorkspaceMeans } from './means.ts';
 import { setUpOnce } from './setup-once.ts';
 
@@ -15,6 +16,7 @@ export async function setUpWorktree(
   return setUpOnce({
     ...(await checkOptions(means, spec)),
     commands: spec.setup,
+    copy: (mark) => copyPrepared(means.git, { from: spec.preparedIn ?? null, to: spec.worktreePath, mark }),
     cwd: spec.worktreePath,
     runId: `${runId}.setup`,
     signal,

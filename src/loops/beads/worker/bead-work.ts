@@ -132,6 +132,8 @@ async function planBead(
       tools: BEAD_TOOLS,
       verifyOn: 'never',
       setup: session.setup,
+      // The lead has set its own checkout up where there are several workers.
+      preparedIn: swarm.workers > 1 ? own.lead.worktree_path : null,
       work,
     },
     write: (db) => updateTry(db, one.id, { runs: one.runs + 1 }),
