@@ -31,6 +31,7 @@ const measurements: [string, ...string[]][] = [
   ['around-claude.ts'],
   ['room.ts'],
   ['code-search.ts'],
+  ['slices.ts'],
   ['growth.ts'],
   ['beads.ts'],
   ['swarm.ts'],

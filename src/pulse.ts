@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findAdapter } from './agents/registry.ts';
 import { createCodeIndexes } from './context/code-index/code-indexes.ts';
+import { createTurnMeaning } from './context/search/turn-meaning.ts';
 import { coordinationTables } from './coordination/tables.ts';
 import { formatDuration } from './domain/durations.ts';
 import { environmentSecrets } from './domain/environment-secrets.ts';
@@ -116,14 +117,14 @@ export type Pulse = PulseHost & Methods<typeof OPERATIONS>;
 
 export async function createPulse(options: PulseOptions): Promise<Pulse> {
   const parts = await openParts(options);
-  const { engine, store, patience, git, home, environment, redactor, sandboxes, debug } = parts;
+  const { engine, store, patience, git, home, environment, redactor, sandboxes, meaning, debug } = parts;
   async function prepareRuns(): Promise<void> {
     clearRunFolders().catch((error: Error) => debug(error.message));
     await writeShim(home.bin);
   }
   // A person who asks is told at once that the store is away.
   const asked: Engine = { ...engine, store };
-  const operations: Operations = { engine: asked, git, home, environment, redactor, sandboxes };
+  const operations: Operations = { engine: asked, git, home, environment, redactor, sandboxes, meaning };
   const call = createCall(operations, options.caller ?? { actor: 'typescript', createdBy: 'api' });
   return {
     ...createMethods(OPERATIONS, call),
@@ -189,6 +190,7 @@ async function openParts(options: PulseOptions) {
   });
   const debug = (text: string) => void (environment.PULSE_DEBUG && process.stderr.write(`${text}\n`));
   const indexes = createCodeIndexes({ list: (indexed) => listProjectFiles(git, indexed), debug });
+  const meaning = createTurnMeaning(debug);
   const ids = { nowMs: Date.now, randomBytes };
   const say = onAbsence ?? (() => undefined);
   const patience = createStorePatience(store, {
@@ -216,13 +218,12 @@ async function openParts(options: PulseOptions) {
     sandboxes,
     ids,
     bell,
+    meaning,
     debug,
   };
   const loops = createLoops(await Promise.all(modules.map((module) => module.open(loopHost))));
   const agents = createAgentHost({
-    findAdapter,
-    endpoint,
-    environment,
+    ...{ findAdapter, endpoint, environment },
     binDirectory: home.bin,
     stateDirectory: home.path,
     redactor,
@@ -237,9 +238,10 @@ async function openParts(options: PulseOptions) {
     workspace: createWorkspace({ git, environment, redactor, sandboxes, works: loops.works }),
   });
   return {
-    ...{ engine, store, patience, git, home, environment, redactor, sandboxes, debug },
+    ...{ engine, store, patience, git, home, environment, redactor, sandboxes, meaning, debug },
     async close(): Promise<void> {
       await indexes[Symbol.asyncDispose]();
+      await meaning[Symbol.asyncDispose]();
       programs[Symbol.dispose]();
       await kept[Symbol.asyncDispose]();
       await endpoint[Symbol.asyncDispose]();

@@ -1,3 +1,4 @@
+import type { TurnMeaning } from '../context/search/turn-meaning.ts';
 import type { Redactor } from '../domain/redact.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Sandboxes } from '../engine/run/run-sandbox.ts';
@@ -13,6 +14,8 @@ export interface Operations {
   environment: NodeJS.ProcessEnv;
   redactor: Redactor;
   sandboxes: Sandboxes;
+  /** Of every project's turns. */
+  meaning: TurnMeaning;
 }
 
 /** Written together with the operation's own change, or not at all; what it throws undoes both. */

@@ -1,4 +1,4 @@
-import type { Insertable, Selectable } from 'kysely';
+import { type Insertable, type Selectable, sql } from 'kysely';
 import { findIteration } from './iterations.ts';
 import { type Db, inPortions, storeNow } from './store.ts';
 import type { TurnsTable } from './texts-schema.ts';
@@ -62,6 +62,21 @@ export async function findTurn(db: Db, projectId: string, id: string): Promise<S
     .where('id', '=', id)
     .executeTakeFirst();
   return row ? withContent(db, row) : null;
+}
+
+/** These turns with their content, in no order; ids that name none are left out. */
+export async function findTurns(db: Db, projectId: string, ids: readonly string[]): Promise<StoredTurn[]> {
+  const turns: StoredTurn[] = [];
+  for (const portion of inPortions(ids)) {
+    const rows = await db
+      .selectFrom('turns')
+      .select(COLUMNS)
+      .where('project_id', '=', projectId)
+      .where('id', 'in', portion)
+      .execute();
+    for (const row of rows) turns.push(await withContent(db, row));
+  }
+  return turns;
 }
 
 /** A turn that an anchor hint names is worth more from then on, once. */
@@ -163,4 +178,41 @@ export async function projectsOfTurn(db: Db, id: string): Promise<string[]> {
     .limit(2)
     .execute();
   return rows.map(({ project_id }) => project_id);
+}
+
+export interface NumberedTurn {
+  number: number;
+  content: string;
+}
+
+/** Turns of the project that cannot be found by their words yet, the oldest first; from now on they can. */
+export async function claimUnindexed(db: Db, projectId: string, limit: number): Promise<NumberedTurn[]> {
+  const rows = await db
+    .selectFrom('turns')
+    .select(COLUMNS)
+    .select('number')
+    .where('project_id', '=', projectId)
+    // As a literal: a database finds no partial index by a parameter's value.
+    .where('is_indexed', '=', sql.lit(0))
+    .orderBy('number')
+    .limit(limit)
+    .execute();
+  if (rows.length === 0) return [];
+  // Another process may have been quicker.
+  const claimed = await db
+    .updateTable('turns')
+    .set({ is_indexed: 1 })
+    .where(
+      'number',
+      'in',
+      rows.map(({ number }) => number),
+    )
+    .where('is_indexed', '=', 0)
+    .returning('number')
+    .execute();
+  const mine = new Set(claimed.map(({ number }) => number));
+  const turns: NumberedTurn[] = [];
+  for (const { number, ...row } of rows)
+    if (mine.has(number)) turns.push({ number, content: (await withContent(db, row)).content });
+  return turns;
 }

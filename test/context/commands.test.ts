@@ -36,5 +36,17 @@ describe('pulse context', { timeout: 60_000 }, () => {
     expect((await scene.pulse(['context', 'import', other])).code).toBe(2);
     expect((await scene.pulse(['context', 'import', '/nowhere.jsonl'])).code).toBe(2);
     expect(await json('turns')).toEqual({ turns });
+    const { results } = await json<{ results: { turn_id: string }[] }>('search', 'login');
+    expect(results.map(({ turn_id }) => turn_id)).toEqual([uuid(1), uuid(2)]);
+    expect(await json('search', '"NEAR( AND *')).toEqual({ results: [] });
+    expect(await json('search', 'refresh token')).toEqual({ results: [] });
+    const slice = await json('slice', uuid(2));
+    expect(slice).toMatchObject({ turn_ids: [uuid(1), uuid(2)], node_count: 2, policy_id: 'default' });
+    for (const wrong of [
+      ['slice', uuid(77)],
+      ['slice', 'x'],
+      ['slice', uuid(1), '--policy', 'none'],
+    ])
+      expect((await scene.pulse(['context', ...wrong])).code, wrong.join(' ')).toBe(2);
   });
 });

@@ -155,6 +155,7 @@ const ELSEWHERE = {
   'pulse accept last': 'test/e2e/changed-checks.test.ts',
   'pulse reject last "Keep the old snapshot; the header must not change."': 'test/e2e/changed-checks.test.ts',
   'pulse context import': 'test/context/commands.test.ts',
+  'pulse context search "refresh token"': 'test/context/commands.test.ts',
   'pulse context turns': 'test/context/commands.test.ts',
   'pulse context turns --json': 'test/context/commands.test.ts',
   'pulse trust': 'test/e2e/trust.test.ts, at a terminal',

@@ -66,7 +66,7 @@ describe('pulse mcp', { timeout: 90_000 }, () => {
           ),
           ...['start', 'show', 'stop'].map((name) => `pulse_swarm_${name}`),
         )
-        .concat('pulse_context_turn')
+        .concat('pulse_context_search', 'pulse_context_turn')
         .concat('register_agent', 'send_message', 'reply_message', 'acknowledge_message')
         .concat('fetch_inbox', 'fetch_topic', 'search_messages')
         .concat('file_reservation_paths', 'release_file_reservations', 'list_file_reservations'),
@@ -243,7 +243,7 @@ echo '<signal>COMPLETE</signal>'`);
     writeFileSync(scene.home, 'not a folder');
     const client = await assistant();
     expect(await failedCall(client, 'pulse_list')).toMatchObject({ message: expect.any(String) });
-    expect((await client.listTools()).tools).toHaveLength(46);
+    expect((await client.listTools()).tools).toHaveLength(47);
   });
 
   it('lets no agent inside a run answer for a person', async () => {

@@ -6,7 +6,9 @@ import * as definitions from '../operations/definitions.ts';
 /** What each word after `pulse context` does. */
 export const CONTEXT_ACTIONS = {
   import: definitions.importTurns,
+  search: definitions.searchTurns,
   turns: definitions.listTurns,
+  slice: definitions.createSlice,
 } as const;
 export type ContextAction = keyof typeof CONTEXT_ACTIONS;
 const NAMES = Object.keys(CONTEXT_ACTIONS) as ContextAction[];
@@ -19,18 +21,20 @@ export const CONTEXT_COMMANDS: readonly CommandSpec[] = [
     details:
       'import [FILE|DIR]…: read transcripts of Claude Code and Codex; without a path those that they keep of this ' +
       'repository. Reading again adds only what is new.\n' +
-      'turns: all turns, oldest first.',
+      'search WORDS: the turns that help with them, best first.\n' +
+      'turns: all turns, oldest first.\n' +
+      'slice TURN: the turns that belong to it.',
     arguments: [
       { name: 'ACTION', choices: NAMES, help: NAMES.join(', ') },
       {
         name: 'WHAT',
         isOptional: true,
         isRepeated: true,
-        help: 'import: files and folders.',
+        help: 'import: files and folders. search: the words. slice: the turn.',
       },
     ],
     options: describeActions(CONTEXT_ACTIONS),
-    examples: ['pulse context import', 'pulse context turns --json'],
+    examples: ['pulse context import', 'pulse context search "refresh token"', 'pulse context turns --json'],
     load: () => import('./context.ts'),
   },
 ];

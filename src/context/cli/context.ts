@@ -4,6 +4,7 @@ import { openPulse } from '../../cli/open-pulse.ts';
 import { refuseInsideRun } from '../../cli/person-only.ts';
 import { PulseError } from '../../domain/errors.ts';
 import type { Pulse } from '../../pulse.ts';
+import { sanitizeLine } from '../../terminal/text.ts';
 import { localTime } from '../../terminal/time.ts';
 import { CONTEXT_ACTIONS, type ContextAction } from './commands.ts';
 
@@ -14,7 +15,9 @@ export async function run(context: CommandContext): Promise<number> {
   await using pulse = await openPulse(context);
   const actions: Record<ContextAction, () => Promise<void>> = {
     import: () => importTurns(pulse, context),
+    search: () => search(pulse, context),
     turns: () => listTurns(pulse, context),
+    slice: () => slice(pulse, context),
   };
   await actions[action]();
   return 0;
@@ -34,6 +37,29 @@ async function importTurns(pulse: Pulse, context: CommandContext): Promise<void>
   const { conversations, turns, added } = imported;
   for (const { file, line, reason } of skipped) output.talk(`skipped ${file}:${line}: ${reason}`);
   output.data(`${conversations} conversations, ${turns} turns, ${added} of them new.`);
+}
+
+async function search(pulse: Pulse, context: CommandContext): Promise<void> {
+  const { output } = context;
+  const query = words(context, { least: 1 }).join(' ');
+  const { results } = await pulse.context.searchTurns({ project_key: projectHere(context), query });
+  if (output.isJson) return output.json({ results });
+  const { style } = output.stdout;
+  for (const { turn_id, role, phase, created_at, excerpt } of results)
+    output.data(
+      `${style.dim(`${turn_id}  ${localTime(created_at)}  ${role} ${phase}`)}\n  ${sanitizeLine(excerpt)}`,
+    );
+  if (results.length === 0) output.talk('Nothing was said about it.');
+}
+
+async function slice(pulse: Pulse, context: CommandContext): Promise<void> {
+  const { output, input } = context;
+  const [turn] = words(context, { least: 1, most: 1 });
+  const policy = input.text('policy');
+  const found = await pulse.context.createSlice(turn!, { project_key: projectHere(context), policy });
+  if (output.isJson) return output.json(found);
+  output.data(`${found.slice_id}  ${found.node_count} turns, ${found.edges.length} edges`);
+  for (const id of found.turn_ids) output.data(id);
 }
 
 async function listTurns(pulse: Pulse, context: CommandContext): Promise<void> {

@@ -31,6 +31,46 @@ export const listTurns = define({
   http: get('/api/context/turns', 'A page of them.', { defaults: { limit: 1_000 } }),
 });
 
+export const searchTurns = define({
+  name: 'context search',
+  summary: 'Find turns of a project by words and by what they are about.',
+  access: 'read',
+  fields: {
+    project_key,
+    query: required(text(10_000, { help: 'Words; nothing in them is syntax.' })),
+    limit: integer({ min: 1, max: 100 }, { help: 'At most so many (20).', on: ['http', 'mcp'] }),
+  },
+  http: get('/api/context/search', 'The turns, best first.'),
+  tool: {
+    name: 'pulse_context_search',
+    title: 'Search what was said',
+    description: 'Turns of a project’s history that help with these words, best first.',
+  },
+});
+
+export const createSlice = define({
+  name: 'context slice',
+  summary: 'The turns that belong to an anchor.',
+  access: 'read',
+  fields: {
+    turn_id: required(id(100, { help: 'The anchor.', pathName: 'id' })),
+    project_key,
+    policy: text(60, { help: 'Which turns are preferred (default).', option: 'policy ID' }),
+  },
+  http: get('/api/context/slices/{id}', 'The slice.'),
+});
+
+export const createSlices = define({
+  name: 'context slices',
+  summary: 'The slices of several anchors, in one snapshot.',
+  access: 'read',
+  fields: {
+    project_key,
+    turn_ids: required(texts(100, { help: 'The anchors.' })),
+    policy: text(60, { help: 'Which turns are preferred (default).' }),
+  },
+});
+
 export const showTurn = define({
   name: 'context turn',
   summary: 'Show a turn with what was said.',

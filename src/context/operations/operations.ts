@@ -2,12 +2,25 @@
 import { operation } from '../../operations/operation.ts';
 import { cut } from '../../operations/session/tool-text.ts';
 import * as definitions from './definitions.ts';
+import { createSlice, createSlices, searchTurns } from './find-turns.ts';
 import { importTurns, listTurns, showTurn } from './turns.ts';
 import * as views from './views.ts';
 
 export const contextOperations = {
   importTurns: operation(definitions.importTurns, { run: importTurns, view: views.ImportAnswer }),
   listTurns: operation(definitions.listTurns, { run: listTurns, view: views.TurnsAnswer }),
+  searchTurns: operation(definitions.searchTurns, {
+    run: searchTurns,
+    view: views.SearchAnswer,
+    tell: ({ results }) => ({
+      text:
+        results.map(({ turn_id, role, excerpt }) => `${turn_id} (${role}): ${excerpt}`).join('\n') ||
+        'Nothing was said about it.',
+      data: { results },
+    }),
+  }),
+  createSlice: operation(definitions.createSlice, { run: createSlice, view: views.SliceAnswer }),
+  createSlices: operation(definitions.createSlices, { run: createSlices }),
   showTurn: operation(definitions.showTurn, {
     run: showTurn,
     view: views.TurnAnswer,

@@ -11,6 +11,7 @@ import {
   type TurnHead,
 } from '../../store/turns.ts';
 import { type Imported, importTranscripts } from '../import/import-transcripts.ts';
+import { indexTurns } from '../search/index-turns.ts';
 import type * as definitions from './definitions.ts';
 
 type Input<K extends keyof typeof definitions> = InputOf<(typeof definitions)[K]['fields']>;
@@ -25,7 +26,11 @@ export async function importTurns(
     throw new PulseError('usage', 'The transcripts of a project are found by a folder of its repository.', {
       hint: 'Name the folder instead of the id.',
     });
-  return importTranscripts(engine.store, { projectId, root, paths, environment, redact: redactor.redact });
+  const request = { projectId, root, paths, environment, redact: redactor.redact };
+  const imported = await importTranscripts(engine.store, request);
+  // What is left out here by a crash, the next search makes up for.
+  await indexTurns(engine.store, projectId);
+  return imported;
 }
 
 export interface TurnPage {
@@ -72,7 +77,7 @@ export async function showTurn(
   return { turn: redactor.redactJson(turn) };
 }
 
-function unknownTurn(id: string): PulseError {
+export function unknownTurn(id: string): PulseError {
   return new PulseError('not_found', `There is no turn ${id.slice(0, 64)} in this project.`, {
     hint: 'pulse context turns lists them.',
   });

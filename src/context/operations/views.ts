@@ -26,5 +26,32 @@ export const ImportAnswer = z.object({
   added: z.int(),
   skipped: z.array(z.object({ file: z.string(), line: z.int(), reason: z.string() })),
 });
+export const SearchAnswer = z.object({
+  results: z.array(
+    z.object({
+      turn_id: z.string(),
+      similarity: z.number(),
+      salience: z.number(),
+      depth: z.int(),
+      role: z.string(),
+      phase: z.string(),
+      created_at: time,
+      excerpt: z.string(),
+    }),
+  ),
+});
+export const SliceAnswer = z
+  .object({
+    slice_id: z.string(),
+    anchor_turn_id: z.string(),
+    turn_ids: z.array(z.string()),
+    edges: z.array(z.object({ parent: z.string(), child: z.string() })),
+    node_count: z.int(),
+    policy_id: z.string(),
+    policy_params_hash: z.string(),
+    graph_snapshot_hash: z.string(),
+    admissibility_token: z.string(),
+  })
+  .meta({ id: 'Slice' });
 export const TurnsAnswer = z.object({ turns: z.array(Turn), nextCursor: z.string().nullable() });
 export const TurnAnswer = z.object({ turn: WholeTurn });
