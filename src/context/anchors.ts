@@ -6,7 +6,7 @@ export type AnchorStrategy = 'chained' | 'explicit' | 'semantic' | 'temporal';
 /** What resolution asks of a store. `semantic` is missing where nothing is indexed. */
 export interface AnchorLookup {
   byId(id: string): Promise<Turn | null>;
-  mostRecent(projectId: string): Promise<Turn | null>;
+  mostRecent(projectId: string, except: readonly string[]): Promise<Turn | null>;
   semantic?(goal: string, projectId: string): Promise<Turn | null>;
 }
 
@@ -15,6 +15,8 @@ export interface AnchorRequest {
   chained: string | null;
   /** The session's `anchor_turn_id`. */
   explicit: string | null;
+  /** The session's own goal turn: the brief says it already, so that it is never the anchor. */
+  ownGoal: string | null;
   goal: string;
   projectId: string;
   lookup: AnchorLookup;
@@ -49,11 +51,11 @@ export async function resolveAnchor(request: AnchorRequest): Promise<Anchor> {
     const turnId = request[strategy];
     if (turnId === null) continue;
     const turn = await lookup.byId(turnId);
-    if (turn?.projectId === projectId) return settle(strategy, turn);
+    if (turn?.projectId === projectId && turn.id !== request.ownGoal) return settle(strategy, turn);
     invalid.push({ strategy, turnId });
   }
   const similar = await lookup.semantic?.(goal, projectId);
   if (similar) return settle('semantic', similar);
-  const newest = await lookup.mostRecent(projectId);
+  const newest = await lookup.mostRecent(projectId, request.ownGoal === null ? [] : [request.ownGoal]);
   return newest ? settle('temporal', newest) : settle(null, null);
 }

@@ -65,6 +65,22 @@ export function buildIterationPrompt(input: BriefInput): Brief {
   }
 }
 
+/** The account of a brief, always with all of these. Notes count as what a person answered, the diagnosis as the outcome. */
+export function accountSections(sections: Brief['sections']): { name: string; tokens: number }[] {
+  const parts: Record<string, readonly SectionName[]> = {
+    goal: ['goal'],
+    rules: ['rules'],
+    answer: ['answer', 'notes'],
+    outcome: ['outcome', 'diagnostic'],
+    progress: ['progress'],
+    context: ['context'],
+  };
+  return Object.entries(parts).map(([name, own]) => ({
+    name,
+    tokens: sections.reduce((sum, each) => sum + (own.includes(each.name) ? each.tokens : 0), 0),
+  }));
+}
+
 interface Fitted {
   name: SectionName;
   text: string;

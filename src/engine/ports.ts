@@ -220,6 +220,8 @@ export interface RunListener {
 export interface ComposedBrief {
   text: string;
   tokens: number;
+  /** What each section has of them; recorded with the plan. */
+  sections?: readonly { name: string; tokens: number }[];
   /** The ids of the notes that it quotes. */
   notes?: readonly string[];
   anchor: {

@@ -99,6 +99,21 @@ export async function markHinted(
     .execute();
 }
 
+/** The turn of the session's own goal: its first, and nobody's child. */
+export async function findGoalTurn(db: Db, sessionId: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('turns')
+    .select('id')
+    .where('session_id', '=', sessionId)
+    .where('parent_id', 'is', null)
+    .where('iteration_number', 'is', null)
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.id ?? null;
+}
+
 /** The newest turn of a session, or of a whole project without these. */
 export async function newestTurn(
   db: Db,

@@ -110,7 +110,15 @@ describe('anchor resolution', () => {
   };
   let clock = 0;
   const resolve = (chained: string | null, explicit: string | null, lookup = store) =>
-    resolveAnchor({ chained, explicit, goal: 'g', projectId: 'p', lookup, nowMs: () => (clock += 5) });
+    resolveAnchor({
+      chained,
+      explicit,
+      ownGoal: null,
+      goal: 'g',
+      projectId: 'p',
+      lookup,
+      nowMs: () => (clock += 5),
+    });
 
   it.each([
     ['the chained hint first', 'one', 'two', withSemantic, 'chained', 'one', []],

@@ -175,6 +175,32 @@ describe('a brief', () => {
       });
     });
 
+    it('is never the own goal of the session, also where a hint names it', async () => {
+      const goal = '00000000-0000-7000-8000-0000000000ff';
+      await store.tx('turn', (db) =>
+        insertTurn(db, {
+          ...{ id: goal, parent_id: null, project_id: 'project', session_id: ID, iteration_number: null },
+          ...{
+            role: 'user',
+            phase: 'planning',
+            content: 'the goal',
+            content_hash: 'g',
+            salience: 0.5,
+            depth: 0,
+          },
+        }),
+      );
+      const { anchor, sections = [], tokens } = await compose({ recent: [{ anchor_hint_next: goal }] });
+      expect(anchor).toMatchObject({
+        ...{ strategy: 'temporal', turnId: NEWEST },
+        invalid: [{ strategy: 'chained', turnId: goal }],
+      });
+      const names = ['goal', 'rules', 'answer', 'outcome', 'progress', 'context'];
+      expect(sections.map(({ name }) => name)).toEqual(names);
+      const sum = sections.reduce((total, each) => total + each.tokens, 0);
+      expect(Math.abs(sum - tokens)).toBeLessThan(tokens / 10);
+    });
+
     it('is never a turn of another project', async () => {
       await addTurn('00000000-0000-7000-8000-00000000000d', 'a secret of others', 'other');
       const hint = { anchor_hint_next: '00000000-0000-7000-8000-00000000000d' };

@@ -42,6 +42,7 @@ export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<voi
     unit,
     anchorStrategy,
     anchorTurnId,
+    ...(brief.sections ? { sections: brief.sections } : {}),
     ...(invalid.length > 0 ? { invalidHints: invalid } : {}),
   };
   const standard = attemptSpec(state, { unit, startSha, recoverTo: leftoversRef(state, recoversLast) });

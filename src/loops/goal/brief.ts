@@ -1,6 +1,6 @@
 /** The brief of an iteration, from the store's facts: anchor, last outcome, progress. */
 import { type Anchor, resolveAnchor } from '../../context/anchors.ts';
-import { buildIterationPrompt } from '../../context/brief.ts';
+import { accountSections, buildIterationPrompt } from '../../context/brief.ts';
 import type { LastOutcome } from '../../context/brief-sections.ts';
 import type { ComposedBrief } from '../../engine/ports.ts';
 import { turnOf } from '../../engine/runner/turns.ts';
@@ -9,7 +9,7 @@ import { listJudgements } from '../../store/judgements.ts';
 import { notesFor } from '../../store/notes.ts';
 import type { Session, SessionControl } from '../../store/sessions.ts';
 import type { Store } from '../../store/store.ts';
-import { findTurn, newestTurn } from '../../store/turns.ts';
+import { findGoalTurn, findTurn, newestTurn } from '../../store/turns.ts';
 import { listVerifications } from '../../store/verifications.ts';
 import { countTokens } from '../shared/brief-tools.ts';
 import { stagnantInARow } from '../shared/stagnation.ts';
@@ -54,6 +54,7 @@ export async function composeBrief(store: Store, input: BriefInput): Promise<Com
   return {
     text: brief.text,
     tokens: brief.tokens,
+    sections: accountSections(brief.sections),
     notes: notes.map(({ id }) => id),
     anchor: {
       turnId: anchor.turn?.id ?? null,
@@ -67,15 +68,16 @@ export async function composeBrief(store: Store, input: BriefInput): Promise<Com
 }
 
 function anchorOf(store: Store, { session, control, recent }: BriefInput): Promise<Anchor> {
-  return store.read((db) =>
+  return store.read(async (db) =>
     resolveAnchor({
+      ownGoal: await findGoalTurn(db, session.id),
       chained: recent[0]?.anchor_hint_next ?? null,
       explicit: session.anchor_turn_id,
       goal: session.goal,
       projectId: control.project_id,
       lookup: {
         byId: async (id) => optional(await findTurn(db, control.project_id, id)),
-        mostRecent: async (projectId) => optional(await newestTurn(db, { projectId })),
+        mostRecent: async (projectId, except) => optional(await newestTurn(db, { projectId, except })),
       },
       nowMs: () => performance.now(),
     }),
