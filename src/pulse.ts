@@ -120,7 +120,10 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
   const { engine, store, patience, git, home, environment, redactor, sandboxes, meaning, debug } = parts;
   async function prepareRuns(): Promise<void> {
     clearRunFolders().catch((error: Error) => debug(error.message));
-    await writeShim(home.bin);
+    await writeShim(join(home.bin, 'pulse'), [PULSE_PROGRAM]);
+    for (const { kind, programs = {} } of options.loops ?? LOOPS)
+      for (const [name, script] of Object.entries(programs))
+        await writeShim(join(home.bin, kind, name), [script, name]);
   }
   // A person who asks is told at once that the store is away.
   const asked: Engine = { ...engine, store };
@@ -286,12 +289,12 @@ async function ownToken({ token }: Home): Promise<string[]> {
 const PROGRAM_DIRECTORY = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const PULSE_PROGRAM = join(PROGRAM_DIRECTORY, 'bin/pulse.js');
 
-/** A `pulse` for agents' shells that is this very Pulse, even if another one is on the PATH. */
-async function writeShim(directory: string): Promise<void> {
-  const path = join(directory, 'pulse');
-  const content = `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(PULSE_PROGRAM)} "$@"\n`;
+/** A program for agents' shells, such as a `pulse` that is this very Pulse, even if another one is on the PATH. */
+async function writeShim(path: string, words: readonly string[]): Promise<void> {
+  const command = [process.execPath, ...words].map(quote).join(' ');
+  const content = `#!/bin/sh\nexec ${command} "$@"\n`;
   if ((await readFile(path, 'utf8').catch(() => null)) === content) return;
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   // Several sessions may begin at once, in this process too.
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   await writeFile(draft, content);

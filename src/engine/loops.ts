@@ -36,6 +36,8 @@ export interface LoopModule {
   readonly kind: string;
   /** Its tables. In order, never changed once released. */
   readonly migrations?: readonly Migration[];
+  /** Stand-ins for programs that agents may look for: by name, the script that Node.js runs, which is told the name. */
+  readonly programs?: Readonly<Record<string, string>>;
   open(host: LoopHost): Promise<Loop>;
 }
 

@@ -28,6 +28,8 @@ export interface WorkKind<W = unknown> {
   runsWithoutAgent?(work: W): boolean;
   /** Checks that the loop judges the work by: they run on its base before the agent does. */
   baseChecks?(work: W): { commands: readonly string[]; baseSha: string };
+  /** The programs of this loop (`LoopModule.programs`) are on its agent's PATH, behind all others. */
+  readonly programs?: string;
   /** What the agent's shell knows of its work, beside what every run has. */
   variables?(work: W): Record<string, string>;
   /** A run that ended without a signal is asked for it. */

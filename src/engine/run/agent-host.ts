@@ -1,4 +1,5 @@
 /** Runs a real agent to its end: process, tools, watchdogs, events. Nothing of it is alive afterwards. */
+import { join } from 'node:path';
 import type { AgentAdapter, AgentEnd, AgentExit } from '../../agents/contract.ts';
 import type { Recorder } from '../../agents/replay/recording.ts';
 import type { CodeIndexes } from '../../context/code-index/code-indexes.ts';
@@ -159,7 +160,12 @@ async function startAgent(
     cwd: spec.worktreePath,
     env: {
       ...env,
-      PATH: `${binDirectory}:${env.PATH ?? '/usr/bin:/bin'}`,
+      PATH: [
+        binDirectory,
+        env.PATH ?? '/usr/bin:/bin',
+        // The real ones come first.
+        ...(kind.programs ? [join(binDirectory, kind.programs)] : []),
+      ].join(':'),
       ...(sandbox && { TMPDIR: '/tmp' }),
     },
     sandbox,

@@ -1,7 +1,9 @@
 import { sendMessage } from '../../coordination/mail/messages.ts';
+import type { CoordinationCall } from '../../coordination/tools/coordination-run.ts';
 import { createCoordinationTools } from '../../coordination/tools/coordination-tools.ts';
 import type { LoopHost } from '../../engine/loops.ts';
 import { currentOwner, formatOwner } from '../../process/owner.ts';
+import type { Db } from '../../store/store.ts';
 import { ownerOf } from './files/handoff-payload.ts';
 import { consumeHandoff, findHandoff } from './files/handoffs.ts';
 import { conflictMail } from './files/mail-texts.ts';
@@ -11,7 +13,7 @@ import { composeBeadBrief } from './worker/brief.ts';
 import { handOffWork } from './worker/hand-off.ts';
 import { createBeadJudge } from './worker/judge-completion.ts';
 import { topicOf } from './worker/model.ts';
-import { listTries } from './worker/rows.ts';
+import { listTries, markWorker } from './worker/rows.ts';
 
 /** On the real git, rooms and files. */
 export function openBeadsLoop(host: LoopHost) {
@@ -28,6 +30,7 @@ export function openBeadsLoop(host: LoopHost) {
       createCoordinationTools({
         ...{ store, ids, project, agentName: mailName, holder: { ...run, owner }, root: worktree },
         redact: (text) => redactor.redact(text),
+        record: (db, call) => recordReading(db, call, { epic, sessionId: run.sessionId }),
         onConflict: (conflicts) =>
           store.tx('mail', async (db) => {
             const holders = [...new Set(conflicts.map(({ holder: name }) => name))];
@@ -59,4 +62,15 @@ export function openBeadsLoop(host: LoopHost) {
           });
     },
   });
+}
+
+/** What the agent itself has read counts: see `reasonsNotToAsk`. */
+async function recordReading(
+  db: Db,
+  call: CoordinationCall,
+  { epic, sessionId }: { epic: string; sessionId: string },
+): Promise<void> {
+  if (call.type === 'inbox_fetched') await markWorker(db, sessionId, 'inbox_at');
+  if (call.type === 'topic_fetched' && call.topic === topicOf(epic))
+    await markWorker(db, sessionId, 'topic_at');
 }

@@ -1,10 +1,10 @@
 import type { ColumnTypes, TableModule } from '../../store/migrations/types.ts';
-import { redMigration, workersMigration } from './worker/tables.ts';
+import { redMigration, topicMigration, workersMigration } from './worker/tables.ts';
 
 /** The tables of beads, which every store has. */
 export const beadTables: TableModule = {
   kind: 'beads',
-  migrations: [beadsMigration, workersMigration, redMigration],
+  migrations: [beadsMigration, workersMigration, redMigration, topicMigration],
 };
 
 function beadsMigration({ json, real, bigint }: ColumnTypes): string[] {

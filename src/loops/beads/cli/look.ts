@@ -1,6 +1,7 @@
 /** The actions of `pulse bead` that change nothing. They load little: they are asked in a hurry. */
 import { readInput } from '../../../cli/operation-command.ts';
-import { listProjectBeads, nextBead, showBead } from '../operations/read.ts';
+import { PulseError } from '../../../domain/errors.ts';
+import { type BeadReading, listProjectBeads, nextBead, showBead } from '../operations/read.ts';
 import { type Action, refuseWord, showOne, word } from './action.ts';
 import { BEAD_ACTIONS } from './command.ts';
 
@@ -22,7 +23,8 @@ export const LOOKS: Record<'list' | 'show' | 'next', Action> = {
   },
   async next({ beads, project: { id: project_key }, context }) {
     refuseWord(context);
-    const { output } = context;
+    const { output, environment } = context;
+    if (environment.PULSE_SESSION_ID) await refuseUnreported(beads, environment.PULSE_SESSION_ID);
     const next = await nextBead(beads, await readInput(BEAD_ACTIONS.next, context, { project_key }));
     if (output.isJson) output.json(next);
     else {
@@ -31,3 +33,11 @@ export const LOOKS: Record<'list' | 'show' | 'next', Action> = {
     }
   },
 };
+
+/** A worker that asks from its shell has reported in and read its mail, as one that asks by a tool. */
+async function refuseUnreported({ engine }: BeadReading, sessionId: string): Promise<void> {
+  const { reasonsNotToAsk } = await import('../worker/next-gate.ts');
+  const reasons = await engine.store.read((db) => reasonsNotToAsk(db, sessionId));
+  if (reasons.length === 0) return;
+  throw new PulseError('invalid_transition', 'What comes next is not told yet.', { hint: reasons.join(' ') });
+}

@@ -5,7 +5,7 @@ import { parsePattern } from '../../../coordination/reservations/pattern.ts';
 import { PulseError } from '../../../domain/errors.ts';
 import type { Db, Store } from '../../../store/store.ts';
 import type { Bead } from './bead.ts';
-import { findNext, type Next, type NextQuery, type ReservedFiles } from './next.ts';
+import { findNext, type Next, type NextQuery, type Ready, type ReservedFiles, rankReady } from './next.ts';
 import { getBead, lockProject, type ProjectLock, updateState } from './rows.ts';
 
 /** The bead that comes next; nothing is changed. */
@@ -16,6 +16,17 @@ export async function readNext(store: Store, query: NextQuery): Promise<Next> {
 /** As `readNext`, as a part of another read. */
 export async function readNextIn(store: Store, db: Db, query: NextQuery): Promise<Next> {
   return findNext({ store, db, reserved: await reservedForOthers(db, query) }, query);
+}
+
+/** Those that could be next, the best first. */
+export async function readReady(
+  store: Store,
+  query: Pick<NextQuery, 'projectId' | 'epic' | 'agent'>,
+  count: number,
+): Promise<Ready[]> {
+  return store.read(async (db) =>
+    rankReady({ store, db, reserved: await reservedForOthers(db, query) }, query, count),
+  );
 }
 
 export interface ClaimQuery extends Omit<NextQuery, 'agent' | 'isExplained'> {

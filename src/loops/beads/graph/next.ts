@@ -87,6 +87,27 @@ export async function findNext(source: NextSource, query: NextQuery): Promise<Ne
   }
 }
 
+/** A bead that could be next, with the figures that rank it. */
+export interface Ready {
+  bead: Bead;
+  figures: Omit<Chosen, 'created_at'>;
+}
+
+/** All that could be next, at most so many, the best first. Throws `not_found` for an epic that is none. */
+export async function rankReady(
+  { store, db, reserved }: NextSource,
+  { projectId, epic }: Pick<NextQuery, 'projectId' | 'epic'>,
+  count: number,
+): Promise<Ready[]> {
+  if (epic !== undefined) await requireEpic(db, projectId, epic);
+  const look = (graph: BeadGraph) => lookAt(graph, { epic, refused: new Map(), count });
+  const { best } = await withGraph(store, db, { projectId, use: look });
+  const beads = await inOrder(db, projectId, best);
+  return beads
+    .filter(({ fields }) => (reserved?.(fields.files ?? []) ?? []).length === 0)
+    .map((bead) => ({ bead, figures: best.find(({ id }) => id === bead.id)! }));
+}
+
 /** Throws `not_found`. */
 export async function requireEpic(db: Db, projectId: string, id: string): Promise<Bead> {
   const bead = await getBead(db, projectId, id);

@@ -16,6 +16,7 @@ import { createBeadProtocol } from './bead-protocol.ts';
 import type { ComposeBeadBrief } from './brief.ts';
 import { takeMail } from './deliver-mail.ts';
 import { editRefusal } from './edit-rule.ts';
+import { graphTool } from './graph-tool.ts';
 import { reserveFor } from './host-steps.ts';
 import type { BeadJudge } from './judge-completion.ts';
 import { commitSubject, topicOf } from './model.ts';
@@ -25,7 +26,7 @@ import { type BeadWork, beadWorkSchema, readBeadRun } from './work-data.ts';
 
 const BEAD_TOOLS = [
   ...WORK_TOOLS,
-  ...['bead_done', 'bead_done_result', 'tdd_red', 'request_scope'],
+  ...['bead_done', 'bead_done_result', 'tdd_red', 'request_scope', 'bead_graph'],
   ...['register_agent', 'send_message', 'reply_message', 'fetch_inbox', 'fetch_topic', 'acknowledge_message'],
   ...['file_reservation_paths', 'release_file_reservations'],
   ...['pulse_signal', 'report_usage'],
@@ -51,6 +52,7 @@ export function createBeadWork(options: BeadWorkOptions): WorkKind<BeadWork> {
   return {
     kind: 'bead',
     continuesAfterOverflow: true,
+    programs: 'beads',
     read: (stored) => beadWorkSchema.parse(stored),
     plan: (engine, request) => planBead(engine, request, compose),
     async load(db, work, { owner }) {
@@ -85,7 +87,8 @@ export function createBeadWork(options: BeadWorkOptions): WorkKind<BeadWork> {
     protocol(run) {
       const { sessionId, task, spec } = run.attempt;
       const place = { sessionId, attemptId: task.id, worktree: spec.worktreePath };
-      const more = coordinationTools(run.work, place);
+      const graph = graphTool({ store: options.store, work: run.work, sessionId });
+      const more = [graph, ...coordinationTools(run.work, place)];
       const protocol = createBeadProtocol({
         ...run,
         judge,

@@ -39,6 +39,7 @@ export async function insertWorker(
   const blank = {
     acknowledged_at: null,
     inbox_at: null,
+    topic_at: null,
     context_used: null,
     left_for: null,
   };
@@ -71,7 +72,7 @@ export async function listWorkers(db: Db, swarmId: string): Promise<BeadWorker[]
 export async function markWorker(
   db: Db,
   sessionId: string,
-  column: 'acknowledged_at' | 'inbox_at',
+  column: 'acknowledged_at' | 'inbox_at' | 'topic_at',
 ): Promise<void> {
   await withWorkerTables(db)
     .updateTable('bead_workers')
@@ -155,6 +156,16 @@ export async function listInFlight(db: Db, swarmId: string): Promise<string[]> {
     .where('bead_workers.left_for', 'is not', null)
     .execute();
   return rows.map(({ session_id }) => session_id);
+}
+
+/** When the worker's last bead ended; `null`: none has. */
+export async function lastEndOf(db: Db, sessionId: string): Promise<string | null> {
+  const row = await withWorkerTables(db)
+    .selectFrom('bead_tries')
+    .select((eb) => eb.fn.max('ended_at').as('ended_at'))
+    .where('session_id', '=', sessionId)
+    .executeTakeFirst();
+  return row?.ended_at ?? null;
 }
 
 /** Oldest first. */

@@ -25,6 +25,8 @@ export interface BeadWorkersTable {
   acknowledged_at: string | null;
   /** When its inbox was last read. */
   inbox_at: string | null;
+  /** When the epic's topic was last read. */
+  topic_at: string | null;
   /** How full the context of its last run was, from 0 to 1; `null`: not told. */
   context_used: number | null;
   /** It has stopped for this, and another takes its place. */
@@ -120,4 +122,8 @@ export function workersMigration({ json, real, bigint }: ColumnTypes): string[] 
 
 export function redMigration(): string[] {
   return ['ALTER TABLE bead_tries ADD COLUMN red_at text'];
+}
+
+export function topicMigration(): string[] {
+  return ['ALTER TABLE bead_workers ADD COLUMN topic_at text'];
 }
