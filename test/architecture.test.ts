@@ -13,6 +13,7 @@ const READS_PROCESS_ENV = [
   'src/agents/native/agent.ts',
   'src/agents/replay/agent.ts',
   'src/git/exec.ts',
+  'src/loops/beads/shims/graph-shim.ts',
   'src/process/parent-death-watch.ts',
 ];
 
