@@ -12,6 +12,7 @@ import { commanderTargetSchema } from './domain/commander.ts';
 import { parseDuration } from './domain/durations.ts';
 import { PulseError } from './domain/errors.ts';
 import { DEFAULT_PATIENCE_MS } from './domain/failures.ts';
+import { notifySchema } from './domain/notify.ts';
 import { readRegularFile, readWithin } from './files/regular-file.ts';
 
 const duration = z.string().transform((text, context) => {
@@ -116,6 +117,8 @@ const settingsSchema = z.strictObject({
   labels: z.array(z.string().regex(/^[\w.:-]{1,64}$/)).optional(),
   remote: z.string().min(1).optional(),
   research: z.strictObject({ commander: commanderTargetSchema.optional() }).optional(),
+  /** Who is told, and by which service. */
+  notify: notifySchema.optional(),
   /** Whose proofs are believed; read from the base branch, never from a checkout. */
   proof: z.strictObject({ keys: z.array(publicKey).max(1_000) }).optional(),
 });

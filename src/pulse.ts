@@ -28,7 +28,7 @@ import { hostOwnerState } from './engine/runner/state.ts';
 import { systemClock } from './engine/wake/clock.ts';
 import { createDoorbell } from './engine/wake/doorbell.ts';
 import { createPostgresDoorbell } from './engine/wake/postgres-doorbell.ts';
-import { createStorePatience } from './engine/wake/store-patience.ts';
+import { createStorePatience, type StorePatience } from './engine/wake/store-patience.ts';
 import { createWorkspace } from './engine/workspace/workspace.ts';
 import { createGit } from './git/exec.ts';
 import { createPersistentGit } from './git/persistent-git.ts';
@@ -36,6 +36,10 @@ import { listProjectFiles } from './git/project-files.ts';
 import { type Home, resolveHome } from './home.ts';
 import { LOOPS } from './loops/all.ts';
 import { listOperations, OPERATIONS } from './loops/table.ts';
+import { createSenders } from './notify/channels/all.ts';
+import { type CourierMeans, holdCourier } from './notify/courier.ts';
+import { createCommandRunner } from './notify/run-command.ts';
+import { notifyTables } from './notify/tables.ts';
 import { type Collected, collectGarbage } from './operations/collect.ts';
 import type { Operations } from './operations/context.ts';
 import { type KeyedWork, runIdempotent } from './operations/idempotent.ts';
@@ -61,6 +65,7 @@ import type { Figures } from './store/figures.ts';
 import type { RequestKey, StoredAnswer } from './store/idempotency.ts';
 import { openStore } from './store/open.ts';
 import type { Session } from './store/sessions.ts';
+import type { Store } from './store/store.ts';
 import { createToolEndpoint } from './tools/endpoint.ts';
 
 export interface PulseOptions {
@@ -119,6 +124,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
   const parts = await openParts(options);
   const { engine, store, patience, git, home, environment, redactor, sandboxes, meaning, debug } = parts;
   async function prepareRuns(): Promise<void> {
+    parts.startCourier();
     clearRunFolders().catch((error: Error) => debug(error.message));
     await writeShim(join(home.bin, 'pulse'), [PULSE_PROGRAM]);
     for (const { kind, programs = {} } of options.loops ?? LOOPS)
@@ -156,7 +162,10 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     retire: () => retireOld(operations),
     runIdempotent: (request, work) => runIdempotent(operations, request, work),
     changeProjectOnce: (request, change) => changeProjectOnce(operations, request, change),
-    servedSessions: (servedBy) => openServedSessions(operations, servedBy),
+    servedSessions(servedBy) {
+      parts.startCourier();
+      return openServedSessions(operations, servedBy);
+    },
     [Symbol.asyncDispose]: parts.close,
   };
 }
@@ -166,11 +175,15 @@ async function openParts(options: PulseOptions) {
   const { environment, trace = noTrace, timing, loops: modules = LOOPS } = options;
   const { onCommit, onGit, onWait, onAbsence } = options;
   const home = resolveHome(environment);
+  const courier = holdCourier();
   const { store, pool } = await openStore({
     url: environment.PULSE_DATABASE_URL,
     path: home.database,
-    modules: [coordinationTables, ...modules],
-    onCommit,
+    modules: [coordinationTables, notifyTables, ...modules],
+    onCommit(label) {
+      onCommit?.(label);
+      if (!label.startsWith('notify_')) courier.ring();
+    },
     onWait: onWait && (() => onWait(waitingFor(home.database))),
   });
   const programs = createShellCapture();
@@ -195,12 +208,7 @@ async function openParts(options: PulseOptions) {
   const indexes = createCodeIndexes({ list: (indexed) => listProjectFiles(git, indexed), debug });
   const meaning = createTurnMeaning(debug);
   const ids = { nowMs: Date.now, randomBytes };
-  const say = onAbsence ?? (() => undefined);
-  const patience = createStorePatience(store, {
-    clock: systemClock,
-    onAway: ({ message }) => say(`the store is away: ${message} Waiting for it; agents keep working.`),
-    onBack: (awayMs) => say(`the store is back after ${formatDuration(awayMs)}`),
-  });
+  const patience = createTellingPatience(store, onAbsence);
   const referee = createReferee({
     git,
     environment,
@@ -242,7 +250,10 @@ async function openParts(options: PulseOptions) {
   });
   return {
     ...{ engine, store, patience, git, home, environment, redactor, sandboxes, meaning, debug },
+    /** Tells people what they want to hear, from now until it is closed. */
+    startCourier: () => courier.start(courierMeans({ store, environment, redactor, home, engine, debug })),
     async close(): Promise<void> {
+      await courier[Symbol.asyncDispose]();
       await indexes[Symbol.asyncDispose]();
       await meaning[Symbol.asyncDispose]();
       programs[Symbol.dispose]();
@@ -252,6 +263,29 @@ async function openParts(options: PulseOptions) {
       await store.close();
     },
   };
+}
+
+function createTellingPatience(
+  store: Store,
+  say: PulseOptions['onAbsence'] = () => undefined,
+): StorePatience {
+  return createStorePatience(store, {
+    clock: systemClock,
+    onAway: ({ message }) => say(`the store is away: ${message} Waiting for it; agents keep working.`),
+    onBack: (awayMs) => say(`the store is back after ${formatDuration(awayMs)}`),
+  });
+}
+
+function courierMeans({
+  home,
+  engine: { owner, owners },
+  ...means
+}: Pick<CourierMeans, 'store' | 'environment' | 'redactor' | 'debug'> & {
+  home: Home;
+  engine: Pick<Engine, 'owner' | 'owners'>;
+}): CourierMeans {
+  const senders = createSenders(createCommandRunner({ environment: means.environment, cwd: home.path }));
+  return { ...means, senders, owner, isGone: (other) => owners(other) === 'dead' };
 }
 
 type EngineParts = Pick<

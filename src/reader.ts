@@ -4,6 +4,7 @@ import { environmentSecrets } from './domain/environment-secrets.ts';
 import { createRedactor, type Redactor } from './domain/redact.ts';
 import { type Home, resolveHome } from './home.ts';
 import { LOOPS } from './loops/all.ts';
+import { notifyTables } from './notify/tables.ts';
 import type { Overview } from './operations/overview.ts';
 import type { Reading, RunnerState, SessionView } from './operations/view.ts';
 import { waitingFor } from './process/lock-holders.ts';
@@ -43,7 +44,7 @@ export async function openStoreReader({ environment, onWait }: ReaderOptions): P
   const { store } = await openStore({
     url: environment.PULSE_DATABASE_URL,
     path: home.database,
-    modules: [coordinationTables, ...LOOPS],
+    modules: [coordinationTables, notifyTables, ...LOOPS],
     onWait: onWait && (() => onWait(waitingFor(home.database))),
   });
   const redactor = createRedactor(environmentSecrets(environment));

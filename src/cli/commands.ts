@@ -1,6 +1,8 @@
 /** Every command of this version. Help, parsing and completion all read this one table. */
+
 import { CONTEXT_COMMANDS } from '../context/cli/commands.ts';
 import { COORDINATION_COMMANDS } from '../coordination/cli/commands.ts';
+import { CHANNELS } from '../domain/notify.ts';
 import { LOOP_COMMANDS } from '../loops/commands.ts';
 import * as session from '../operations/session/definitions.ts';
 import type { CommandSpec } from './command-spec.ts';
@@ -262,6 +264,22 @@ export const COMMANDS: readonly CommandSpec[] = [
     examples: ['pulse trust', 'pulse trust --yes'],
     isPersonOnly: true,
     load: () => import('./commands/trust.ts'),
+  },
+  {
+    name: 'notify',
+    group: 'Set up',
+    summary: 'Try whether a service can tell you what happens.',
+    details:
+      'Sends one message by what `notify` of the config says: to the first of `allow` (telegram, sms), to `channel` ' +
+      '(discord), or to the address (webhook, ntfy) or command that is named there (docs/notifications.md).',
+    arguments: [
+      { name: 'ACTION', choices: ['test'], help: 'test.' },
+      { name: 'CHANNEL', choices: CHANNELS, help: `One of ${CHANNELS.join(', ')}.` },
+    ],
+    options: [{ name: 'path', value: 'text', placeholder: 'DIR', help: 'The repository (default: here).' }],
+    examples: ['pulse notify test telegram'],
+    isPersonOnly: true,
+    load: () => import('./commands/notify.ts'),
   },
   {
     name: 'completion',

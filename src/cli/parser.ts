@@ -66,7 +66,7 @@ export function findCommand(name: string, commands: readonly CommandSpec[]): Com
 
 /** Commands that a later version brings. */
 function isPlanned(name: string): boolean {
-  const words = 'context notify';
+  const words = 'context merge discard follow clean open schedule service';
   return words.split(' ').includes(name);
 }
 

@@ -20,6 +20,7 @@ import {
 } from '../git/repository.ts';
 import { chooseIdentity } from '../git/signing.ts';
 import { rulesFor } from '../loops/rules.ts';
+import { insertRoutes } from '../notify/routes.ts';
 import { appendEvents } from '../store/events.ts';
 import { explainTakenBranch, requireFreeBranch } from '../store/session-branches.ts';
 import {
@@ -144,15 +145,8 @@ export async function startSession(
     identity,
     remote: await fleetRemote(git, repository, config),
   });
-  const turn = turnFromGoal(
-    {
-      id: uuidv7(engine.ids),
-      parent: null,
-      projectId: repository.projectKey,
-      sessionId: id,
-      iteration: null,
-      createdAt: '',
-    },
+  const turn = goalTurn(
+    { id: uuidv7(engine.ids), projectId: repository.projectKey, sessionId: id },
     input.goal,
   );
   const stored = await engine.store.tx(
@@ -162,6 +156,7 @@ export async function startSession(
       await insertSession(db, { session, projectId: repository.projectKey, settings }).catch(
         explainTakenBranch(branch),
       );
+      await insertRoutes(db, session, config.values.notify);
       const { goal, base_sha } = session;
       await appendEvents(db, id, [
         {
@@ -185,6 +180,11 @@ export async function startSession(
     { session: id },
   );
   return { session: stored, notes, next: 'run' };
+}
+
+/** The first turn of a session is its goal. */
+function goalTurn(ids: { id: string; projectId: string; sessionId: string }, goal: string) {
+  return turnFromGoal({ ...ids, parent: null, iteration: null, createdAt: '' }, goal);
 }
 
 function costNotes(

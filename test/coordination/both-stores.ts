@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import { coordinationTables } from '../../src/coordination/tables.ts';
 import { beadTables } from '../../src/loops/beads/table-module.ts';
+import { notifyTables } from '../../src/notify/tables.ts';
 import { openPostgres } from '../../src/store/open-postgres.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -49,7 +50,7 @@ export function onBothStores(tests: (open: () => Promise<Store>, place: () => Pr
 
     tests(async () => {
       const { url, path } = await place();
-      const modules = [coordinationTables, beadTables];
+      const modules = [coordinationTables, notifyTables, beadTables];
       const store = await (url
         ? openPostgres({ url, modules, connections: 4 })
         : openSqlite({ path, modules }));

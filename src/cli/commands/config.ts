@@ -41,6 +41,7 @@ const SETTINGS: Record<SettingName, string> = {
   prices: 'what models cost, where an agent does not say',
   proof: 'whose proofs of commits are believed',
   research: 'a commander that gets the experiments beside the built-in one',
+  notify: 'who is told, and by which service',
 };
 const TRUST_WORDS = {
   trusted: 'trusted, as it is now',

@@ -1,0 +1,66 @@
+/** One request to a service, and what its answer means for the message. */
+import type { Outcome } from './channel.ts';
+
+/** A service that says nothing for so long is asked again later. */
+const ANSWER_MS = 15_000;
+const MOST_BYTES = 64 * 1024;
+
+export interface ServiceRequest {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  signal: AbortSignal;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  /** What it answered, if that was JSON. */
+  json: Record<string, unknown>;
+}
+
+/** Follows no redirect: a message goes where the config says. Rejects when there is no answer. */
+export async function ask({ url, headers, body, signal }: ServiceRequest): Promise<Answer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'user-agent': 'pulse-loops', ...headers },
+    body,
+    redirect: 'manual',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
+  });
+  return { status: response.status, headers: response.headers, json: await readJson(response) };
+}
+
+async function readJson(response: Response): Promise<Record<string, unknown>> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of response.body ?? []) {
+    size += part.length;
+    if (size > MOST_BYTES) return {};
+    parts.push(part);
+  }
+  try {
+    const value: unknown = JSON.parse(Buffer.concat(parts).toString('utf8'));
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** These say that the same message will not get through another time either. */
+const REFUSED = [400, 403, 404, 410, 413, 422];
+
+/** For an answer that is no success. */
+export function outcomeOf({ status, headers, json }: Answer, said: unknown): Outcome {
+  const words = typeof said === 'string' && said !== '' ? `: ${said.slice(0, 300)}` : '';
+  const error = `HTTP ${status}${words}`;
+  if (REFUSED.includes(status) || (status >= 300 && status < 400)) return { kind: 'refused', error };
+  const seconds = Number(headers.get('retry-after') ?? json.retry_after ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0
+    ? { kind: 'later', error, afterMs: Math.ceil(seconds * 1000) }
+    : { kind: 'later', error };
+}
+
+export function isSuccess({ status }: Answer): boolean {
+  return status >= 200 && status < 300;
+}

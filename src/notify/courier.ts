@@ -1,0 +1,204 @@
+/**
+ * Delivers the outbox for the accounts whose secrets this process has. One process at a time delivers for an account, by
+ * a lease, so that the messages of a destination keep their order. A message is recorded after it was sent: a process
+ * that dies in between sends it twice, and one that is lost would be worse.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Redactor } from '../domain/redact.ts';
+import type { Store } from '../store/store.ts';
+import type { AnySender, Outcome, Sender, Senders, Sending } from './channels/channel.ts';
+import {
+  type Account,
+  dueOf,
+  type Fate,
+  leaveAccount,
+  recordFate,
+  takeAccount,
+  toldSession,
+  type Waiting,
+  waitingAccounts,
+} from './outbox.ts';
+import { messageOf } from './texts.ts';
+
+export interface CourierMeans {
+  store: Store;
+  environment: NodeJS.ProcessEnv;
+  redactor: Redactor;
+  senders: Senders;
+  owner: string;
+  /** Whether the process of this name is known to be dead. */
+  isGone(owner: string): boolean;
+  debug(text: string): void;
+}
+
+export interface Courier extends AsyncDisposable {
+  /** Something was committed: there may be something to tell. */
+  ring(): void;
+}
+
+/** Others write, too, and what failed comes up again. */
+const LOOK_EVERY_MS = 2_000;
+const TOGETHER_MS = 100;
+/** How long the last messages are waited for when the process is done with its work. */
+const LAST_MS = 5_000;
+
+/** One that is there once somebody has started it. */
+export interface CourierHolder extends Courier {
+  start(means: CourierMeans): void;
+}
+
+export function holdCourier(): CourierHolder {
+  let courier: Courier | null = null;
+  return {
+    start(means) {
+      courier ??= startCourier(means);
+    },
+    ring: () => courier?.ring(),
+    [Symbol.asyncDispose]: async () => courier?.[Symbol.asyncDispose](),
+  };
+}
+
+function startCourier(means: CourierMeans): Courier {
+  const ending = new AbortController();
+  let ring = Promise.withResolvers<void>();
+  const working = (async () => {
+    while (!ending.signal.aborted) {
+      const rung = ring.promise;
+      await deliverDue(means, ending.signal).catch((error: Error) => means.debug(`notify: ${error.message}`));
+      const slow = delay(LOOK_EVERY_MS, undefined, { signal: ending.signal }).catch(() => undefined);
+      await Promise.race([rung, slow]);
+      // Commits come in swarms, and one look sees them all.
+      await delay(TOGETHER_MS, undefined, { signal: ending.signal }).catch(() => undefined);
+    }
+  })();
+  return {
+    ring() {
+      ring.resolve();
+      ring = Promise.withResolvers();
+    },
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await working;
+      // What was written last is what people wait for: the end, or a question.
+      await deliverDue(means, AbortSignal.timeout(LAST_MS)).catch(() => undefined);
+    },
+  };
+}
+
+/** Everything that can go out now. Returns how many went. */
+export async function deliverDue(means: CourierMeans, signal: AbortSignal): Promise<number> {
+  const accounts = await means.store.read(waitingAccounts);
+  const counts = await allOf(accounts.map((account) => deliverFor(means, account, signal)));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** Waits for all of them, even if one fails: nothing is on its way when this is over. */
+async function allOf<T>(promises: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises);
+}
+
+const PORTION = 20;
+
+async function deliverFor(means: CourierMeans, account: Account, signal: AbortSignal): Promise<number> {
+  const { store, environment, owner, isGone } = means;
+  const sender = means.senders[account.channel] as Sender<unknown> | undefined;
+  if (!sender?.needs(account.settings).every((name) => environment[name])) return 0;
+  const take = () => store.tx('notify_lease', (db) => takeAccount(db, account.id, { owner, isGone }));
+  let token = await take();
+  let sent = 0;
+  while (token !== null && !signal.aborted) {
+    const due = await store.read((db) => dueOf(db, account.id, PORTION));
+    if (due.length === 0) break;
+    // Of different destinations: none waits for another.
+    const held = token;
+    const told = await allOf(due.map((one) => tell(means, { account, one, token: held, signal })));
+    sent += told.filter((fate) => fate === 'sent').length;
+    token = await take();
+  }
+  if (token !== null) {
+    const held = token;
+    await store.tx('notify_lease', (db) => leaveAccount(db, account.id, { owner, token: held }));
+  }
+  return sent;
+}
+
+interface Telling {
+  account: Account;
+  one: Waiting;
+  token: number;
+  signal: AbortSignal;
+}
+
+async function tell(means: CourierMeans, { account, one, token, signal }: Telling): Promise<Fate['status']> {
+  const { store, senders } = means;
+  const session = await store.read((db) => toldSession(db, one.sessionId));
+  const message = session && messageOf(one, session);
+  const sender = senders[account.channel];
+  const fate: Fate =
+    message && !skips(sender, message, account)
+      ? fateOf(
+          await send(means, { account, signal, sending: { ...message, ...addressOf(one) } }),
+          one.attempts,
+        )
+      : { status: 'skipped' };
+  // Called off in the middle: nobody knows, so it waits for the next one.
+  if (fate.status === 'waiting' && signal.aborted) return 'waiting';
+  const record = { number: one.number, accountId: account.id, token, fate };
+  await store.tx('notify_sent', (db) => recordFate(db, record));
+  return fate.status;
+}
+
+function skips(
+  sender: AnySender,
+  message: Parameters<NonNullable<Sender<unknown>['skips']>>[0],
+  { settings }: Account,
+): boolean {
+  return (sender as Sender<unknown>).skips?.(message, settings) ?? false;
+}
+
+function addressOf({
+  sessionId,
+  seq,
+  type,
+  iteration,
+  destination,
+}: Waiting): Pick<Sending, 'key' | 'destination' | 'about'> {
+  return { key: `${sessionId}.${seq}`, destination, about: { type, sessionId, iteration } };
+}
+
+export async function send(
+  { environment, redactor, senders }: Pick<CourierMeans, 'environment' | 'redactor' | 'senders'>,
+  { account, sending, signal }: { account: Account; sending: Sending; signal: AbortSignal },
+): Promise<Outcome> {
+  const sender = senders[account.channel] as Sender<unknown>;
+  const secret = (name: string): string => environment[name] ?? '';
+  // A service may quote what it was sent, its address included.
+  const hide = (text: string): string =>
+    sender
+      .needs(account.settings)
+      .map(secret)
+      .filter(Boolean)
+      .reduce((shown, value) => shown.replaceAll(value, '[redacted]'), redactor.redact(text));
+  try {
+    const safe = { ...sending, text: redactor.redact(sending.text) };
+    const outcome = await sender.send(safe, { settings: account.settings, secret, signal });
+    return 'error' in outcome ? { ...outcome, error: hide(outcome.error) } : outcome;
+  } catch (error) {
+    const { message, cause } = error as Error;
+    return { kind: 'later', error: hide(cause instanceof Error ? `${message}: ${cause.message}` : message) };
+  }
+}
+
+const FIRST_WAIT_MS = 3_000;
+const MOST_WAIT_MS = 60 * 60 * 1000;
+/** With waits that double up to an hour: about a day. */
+const MOST_ATTEMPTS = 34;
+
+function fateOf(outcome: Outcome, attempts: number): Fate {
+  if (outcome.kind === 'sent') return { status: 'sent', providerId: outcome.providerId };
+  if (outcome.kind === 'refused') return { status: 'failed', error: outcome.error };
+  if (attempts + 1 >= MOST_ATTEMPTS) return { status: 'failed', error: `given up: ${outcome.error}` };
+  const grown = Math.min(FIRST_WAIT_MS * 2 ** attempts, MOST_WAIT_MS);
+  return { status: 'waiting', error: outcome.error, afterMs: Math.max(outcome.afterMs ?? 0, grown) };
+}

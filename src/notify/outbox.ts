@@ -1,0 +1,168 @@
+/** What waits to be told, and what became of it. Those of one destination go out one after the other. */
+import { sql } from 'kysely';
+import type { Channel } from '../domain/notify.ts';
+import { type Db, fromJson, storeNow } from '../store/store.ts';
+import { withNotifyTables } from './tables.ts';
+import type { ToldSession } from './texts.ts';
+
+export interface Account {
+  id: string;
+  channel: Channel;
+  settings: unknown;
+}
+
+export interface Waiting {
+  number: number;
+  sessionId: string;
+  seq: number;
+  destination: string;
+  type: string;
+  iteration: number | null;
+  data: Record<string, unknown>;
+  attempts: number;
+}
+
+/** Those that something waits for. */
+export async function waitingAccounts(db: Db): Promise<Account[]> {
+  const rows = await withNotifyTables(db)
+    .selectFrom('notify_accounts as a')
+    .select(['a.id', 'a.channel', 'a.settings'])
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('notifications as n')
+          .select(sql.lit(1).as('one'))
+          .whereRef('n.account_id', '=', 'a.id')
+          .where('n.status', '=', sql.lit('waiting')),
+      ),
+    )
+    .execute();
+  return rows.map(({ id, channel, settings }) => ({ id, channel, settings: fromJson<unknown>(settings) }));
+}
+
+export const LEASE_MS = 30_000;
+
+/** The token of the one process that may deliver for the account now; `null`: another does. */
+export async function takeAccount(
+  db: Db,
+  id: string,
+  { owner, isGone }: { owner: string; isGone(owner: string): boolean },
+): Promise<number | null> {
+  const own = withNotifyTables(db);
+  const row = await own
+    .selectFrom('notify_accounts')
+    .select(['lease_owner', 'lease_until', 'token', storeNow().as('now')])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (!row) return null;
+  const { lease_owner: holder, lease_until: until, token, now } = row;
+  const isHeld = holder !== null && holder !== owner && until !== null && until > now && !isGone(holder);
+  if (isHeld) return null;
+  const next = holder === owner ? token : token + 1;
+  const taken = await own
+    .updateTable('notify_accounts')
+    .set({ lease_owner: owner, lease_until: storeNow(LEASE_MS), token: next })
+    .where('id', '=', id)
+    .where('token', '=', token)
+    .executeTakeFirst();
+  return taken.numUpdatedRows === 1n ? next : null;
+}
+
+/** The first of each destination, if its time has come. */
+export async function dueOf(db: Db, accountId: string, limit: number): Promise<Waiting[]> {
+  const rows = await withNotifyTables(db)
+    .selectFrom('notifications as n')
+    .select([
+      'n.number',
+      'n.session_id',
+      'n.seq',
+      'n.destination',
+      'n.type',
+      'n.iteration',
+      'n.data',
+      'n.attempts',
+    ])
+    .where('n.account_id', '=', accountId)
+    .where('n.status', '=', sql.lit('waiting'))
+    .where('n.run_at', '<=', storeNow())
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('notifications as earlier')
+            .select(sql.lit(1).as('one'))
+            .whereRef('earlier.account_id', '=', 'n.account_id')
+            .whereRef('earlier.destination', '=', 'n.destination')
+            .where('earlier.status', '=', sql.lit('waiting'))
+            .whereRef('earlier.number', '<', 'n.number'),
+        ),
+      ),
+    )
+    .orderBy('n.number')
+    .limit(limit)
+    .execute();
+  return rows.map(({ session_id: sessionId, data, ...row }) => ({
+    ...row,
+    sessionId,
+    data: fromJson<Record<string, unknown>>(data),
+  }));
+}
+
+/** `null`: it is gone, and there is nobody to tell of it. */
+export async function toldSession(db: Db, id: string): Promise<ToldSession | null> {
+  const row = await db
+    .selectFrom('pulse_sessions')
+    .select(['kind', 'max_iterations', 'current_iteration', 'total_commits'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+export type Fate =
+  | { status: 'sent'; providerId: string | null }
+  | { status: 'skipped' }
+  | { status: 'failed'; error: string }
+  | { status: 'waiting'; error: string; afterMs: number };
+
+/** False: another process delivers for the account by now, and this one's word does not count. */
+export async function recordFate(
+  db: Db,
+  { number, accountId, token, fate }: { number: number; accountId: string; token: number; fate: Fate },
+): Promise<boolean> {
+  const isSent = fate.status === 'sent';
+  const written = await withNotifyTables(db)
+    .updateTable('notifications')
+    .set({
+      status: fate.status,
+      attempts: sql<number>`attempts + 1`,
+      error: 'error' in fate ? fate.error : null,
+      ...(fate.status === 'waiting' ? { run_at: storeNow(fate.afterMs) } : {}),
+      ...(isSent ? { provider_id: fate.providerId, sent_at: storeNow() } : {}),
+    })
+    .where('number', '=', number)
+    .where('status', '=', 'waiting')
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('notify_accounts')
+          .select(sql.lit(1).as('one'))
+          .where('id', '=', accountId)
+          .where('token', '=', token),
+      ),
+    )
+    .executeTakeFirst();
+  return written.numUpdatedRows === 1n;
+}
+
+export async function leaveAccount(
+  db: Db,
+  id: string,
+  { owner, token }: { owner: string; token: number },
+): Promise<void> {
+  await withNotifyTables(db)
+    .updateTable('notify_accounts')
+    .set({ lease_owner: null, lease_until: null })
+    .where('id', '=', id)
+    .where('lease_owner', '=', owner)
+    .where('token', '=', token)
+    .execute();
+}

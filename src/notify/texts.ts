@@ -1,0 +1,84 @@
+/** What people are told of an event, in the same words on every channel. Pure. */
+
+export interface ToldEvent {
+  type: string;
+  iteration: number | null;
+  data: Record<string, unknown>;
+}
+
+/** What the words need of the session. */
+export interface ToldSession {
+  kind: string;
+  max_iterations: number;
+  current_iteration: number;
+  total_commits: number;
+}
+
+export interface Message {
+  text: string;
+  /** `needs`: a person has to act. `end`: it is over. `news`: neither, so it comes without a sound. */
+  weight: 'needs' | 'end' | 'news';
+}
+
+/** `null`: nobody is told of it. */
+export function messageOf({ type, iteration, data }: ToldEvent, session: ToldSession): Message | null {
+  switch (type) {
+    case 'iteration.settled':
+      return session.kind === 'goal' && data.signal === 'CONTINUE'
+        ? { text: continuing(iteration ?? 0, { summary: said(data.summary), session }), weight: 'news' }
+        : null;
+    case 'experiment.status':
+      return { text: `📍 ${said(data.text)}`, weight: 'news' };
+    case 'experiment.surprised':
+      return {
+        text: `📍 Experiment ${said(data.number)}: ${said(data.text ?? data.reason)}`,
+        weight: 'news',
+      };
+    case 'session.ended': {
+      const { current_iteration: iterations, total_commits: commits } = session;
+      return {
+        text: `✅ Session complete (${iterations} iterations, ${commits} commits)`,
+        weight: 'end',
+      };
+    }
+    case 'session.blocked':
+      return { text: `⏸️ Blocked: ${why(data)}`, weight: 'needs' };
+    case 'session.failed':
+      return { text: `❌ Failed: ${why(data)}`, weight: 'needs' };
+    case 'session.paused':
+      return { text: '⏸️ Paused', weight: 'news' };
+    case 'session.aborted':
+      return { text: '🛑 Aborted', weight: 'end' };
+    default:
+      return null;
+  }
+}
+
+function continuing(
+  iteration: number,
+  { summary, session }: { summary: string; session: ToldSession },
+): string {
+  const what = summary === '' ? 'no summary' : summary.replace(/\.$/, '');
+  return `📍 Iteration ${iteration}/${session.max_iterations}: ${what}. Continuing...`;
+}
+
+function why({ detail, stopReason }: Record<string, unknown>): string {
+  return said(detail) || said(stopReason) || 'no reason was given';
+}
+
+function said(value: unknown): string {
+  return typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : '';
+}
+
+/** So that it has at most so many characters, and says so if some are missing. Never half a character. */
+export function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = text.charCodeAt(most - 2);
+  // The first half of a character beyond the basic ones.
+  return `${text.slice(0, end >= 0xd800 && end < 0xdc00 ? most - 2 : most - 1)}…`;
+}
+
+/** For a phone that takes no emoji: one of them makes every character cost two. */
+export function withoutEmoji(text: string): string {
+  return text.replaceAll(/\p{Extended_Pictographic}️?\s*/gu, '').replaceAll(/[^\x20-\x7e\n]/g, '?');
+}

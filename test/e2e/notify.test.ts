@@ -1,0 +1,32 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openService } from '../notify/service.ts';
+import { useScene } from './scene.ts';
+
+const scene = useScene();
+
+describe('pulse notify test', () => {
+  it('tries the service that the config names, and says what it answered', async () => {
+    const telegram = await openService({ ok: true, result: { message_id: 5 } });
+    onTestFinished(() => telegram[Symbol.asyncDispose]());
+    const missing = await scene.pulse(['notify', 'test', 'telegram']);
+    expect(missing.code).toBe(2);
+    expect(missing.stderr).toContain('notify.telegram');
+    mkdirSync(join(scene.repository, '.pulse'), { recursive: true });
+    const notify = { telegram: { tokenEnv: 'BOT', apiUrl: telegram.url, allow: [42] } };
+    writeFileSync(join(scene.repository, '.pulse/config.yaml'), JSON.stringify({ notify }));
+    expect((await scene.pulse(['notify', 'test', 'telegram'])).stderr).toContain('pulse trust');
+    expect((await scene.pulse(['trust', '--yes'])).code).toBe(0);
+    expect((await scene.pulse(['notify', 'test', 'telegram'])).stderr).toContain('BOT is not set');
+    expect(telegram.got).toEqual([]);
+    const env = { BOT: '1:secret-token' };
+    const sent = await scene.pulse(['notify', 'test', 'telegram'], { env });
+    expect([sent.code, sent.stdout]).toEqual([0, 'Sent to telegram 42\n']);
+    telegram.replies.push({ status: 401, body: { ok: false, description: 'bot1:secret-token unknown' } });
+    const refused = await scene.pulse(['notify', 'test', 'telegram'], { env });
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('HTTP 401');
+    expect(refused.stderr).not.toContain('secret-token');
+  });
+});
