@@ -60,7 +60,7 @@ describe('the parser', () => {
 
   it.each([
     [['strat'], 'There is no command "strat".', 'pulse start'],
-    [['notify'], 'in this version yet', undefined],
+    [['schedule'], 'in this version yet', undefined],
     [['start'], 'needs GOAL', 'pulse start'],
     [['start', 'x', '--max-iteration', '3'], 'no option --max-iteration', '--max-iterations'],
     [['start', 'x', '--max-iterations', 'many'], '--max-iterations must be a whole number', undefined],
