@@ -37,7 +37,7 @@ import { type Home, resolveHome } from './home.ts';
 import { LOOPS } from './loops/all.ts';
 import { listOperations, OPERATIONS } from './loops/table.ts';
 import { createSenders } from './notify/channels/all.ts';
-import { type CourierMeans, holdCourier } from './notify/courier.ts';
+import { type CourierHolder, type CourierMeans, holdCourier } from './notify/courier.ts';
 import { createCommandRunner } from './notify/run-command.ts';
 import { notifyTables } from './notify/tables.ts';
 import { type Collected, collectGarbage } from './operations/collect.ts';
@@ -173,17 +173,14 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
 /** Everything that a Pulse is made of. The caller closes it. */
 async function openParts(options: PulseOptions) {
   const { environment, trace = noTrace, timing, loops: modules = LOOPS } = options;
-  const { onCommit, onGit, onWait, onAbsence } = options;
+  const { onCommit, onGit, onWait } = options;
   const home = resolveHome(environment);
   const courier = holdCourier();
   const { store, pool } = await openStore({
     url: environment.PULSE_DATABASE_URL,
     path: home.database,
     modules: [coordinationTables, notifyTables, ...modules],
-    onCommit(label) {
-      onCommit?.(label);
-      if (!label.startsWith('notify_')) courier.ring();
-    },
+    onCommit: ringing(courier, onCommit),
     onWait: onWait && (() => onWait(waitingFor(home.database))),
   });
   const programs = createShellCapture();
@@ -208,7 +205,7 @@ async function openParts(options: PulseOptions) {
   const indexes = createCodeIndexes({ list: (indexed) => listProjectFiles(git, indexed), debug });
   const meaning = createTurnMeaning(debug);
   const ids = { nowMs: Date.now, randomBytes };
-  const patience = createTellingPatience(store, onAbsence);
+  const patience = createTellingPatience(store, options.onAbsence);
   const referee = createReferee({
     git,
     environment,
@@ -274,6 +271,14 @@ function createTellingPatience(
     onAway: ({ message }) => say(`the store is away: ${message} Waiting for it; agents keep working.`),
     onBack: (awayMs) => say(`the store is back after ${formatDuration(awayMs)}`),
   });
+}
+
+/** Its own commits are no news for it. */
+function ringing(courier: CourierHolder, onCommit: PulseOptions['onCommit']) {
+  return (label: string): void => {
+    onCommit?.(label);
+    if (!label.startsWith('notify_')) courier.ring();
+  };
 }
 
 function courierMeans({

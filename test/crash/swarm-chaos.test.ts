@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { createScratch } from '../fakes/scratch.ts';
 import { type SharedPostgres, sharePostgres } from '../fakes/shared-postgres.ts';
-import { IS_MORE, IS_WHOLE, SEED } from '../lanes/lane.ts';
+import { IS_ALL, IS_WHOLE, SEED } from '../lanes/lane.ts';
 import { surviveChaos } from './swarm-chaos.ts';
 
 let server: SharedPostgres;
@@ -17,7 +17,7 @@ describe('a swarm in trouble', () => {
     await surviveChaos(scratch, { workers: 4, beads: 20, kills: 3, seed: SEED });
   });
 
-  it.runIf(IS_MORE).each(['SQLite', 'PostgreSQL'])(
+  it.runIf(IS_ALL).each(['SQLite', 'PostgreSQL'])(
     `of 8 workers closes each of 200 beads once on %s (PULSE_TEST_SEED=${SEED})`,
     { timeout: 1_800_000 },
     async (store) => {

@@ -51,7 +51,7 @@ export const STORIES = [
 
 /** Draws cases itself, or by a suite that does. */
 const DRAWS =
-  /import \{[^}]*\b(IS_MORE|draw|drawFor|runsOf|seedsOf|surviveSuite|kill(Suite|Loops|Interventions|Review))\b[^}]*\} from '\.{1,2}\//;
+  /import \{[^}]*\b(IS_ALL|IS_MORE|draw|drawFor|runsOf|seedsOf|surviveSuite|kill(Suite|Loops|Interventions|Review))\b[^}]*\} from '\.{1,2}\//;
 
 /** The files that leave cases to the lane `rest`. */
 export function listDrawn(): string[] {

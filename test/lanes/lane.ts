@@ -18,6 +18,9 @@ export const IS_WHOLE = LANE !== 'rest';
 /** Whether this run does what a sample leaves out. */
 export const IS_MORE = LANE === 'rest' || LANE === 'all';
 
+/** Whether this run does what takes longer than anybody waits for who changes something. */
+export const IS_ALL = LANE === 'all';
+
 export interface Draw<T> {
   /** Two suites with the same cases draw differently. */
   of: string;

@@ -10,6 +10,7 @@ export const importTurns = define({
   name: 'context import',
   summary: 'Read transcripts of Claude Code and Codex into the project’s turns.',
   access: 'person',
+  isOfProject: true,
   fields: {
     project_key: required({ ...project_key, isRequired: false, help: 'A folder of the repository.' }),
     paths: texts(4096, {

@@ -3,6 +3,8 @@ import { PulseError } from '../../domain/errors.ts';
 import type { Operations } from '../../operations/context.ts';
 import type { InputOf } from '../../operations/fields.ts';
 import { findProject } from '../../operations/named-project.ts';
+import type { CallerOptions } from '../../operations/operation.ts';
+import { changeProject } from '../../operations/project-change.ts';
 import {
   findTurn,
   listTurnHeads,
@@ -18,7 +20,7 @@ type Input<K extends keyof typeof definitions> = InputOf<(typeof definitions)[K]
 
 export async function importTurns(
   operations: Operations,
-  { project_key, paths = [] }: Input<'importTurns'>,
+  { project_key, paths = [], keep }: Input<'importTurns'> & Pick<CallerOptions, 'keep'>,
 ): Promise<Imported> {
   const { engine, environment, redactor } = operations;
   const { id: projectId, root } = await findProject(operations, project_key);
@@ -30,7 +32,8 @@ export async function importTurns(
   const imported = await importTranscripts(engine.store, request);
   // What is left out here by a crash, the next search makes up for.
   await indexTurns(engine.store, projectId);
-  return imported;
+  // Reading again adds nothing, so that the answer may be kept after the turns.
+  return changeProject(operations, { label: 'import', keep }, async () => imported);
 }
 
 export interface TurnPage {
