@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openService } from '../notify/service.ts';
+import { openService } from '../notify/stand-in.ts';
 import { useScene } from './scene.ts';
 
 const scene = useScene();

@@ -12,7 +12,7 @@ import { appendEvents } from '../../src/store/events.ts';
 import type { Store } from '../../src/store/store.ts';
 import { onBothStores } from '../coordination/both-stores.ts';
 import { admit } from '../fakes/admit.ts';
-import { openService, type Service } from './service.ts';
+import { openService, type Service } from './stand-in.ts';
 
 const NOBODY: Record<'chat_id' | 'phone_number' | 'discord_thread_id', string | null> = {
   chat_id: null,

@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { COMPLETE, makeScene } from '../engine/scene.ts';
 import { writeTrustedConfig } from '../fakes/trusted-config.ts';
-import { openService } from './service.ts';
+import { openService } from './stand-in.ts';
 
 describe('a session with somebody to tell', () => {
   it('tells of each step and of its end, and gives the agent no secret', async () => {
