@@ -40,7 +40,7 @@ export async function waitingAccounts(db: Db): Promise<Account[]> {
   return rows.map(({ id, channel, settings }) => ({ id, channel, settings: fromJson<unknown>(settings) }));
 }
 
-export const LEASE_MS = 30_000;
+const LEASE_MS = 30_000;
 
 /** The token of the one process that may deliver for the account now; `null`: another does. */
 export async function takeAccount(
