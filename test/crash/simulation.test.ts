@@ -212,7 +212,9 @@ describe('a simulated session', () => {
       note(await simulate({ script: scriptOf(9), ...research, parallel: 2, fate: () => null }));
       // A review is a person's, beside the runner: this one is real.
       note(await passedInReview());
-      expect(crashPoints(fakeLoopList()).filter((point) => !seen.has(point))).toEqual([]);
+      // Those of beads are passed by swarm-simulation.test.ts.
+      const loops = fakeLoopList().filter(({ kind }) => kind !== 'beads');
+      expect(crashPoints(loops).filter((point) => !seen.has(point))).toEqual([]);
     },
   );
 });

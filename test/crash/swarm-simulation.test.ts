@@ -1,11 +1,13 @@
 /** A swarm under deaths and stalls at every point, lost rings, and agents in trouble: every bead arrives once. */
 import { describe, expect, it } from 'vitest';
 import { listReservations } from '../../src/coordination/reservations/held.ts';
+import { CRASH_SIDES } from '../../src/engine/actions.ts';
 import { listBeads } from '../../src/loops/beads/graph/rows.ts';
 import { listTries } from '../../src/loops/beads/worker/rows.ts';
 import { readEvents } from '../../src/store/events.ts';
 import { findSession, listChildren } from '../../src/store/sessions.ts';
 import { type BeadTrouble, isRed, type SimulatedBead, swarmScript } from '../fakes/bead-world.ts';
+import { fakeLoopList } from '../fakes/loops.ts';
 import { createRandom } from '../fakes/random.ts';
 import { type Fate, type Simulated, type SimulationOptions, simulate } from '../fakes/simulation.ts';
 import { attemptsOf, type World } from '../fakes/world.ts';
@@ -113,13 +115,16 @@ describe('a simulated swarm', () => {
   it.runIf(IS_WHOLE)('brings every bead onto the branch, one after the other', async () => {
     const { violations, points } = await run({ fate: () => null });
     expect(violations).toEqual([]);
-    const passed = new Set(points);
-    const own = ['acknowledge', 'take_bead', 'verify_merge', 'hand_off'];
-    const missing = own
-      .flatMap((name) => [`${name}:before`, `${name}:after`])
-      .filter((one) => !passed.has(one));
-    expect(missing).toEqual([]);
     expect(points).toContain('commit again');
+    // A worker whose agent fails again and again leaves its bead to another.
+    let crashes = 6;
+    const trouble = () => (crashes-- > 0 ? ('crashes' as const) : null);
+    const failing = await run({ fate: () => null, trouble, beads: FEW, workers: 1 });
+    expect(failing.violations).toEqual([]);
+    const passed = new Set([...points, ...failing.points]);
+    const { actions = [] } = fakeLoopList().find(({ kind }) => kind === 'beads')!;
+    const own = actions.flatMap((name) => CRASH_SIDES.map((side) => `${name}:${side}` as const));
+    expect(own.filter((point) => !passed.has(point))).toEqual([]);
   });
 });
 
