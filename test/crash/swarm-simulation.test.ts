@@ -116,14 +116,12 @@ describe('a simulated swarm', () => {
     const { violations, points } = await run({ fate: () => null });
     expect(violations).toEqual([]);
     expect(points).toContain('commit again');
-    // A worker whose agent fails again and again leaves its bead to another.
-    let crashes = 6;
-    const trouble = () => (crashes-- > 0 ? ('crashes' as const) : null);
-    const failing = await run({ fate: () => null, trouble, beads: FEW, workers: 1 });
-    expect(failing.violations).toEqual([]);
-    const passed = new Set([...points, ...failing.points]);
+    const passed = new Set<string>(points);
     const { actions = [] } = fakeLoopList().find(({ kind }) => kind === 'beads')!;
-    const own = actions.flatMap((name) => CRASH_SIDES.map((side) => `${name}:${side}` as const));
+    const own = actions
+      // A person takes a bead away: test/beads/worker.test.ts.
+      .filter((name) => name !== 'release_bead')
+      .flatMap((name) => CRASH_SIDES.map((side) => `${name}:${side}`));
     expect(own.filter((point) => !passed.has(point))).toEqual([]);
   });
 });
