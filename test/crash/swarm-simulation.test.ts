@@ -119,7 +119,7 @@ describe('a simulated swarm', () => {
     const passed = new Set<string>(points);
     const { actions = [] } = fakeLoopList().find(({ kind }) => kind === 'beads')!;
     const own = actions
-      // A person takes a bead away: test/beads/worker.test.ts.
+      // A person takes a bead away while somebody works on it: nobody does here.
       .filter((name) => name !== 'release_bead')
       .flatMap((name) => CRASH_SIDES.map((side) => `${name}:${side}`));
     expect(own.filter((point) => !passed.has(point))).toEqual([]);
