@@ -137,22 +137,29 @@ surviveSuite({
 const MANY_STEPS = { few: 10_000, many: 1_000_000 };
 
 describe('a simulated swarm with everything against it', () => {
-  it.each([
-    ...(IS_WHOLE ? [{ steps: MANY_STEPS.few, first: SEED }] : []),
-    ...(IS_ALL ? [{ steps: MANY_STEPS.many, first: SEED + 1_000 }] : []),
-  ])(
-    'violates nothing in $steps steps (from PULSE_TEST_SEED=$first)',
+  const few = { steps: MANY_STEPS.few, first: SEED };
+  it.runIf(IS_WHOLE)(
+    `violates nothing in ${few.steps} steps (from PULSE_TEST_SEED=${few.first})`,
+    { timeout: 600_000 },
+    () => violatesNothing(few),
+  );
+
+  const many = { steps: MANY_STEPS.many, first: SEED + 1_000 };
+  it.runIf(IS_ALL)(
+    `violates nothing in ${many.steps} steps (from PULSE_TEST_SEED=${many.first})`,
     { timeout: 3_600_000 },
-    async ({ steps, first }) => {
-      let passed = 0;
-      for (let seed = first; passed < steps; seed++) {
-        const { points, violations } = await run(troubleOf(seed));
-        expect(violations, `PULSE_TEST_SEED=${seed}`).toEqual([]);
-        passed += points.length;
-      }
-    },
+    () => violatesNothing(many),
   );
 });
+
+async function violatesNothing({ steps, first }: { steps: number; first: number }): Promise<void> {
+  let passed = 0;
+  for (let seed = first; passed < steps; seed++) {
+    const { points, violations } = await run(troubleOf(seed));
+    expect(violations, `PULSE_TEST_SEED=${seed}`).toEqual([]);
+    passed += points.length;
+  }
+}
 
 /** Workers, beads, faults, rings and agents, all by the seed. Trouble ends, so that the swarm can. */
 function troubleOf(seed: number): Run {
