@@ -248,7 +248,7 @@ async function openParts(options: PulseOptions) {
   return {
     ...{ engine, store, patience, git, home, environment, redactor, sandboxes, meaning, debug },
     /** Tells people what they want to hear, from now until it is closed. */
-    startCourier: () => courier.start(courierMeans({ store, environment, redactor, home, engine, debug })),
+    startCourier: () => courier.start(courierMeans({ store, environment, redactor, engine, debug })),
     async close(): Promise<void> {
       await courier[Symbol.asyncDispose]();
       await indexes[Symbol.asyncDispose]();
@@ -282,14 +282,12 @@ function ringing(courier: CourierHolder, onCommit: PulseOptions['onCommit']) {
 }
 
 function courierMeans({
-  home,
   engine: { owner, owners },
   ...means
 }: Pick<CourierMeans, 'store' | 'environment' | 'redactor' | 'debug'> & {
-  home: Home;
   engine: Pick<Engine, 'owner' | 'owners'>;
 }): CourierMeans {
-  const senders = createSenders(createCommandRunner({ environment: means.environment, cwd: home.path }));
+  const senders = createSenders(createCommandRunner(means.environment));
   return { ...means, senders, owner, isGone: (other) => owners(other) === 'dead' };
 }
 

@@ -2,7 +2,9 @@
 import * as z from 'zod';
 
 const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of a variable');
-const address = z.url({ protocol: /^https?$/ });
+const address = z
+  .url({ protocol: /^https?$/ })
+  .refine((url) => !/^\w+:\/\/[^/?#]*@/.test(url), 'must hold no name and no password');
 /** An id of a service: numbers are common, and YAML reads them as such. */
 const id = z.union([z.string().min(1).max(200), z.int().transform(String)]);
 const allow = z.array(id).max(1_000);

@@ -12,6 +12,7 @@ import {
   dueOf,
   type Fate,
   leaveAccount,
+  MOST_WAIT_MS,
   recordFate,
   takeAccount,
   toldSession,
@@ -60,11 +61,26 @@ export function holdCourier(): CourierHolder {
 
 function startCourier(means: CourierMeans): Courier {
   const ending = new AbortController();
+  // Separate from `ending`: calling off what a service has perhaps taken already would send it twice.
+  const calledOff = new AbortController();
+  const debug = (error: Error): void => means.debug(`notify: ${error.message}`);
+  /** An account with a long queue keeps no other one waiting. */
+  const busy = new Map<string, Promise<unknown>>();
+  const look = async (): Promise<void> => {
+    for (const account of await means.store.read(waitingAccounts)) {
+      if (busy.has(account.id)) continue;
+      const delivering = deliverFor(means, account, calledOff.signal).catch(debug);
+      busy.set(
+        account.id,
+        delivering.finally(() => busy.delete(account.id)),
+      );
+    }
+  };
   let ring = Promise.withResolvers<void>();
   const working = (async () => {
     while (!ending.signal.aborted) {
       const rung = ring.promise;
-      await deliverDue(means, ending.signal).catch((error: Error) => means.debug(`notify: ${error.message}`));
+      await look().catch(debug);
       const slow = delay(LOOK_EVERY_MS, undefined, { signal: ending.signal }).catch(() => undefined);
       await Promise.race([rung, slow]);
       // Commits come in swarms, and one look sees them all.
@@ -78,9 +94,12 @@ function startCourier(means: CourierMeans): Courier {
     },
     async [Symbol.asyncDispose]() {
       ending.abort();
+      const late = setTimeout(() => calledOff.abort(), LAST_MS);
       await working;
+      await Promise.all(busy.values());
       // What was written last is what people wait for: the end, or a question.
-      await deliverDue(means, AbortSignal.timeout(LAST_MS)).catch(() => undefined);
+      await deliverDue(means, calledOff.signal).catch(debug);
+      clearTimeout(late);
     },
   };
 }
@@ -191,7 +210,7 @@ export async function send(
 }
 
 const FIRST_WAIT_MS = 3_000;
-const MOST_WAIT_MS = 60 * 60 * 1000;
+const MOST_GROWN_MS = 60 * 60 * 1000;
 /** With waits that double up to an hour: about a day. */
 const MOST_ATTEMPTS = 34;
 
@@ -199,6 +218,7 @@ function fateOf(outcome: Outcome, attempts: number): Fate {
   if (outcome.kind === 'sent') return { status: 'sent', providerId: outcome.providerId };
   if (outcome.kind === 'refused') return { status: 'failed', error: outcome.error };
   if (attempts + 1 >= MOST_ATTEMPTS) return { status: 'failed', error: `given up: ${outcome.error}` };
-  const grown = Math.min(FIRST_WAIT_MS * 2 ** attempts, MOST_WAIT_MS);
-  return { status: 'waiting', error: outcome.error, afterMs: Math.max(outcome.afterMs ?? 0, grown) };
+  const grown = Math.min(FIRST_WAIT_MS * 2 ** attempts, MOST_GROWN_MS);
+  const afterMs = Math.min(Math.max(outcome.afterMs ?? 0, grown), MOST_WAIT_MS);
+  return { status: 'waiting', error: outcome.error, afterMs };
 }

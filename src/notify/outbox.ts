@@ -1,7 +1,8 @@
 /** What waits to be told, and what became of it. Those of one destination go out one after the other. */
 import { sql } from 'kysely';
 import type { Channel } from '../domain/notify.ts';
-import { type Db, fromJson, storeNow } from '../store/store.ts';
+import { cleanText, type Db, fromJson, storeNow } from '../store/store.ts';
+import { MOST_SENDING_MS } from './channels/channel.ts';
 import { withNotifyTables } from './tables.ts';
 import type { ToldSession } from './texts.ts';
 
@@ -40,7 +41,8 @@ export async function waitingAccounts(db: Db): Promise<Account[]> {
   return rows.map(({ id, channel, settings }) => ({ id, channel, settings: fromJson<unknown>(settings) }));
 }
 
-const LEASE_MS = 30_000;
+/** Longer than a sender takes: else a second process would send what the first is still sending. */
+const LEASE_MS = MOST_SENDING_MS + 30_000;
 
 /** The token of the one process that may deliver for the account now; `null`: another does. */
 export async function takeAccount(
@@ -68,7 +70,13 @@ export async function takeAccount(
   return taken.numUpdatedRows === 1n ? next : null;
 }
 
-/** The first of each destination, if its time has come. */
+/** No message waits longer for its next attempt, even if the service asks for it. */
+export const MOST_WAIT_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * The first of each destination, if its time has come. A new one is due at once, and so is one whose time is further
+ * away than a wait can be: the clock was ahead when it was written, and was set right since.
+ */
 export async function dueOf(db: Db, accountId: string, limit: number): Promise<Waiting[]> {
   const rows = await withNotifyTables(db)
     .selectFrom('notifications as n')
@@ -84,7 +92,13 @@ export async function dueOf(db: Db, accountId: string, limit: number): Promise<W
     ])
     .where('n.account_id', '=', accountId)
     .where('n.status', '=', sql.lit('waiting'))
-    .where('n.run_at', '<=', storeNow())
+    .where((eb) =>
+      eb.or([
+        eb('n.attempts', '=', 0),
+        eb('n.run_at', '<=', storeNow()),
+        eb('n.run_at', '>', storeNow(MOST_WAIT_MS)),
+      ]),
+    )
     .where((eb) =>
       eb.not(
         eb.exists(
@@ -135,9 +149,9 @@ export async function recordFate(
     .set({
       status: fate.status,
       attempts: sql<number>`attempts + 1`,
-      error: 'error' in fate ? fate.error : null,
+      error: 'error' in fate ? storable(fate.error) : null,
       ...(fate.status === 'waiting' ? { run_at: storeNow(fate.afterMs) } : {}),
-      ...(isSent ? { provider_id: fate.providerId, sent_at: storeNow() } : {}),
+      ...(isSent ? { provider_id: fate.providerId && storable(fate.providerId), sent_at: storeNow() } : {}),
     })
     .where('number', '=', number)
     .where('status', '=', 'waiting')
@@ -151,6 +165,11 @@ export async function recordFate(
     )
     .executeTakeFirst();
   return written.numUpdatedRows === 1n;
+}
+
+/** What a service says is as long as it likes, and may hold what PostgreSQL does not take. */
+function storable(said: string): string {
+  return cleanText(said.slice(0, 1_000));
 }
 
 export async function leaveAccount(

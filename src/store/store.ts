@@ -95,6 +95,7 @@ export function* inPortions<T>(rows: readonly T[]): Generator<T[]> {
   for (let at = 0; at < rows.length; at += ROWS_A_STATEMENT) yield rows.slice(at, at + ROWS_A_STATEMENT);
 }
 
-function cleanText(text: string): string {
+/** Without what PostgreSQL does not take. */
+export function cleanText(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '').toWellFormed() : text.toWellFormed();
 }

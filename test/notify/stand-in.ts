@@ -9,7 +9,11 @@ export interface Got {
   body: string;
 }
 
-export type Reply = { status: number; body?: unknown; headers?: Record<string, string> } | 'hang up';
+/** `when`: it takes so long. `break off`: it has taken the message, and its answer does not get through whole. */
+export type Reply =
+  | { status: number; body?: unknown; headers?: Record<string, string>; when?: Promise<unknown> }
+  | 'hang up'
+  | 'break off';
 
 export interface Service extends AsyncDisposable {
   url: string;
@@ -25,6 +29,11 @@ export async function openService(taken: unknown = {}): Promise<Service> {
     got.push({ path: request.url!, headers: request.headers, body: await text(request) });
     const reply = replies.shift() ?? { status: 200, body: taken };
     if (reply === 'hang up') return void request.socket.destroy();
+    if (reply === 'break off') {
+      response.writeHead(200, { 'content-length': '100' });
+      return void response.write('{', () => request.socket.destroy());
+    }
+    await reply.when;
     response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers });
     response.end(JSON.stringify(reply.body ?? {}));
   });

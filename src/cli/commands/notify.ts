@@ -21,7 +21,7 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
   const project = await openRepository(createCliGit(environment), input.text('path') ?? cwd);
   const { values } = await loadTrustedConfig({ home, environment, project });
   const { settings, destination } = requireTarget(values.notify ?? {}, channel);
-  const senders = createSenders(createCommandRunner({ environment, cwd }));
+  const senders = createSenders(createCommandRunner(environment));
   const needed = (senders[channel].needs as (given: unknown) => string[])(settings);
   const unset = needed.filter((name) => !environment[name]);
   if (unset.length > 0)

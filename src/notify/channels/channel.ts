@@ -2,6 +2,9 @@
 import type { Channel } from '../../domain/notify.ts';
 import type { Message } from '../texts.ts';
 
+/** No sender takes longer for one message. */
+export const MOST_SENDING_MS = 60_000;
+
 export interface Sending extends Message {
   /** The same for every attempt to send this message: services that know it show it once. */
   key: string;

@@ -31,15 +31,16 @@ export async function ask({ url, headers, body, signal }: ServiceRequest): Promi
   return { status: response.status, headers: response.headers, json: await readJson(response) };
 }
 
+/** Nothing where it breaks off: the status has said already whether the message was taken. */
 async function readJson(response: Response): Promise<Record<string, unknown>> {
   const parts: Uint8Array[] = [];
   let size = 0;
-  for await (const part of response.body ?? []) {
-    size += part.length;
-    if (size > MOST_BYTES) return {};
-    parts.push(part);
-  }
   try {
+    for await (const part of response.body ?? []) {
+      size += part.length;
+      if (size > MOST_BYTES) return {};
+      parts.push(part);
+    }
     const value: unknown = JSON.parse(Buffer.concat(parts).toString('utf8'));
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
@@ -55,10 +56,15 @@ export function outcomeOf({ status, headers, json }: Answer, said: unknown): Out
   const words = typeof said === 'string' && said !== '' ? `: ${said.slice(0, 300)}` : '';
   const error = `HTTP ${status}${words}`;
   if (REFUSED.includes(status) || (status >= 300 && status < 400)) return { kind: 'refused', error };
-  const seconds = Number(headers.get('retry-after') ?? json.retry_after ?? Number.NaN);
-  return Number.isFinite(seconds) && seconds >= 0
-    ? { kind: 'later', error, afterMs: Math.ceil(seconds * 1000) }
-    : { kind: 'later', error };
+  const afterMs = waitOf(headers.get('retry-after') ?? json.retry_after);
+  return afterMs === null ? { kind: 'later', error } : { kind: 'later', error, afterMs };
+}
+
+/** Seconds, or a date. */
+function waitOf(asked: unknown): number | null {
+  const seconds = Number(asked ?? Number.NaN);
+  const ms = Number.isNaN(seconds) ? Date.parse(String(asked)) - Date.now() : seconds * 1000;
+  return ms >= 0 ? Math.ceil(ms) : null;
 }
 
 export function isSuccess({ status }: Answer): boolean {
