@@ -24,24 +24,31 @@ export interface ChangedChecks {
 
 const LONGEST_DIFF = 256 * 1024;
 
-/** The newest claim that the referee judged. Throws `not_found` where there is none. */
+/** The claim that waits for a person, else the newest that the referee judged. Throws `not_found` where there is none. */
 export async function viewChangedChecks(operations: Operations, id: string): Promise<ChangedChecks> {
   const { engine, redactor } = operations;
   const { session, judgement, verifications, commit } = await engine.store.read(async (db) => {
     const found = await getSession(db, id);
-    const last = await newestJudgement(db, found.id);
+    const { session: claimant, commit: claimed } = await claimOf(db, found);
+    const last = await newestJudgement(db, claimant.id);
     if (!last)
       throw new PulseError('not_found', `No claim of session ${found.id} has been judged yet.`, {
         hint: `pulse status ${found.id} shows where it stands.`,
       });
-    const records = await listVerifications(db, found.id, last.iteration);
+    const records = await listVerifications(db, claimant.id, last.iteration);
     const own = records.filter(({ attempt }) => attempt === last.attempt);
-    const head = await headAt(db, found, last.iteration);
+    const head = claimed ?? (await headAt(db, claimant, last.iteration));
     return { session: found, judgement: last, verifications: own, commit: head };
   });
   const paths = judgement.changes.map(({ path }) => path);
-  const diff = commit && paths.length > 0 ? await diffOf(operations, { session, commit, paths }) : '';
+  const base = judgement.base?.commit ?? session.base_sha;
+  const diff = commit && paths.length > 0 ? await diffOf(operations, { session, base, commit, paths }) : '';
   return redactor.redactJson({ session, judgement, verifications, diff });
+}
+
+/** The claim that waits for a person: the session's, or one's that works for it. */
+async function claimOf(db: Db, session: Session): Promise<{ session: Session; commit: string | null }> {
+  return (await rulesFor(session.kind).findClaim?.(db, session)) ?? { session, commit: null };
 }
 
 async function headAt(db: Db, session: Session, iteration: number): Promise<string | null> {
@@ -52,10 +59,10 @@ async function headAt(db: Db, session: Session, iteration: number): Promise<stri
 
 async function diffOf(
   { git }: Operations,
-  { session, commit, paths }: { session: Session; commit: string; paths: string[] },
+  { session, base, commit, paths }: { session: Session; base: string; commit: string; paths: string[] },
 ): Promise<string> {
   const options = ['--no-color', '--no-ext-diff', '--no-textconv', '--no-renames'];
-  const range = [session.base_sha, commit];
+  const range = [base, commit];
   const literal = paths.map((path) => `:(top,literal)${path}`);
   const shown = await git.attempt(['diff', ...options, ...range, '--', ...literal], {
     cwd: session.project_path,
@@ -90,13 +97,18 @@ async function decideChecks(operations: Operations, id: string, decision: Decisi
   const session = ownSession(await store.read((db) => getSession(db, id)), commandOf(decision));
   requireAsked(session, decision);
   const { actor, text, within } = decision;
-  const control = await store.read((db) => getControl(db, session.id));
+  const { control, claimant } = await store.read(async (db) => ({
+    control: await getControl(db, session.id),
+    claimant: (await claimOf(db, session)).session,
+  }));
+  // One that works for it is told by its loop, and nobody beside it.
+  const isOwn = claimant.id === session.id;
   return resume(operations, session.id, {
     actor,
     isDecided: true,
-    ...(text === undefined ? {} : { answer: text }),
+    ...(text === undefined || !isOwn ? {} : { answer: text }),
     async within(db, sessionId) {
-      await writeDecision(db, session, { ...decision, ids });
+      await writeDecision(db, { session, claimant: await getSession(db, claimant.id) }, { ...decision, ids });
       // A person's rejection counts as one of the referee's.
       await updateControl(db, sessionId, { window_from: control.window_from });
       await within?.(db, sessionId);
@@ -106,21 +118,23 @@ async function decideChecks(operations: Operations, id: string, decision: Decisi
 
 async function writeDecision(
   db: Db,
-  session: Session,
+  { session, claimant }: { session: Session; claimant: Session },
   { verdict, actor, text, ids }: Decision & { ids: IdSource },
 ): Promise<void> {
-  const [last] = await recentIterations(db, session.id, 1);
+  const [last] = await recentIterations(db, claimant.id, 1);
   if (!last) return;
   const { iteration_number: iteration, attempt } = last;
-  await decideJudgement(db, { sessionId: session.id, iteration, attempt }, { verdict, by: actor });
+  await decideJudgement(db, { sessionId: claimant.id, iteration, attempt }, { verdict, by: actor });
   await moveIteration(db, last as IterationHead, last.status, {
     outcome: verdict === 'accepted' ? 'completed' : 'rejected',
   });
   if (verdict === 'accepted')
     await updateSession(db, session.id, { trust: leastTrust(session.trust, 'verified_checks_changed') });
-  await rulesFor(session.kind).decideChecks?.(db, session, { verdict, ids });
+  await rulesFor(session.kind).decideChecks?.(db, claimant, { verdict, text, ids });
   const type = verdict === 'accepted' ? 'checks.accepted' : 'checks.rejected';
-  await appendEvents(db, session.id, [{ type, iteration, data: { actor, ...(text ? { text } : {}) } }]);
+  const data = { actor, ...(text ? { text } : {}) };
+  await appendEvents(db, claimant.id, [{ type, iteration, data }]);
+  if (claimant.id !== session.id) await appendEvents(db, session.id, [{ type, data }]);
 }
 
 function requireAsked(session: Session, decision: Decision): void {

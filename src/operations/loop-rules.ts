@@ -16,11 +16,13 @@ export interface LoopRules {
   settings?(values: Config['values']): Partial<SessionSettings>;
   /** Throws where a choice does not apply to the session. */
   refuseChoices?(operations: Operations, session: Session, asked: SessionChoices): Promise<void>;
-  /** A person has decided about changed checks; in the transaction of that decision. */
+  /** The claim that waits for a person, where that is one's that works for the session. */
+  findClaim?(db: Db, session: Session): Promise<{ session: Session; commit: string } | null>;
+  /** A person has decided about the changed checks of a claim; in the transaction of that decision. */
   decideChecks?(
     db: Db,
-    session: Session,
-    decision: { verdict: 'accepted' | 'rejected'; ids: IdSource },
+    claimant: Session,
+    decision: { verdict: 'accepted' | 'rejected'; text?: string; ids: IdSource },
   ): Promise<void>;
   /** What a resume changes of its own rows; `null`: nothing. */
   changeOnResume?(operations: Operations, resume: LoopResume): Promise<LoopChange | null>;

@@ -48,6 +48,11 @@ function eventText({ type, data }: PulseEvent, style: Style): string | null {
       return `${style.green('✓')} ${bead}  ${style.dim(word('commit').slice(0, 7))}`;
     case 'bead.blocked':
       return [style.red(`✗ ${bead} is blocked`), sanitizeForTerminal(String(data.reason ?? ''))].join('\n');
+    case 'bead.asked':
+      return [
+        style.yellow(`? ${bead} has changed checks, and waits`),
+        sanitizeForTerminal(String(data.reason ?? '')),
+      ].join('\n');
     default:
       return null;
   }

@@ -11,7 +11,7 @@ export interface CheckRequest {
   baseSha: string;
   checks: readonly Check[];
   declared: readonly DeclaredChange[];
-  /** The bead says that its work is to change them; a person has planned it so. */
+  /** A person has planned it so, or has accepted it. */
   changesChecks?: boolean;
   signal: AbortSignal;
 }
@@ -67,20 +67,13 @@ export async function runBeadChecks(
       return `${command}: ${fault}\n${outputTail.slice(-TAIL_TOLD)}`.trimEnd();
     });
   const { judgement } = judged;
-  const refused = failures.length === 0 ? refusalsOf(judgement) : [];
+  const refused = failures.length === 0 && judgement.verdict === 'rejected' ? judgement.reasons : [];
   return {
     records: [...judged.records, ...(judged.heldOut ?? [])],
     judgement,
     reasons: [...failures, ...refused],
     seen,
   };
-}
-
-/** Nobody is asked in the middle of a swarm: a bead that has to change checks is planned so. */
-function refusalsOf({ verdict, reasons }: Judgement): string[] {
-  if (verdict === 'accepted') return [];
-  if (verdict === 'rejected') return reasons;
-  return [...reasons, 'A bead may change checks only where it says changesChecks: leave them as they were.'];
 }
 
 /** Of all that is expected of one command, the first that does not hold. */

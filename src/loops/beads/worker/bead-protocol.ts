@@ -16,6 +16,7 @@ declare module '../../../domain/events.ts' {
     'bead.rejected': true;
     'bead.closed': true;
     'bead.blocked': true;
+    'bead.asked': true;
     'bead.merging': true;
     'bead.returned': true;
     'bead.released': true;
@@ -59,7 +60,7 @@ export function createBeadProtocol(options: BeadProtocolOptions): RunProtocol {
     reasons = judged.reasons;
     if (judged.completion) {
       completion = judged.completion;
-      return { ok: true, output: 'The bead is accepted. Do not change anything more; end your run now.' };
+      return { ok: true, output: acceptedWords(completion) };
     }
     // A rejection that the agent never hears is not held against the bead.
     if (isAlone) return { ok: false, output: 'The run is over.', reasons };
@@ -130,6 +131,14 @@ export function createBeadProtocol(options: BeadProtocolOptions): RunProtocol {
       } satisfies BeadRun,
     }),
   };
+}
+
+function acceptedWords({ judgement }: Completion): string {
+  const said =
+    judgement?.verdict === 'ask'
+      ? 'The bead is done but for the checks that it changed: a person decides about them.'
+      : 'The bead is accepted.';
+  return `${said} Do not change anything more; end your run now.`;
 }
 
 /** From then on production code may change, in later runs of the bead too. */

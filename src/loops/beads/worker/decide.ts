@@ -7,7 +7,7 @@ import { baseStep } from '../../shared/base-step.ts';
 import { judgeBead } from './judge-bead.ts';
 import { judgeMerge, judgePrepare } from './judge-merge.ts';
 import { CONFLICTS_OF_A_WORKER, CONTEXT_LIMIT } from './model.ts';
-import { adoptTry, insertWorker } from './rows.ts';
+import { adoptTry, insertWorker, isAsked } from './rows.ts';
 import type { BeadsState } from './state.ts';
 
 type SessionState = State<BeadsState>;
@@ -54,11 +54,17 @@ function nextOfLead({ session, own }: SessionState): Step {
     return { do: 'spawn', children: replacementsOf(own, lost).slice(0, Math.min(missing, lost.length)) };
   if (children.some(isAtWork)) return { do: 'wait' };
   if (stop) return { do: 'end', stop };
-  const troubled = children.find(
+  const stopped = children.filter(
     ({ status }) => status === 'blocked' || status === 'paused' || status === 'failed',
   );
+  // Others may only wait for the answer to its question.
+  const troubled = stopped.find(asksPerson) ?? stopped[0];
   if (troubled) return endAs(troubled);
   return end('blocked', 'unresolved_issues', openWords(own));
+}
+
+function asksPerson({ stop_reason: reason }: Session): boolean {
+  return reason === 'checks_changed' || reason === 'merge_conflict';
 }
 
 /** It died, or has handed over: another may take its place. */
@@ -113,7 +119,7 @@ function openWords({ open }: BeadsState): string {
 }
 
 function nextOfWorker({ session, own }: SessionState): Step {
-  const { worker, current, hasNext, open, orphans } = own;
+  const { worker, current, hasNext, open, orphans, stalled } = own;
   if (orphans.length > 0) return { do: 'host', name: 'release_bead', data: null };
   const stop = budgetStop(session);
   if (stop) return { do: 'end', stop };
@@ -122,6 +128,7 @@ function nextOfWorker({ session, own }: SessionState): Step {
   if (current?.try.again?.kind === 'overflow') return { do: 'host', name: 'hand_off', data: null };
   if (current?.try.status === 'accepted') {
     const { conflicts, reason } = current.try;
+    if (isAsked(current.try)) return end('blocked', 'checks_changed', reason);
     if (conflicts > CONFLICTS_OF_A_WORKER) return end('blocked', 'merge_conflict', reason);
     // The merge queue has it.
     return { do: 'wait' };
@@ -131,7 +138,10 @@ function nextOfWorker({ session, own }: SessionState): Step {
     return { do: 'host', name: 'hand_off', data: null };
   if (hasNext) return { do: 'host', name: 'take_bead', data: null };
   // What another works on may free more.
-  if (open.some(({ claim }) => claim !== null)) return { do: 'wait' };
+  if (open.some(({ id, claim }) => claim !== null && !stalled.includes(id))) return { do: 'wait' };
+  // It continues with the swarm, when a person has decided.
+  if (stalled.length > 0 && open.some(({ status, claim }) => status === 'open' && claim === null))
+    return end('blocked', 'unresolved_issues', `A person has to decide about ${stalled.join(', ')} first.`);
   return end('complete', 'completed', null);
 }
 

@@ -2,10 +2,11 @@
 import type { AttemptResult } from '../../../domain/attempt.ts';
 import { readSignal } from '../../../domain/signals.ts';
 import type { LiveIteration, SessionState as State, Step, Stop, Verdict } from '../../../engine/loop.ts';
+import { askAboutChecks } from '../../shared/ask-about-checks.ts';
 import { judgeFailure } from '../../shared/failures.ts';
 import { loopSignal, stopBeforeNext } from '../../shared/verdict-parts.ts';
 import { beadLanding } from './landings.ts';
-import { FAILURES_BEFORE_DEBUGGING, RUNS_PER_BEAD } from './model.ts';
+import { type Completion, FAILURES_BEFORE_DEBUGGING, RUNS_PER_BEAD } from './model.ts';
 import type { BeadChange, BeadsState } from './state.ts';
 import { readBeadRun } from './work-data.ts';
 
@@ -16,6 +17,8 @@ export function judgeBead(state: SessionState, live: LiveIteration): Step {
   const { completion, contextUsed } = readBeadRun(result);
   const { try: one, bead } = state.own.current!;
   // What was accepted is done, however the agent ended after that.
+  if (completion?.judgement?.verdict === 'ask' && result.commit)
+    return askPerson(state, live, { result, completion, contextUsed });
   if (completion && result.commit)
     return arrive(state, live, { result, change: { try: one, bead, to: 'closed', completion, contextUsed } });
   if (result.run?.failure?.class === 'context_overflow') return overflowed(state, live, result);
@@ -79,6 +82,23 @@ function unfinished(
   return settleWith(state, live, { result, change, outcome: 'continued', reason: text });
 }
 
+/** Its work is done but for a word about its checks. The others continue; this worker waits for the person. */
+function askPerson(
+  state: SessionState,
+  live: LiveIteration,
+  asked: { result: AttemptResult; completion: Completion; contextUsed: number | null },
+): Step {
+  const { try: one, bead } = state.own.current!;
+  const { result, completion, contextUsed } = asked;
+  const detail = `${bead.id}: ${askAboutChecks(completion.judgement!)}`;
+  const change: BeadChange = {
+    ...{ try: one, bead, to: 'accepted' as const, wip: result.commit, completion, contextUsed },
+    reason: detail,
+  };
+  const stop: Stop = { status: 'blocked', reason: 'checks_changed', detail };
+  return settleWith(state, live, { result, change, outcome: 'blocked', reason: detail, stop });
+}
+
 /** Onto the epic's branch where it still stands where the bead began, and nobody waits; else through the merge queue. */
 function arrive(
   state: SessionState,
@@ -121,7 +141,8 @@ interface Settled {
 function settleWith(state: SessionState, live: LiveIteration, settled: Settled): Step {
   const { result, change, outcome, reason, stop } = settled;
   const signal = change.to === 'closed' ? 'COMPLETE' : outcome === 'blocked' ? 'BLOCKED' : 'CONTINUE';
-  const judgement = change.to === 'closed' ? change.completion?.judgement : undefined;
+  const { judgement: said } = change.completion ?? {};
+  const judgement = change.to === 'closed' || said?.verdict === 'ask' ? said : undefined;
   const verdict: Verdict = {
     ...loopSignal(signal),
     status: 'complete',

@@ -44,8 +44,9 @@ async function planMerge({ state }: WorkRequest<BeadsState>): Promise<PlannedRun
   const ids = batch.map(({ bead_id: id }) => id);
   const work: MergeWork = {
     ...{ kind: 'merge_beads', projectId: swarm.project_id, onto },
-    beads: batch.map(({ id: tryId, bead_id: beadId, wip_sha: change }) => ({
+    beads: batch.map(({ id: tryId, bead_id: beadId, wip_sha: change, completion }) => ({
       ...{ tryId, beadId, change: change! },
+      ...(completion?.judgement?.trust === 'verified_checks_changed' ? { changesChecks: true } : {}),
     })),
   };
   return {
@@ -126,14 +127,13 @@ function checkTogether(
   { stack, beads }: { stack: readonly StackedBead[]; beads: readonly Bead[] },
 ): Promise<CheckedBead> {
   const { attempt, work, signal } = course;
-  const merged = stack.flatMap(({ tryId }) => {
-    const { beadId } = work.beads.find((one) => one.tryId === tryId)!;
-    return beads.find(({ id }) => id === beadId) ?? [];
-  });
+  const planned = stack.map(({ tryId }) => work.beads.find((one) => one.tryId === tryId)!);
+  const merged = planned.flatMap(({ beadId }) => beads.find(({ id }) => id === beadId) ?? []);
   return runBeadChecks(referee, attempt, {
     ...{ tree: stack.at(-1)!.tree, baseSha: work.onto, declared: [], signal },
     checks: merged.flatMap(({ fields }) => fields.verify ?? []),
     // Each was judged for itself before it came here.
-    changesChecks: merged.some(({ fields }) => fields.changesChecks),
+    changesChecks:
+      planned.some((one) => one.changesChecks) || merged.some(({ fields }) => fields.changesChecks),
   });
 }

@@ -48,7 +48,15 @@ export type Completion = z.infer<typeof completionSchema>;
 
 /** What the next run of a bead is told. */
 export const againSchema = z.object({
-  kind: z.enum(['unfinished', 'debugging', 'merge_conflict', 'merge_failed', 'compacted', 'overflow']),
+  kind: z.enum([
+    'unfinished',
+    'debugging',
+    'merge_conflict',
+    'merge_failed',
+    'compacted',
+    'overflow',
+    'checks_rejected',
+  ]),
   text: z.string(),
 });
 export type Again = z.infer<typeof againSchema>;

@@ -16,6 +16,11 @@ export interface BeadTry extends Omit<Selectable<BeadTriesTable>, 'again' | 'com
   completion: Completion | null;
 }
 
+/** It waits for a person's word about the checks that it changed. */
+export function isAsked({ status, completion }: BeadTry): boolean {
+  return status === 'accepted' && completion?.judgement?.verdict === 'ask';
+}
+
 export async function insertSwarm(db: Db, swarm: Omit<Swarm, 'created_at'>): Promise<void> {
   await withWorkerTables(db)
     .insertInto('swarms')

@@ -45,6 +45,7 @@ export async function settleBead(db: Db, settlement: Settlement): Promise<readon
     await appendEvents(db, lead.id, [event]);
     return [event];
   }
+  if (settlement.verdict.stop?.reason === 'checks_changed') return tellAsked(db, settlement, change);
   if (change.to === 'blocked') return giveBack(db, settlement, change);
   if (settlement.verdict.stop?.status === 'failed') await letGo(db, settlement, change);
   return [];
@@ -146,6 +147,11 @@ async function giveBack(
   await readInbox(db, swarm, worker!);
   const data = { bead: bead.id, title: bead.title, reason, worker: from };
   return tellLead(db, state, { type: 'bead.blocked', data });
+}
+
+async function tellAsked(db: Db, { state }: Settlement, { bead, reason }: BeadChange): Promise<NewEvent[]> {
+  const data = { bead: bead.id, title: bead.title, reason, worker: state.own.worker!.mail_name };
+  return tellLead(db, state, { type: 'bead.asked', data });
 }
 
 /** Who follows the swarm sees what becomes of its beads. */

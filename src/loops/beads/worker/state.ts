@@ -17,6 +17,7 @@ import {
   currentTry,
   findSwarm,
   findWorker,
+  isAsked,
   listInFlight,
   listTries,
   listWorkers,
@@ -41,6 +42,8 @@ export interface BeadsState {
   queue: readonly BeadTry[];
   /** Tries that nobody works on: of a worker that is lost, or of a bead that is not its own by now. */
   orphans: readonly BeadTry[];
+  /** Beads that somebody has taken and that wait for a person. */
+  stalled: readonly string[];
   /** A bead that could be taken now. */
   hasNext: boolean;
   /** Beads of the epic that are not closed. */
@@ -60,7 +63,8 @@ export async function loadBeads(
   const found = worker ? await currentTry(db, session.id) : null;
   const bead = found ? await findBead(db, swarm.project_id, found.bead_id) : null;
   const beads = await listBeads(db, swarm.project_id, { epic: swarm.epic });
-  const children = parentId === null ? await listChildren(db, lead.id) : [];
+  const all = await listChildren(db, lead.id);
+  const children = parentId === null ? all : [];
   const open = await listTries(db, swarm.session_id, { status: ['working', 'accepted'] });
   const isOrphan = (one: BeadTry): boolean =>
     children.some(({ id, status }) => id === one.session_id && status === 'failed') ||
@@ -75,12 +79,18 @@ export async function loadBeads(
     worker,
     current: found && bead ? { try: found, bead } : null,
     queue: open.filter(
-      ({ status, conflicts }) => status === 'accepted' && conflicts <= CONFLICTS_OF_A_WORKER,
+      (one) => one.status === 'accepted' && one.conflicts <= CONFLICTS_OF_A_WORKER && !isAsked(one),
     ),
     orphans: open.filter(isOrphan),
+    stalled: open.filter((one) => isStalled(one, all)).map(({ bead_id: id }) => id),
     hasNext: await hasNext(store, db, { swarm, worker, isBusy: found !== null }),
     open: beads.filter(({ status, type }) => status !== 'closed' && type !== EPIC),
   };
+}
+
+function isStalled(one: BeadTry, workers: readonly Session[]): boolean {
+  if (one.status === 'accepted' && (isAsked(one) || one.conflicts > CONFLICTS_OF_A_WORKER)) return true;
+  return workers.some(({ id, status }) => id === one.session_id && status === 'blocked');
 }
 
 /** Of a worker that has a bead nobody asks. */

@@ -29,7 +29,13 @@ export const mergeWorkSchema = z.object({
   projectId: z.string(),
   onto: z.string(),
   /** In the order of their merging, each with the commit that it has. */
-  beads: z.array(z.object({ tryId: z.string(), beadId: z.string(), change: z.string() })),
+  beads: z.array(
+    z.object({
+      ...{ tryId: z.string(), beadId: z.string(), change: z.string() },
+      /** With the plan's leave, the config's, or a person's. */
+      changesChecks: z.boolean().optional(),
+    }),
+  ),
 });
 export type MergeWork = z.infer<typeof mergeWorkSchema>;
 
