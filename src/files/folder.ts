@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { constants, readdirSync } from 'node:fs';
-import { type FileHandle, mkdir, open, realpath, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, realpath, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { assertAt, refused } from './regular-file.ts';
 
@@ -76,6 +76,24 @@ export async function replaceIn(folder: Folder, name: string, replacement: NewCo
     isThere = false;
   } finally {
     if (isThere) await unlink(draft);
+  }
+}
+
+/** Whole, or not at all. False if an entry of that name is there, of any kind: it stays. */
+export async function createIn(folder: Folder, name: string, content: string): Promise<boolean> {
+  const draft = folder.at(`.pulse-${randomBytes(8).toString('hex')}.tmp`);
+  {
+    await using file = await open(draft, 'wx', 0o666);
+    await file.writeFile(content);
+  }
+  try {
+    await link(draft, folder.at(name));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  } finally {
+    await unlink(draft);
   }
 }
 

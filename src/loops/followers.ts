@@ -2,6 +2,8 @@ import type { LoopFollower } from '../cli/follow/loop-follower.ts';
 import type { PulseEvent } from '../domain/events.ts';
 import type { Style } from '../terminal/style.ts';
 import { beadsFollower } from './beads/cli/follower.ts';
+import { beadPlanFollower } from './beads/cli/plan-follower.ts';
+import { BEAD_PLAN } from './beads/plan/kind.ts';
 import { researchFollower } from './research/cli/follower.ts';
 import { workflowFollower } from './workflow/cli/follower.ts';
 
@@ -9,6 +11,7 @@ const FOLLOWERS: Readonly<Record<string, LoopFollower>> = {
   workflow: workflowFollower,
   research: researchFollower,
   beads: beadsFollower,
+  [BEAD_PLAN]: beadPlanFollower,
 };
 
 const NONE: LoopFollower = {};

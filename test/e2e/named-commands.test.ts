@@ -122,6 +122,8 @@ const BEADS = [
   'pulse bead close shop-1a2b --reason "Completed: dates are parsed"',
   'pulse bead scope {} {}',
   'pulse bead import .beads/issues.jsonl',
+  'pulse bead plan "Dates can be entered in words"',
+  'pulse bead import {}',
 ] as const;
 const SWARM = [
   'pulse swarm start app-1 --workers 4',
@@ -171,6 +173,7 @@ const ELSEWHERE = {
   'pulse tool bead_done \'{"summary":"…","decisions":[],"followUps":[]}\'': 'test/beads/worker.test.ts',
   "pulse tool NAME 'JSON'": 'test/e2e/tool.test.ts',
   'pulse tool propose_plan \'{"plan": …}\'': 'test/workflow/plan-edits.test.ts',
+  'pulse tool propose_beads \'{"draft": …}\'': 'test/beads/plan.test.ts',
   'pulse tool experiment_describe \'{"description":"…"}\'': 'test/research-loop/session.test.ts',
 };
 
@@ -327,7 +330,11 @@ pulse tool pulse_done "{\\"summary\\": \\"feat: x\\", \\"filesChanged\\": [\\"$n
   }, 180_000);
 
   it('of mail, reservations and beads', async () => {
-    await project('true');
+    const draft = {
+      epic: { id: 'plan', title: 'A plan' },
+      beads: [{ id: 'plan-1', title: 'A bead', files: ['x'], verify: ['true'] }],
+    };
+    await project(`pulse tool propose_beads '${JSON.stringify({ draft })}'`);
     for (const command of COORDINATION) await works(command);
     await works('pulse bead create --id shop-1a2b --title "Another" --file a.txt --verify true');
     await works('pulse bead create --id shop-3c4d --title "A third" --file b.txt --verify true');
@@ -412,6 +419,7 @@ const FILLED: Record<string, string> = {
   'pulse bead update': 'pulse bead update shop-1a2b --priority 0',
   'pulse bead close': 'pulse bead close shop-3c4d --reason done',
   'pulse bead scope {} {}': 'pulse bead scope shop-1a2b --add c.txt',
+  'pulse bead import {}': 'pulse bead import .pulse/plans/*.yaml',
   'pulse swarm start EPIC': 'pulse swarm start app-2',
 };
 

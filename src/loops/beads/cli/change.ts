@@ -16,7 +16,7 @@ import { BEAD_ACTIONS, type BeadAction } from './command.ts';
 /** A folder of the repository says where it is; its id would not. */
 const whole = ({ root, id }: { root?: string; id: string }) => ({ project_key: root ?? id });
 
-export const CHANGES: Record<Exclude<BeadAction, 'list' | 'show' | 'next'>, Action> = {
+export const CHANGES: Record<Exclude<BeadAction, 'list' | 'show' | 'next' | 'plan'>, Action> = {
   async create({ beads, project, context }) {
     refuseWord(context);
     requireOption(context, 'title');

@@ -1,9 +1,11 @@
 import type { CommandSpec, OptionSpec } from '../../../cli/command-spec.ts';
 import { describeActions } from '../../../cli/operation-command.ts';
+import { DETACH } from '../../../cli/session-options.ts';
 import * as bead from '../operations/definitions.ts';
 
 /** What each word after `pulse bead` does. */
 export const BEAD_ACTIONS = {
+  plan: bead.plan,
   create: bead.create,
   list: bead.list,
   show: bead.show,
@@ -58,11 +60,12 @@ export const beadCommand: CommandSpec = {
   group: 'Coordinate',
   summary: 'Keep the work of a project as a graph of small pieces ("beads"), and see which comes next.',
   details:
+    'plan GOAL [--out FILE]: an agent drafts an epic and its beads into a file; nothing is in the graph until you import it.\n' +
     'create --title T --file F --verify CMD: makes a bead. Without files or commands it is blocked until it has them.\n' +
     'list: all beads. show ID: one of them.\n' +
     'next [--epic E] [--why]: the bead that comes next; it is not claimed by asking.\n' +
     'update ID: what is given replaces what it has. close ID --reason R. scope ID --add F: it may change more files.\n' +
-    'import FILE: .beads/issues.jsonl of br or bd, a Markdown check list, a prd.json, a tasks.json, or what gh issue ' +
+    'import FILE: a file of plan, .beads/issues.jsonl of br or bd, a Markdown check list, a prd.json, a tasks.json, or what gh issue ' +
     'list --json printed; all of it or nothing.\n' +
     'export FILE: all beads as such an issues.jsonl; without FILE to stdout.',
   arguments: [
@@ -70,11 +73,12 @@ export const beadCommand: CommandSpec = {
     {
       name: 'WHAT',
       isOptional: true,
-      help: 'show, update, close, scope: the bead’s id. import, export: the file.',
+      help: 'plan: the goal, in quotes. show, update, close, scope: the bead’s id. import, export: the file.',
     },
   ],
-  options: [...describeActions(BEAD_ACTIONS), ...COMMAND_OPTIONS],
+  options: [...describeActions(BEAD_ACTIONS), ...COMMAND_OPTIONS, DETACH],
   examples: [
+    'pulse bead plan "Dates can be entered in words"',
     'pulse bead create --title "Parse dates" --file src/dates.ts --verify "npm test" --priority 1',
     'pulse bead next --why',
     'pulse bead close shop-1a2b --reason "Completed: dates are parsed"',

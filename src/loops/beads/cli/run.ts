@@ -12,6 +12,7 @@ export async function run(context: CommandContext): Promise<number> {
   const { input, environment, output, cwd } = context;
   const action = input.argument('ACTION') as BeadAction;
   if (BEAD_ACTIONS[action].access === 'person') refuseInsideRun(`bead ${action}`, environment);
+  if (action === 'plan') return (await import('./plan.ts')).plan(context);
   const git = createCliGit(environment);
   const project = findProject({ git }, resolve(cwd, input.text('path') ?? '.'));
   // Git looks for the project while the rest is loaded; what it says is asked for below.

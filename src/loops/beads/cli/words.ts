@@ -11,3 +11,13 @@ export const beadsWords: LoopWords = {
     return reason === 'unresolved_issues' ? 'some beads are not closed, and none can be worked on' : null;
   },
 };
+
+export const beadPlanWords: LoopWords = {
+  ...PLAIN_WORDS,
+  hasSignals: false,
+  afterAgent: 'writing the draft',
+  place: () => 'drafting beads',
+  headline({ status }) {
+    return status === 'complete' ? 'the draft waits for you to read and import it' : null;
+  },
+};

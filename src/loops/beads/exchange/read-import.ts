@@ -2,6 +2,7 @@
 import { basename, extname } from 'node:path';
 import { PulseError } from '../../../domain/errors.ts';
 import type { BeadContent } from '../graph/rows.ts';
+import { draftToBeads, isDraft, parseDraft, parseYaml } from '../plan/draft.ts';
 import { IMPORT_FORMATS, type ImportFormat } from './formats.ts';
 import { type FileLine, readIssueFile } from './issue-file.ts';
 import { isIssue } from './issue-line.ts';
@@ -25,7 +26,10 @@ export function readImport(
     return { lines: readIssueFile(text, now) };
   if (format === 'markdown' || (format === undefined && ['.md', '.markdown'].includes(ending)))
     return { beads: tasksToBeads(readMarkdown(text, options), options) };
+  if (format === 'draft' || (format === undefined && ['.yaml', '.yml'].includes(ending)))
+    return { beads: readDraft(text, now) };
   const value = parse(text);
+  if (format === undefined && isDraft(value)) return { beads: readDraft(text, now) };
   const found = value === undefined ? null : readList(value, { format, options });
   if (found) return { beads: tasksToBeads(found, options) };
   if (format !== undefined) throw faulty(`it is no list of ${format}`);
@@ -34,6 +38,12 @@ export function readImport(
   throw new PulseError('invalid_input', `${file} is in no form that can be imported.`, {
     hint: `Say which one it is: --format ${IMPORT_FORMATS.join(', ')}.`,
   });
+}
+
+function readDraft(text: string, now: string): BeadContent[] {
+  const value = parseYaml(text);
+  if (value === undefined) throw faulty('it is no YAML');
+  return draftToBeads(parseDraft(value), now);
 }
 
 function readList(

@@ -1,6 +1,14 @@
 /** What can be done with beads. */
 import { choice, flag, id, integer, object, required, text, texts } from '../../../operations/fields.ts';
 import { define, get, post } from '../../../operations/operation.ts';
+import {
+  LONG_TEXT,
+  projectPath,
+  SAYS_SOMETHING,
+  sessionId,
+  startFields,
+  waitSeconds,
+} from '../../../operations/session/fields.ts';
 import { IMPORT_FORMATS } from '../exchange/formats.ts';
 import { type Check, GIVEN_STATUSES, MOST_PRIORITY, type TddSteps, TESTING_MODES } from '../graph/bead.ts';
 
@@ -196,7 +204,7 @@ export const importFile = define({
     content: required(text(64 * 1024 * 1024, { help: 'What the file holds.', on: ['http', 'mcp'] })),
     file: text(4096, { help: 'Its name, by which its form may be known.', on: ['http', 'mcp'] }),
     format: choice(IMPORT_FORMATS, {
-      help: 'Its form: issues, markdown, ralph, task-master or github (by its name and content).',
+      help: 'Its form: issues, draft, markdown, ralph, task-master or github (by its name and content).',
       option: 'format F',
     }),
   },
@@ -205,8 +213,50 @@ export const importFile = define({
     name: 'pulse_bead_import',
     title: 'Import beads',
     description:
-      'Import beads from .beads/issues.jsonl, a Markdown check list, a prd.json, a tasks.json or gh issue list --json. ' +
+      'Import beads from .beads/issues.jsonl, a draft of pulse_bead_plan, a Markdown check list, a prd.json, a tasks.json or gh issue ' +
+      'list --json. ' +
       'Only on a person’s word.',
+  },
+});
+
+export const plan = define({
+  name: 'bead plan',
+  summary: 'Have an agent draft an epic and its beads for a goal, as a file that a person reads and imports.',
+  access: 'change',
+  fields: {
+    path: projectPath,
+    goal: required(
+      text(LONG_TEXT, { help: 'What should be true afterwards.', argument: 'WHAT', pattern: SAYS_SOMETHING }),
+    ),
+    out: text(1024, {
+      help: 'The file to write, within the repository; never one that is there (.pulse/plans/<goal>-<id>.yaml).',
+      option: 'out FILE',
+    }),
+    ...startFields,
+  },
+  runsSession: () => true,
+  http: post('/api/beads/plan', 'The drafting is admitted.', { status: 201 }),
+  tool: {
+    name: 'pulse_bead_plan',
+    title: 'Draft beads',
+    description:
+      'Have an agent draft an epic and its beads for a goal. It writes a file and changes no bead: a person reads it, its ' +
+      'commands above all, and imports it. Returns at once with the session id.',
+  },
+});
+
+export const showPlan = define({
+  name: 'bead draft',
+  summary: 'Show what was drafted, and the file that it is in.',
+  access: 'read',
+  fields: { sessionId, waitSeconds },
+  http: get('/api/beads/plans/{id}', 'The draft, or null while there is none.'),
+  tool: {
+    name: 'pulse_bead_plan_show',
+    title: 'Show drafted beads',
+    description:
+      'The epic and the beads that an agent has drafted, with every command that they would run, and the file that a ' +
+      'person may import.',
   },
 });
 

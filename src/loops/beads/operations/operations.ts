@@ -1,11 +1,14 @@
 /** The operations on beads, ready to be called. */
-import { operation, type Told } from '../../../operations/operation.ts';
-import { cut } from '../../../operations/session/tool-text.ts';
+import { answeringOperation, operation, type Told } from '../../../operations/operation.ts';
+import { boundedSession, cut, startedText } from '../../../operations/session/tool-text.ts';
+import { StartAnswer } from '../../../operations/session/view-schema.ts';
+import { waitForStop } from '../../../operations/wait-for-stop.ts';
 import type { Imported } from '../exchange/import-issues.ts';
 import { changeBead, endBead, importBeads, makeBead, widenBead } from './change.ts';
 import * as definitions from './definitions.ts';
 import { exportBeads } from './export.ts';
 import { showGraph } from './graph-view.ts';
+import { type PlanView, readPlan, startPlan } from './plan.ts';
 import { listProjectBeads, type NextView, nextBead, showBead } from './read.ts';
 import {
   BeadAnswer,
@@ -14,12 +17,14 @@ import {
   GraphAnswer,
   ImportAnswer,
   NextAnswer,
+  PlanAnswer,
   TddStepsInput,
   VerifyInput,
 } from './view-schema.ts';
 
 export const BEAD_INSTRUCTIONS =
-  'Beads are a project’s graph of small pieces of work: pulse_bead_list, pulse_bead_next, pulse_bead_show.';
+  'Beads are a project’s graph of small pieces of work: pulse_bead_list, pulse_bead_next, pulse_bead_show; ' +
+  'pulse_bead_plan has an agent draft some, which a person imports.';
 
 const SCHEMAS = { verify: VerifyInput, tdd_steps: TddStepsInput };
 const BEADS_SHOWN = 200;
@@ -52,6 +57,20 @@ export const beadOperations = {
   graph: operation(definitions.graph, { run: showGraph, view: GraphAnswer }),
   exportFile: operation(definitions.exportFile, { run: exportBeads, page: ({ text }) => ({ text }) }),
   importFile: operation(definitions.importFile, { run: importBeads, view: ImportAnswer, tell: importText }),
+  plan: answeringOperation(definitions.plan, {
+    run: startPlan,
+    view: StartAnswer,
+    answer: (session) => ({ sessionId: session.id, session }),
+    tell: (started) => startedText(started, 'pulse_bead_plan_show, with waitSeconds'),
+  }),
+  showPlan: operation(definitions.showPlan, {
+    async run(operations, { sessionId, ...wait }) {
+      await waitForStop(operations, sessionId, wait);
+      return readPlan(operations, sessionId);
+    },
+    view: PlanAnswer,
+    tell: planText,
+  }),
   show: operation(definitions.show, {
     run: showBead,
     view: BeadAnswer,
@@ -100,6 +119,26 @@ function nextText({ bead, why }: NextView): Told {
   const told = bead ? beadText(bead) : { text: 'No bead can be worked on now.', data: { bead: null } };
   const more = why ? { why: { chosen: why.chosen, skipped } } : {};
   return { text: [told.text, ...reasons].join('\n'), data: { ...told.data, ...more } };
+}
+
+function planText({ session, file, draft, commands }: PlanView): Told {
+  const lines = [
+    `${session.id} is ${session.status}.`,
+    ...(session.blocked_reason ? [cut(session.blocked_reason, BODY_LENGTH)] : []),
+    ...(draft ? [`epic ${draft.epic.id}: ${draft.epic.title}`] : []),
+    ...(draft?.beads ?? []).map(({ id, title, dependencies = [] }) => {
+      const waits = dependencies.length === 0 ? '' : ` (after ${dependencies.join(', ')})`;
+      return `${id}: ${title}${waits}`;
+    }),
+    ...commands.map(({ bead, command }) => `${bead} would run: ${command}`),
+    ...(file === null
+      ? []
+      : [`next: show the person ${file} and every command in it; on their word pulse_bead_import`]),
+  ];
+  return {
+    text: lines.join('\n'),
+    data: { session: boundedSession(session), file, draft, commands },
+  };
 }
 
 function importText({ created, updated, unchanged, kept }: Imported): Told {

@@ -1,5 +1,6 @@
 /** Beads as they are answered: with the names that `br`, `bd` and agents use. */
 import * as z from 'zod';
+import { Session } from '../../../operations/session/view-schema.ts';
 import { TESTING_MODES } from '../graph/bead.ts';
 
 const time = z.string().meta({ format: 'date-time' });
@@ -90,4 +91,33 @@ export const ImportAnswer = z.object({
   updated: z.array(z.string()),
   unchanged: z.int(),
   kept: z.int().describe('Lines that are no issue, and are kept as they are.'),
+});
+
+const DraftView = z.object({
+  epic: z.object({
+    id: z.string(),
+    title: z.string(),
+    body: z.string().optional(),
+    feature: z.string().optional(),
+  }),
+  beads: z.array(
+    z.object({
+      ...{ id: z.string(), title: z.string(), type: z.string().optional(), priority: z.int().optional() },
+      ...{ body: z.string().optional(), labels: z.array(z.string()).optional() },
+      ...{ dependencies: z.array(z.string()).optional(), files: z.array(z.string()) },
+      ...{ verify: z.array(CheckView), testing_mode: z.enum(TESTING_MODES).optional() },
+      ...{ tdd_steps: TddStepsView.optional(), decision_refs: z.array(z.string()).optional() },
+      ...{ learning_refs: z.array(z.string()).optional(), changesChecks: z.boolean().optional() },
+    }),
+  ),
+});
+
+export const PlanAnswer = z.object({
+  session: Session,
+  file: z.string().nullable().describe('From the top of the repository; null until it is written.'),
+  draft: DraftView.nullable(),
+  commands: z
+    .array(z.object({ bead: z.string(), command: z.string() }))
+    .describe('Every command that the beads would have Pulse run.'),
+  content: z.string().nullable().describe('What the file holds: what an import takes.'),
 });
