@@ -174,6 +174,45 @@ describe('pulse bead', { timeout: 120_000 }, () => {
     expect((await bead('show', 'a')).status).toBe('open');
   });
 
+  it('has beads drafted, and shows every command before anything is imported', async () => {
+    const check = { command: 'make', expect: 'ok' };
+    const draft = {
+      epic: { id: 'dates', title: 'Dates\u001b[31m' },
+      beads: [
+        { id: 'dates-1', title: 'Parse', files: ['a.ts'], verify: ['npm test'] },
+        {
+          id: 'dates-2',
+          title: 'Show',
+          files: ['b.ts'],
+          verify: [check, 'npm test'],
+          dependencies: ['dates-1'],
+        },
+      ],
+    };
+    const command = `cat > /dev/null; pulse tool propose_beads '${JSON.stringify({ draft })}'`;
+    const asked = ['bead', 'plan', 'Dates in words', '--command', command];
+    const { code, stderr } = await scene.pulse([...asked, '--out', 'dates.yaml']);
+    expect(code, stderr).toBe(0);
+    const path = join(scene.repository, 'dates.yaml');
+    for (const line of [
+      'Dates  epic dates',
+      '  dates-1  Parse',
+      '  dates-2  Show  after dates-1',
+      '  npm test (dates-1, dates-2)',
+      '  make (dates-2)',
+      `import pulse bead import ${path}`,
+    ])
+      expect(stderr.split('\n'), stderr).toContain(line);
+    expect(await json('list')).toEqual({ beads: [] });
+    const again = await scene.pulse([...asked, '--out', 'dates.yaml']);
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('is there already')]);
+    expect((await json<{ created: string[] }>('import', 'dates.yaml')).created).toHaveLength(3);
+    expect(await fails('plan')).toEqual([2, 'usage']);
+    writeFileSync(path, readFileSync(path, 'utf8').replace('b.ts', '../b.ts'));
+    const broken = await scene.pulse(['bead', 'import', 'dates.yaml']);
+    expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('../b.ts')]);
+  });
+
   it('imports and exports issue files', async () => {
     mkdirSync(join(scene.repository, '.beads'));
     const file = join(scene.repository, '.beads/issues.jsonl');

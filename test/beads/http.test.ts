@@ -94,6 +94,32 @@ describe('beads over HTTP', { timeout: 60_000 }, () => {
     expect((await ask('POST', '/api/beads', { body: { ...body, title: 'B' }, headers })).status).toBe(409);
   });
 
+  it('are drafted for a goal, and imported on a person’s word', async () => {
+    const scene = await makeApiScene();
+    const { ask, root } = scene;
+    const draft = { epic: { id: 'e', title: 'E' }, beads: [{ id: 'e-1', title: 'One', ...WORK }] };
+    const command = `cat > /dev/null; pulse tool propose_beads '${JSON.stringify({ draft })}'`;
+    const body = { projectPath: root, goal: 'Have it', command };
+    expect((await ask('POST', '/api/beads/plan', { body, isStranger: true })).status).toBe(401);
+    expect((await ask('POST', '/api/beads/plan', { body: { ...body, goal: ' ' } })).status).toBe(422);
+    const { status, json } = await ask('POST', '/api/beads/plan', { body });
+    expect([status, scene.handed]).toEqual([201, [json.sessionId]]);
+    const look = () => ask('GET', `/api/beads/plans/${json.sessionId}`);
+    expect((await look()).json).toMatchObject({ file: null, draft: null, commands: [], content: null });
+    await scene.run({ id: json.sessionId });
+    const drafted = (await look()).json;
+    expect(drafted.commands).toEqual([
+      { bead: 'e-1', command: 'npm test' },
+      { bead: 'e-1', command: 'make' },
+    ]);
+    expect((await ask('GET', `/api/beads?project_key=${encodeURIComponent(root)}`)).json.beads).toEqual([]);
+    const { content, file } = drafted;
+    const imported = await ask('POST', '/api/beads/import', { body: { content, file, project_key: root } });
+    expect(imported.json.created).toEqual(['e', 'e-1']);
+    const goal = await scene.post('true');
+    expect((await ask('GET', `/api/beads/plans/${goal.id}`)).status).toBe(422);
+  });
+
   it('are methods', async () => {
     const { pulse, root } = await makeApiScene();
     const { bead } = await pulse.bead.create({ project_key: root, title: 'A', ...WORK });
@@ -124,6 +150,10 @@ describe('an assistant', { timeout: 60_000 }, () => {
     });
     expect((await failedCall(stranger, 'pulse_bead_close', { id: 'a' })).code).toBe('unauthorized');
     expect(await call(stranger, 'pulse_bead_list')).toMatchObject({ beads: [{ id: 'a', status: 'open' }] });
+    const planned = { projectPath: project_key, goal: 'Have it', command: 'cat > /dev/null' };
+    expect((await failedCall(stranger, 'pulse_bead_plan', planned)).code).toBe('unauthorized');
+    const { sessionId } = await call<{ sessionId: string }>(trusted, 'pulse_bead_plan', planned);
+    expect(await call(trusted, 'pulse_bead_plan_show', { sessionId })).toMatchObject({ draft: null });
     const imported = { content: '# P\n- [ ] One\n', file: 'p.md', project_key };
     expect((await call<{ created: string[] }>(trusted, 'pulse_bead_import', imported)).created).toHaveLength(
       2,
