@@ -45,7 +45,7 @@ export function createClaudeReader(): TranscriptReader {
       const role = type === 'user' || type === 'assistant' ? type : null;
       const content = role && isRecord(message) ? textOfContent(message.content, isText) : '';
       if (role === null || content === '') {
-        if (typeof uuid === 'string') nearest.set(uuid, parent);
+        if (isUuid(uuid)) nearest.set(uuid, parent);
         return null;
       }
       if (!isUuid(uuid)) return { skip: 'the entry has no UUID' };

@@ -5,6 +5,8 @@ import { openRegularFile, refused } from '../../files/regular-file.ts';
 
 const MOST_BYTES = 2 * 1024 ** 3;
 const MOST_IN_LINE = 32 * 1024 ** 2;
+/** A reader remembers something of every line. */
+const MOST_LINES = 1_000_000;
 const LINE_BREAK = 0x0a;
 const PORTION = 256 * 1024;
 
@@ -35,6 +37,10 @@ export async function* transcriptLines(file: FileHandle): AsyncGenerator<Transcr
   let line = 0;
   for await (const bytes of linesOf(file)) {
     line++;
+    if (line > MOST_LINES) {
+      yield { line, skip: 'there are too many lines: the rest is left out' };
+      return;
+    }
     if (bytes === null) yield { line, skip: 'the line is too long' };
     else {
       const text = bytes.toString('utf8').trim();
