@@ -241,6 +241,12 @@ export async function readStatus(git: Git, worktree: string): Promise<{ mark: st
   }));
 }
 
+/** As `CheckoutState` spells them. 1 git process. */
+export async function trackedPaths(git: Git, worktree: string): Promise<string[]> {
+  const { stdout } = await git.run(['ls-files', '-z'], { cwd: worktree });
+  return splitNul(stdout).map(pathText);
+}
+
 /** All that is there and not tracked, ignored or not, empty folders too; as `CheckoutState` spells it. 1 git process. */
 export async function untrackedPaths(git: Git, worktree: string): Promise<string[]> {
   const { stdout } = await git.run(['ls-files', '--others', '--directory', '-z'], { cwd: worktree });

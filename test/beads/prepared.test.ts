@@ -1,11 +1,21 @@
 /** Workers begin with a copy of what setup made once. */
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { copyPrepared } from '../../src/engine/workspace/copy-prepared.ts';
 import { createGit } from '../../src/git/exec.ts';
 import { capture } from '../../src/process/capture.ts';
-import { createScratch } from '../fakes/scratch.ts';
+import { createScratch, type Scratch } from '../fakes/scratch.ts';
 import { beadDone, createSwarmScene } from './swarm-scene.ts';
 
 const SETUP = `echo run >> "$OUT/setups"; mkdir -p node_modules/.bin; echo 'echo ok' > node_modules/.bin/tool; ln -s .bin node_modules/link`;
@@ -43,16 +53,21 @@ describe('the workers of a swarm', () => {
 });
 
 describe('what setup made', () => {
+  function prepareTwo(scratch: Scratch) {
+    const git = createGit({ exec: (call) => capture({ file: 'git', ...call }), env: scratch.environment });
+    const [from, to] = ['from', 'to'].map((name) => join(scratch.path, name)) as [string, string];
+    for (const place of [from, to]) scratch.git('worktree', 'add', '-q', '--detach', place);
+    const marker = join(scratch.repository, '.git/worktrees/from/pulse-prepared');
+    writeFileSync(marker, 'same');
+    return { git, from, to, marker, copy: () => copyPrepared(git, { from, to, mark: 'same' }) };
+  }
+
   it('is copied only from where the same was set up, and never where it leads back', async () => {
     using scratch = createScratch();
-    const git = createGit({ exec: (call) => capture({ file: 'git', ...call }), env: scratch.environment });
-    const places = ['from', 'to'].map((name) => join(scratch.path, name));
-    for (const place of places) scratch.git('worktree', 'add', '-q', '--detach', place);
-    const [from, to] = places as [string, string];
+    const { from, to, marker, copy } = prepareTwo(scratch);
     mkdirSync(join(from, 'node_modules'));
     writeFileSync(join(from, 'node_modules/a.js'), 'a');
-    const copy = () => copyPrepared(git, { from, to, mark: 'same' });
-    const marker = join(scratch.repository, '.git/worktrees/from/pulse-prepared');
+    rmSync(marker);
     expect(await copy()).toBe(false);
     writeFileSync(marker, 'other');
     expect(await copy()).toBe(false);
@@ -64,6 +79,46 @@ describe('what setup made', () => {
     expect(readFileSync(join(to, 'node_modules/a.js'), 'utf8')).toBe('a');
     expect(existsSync(join(to, 'node_modules/half.js'))).toBe(false);
     symlinkSync(join(from, 'node_modules/a.js'), join(from, 'node_modules/own'));
+    expect(await copy()).toBe(false);
+  });
+
+  it('is not put where the commit of the worktree has files or links of its own', async () => {
+    using scratch = createScratch();
+    const { from, to, copy } = prepareTwo(scratch);
+    const outside = join(scratch.path, 'outside');
+    mkdirSync(outside);
+    writeFileSync(join(outside, 'out'), 'a person’s file');
+    mkdirSync(join(from, 'build'));
+    writeFileSync(join(from, 'build/kept'), 'kept');
+    scratch.git('-C', from, 'add', '-f', 'build/kept');
+    writeFileSync(join(from, 'build/out'), 'built');
+    // Another worker’s work is in this commit: a link in the folder’s place, then a file in place of what was built.
+    symlinkSync(outside, join(to, 'build'));
+    await expect(copy()).rejects.toMatchObject({ code: 'unsafe_file' });
+    scratch.git('-C', to, 'add', '-f', 'build');
+    expect(await copy()).toBe(false);
+    expect(readFileSync(join(outside, 'out'), 'utf8')).toBe('a person’s file');
+    rmSync(join(to, 'build'));
+    mkdirSync(join(to, 'build/out'), { recursive: true });
+    writeFileSync(join(to, 'build/out/theirs'), 'theirs');
+    scratch.git('-C', to, 'add', '-f', 'build');
+    expect(await copy()).toBe(false);
+    expect(readFileSync(join(to, 'build/out/theirs'), 'utf8')).toBe('theirs');
+  });
+
+  it('is copied without what Pulse keeps there; links stay links, and nothing is waited for', async () => {
+    using scratch = createScratch();
+    const { from, to, copy } = prepareTwo(scratch);
+    for (const place of [from, to]) mkdirSync(join(place, '.pulse'));
+    writeFileSync(join(from, '.pulse/held-out'), 'for no agent');
+    writeFileSync(join(to, '.pulse/brief'), 'to be read');
+    mkdirSync(join(from, 'cache'));
+    execFileSync('mkfifo', [join(from, 'cache/pipe')]);
+    symlinkSync('/etc/passwd', join(from, 'cache/link'));
+    expect(await copy()).toBe(true);
+    expect(readdirSync(join(to, '.pulse'))).toEqual(['brief']);
+    expect(readlinkSync(join(to, 'cache/link'))).toBe('/etc/passwd');
+    writeFileSync(Buffer.concat([Buffer.from(`${from}/caf`), Buffer.from([0xe9])]), 'no UTF-8');
     expect(await copy()).toBe(false);
   });
 });

@@ -5,7 +5,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { importTranscripts } from '../../src/context/import/import-transcripts.ts';
-import { openTranscript, transcriptLines } from '../../src/context/import/transcript-lines.ts';
+import {
+  openTranscript,
+  type TranscriptLine,
+  transcriptLines,
+} from '../../src/context/import/transcript-lines.ts';
 import { redact } from '../../src/domain/redact.ts';
 import type { Store } from '../../src/store/store.ts';
 import { findTurn, listTurnHeads } from '../../src/store/turns.ts';
@@ -203,7 +207,8 @@ it('a transcript is read up to a number of lines, and the rest is told', async (
   const path = writeLines(fresh(), [claude(1, null, said('user', 'Build the login'))]);
   appendFileSync(path, `${'\n'.repeat(1_000_000)}{}`);
   await using file = await openTranscript(path);
-  const read = await Array.fromAsync(transcriptLines(file));
+  const read: TranscriptLine[] = [];
+  for await (const line of transcriptLines(file)) read.push(line);
   const skip = 'there are too many lines: the rest is left out';
   expect(read.slice(1)).toEqual([{ line: 1_000_001, skip }]);
 });

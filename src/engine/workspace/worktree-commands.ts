@@ -16,7 +16,8 @@ export async function setUpWorktree(
   return setUpOnce({
     ...(await checkOptions(means, spec)),
     commands: spec.setup,
-    copy: (mark) => copyPrepared(means.git, { from: spec.preparedIn ?? null, to: spec.worktreePath, mark }),
+    copy: (mark) =>
+      copyPrepared(means.git, { from: spec.preparedIn ?? null, to: spec.worktreePath, mark, signal }),
     cwd: spec.worktreePath,
     runId: `${runId}.setup`,
     signal,

@@ -15,8 +15,10 @@ export function findOwnPath(checkout: string, names: readonly string[]): string 
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     const full = join(checkout, path);
     const entry = lstatSync(full, { throwIfNoEntry: false });
-    if (entry?.isDirectory()) open.push(...readdirSync(full).map((name) => `${path}/${name}`));
-    else if (entry?.isSymbolicLink() && leadsInto(checkout, full)) return path;
+    if (entry?.isDirectory()) {
+      // One by one: a call takes no more than about a hundred thousand arguments.
+      for (const name of readdirSync(full)) open.push(`${path}/${name}`);
+    } else if (entry?.isSymbolicLink() && leadsInto(checkout, full)) return path;
     else if (entry?.isFile() && mayName(path) && holdsText(full, checkout)) return path;
   }
   return null;
