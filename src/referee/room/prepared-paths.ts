@@ -42,9 +42,7 @@ export async function watchPrepared(place: PreparedPlace): Promise<PreparedPaths
  */
 export async function givePrepared(place: PreparedPlace): Promise<PreparedPaths | null> {
   const { checkout, copy, names } = place;
-  const isFree = (name: string): boolean =>
-    isBelowFolders(checkout, name) && !lstatSync(join(checkout, name), { throwIfNoEntry: false });
-  if (!names.every(isFree)) return null;
+  if (!names.every((name) => isFree(checkout, name))) return null;
   for (const name of names) await copyEntry(join(copy, name), join(checkout, name));
   return watchPrepared(place);
 }
@@ -73,8 +71,13 @@ export function openPrepared(
   };
 }
 
+/** Nothing stands there, and no link stands above it. */
+export function isFree(checkout: string, name: string): boolean {
+  return isBelowFolders(checkout, name) && !lstatSync(join(checkout, name), { throwIfNoEntry: false });
+}
+
 /** A commit may have a link where setup made its files in a folder: what the link leads to is not the checkout's. */
-function isBelowFolders(checkout: string, path: string): boolean {
+export function isBelowFolders(checkout: string, path: string): boolean {
   for (let end = path.indexOf('/'); end > 0; end = path.indexOf('/', end + 1)) {
     const above = lstatSync(`${checkout}/${path.slice(0, end)}`, { throwIfNoEntry: false });
     if (!above) return true;

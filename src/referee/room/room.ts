@@ -15,7 +15,7 @@ import { pathText, splitNul } from '../../git/path-bytes.ts';
 import { checkoutState, untrackedPaths } from '../../git/worktree.ts';
 import { detectSetup, setupMark } from '../../project/setup.ts';
 import { findOwnPath } from './own-path.ts';
-import { keepPrepared, openPrepared, type PreparedPaths } from './prepared-paths.ts';
+import { isBelowFolders, isFree, keepPrepared, openPrepared, type PreparedPaths } from './prepared-paths.ts';
 import {
   checkOutTree,
   giveOwnGit,
@@ -168,7 +168,7 @@ async function clearBeside({ path, current }: RoomParts, names: readonly string[
   // From here until it is written again, nobody knows what lies beside the tree.
   await rm(current, { force: true });
   for (const name of [...names, 'cache', 'state'])
-    await rm(join(path, name), { recursive: true, force: true });
+    if (isBelowFolders(path, name)) await rm(join(path, name), { recursive: true, force: true });
 }
 
 /** Makes beside the tree what setup makes: a copy of it, or setup itself. */
@@ -179,7 +179,8 @@ async function prepare(
 ): Promise<VerificationRecord | null> {
   const { folders, setup } = parts;
   const names = source ? await copyableNames(parts, source) : null;
-  if (source && names !== null && (await markOf(parts, source)) === key) {
+  const isRoomFor = (name: string): boolean => isFree(folders.tree, name);
+  if (source && names?.every(isRoomFor) && (await markOf(parts, source)) === key) {
     for (const name of names) await copyEntry(join(source, name), join(folders.tree, name));
     return null;
   }

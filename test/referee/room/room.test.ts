@@ -94,6 +94,23 @@ describe('a clean room', () => {
     expect(existsSync(join(made.path, '../ses_2/tree/a'))).toBe(true);
   });
 
+  it('clears what setup made nowhere but in the room, even if a claim has put a link in its way', async () => {
+    const files = { ...IGNORING, '.gitignore': 'lib/out\n', 'lib/kept': 'x' };
+    const made = stage(files);
+    const base = made.treeAt('HEAD');
+    const runSetup = async () => {
+      if (existsSync(join(made.tree, 'lib/kept'))) write(made.tree, { 'lib/out/x': 'built\n' });
+      return null;
+    };
+    const { key } = await made.room.enter(base, { runSetup });
+    await made.room.keep(base, key);
+    write(made.folder, { 'outside/out/theirs': 'a person’s file' });
+    rmSync(join(made.root, 'lib'), { recursive: true });
+    symlinkSync(join(made.folder, 'outside'), join(made.root, 'lib'));
+    await made.room.enter(made.commit({ 'package-lock.json': '{"a":1}\n' }), { runSetup });
+    expect(readFileSync(join(made.folder, 'outside/out/theirs'), 'utf8')).toBe('a person’s file');
+  });
+
   it('sets up again for another lockfile, and finds the first setup when it comes back', async () => {
     const made = stage();
     const base = made.treeAt('HEAD');
