@@ -43,6 +43,7 @@ import { notifyTables } from './notify/tables.ts';
 import { type Collected, collectGarbage } from './operations/collect.ts';
 import type { Operations } from './operations/context.ts';
 import { type KeyedWork, runIdempotent } from './operations/idempotent.ts';
+import { runJobs } from './operations/jobs.ts';
 import { type CallDefaults, createCall, createMethods, type Methods } from './operations/methods.ts';
 import type { AnyOperation, Call, OperationGroup } from './operations/operation.ts';
 import { type AnswerHook, changeProjectOnce } from './operations/project-change.ts';
@@ -113,6 +114,8 @@ export interface PulseHost extends AsyncDisposable {
   runIdempotent(request: RequestKey, work: KeyedWork): Promise<StoredAnswer>;
   /** The same for a change of a project, whose answer is kept in its own transaction. */
   changeProjectOnce(request: RequestKey, change: (keep: AnswerHook) => Promise<unknown>): Promise<unknown>;
+  /** Does what was asked for beside requests, until the signal aborts. */
+  runJobs(options: { signal: AbortSignal; say(text: string): void }): Promise<void>;
   /** The sessions that the `serve` of this name runs. */
   servedSessions(servedBy: string): ServedSessions;
 }
@@ -162,6 +165,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     retire: () => retireOld(operations),
     runIdempotent: (request, work) => runIdempotent(operations, request, work),
     changeProjectOnce: (request, change) => changeProjectOnce(operations, request, change),
+    runJobs: (how) => runJobs(operations, how),
     servedSessions(servedBy) {
       parts.startCourier();
       return openServedSessions(operations, servedBy);

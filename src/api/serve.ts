@@ -49,12 +49,14 @@ export async function serve({ pulse, host, port, reads, adopt, say }: ServeOptio
   const server: HttpServer = await listen(app, { host, port });
   const adopted = [...new Set([...(await served.list()), ...adopt])];
   for (const id of adopted) runners.run(id);
+  const jobs = pulse.runJobs({ signal: stop.signal, say });
   return {
     url: server.url,
     adopted,
     async [Symbol.asyncDispose]() {
       server.stopAccepting();
       stop.abort();
+      await jobs;
       await runners[Symbol.asyncDispose]();
       await server[Symbol.asyncDispose]();
     },

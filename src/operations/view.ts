@@ -1,5 +1,6 @@
 /** Reading: nothing here changes or adopts anything. */
 
+import { type Trust, trustOf } from '../domain/check-words.ts';
 import { isStoreAway, PulseError } from '../domain/errors.ts';
 import type { PulseEvent } from '../domain/events.ts';
 import { DEFAULT_PATIENCE_MS, isServiceFailure } from '../domain/failures.ts';
@@ -11,7 +12,7 @@ import { listUnresolved } from '../loops/workflow/unresolved-rows.ts';
 import { newestEvents, readEvents } from '../store/events.ts';
 import { type Figures, lookAtFigures } from '../store/figures.ts';
 import { findIteration, type Iteration, listIterations, newestIteration } from '../store/iterations.ts';
-import { newestJudgement, type StoredJudgement } from '../store/judgements.ts';
+import { listJudgements, newestJudgement, type StoredJudgement } from '../store/judgements.ts';
 import { readSessionLease, type SessionLease } from '../store/leases.ts';
 import { getControl, getSession, listSessions, type Session, type SessionFilter } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
@@ -136,6 +137,24 @@ export async function viewVerifications(
   return engine.store.read(async (db) => {
     const session = await getSession(db, id);
     return redactor.redactJson(await listVerifications(db, session.id));
+  });
+}
+
+export interface EvidenceView {
+  trust: Trust | null;
+  verifications: StoredVerification[];
+  judgements: StoredJudgement[];
+}
+
+/** What Pulse itself ran, and what the referee made of it. */
+export async function viewEvidence({ engine, redactor }: Operations, id: string): Promise<EvidenceView> {
+  return engine.store.read(async (db) => {
+    const session = await getSession(db, id);
+    return redactor.redactJson({
+      trust: trustOf(session),
+      verifications: await listVerifications(db, session.id),
+      judgements: await listJudgements(db, session.id),
+    });
   });
 }
 

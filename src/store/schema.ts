@@ -236,6 +236,19 @@ export interface ProjectRequestsTable {
   created_at: string;
 }
 
+export interface JobsTable {
+  id: string;
+  kind: string;
+  session_id: string;
+  status: string;
+  answer: Json | null;
+  error: Json | null;
+  lease_owner: string | null;
+  lease_until: string | null;
+  created_at: string;
+  ended_at: string | null;
+}
+
 export interface DaemonsTable {
   owner: string;
   host: string;
@@ -284,4 +297,5 @@ export interface Schema {
   packs: PacksTable;
   idempotency_keys: IdempotencyKeysTable;
   project_requests: ProjectRequestsTable;
+  jobs: JobsTable;
 }

@@ -21,6 +21,7 @@ import { attemptsContract } from './contract-attempts.ts';
 import { branchesContract } from './contract-branches.ts';
 import { breakersContract } from './contract-breakers.ts';
 import { figuresContract } from './contract-figures.ts';
+import { jobsContract } from './contract-jobs.ts';
 import { lookingContract } from './contract-looking.ts';
 import { notesContract } from './contract-notes.ts';
 import { packsContract } from './contract-packs.ts';
@@ -298,6 +299,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     breakersContract(open);
     lookingContract(open);
     branchesContract(open);
+    jobsContract(open);
     notesContract(open);
     packsContract(open);
     figuresContract(open);

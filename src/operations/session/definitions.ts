@@ -54,12 +54,20 @@ export const showIteration = define({
   http: get('/api/pulse/{id}/iterations/{n}', 'The iteration.'),
 });
 
-export const showEvidence = define({
-  name: 'show evidence',
+export const showVerifications = define({
+  name: 'show verifications',
   summary: 'Show the evidence: what Pulse itself ran, oldest first.',
   access: 'read',
   fields: { sessionId },
   http: get('/api/pulse/{id}/verifications', 'The evidence.'),
+});
+
+export const showEvidence = define({
+  name: 'show evidence',
+  summary: 'Show the evidence with what the referee said of each claim, oldest first.',
+  access: 'read',
+  fields: { sessionId },
+  http: get('/api/pulse/{id}/evidence', 'The evidence.'),
 });
 
 export const showContext = define({
@@ -208,6 +216,31 @@ export const verify = define({
   summary: 'Run the verification again: is the evidence still true?',
   access: 'change',
   fields: { sessionId },
+});
+
+export const askVerification = define({
+  name: 'ask for verification',
+  summary: 'Run the verification again, beside the request.',
+  access: 'change',
+  fields: { sessionId },
+  isOfProject: true,
+  http: post('/api/pulse/{id}/verify', 'The job that runs it; `GET /api/jobs/{id}` has its result.'),
+});
+
+export const showJob = define({
+  name: 'show job',
+  summary: 'Show work that was asked for beside a request.',
+  access: 'read',
+  fields: {
+    jobId: required(
+      text(40, {
+        help: 'Its id.',
+        pathName: 'id',
+        pattern: { matches: /^job_[0-9a-f-]{36}$/, says: 'must be the id of a job' },
+      }),
+    ),
+  },
+  http: get('/api/jobs/{id}', 'The job; `answer` is there when it is done, `error` when it failed.'),
 });
 
 export const exportSession = define({

@@ -2,10 +2,18 @@
 import { abort, pause, resume } from '../control.ts';
 import { acceptChecks, rejectChecks, viewChangedChecks } from '../decide-checks.ts';
 import { exportSession } from '../export.ts';
+import { askVerification, viewJob } from '../jobs.ts';
 import { note } from '../note.ts';
 import { operation } from '../operation.ts';
 import { verifySession } from '../verify.ts';
-import { viewContext, viewIteration, viewSession, viewSessions, viewVerifications } from '../view.ts';
+import {
+  viewContext,
+  viewEvidence,
+  viewIteration,
+  viewSession,
+  viewSessions,
+  viewVerifications,
+} from '../view.ts';
 import { waitForStop } from '../wait-for-stop.ts';
 import * as definitions from './definitions.ts';
 import {
@@ -19,7 +27,11 @@ import {
 } from './tool-text.ts';
 import {
   ChangedChecksAnswer,
+  EvidenceAnswer,
   IterationAnswer,
+  JobAnswer,
+  JobAskedAnswer,
+  JobView,
   SessionAnswer,
   SessionsAnswer,
   SessionViewAnswer,
@@ -51,11 +63,23 @@ export const sessionOperations = {
     run: (operations, { sessionId, number }) => viewIteration(operations, sessionId, number),
     view: IterationAnswer,
   }),
-  showEvidence: operation(definitions.showEvidence, {
+  showVerifications: operation(definitions.showVerifications, {
     run: async (operations, { sessionId }) => ({
       verifications: await viewVerifications(operations, sessionId),
     }),
     view: VerificationsAnswer,
+  }),
+  showEvidence: operation(definitions.showEvidence, {
+    run: (operations, { sessionId }) => viewEvidence(operations, sessionId),
+    view: EvidenceAnswer,
+  }),
+  askVerification: operation(definitions.askVerification, {
+    run: (operations, { sessionId, keep }) => askVerification(operations, { sessionId, keep }),
+    view: JobAskedAnswer,
+  }),
+  showJob: operation(definitions.showJob, {
+    run: async (operations, { jobId }) => ({ job: JobView.parse(await viewJob(operations, jobId)) }),
+    view: JobAnswer,
   }),
   pause: operation(definitions.pause, {
     run: async (operations, { sessionId, ...how }) => ({ session: await pause(operations, sessionId, how) }),

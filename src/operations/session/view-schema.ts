@@ -165,6 +165,52 @@ export const SessionsAnswer = z.object({ sessions: z.array(Session), nextCursor:
 export const IterationAnswer = z.object({ iteration: Iteration, verifications: z.array(Verification) });
 export const VerificationsAnswer = z.object({ verifications: z.array(Verification) });
 
+export const EvidenceAnswer = z.object({
+  trust: z
+    .enum(TRUST_WORDS)
+    .nullable()
+    .describe('How far the result can be relied on; null: nothing was claimed.'),
+  verifications: z.array(Verification),
+  judgements: z.array(JudgedClaim),
+});
+
+const VERDICTS = ['fresh', 'stale', 'false'] as const;
+
+const VerifyAnswer = z
+  .object({
+    sessionId: z.string(),
+    commit: z.string(),
+    tree: z.string(),
+    verdict: z.enum(VERDICTS),
+    trust: z.enum(TRUST_WORDS).nullable(),
+    checks: z.array(
+      z.object({
+        command: z.string(),
+        verdict: z.enum(VERDICTS),
+        recorded: Verification,
+        again: Verification.omit({ iteration: true, attempt: true }),
+        news: z.string().nullish(),
+      }),
+    ),
+    unresolved: z.array(z.object({ pulse: z.string(), issue: z.string(), reason: z.string() })),
+  })
+  .meta({ id: 'VerifyReport' });
+
+export const JobView = z
+  .object({
+    id: z.string(),
+    kind: z.literal('verify'),
+    sessionId: z.string(),
+    status: z.enum(['waiting', 'running', 'done', 'failed']),
+    answer: VerifyAnswer.nullable(),
+    error: z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }).nullable(),
+    createdAt: time,
+    endedAt: time.nullable(),
+  })
+  .meta({ id: 'Job' });
+export const JobAnswer = z.object({ job: JobView });
+export const JobAskedAnswer = z.object({ jobId: z.string() });
+
 export const ChangedChecksAnswer = z.object({
   session: Session,
   judgement: JudgedClaim,

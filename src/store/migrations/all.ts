@@ -19,6 +19,7 @@ import { moduleVersionsMigration } from './018-module-versions.ts';
 import { refereeMigration } from './019-referee.ts';
 import { projectRequestsMigration } from './020-project-requests.ts';
 import { contextMigration } from './021-context.ts';
+import { jobsMigration } from './022-jobs.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
@@ -44,4 +45,5 @@ export const MIGRATIONS: readonly Migration[] = [
   refereeMigration,
   projectRequestsMigration,
   contextMigration,
+  jobsMigration,
 ];
