@@ -64,6 +64,7 @@ async function perform(
   const within = inOneTransaction(claim, operation.runsSession?.(input) ? take : undefined);
   const result: Changed = await pulse.call(operation, { ...input, within });
   if (result.next === 'run') runSession(result.session.id);
+  if (result.started) runSession(result.started.id);
   return result;
 }
 

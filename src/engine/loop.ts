@@ -69,6 +69,10 @@ export interface LoopHooks<Own = unknown> {
   adoptHead?(db: Db, owner: Session, sha: string): Promise<void>;
   /** Its children have been made. */
   spawned?(childIds: readonly string[]): readonly NewEvent[];
+  /** Another session has ended that carries out what this one has found (`settings.implements`). */
+  implemented?(db: Db, session: Session, by: { session: Session; stop: Stop }): Promise<void>;
+  /** The same, once it is written: files follow from the rows. */
+  afterImplemented?(engine: Engine, session: Session): Promise<void>;
   /** The session has ended; its worktree is still there. */
   beforeClose?(engine: Engine, state: SessionState<Own>): Promise<void>;
   /** The worktree goes. Does not throw; returns what a person should know. */

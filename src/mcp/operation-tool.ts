@@ -69,8 +69,9 @@ async function perform(
   const within = operation.runsSession?.(input) ? caller.take : undefined;
   const by = { actor: caller.actor, createdBy: 'mcp' as const, within, signal };
   const result = await pulse.call(operation, { ...operation.tool?.defaults, ...input, ...by });
-  const { session, next } = (result ?? {}) as Partial<Changed>;
+  const { session, next, started } = (result ?? {}) as Partial<Changed>;
   if (session && next === 'run') await caller.runSession(session);
+  if (started) await caller.runSession(started);
   return operation.tell!(result, { input, runner: (id) => pulse.runner(id) });
 }
 

@@ -71,6 +71,8 @@ export interface CallerOptions {
 export interface Changed {
   session: Session;
   next?: 'attach' | 'run';
+  /** Another session that was started with it, and has to be run. */
+  started?: Session;
 }
 
 /** For an assistant: words, and the same as data. */

@@ -86,6 +86,8 @@ export interface StartParts {
   hasOwnChecks?: boolean;
   /** Those of them that the referee judges by. */
   checks?: { commands: readonly string[]; isFromConfig: boolean };
+  /** The session whose findings it carries out. */
+  implements?: string;
   within?: TransactionHook;
 }
 
@@ -93,7 +95,7 @@ export interface StartParts {
 export async function startSession(
   operations: Operations,
   input: StartInput,
-  { project, hasOwnChecks, checks, within }: StartParts = {},
+  { project, hasOwnChecks, checks, implements: found, within }: StartParts = {},
 ): Promise<Started> {
   const { engine, git, home, environment } = operations;
   checkGoal(input.goal);
@@ -138,13 +140,16 @@ export async function startSession(
     protects,
     sandbox,
   };
-  const settings = sessionSettings({
-    config,
-    input,
-    sandbox: sandbox.wish,
-    identity,
-    remote: await fleetRemote(git, repository, config),
-  });
+  const settings: SessionSettings = {
+    ...sessionSettings({
+      config,
+      input,
+      sandbox: sandbox.wish,
+      identity,
+      remote: await fleetRemote(git, repository, config),
+    }),
+    ...(found === undefined ? {} : { implements: found }),
+  };
   const turn = goalTurn(
     { id: uuidv7(engine.ids), projectId: repository.projectKey, sessionId: id },
     input.goal,

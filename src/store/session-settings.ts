@@ -31,6 +31,8 @@ export interface SessionSettings {
   remote: string | null;
   /** SHA-256 of the repository's own config that the session began with; `null` or absent: it had none. */
   trustedConfig?: string | null;
+  /** The session whose findings this one carries out; absent: none. */
+  implements?: string;
   /** What a person said, at the start and since: it wins over a config that is read again. */
   chosen?: SessionChoices;
 }

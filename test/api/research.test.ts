@@ -1,7 +1,8 @@
 /** Research over HTTP, on real repositories, with a shell agent whose ideas are measured. */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { writeOnboarding } from '../../src/loops/beads/files/onboarding.ts';
 import { type Answer, type ApiScene, makeApiScene, TRUSTED } from './scene.ts';
 
 const UNKNOWN = 'ses_00000000-0000-7000-8000-000000000000';
@@ -93,16 +94,22 @@ describe('research over HTTP', () => {
     const { json: mailbox } = await ask('GET', `/api/research/${id}/mailbox`);
     expect(mailbox.messages).toMatchObject([{ message_type: 'result', to_agent: 'commander' }]);
 
-    const finished = await ask('POST', `/api/research/${id}/finish`, {
-      body: { how: 'implement' },
-      headers: TRUSTED,
-    });
+    const finish = () =>
+      ask('POST', `/api/research/${id}/finish`, { body: { how: 'implement' }, headers: TRUSTED });
+    expect((await finish()).json.error.code).toBe('invalid_config');
+    const facts = { git: '2', worktrees: true, agents: [], sandbox: false };
+    await writeOnboarding(root, { at: '2026-01-01T00:00:00.000Z', found: facts });
+    const finished = await finish();
     expect(finished.status, JSON.stringify(finished.json)).toBe(202);
-    const plan = join(root, '.context/research-sessions', `${id}.plan.yaml`);
     expect(finished.json.research).toMatchObject({ phase: 'implementing', finishedBy: 'api' });
-    expect(finished.json.research.implementation).toContain(`pulse workflow start ${plan}`);
-    expect(existsSync(plan)).toBe(true);
+    const { swarm } = finished.json.implementation;
+    expect(finished.json.research.implementation).toContain(swarm);
     expect(finished.json.session).toEqual(view.session);
+    expect(handed).toEqual([id, swarm]);
+    expect((await ask('GET', `/api/swarms/${swarm}`)).json.beads).toMatchObject([
+      { status: 'open' },
+      { status: 'open' },
+    ]);
   }, 60_000);
 
   it('needs the token to be started and to be finished; looking needs none', async () => {

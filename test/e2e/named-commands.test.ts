@@ -78,7 +78,7 @@ const SERVING = [
   'pulse daemon --labels linux,gpu',
 ] as const;
 const WORKFLOW = {
-  start: ['pulse workflow start PLAN', 'pulse workflow start plan.yaml --yes', 'pulse workflow start {}'],
+  start: ['pulse workflow start PLAN', 'pulse workflow start plan.yaml --yes'],
   approve: ['pulse workflow approve {}', 'pulse workflow approve 3f2c'],
   show: ['pulse workflow show {}'],
   review: [
@@ -301,13 +301,13 @@ describe('as printed', () => {
   it('of a workflow', async () => {
     await project(`name=$(date +%s%N).txt; echo x > $name
 pulse tool pulse_done "{\\"summary\\": \\"feat: x\\", \\"filesChanged\\": [\\"$name\\"]}" > /dev/null`);
-    const [first, second, third] = WORKFLOW.start;
+    const [first, second] = WORKFLOW.start;
     const [byName, byEnd] = WORKFLOW.approve;
     const [approve, mergeAs, merge, squash, reject] = WORKFLOW.review;
     const stories: [string, ...string[]][] = [
       [first, ...WORKFLOW.show, byName, approve],
       [second, reject, squash],
-      [third, byEnd, mergeAs],
+      [first, byEnd, mergeAs],
       [second, merge],
     ];
     for (const [start, ...rest] of stories) {
@@ -409,7 +409,6 @@ const FILLED: Record<string, string> = {
   'pulse resume … --answer {}': 'pulse resume {} --answer "Use bcrypt."',
   'pulse trust --path {}': 'pulse trust --path .',
   'pulse serve --host ADDRESS': 'pulse serve --host 127.0.0.1',
-  'pulse workflow start {}': 'pulse workflow start plan.yaml',
   'pulse workflow start PLAN': 'pulse workflow start plan.yaml',
   'pulse workflow review {} --approve --merge {}': 'pulse workflow review {} --approve --merge merge',
   'pulse research start FILE': 'pulse research start research.yaml',

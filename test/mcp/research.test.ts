@@ -1,8 +1,9 @@
 /** The research and commander tools with the official client: over HTTP in the serving process, and inside a run. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { writeOnboarding } from '../../src/loops/beads/files/onboarding.ts';
 import { useScene } from '../e2e/scene.ts';
 import { type HttpScene, serveHttp, TOKEN } from './http-server.ts';
 import { connectInsideRun } from './inside-run.ts';
@@ -88,7 +89,9 @@ describe('research over MCP', { timeout: 90_000 }, () => {
       summary: 'Well.',
     });
     expect(readFileSync(path, 'utf8')).toContain('<title>Ours</title>');
-    const finished = await call<{ phase: string; implementation: { plan: string } }>(
+    const facts = { git: '2', worktrees: true, agents: [], sandbox: false };
+    await writeOnboarding(startArgs().projectPath, { at: '2026-01-01T00:00:00.000Z', found: facts });
+    const finished = await call<{ phase: string; implementation: { swarm: string } }>(
       client,
       'pulse_research_finish',
       {
@@ -97,7 +100,8 @@ describe('research over MCP', { timeout: 90_000 }, () => {
       },
     );
     expect(finished.phase).toBe('implementing');
-    expect(existsSync(finished.implementation.plan)).toBe(true);
+    const { swarm } = finished.implementation;
+    await call(client, 'pulse_swarm_stop', { sessionId: swarm });
     const { research } = await call<Shown>(client, 'pulse_research_show', { sessionId });
     expect(research.finishedBy).toBe('mcp');
   });

@@ -1,13 +1,21 @@
 /** What becomes of findings: the session's file at the end, the report, and the three forms of finish. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { parse as parseYaml } from 'yaml';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeOnboarding } from '../../src/loops/beads/files/onboarding.ts';
 import { type SessionFile, sessionFileSchema } from '../../src/loops/research/report/session-file.ts';
 import { createPulse } from '../../src/pulse.ts';
+import { runner } from '../crash/kill-suite.ts';
 import { useScene } from '../e2e/scene.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
+import { type SharedPostgres, sharePostgres } from '../fakes/shared-postgres.ts';
 import { idea, prepareLab, research, startResearch, tell } from './lab.ts';
+
+let server: SharedPostgres;
+beforeAll(async () => {
+  server = await sharePostgres();
+});
+afterAll(() => server[Symbol.asyncDispose]());
 
 const PERSON = { actor: 'cli:ann' };
 const CONTENT = { strategy: ['make it cheaper', 'use a cache'], guard: 'true' };
@@ -95,53 +103,62 @@ describe('show_report', () => {
 });
 
 describe('finish --implement', () => {
-  it('makes a plan of the next steps that a workflow can be started with, on what was kept', async () => {
-    using scratch = createScratch();
-    prepareLab(scratch);
-    await using pulse = await createPulse({ environment: scratch.environment });
-    const { session } = await research(pulse, scratch, { iterations: 2, content: CONTENT, scripts: IDEAS });
-    const finished = await pulse.research.finish(session.id, { how: 'implement', ...PERSON });
-    const path = own(scratch, session.id, 'plan.yaml');
-    expect(finished.implementation).toEqual({
-      plan: path,
-      command: `pulse workflow start ${path}`,
-      steps: 2,
-    });
-    expect(finished.research).toMatchObject({ phase: 'implementing', finished_by: 'cli:ann' });
-    expect((await pulse.show(session.id)).session).toEqual(session);
-    const file = sessionFile(scratch, session.id);
-    expect(file.status).toBe('implementing');
-    expect(file.implementation).toContain(path);
+  it.each([
+    ['SQLite', null],
+    ['PostgreSQL', null],
+    ['SQLite', 'end:after'],
+    ['SQLite', 'write_files:before'],
+  ])(
+    'makes beads and a swarm on what was kept; its end completes the file (%s, killed at %s)',
+    async (store, where) => {
+      using scratch = createScratch();
+      if (store === 'PostgreSQL') scratch.environment.PULSE_DATABASE_URL = await server.createDatabase();
+      prepareLab(scratch);
+      await using pulse = await createPulse({ environment: scratch.environment });
+      const done = `pulse tool bead_done '{"summary":"make it ready"}' > /dev/null`;
+      const scripts = { ...IDEAS, 'research-*': `echo "# $PULSE_UNIT" >> src/cost; ${done}` };
+      const { session } = await research(pulse, scratch, { iterations: 2, content: CONTENT, scripts });
+      const implement = { how: 'implement' as const, ...PERSON };
+      // Workers need what `pulse init` writes; until then nothing is made.
+      await expect(pulse.research.finish(session.id, implement)).rejects.toMatchObject({
+        code: 'invalid_config',
+        hint: expect.stringContaining('pulse init'),
+      });
+      const project_key = scratch.repository;
+      expect((await pulse.bead.list({ project_key })).beads).toEqual([]);
+      const found = { git: '2', worktrees: true, agents: [], sandbox: false };
+      await writeOnboarding(project_key, { at: '2026-01-01T00:00:00.000Z', found });
 
-    const done = (summary: string) =>
-      `pulse tool pulse_done '${JSON.stringify({ summary, filesChanged: ['note'] })}' > /dev/null`;
-    const workflow = await pulse.workflow.start({
-      plan: parseYaml(readFileSync(path, 'utf8')),
-      path: scratch.repository,
-      command: `cat > /dev/null; cat src/cost >> note; ${done('feat: a step')}`,
-      createdBy: 'cli',
-      actor: 'test',
-      isApproved: true,
-    });
-    await pulse.run(workflow.session.id, new AbortController().signal);
-    const { session: built, pulses } = await pulse.workflow.rows(workflow.session.id);
-    expect(built, built.blocked_reason ?? '').toMatchObject({
-      stop_reason: 'approval_required',
-      total_commits: 2,
-    });
-    expect(pulses.map(({ planned_pulse_id, status }) => [planned_pulse_id, status])).toEqual([
-      ['step-1', 'succeeded'],
-      ['step-2', 'succeeded'],
-    ]);
-    expect(scratch.git('show', `${built.branch_name}:src/cost`)).toBe('echo 90');
-    expect(scratch.git('status', '--porcelain')).toBe('');
+      const finished = await pulse.research.finish(session.id, implement);
+      const { epic, beads, swarm } = finished.implementation!;
+      expect([beads, finished.started?.id]).toEqual([2, swarm]);
+      expect(finished.research).toMatchObject({ phase: 'implementing', finished_by: 'cli:ann' });
+      expect((await pulse.show(session.id)).session).toEqual(session);
+      expect(sessionFile(scratch, session.id)).toMatchObject({
+        status: 'implementing',
+        implementation: `2 beads of the epic ${epic}, by the swarm ${swarm}`,
+      });
+      await expect(pulse.research.finish(session.id, implement)).rejects.toMatchObject({
+        code: 'invalid_transition',
+        message: expect.stringContaining(swarm),
+      });
 
-    await pulse.research.finish(session.id, { how: 'done', ...PERSON });
-    expect(sessionFile(scratch, session.id)).toMatchObject({
-      status: 'complete',
-      implementation: file.implementation,
-    });
-  }, 90_000);
+      if (where !== null) {
+        expect(await runner(scratch, swarm, { where, count: where === 'end:after' ? 2 : 1 })).toBe('SIGKILL');
+        expect(await runner(scratch, swarm)).toBe(0);
+      } else await pulse.run(swarm, new AbortController().signal);
+      const { session: built, beads: closed } = await pulse.swarm.show(swarm);
+      expect(built, built.blocked_reason ?? '').toMatchObject({ status: 'complete', total_commits: 2 });
+      expect(closed.map(({ status }) => status)).toEqual(['closed', 'closed']);
+      expect(scratch.git('show', `${built.branch_name}:src/cost`)).toContain('echo 90');
+      expect(sessionFile(scratch, session.id)).toMatchObject({
+        status: 'complete',
+        implementation: `2 commits on ${built.branch_name}, by the swarm ${swarm}`,
+      });
+      expect((await pulse.show(session.id)).session).toEqual(session);
+    },
+    120_000,
+  );
 
   it('is refused where nothing was found, and while the session is still at it', async () => {
     using scratch = createScratch();
@@ -163,7 +180,6 @@ describe('finish --implement', () => {
       hint: expect.stringContaining('--done'),
     });
     expect(sessionFile(scratch, session.id)).toMatchObject({ status: 'researching', implementation: null });
-    expect(existsSync(own(scratch, session.id, 'plan.yaml'))).toBe(false);
   }, 60_000);
 
   it('is taken back by going on: the session researches again', async () => {
@@ -238,9 +254,17 @@ describe('pulse research finish', () => {
     }[];
     const log = await scene.pulse(['log', session!.id]);
     expect(log.stdout).toContain('Iteration 5: metric at 0, 1 keeps / 4 discards');
-    const finished = await scene.pulse(['research', 'finish', session!.id, '--implement']);
+    const finish = ['research', 'finish', session!.id, '--implement'];
+    const early = await scene.pulse(finish);
+    expect([early.code, early.stderr]).toEqual([2, expect.stringContaining('pulse init')]);
+    await scene.pulse(['init']);
+    const finished = await scene.pulse(finish);
     expect(finished.code, finished.stderr).toBe(0);
-    const plan = join(scene.repository, '.context/research-sessions', `${session!.id}.plan.yaml`);
-    expect(finished.stdout).toBe(`${session!.id}: implementing\npulse workflow start ${plan}\n`);
+    const [, swarm] = new RegExp(`^${session!.id}: implementing\npulse watch (ses_\\S+)\n$`).exec(
+      finished.stdout,
+    )!;
+    // Its runner is there already, and takes the first bead.
+    await scene.pulse(['swarm', 'stop', swarm!]);
+    expect((await scene.pulse(['watch', swarm!])).code).toBe(4);
   }, 90_000);
 });

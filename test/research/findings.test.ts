@@ -1,13 +1,13 @@
 /** What a session has found and what comes next, read off its rows. */
 import { describe, expect, it } from 'vitest';
+import { parseDraft } from '../../src/loops/beads/plan/draft.ts';
 import {
   type FindingsInput,
   type FoundRow,
   findingsOf,
   nextStepsOf,
 } from '../../src/loops/research/report/findings.ts';
-import { implementationPlan } from '../../src/loops/research/report/implementation.ts';
-import { parsePlan } from '../../src/loops/workflow/plan.ts';
+import { implementationDraft } from '../../src/loops/research/report/implementation.ts';
 
 const row = (
   iteration: number,
@@ -76,20 +76,26 @@ describe('the next steps', () => {
     expect(steps.map(({ title }) => title)).not.toContain('Take up again: nearly');
   });
 
-  it('make a plan that the workflow takes, whatever an agent called its ideas', () => {
+  it('make beads that lack nothing, however an agent called its ideas', () => {
     const evil = `${'\ud83d\ude00'.repeat(300)}\n\tnew line: "quotes" # and ---`;
     const steps = nextStepsOf({ ...INPUT, rows: [...INPUT.rows, row(6, 'keep', evil, { delta: -1 })] });
-    const plan = implementationPlan({
-      goal: evil,
-      branch: 'pulse/x-1',
-      inScope: ['src/**'],
-      guard: 'npm test',
-      findings: findingsOf(INPUT),
-      steps,
-    });
-    expect(parsePlan(plan)).toEqual(plan);
-    expect(plan).toMatchObject({ base: 'pulse/x-1', verify: [{ command: 'npm test', source: 'Test' }] });
-    expect(plan.pulses.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6].map((n) => `step-${n}`));
-    expect(plan.pulses.every(({ title }) => title.length <= 200 && !/[\n\t]/.test(title))).toBe(true);
+    const input = {
+      ...{ sessionId: 'ses_0-1abc2d', goal: `${evil} D1`, inScope: ['src/**'], guard: 'npm test' },
+      ...{ measure: './measure.sh', findings: findingsOf(INPUT), steps },
+    };
+    const draft = implementationDraft(input);
+    expect(parseDraft(draft)).toEqual(draft);
+    expect(draft.epic).toMatchObject({ id: 'research-1abc2d', title: expect.not.stringContaining('D1') });
+    expect(draft.beads).toHaveLength(6);
+    for (const { title, verify, files } of draft.beads) {
+      expect(title.length <= 200 && !/[\n\t]/.test(title)).toBe(true);
+      expect({ verify, files }).toEqual({
+        verify: [{ command: 'npm test' }, { command: './measure.sh' }],
+        files: ['src/**'],
+      });
+    }
+    // A step that comes first next time is the same bead.
+    const later = implementationDraft({ ...input, steps: steps.toReversed() });
+    expect(later.beads.map(({ id }) => id)).toEqual(draft.beads.map(({ id }) => id).toReversed());
   });
 });

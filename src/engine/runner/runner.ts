@@ -12,6 +12,7 @@ import type { Engine } from '../engine.ts';
 import type { Companion, SessionState } from '../loop.ts';
 import { type ChildSessions, createChildSessions } from './child-sessions.ts';
 import { isAtWork } from './children.ts';
+import { finishImplemented } from './implemented.ts';
 import { noteBranch } from './meet-branch.ts';
 import { proveAccepted } from './prove.ts';
 import { holdSession } from './session-lease.ts';
@@ -193,6 +194,7 @@ async function leave(
   for (const { id } of loop.children?.(state.own) ?? [])
     await runSession(engine, id, new AbortController().signal);
   await proveAccepted(engine, session.id, token);
+  await finishImplemented(engine, state);
   await hooks?.beforeClose?.(engine, state);
   const iteration = recent[0];
   const taskId = iteration?.inbox_task_id;

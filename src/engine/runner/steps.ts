@@ -12,6 +12,7 @@ import { spawnChildren } from './children.ts';
 import { abortChildren } from './control.ts';
 import { dispatchIteration, headSha } from './dispatch.ts';
 import { evictHolder } from './eviction.ts';
+import { reportImplemented } from './implemented.ts';
 import { meetBranch, noteBranch } from './meet-branch.ts';
 import { proveAccepted } from './prove.ts';
 import { leftoversOf, takeBackAttempt } from './requeue.ts';
@@ -71,6 +72,7 @@ export async function performStep(engine: Engine, context: StepContext): Promise
               if (TERMINAL_STATUSES.includes(step.stop.status))
                 await abortChildren(db, state.session.id, { actor: 'pulse', loops });
               await loop.hooks?.end?.(db, state, step.stop);
+              await reportImplemented(db, { state, stop: step.stop, loops });
               await endSession(db, { session: state.session, stop: step.stop, token });
             },
             scope,

@@ -68,6 +68,17 @@ export function createResearchLoop(options: ResearchLoopOptions): Loop<ResearchS
       abort: dropAborted,
       resume: adoptPersonsCommits,
       adoptHead: (db, owner, sha) => updateResearch(db, owner.id, { best_sha: sha, reference: null }),
+      async implemented(db, { id }, { session, stop }) {
+        if (stop.status !== 'complete') return;
+        const { phase } = (await findResearch(db, id))!;
+        const { id: swarm, total_commits: commits, branch_name: branch } = session;
+        await updateResearch(db, id, {
+          implementation: `${commits} commits on ${branch}, by the swarm ${swarm}`,
+          // Resuming it has taken the person's `finish` back.
+          ...(phase === 'implementing' ? { phase: 'complete' } : {}),
+        });
+      },
+      afterImplemented: (engine, session) => writeFiles(engine, session),
       spawned: (workers) => [{ type: 'experiment.workers', data: { workers } }],
       async beforeClose(engine, { session, own: { lead } }) {
         if (lead.id !== session.id) return;

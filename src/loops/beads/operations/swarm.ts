@@ -29,7 +29,12 @@ type SwarmInput = InputOf<typeof definitions.start.fields> & CallerOptions;
 const USUAL_WORKERS = 2;
 const COORDINATOR = 'coordinator';
 
-export async function startSwarm(operations: Operations, input: SwarmInput): Promise<Started> {
+/** `found`: the session whose findings the beads are. */
+export async function startSwarm(
+  operations: Operations,
+  input: SwarmInput,
+  { found }: { found?: string } = {},
+): Promise<Started> {
   const { epic: epicId, workers, standalone, coordinator = COORDINATOR, hint, within, ...start } = input;
   const { engine } = operations;
   const project = await openTrustedProject(operations, input);
@@ -58,6 +63,7 @@ export async function startSwarm(operations: Operations, input: SwarmInput): Pro
     {
       project,
       hasOwnChecks: true,
+      implements: found,
       within: async (db, sessionId) => {
         const lock = await lockProject(db, projectId);
         await ensureAgent(db, projectId, coordinator);
@@ -79,7 +85,7 @@ export async function startSwarm(operations: Operations, input: SwarmInput): Pro
 }
 
 /** What a worker must know of the repository was written by this version of Pulse. */
-async function requireOnboarding(root: string): Promise<void> {
+export async function requireOnboarding(root: string): Promise<void> {
   const state = await readOnboarding(root);
   if (state === 'current') return;
   const what = state === 'missing' ? 'is missing' : 'was written by another version of Pulse';

@@ -37,6 +37,18 @@ export async function findSwarm(db: Db, sessionId: string): Promise<Swarm | null
   return row ? { ...row, mode: row.mode as SwarmMode } : null;
 }
 
+/** Those that were started on this epic, newest first. */
+export async function listSwarmsOf(db: Db, projectId: string, epic: string): Promise<string[]> {
+  const rows = await withWorkerTables(db)
+    .selectFrom('swarms')
+    .select('session_id')
+    .where('project_id', '=', projectId)
+    .where('epic', '=', epic)
+    .orderBy('created_at', 'desc')
+    .execute();
+  return rows.map(({ session_id }) => session_id);
+}
+
 export async function insertWorker(
   db: Db,
   worker: Pick<BeadWorker, 'session_id' | 'swarm_id' | 'nickname' | 'mail_name'>,

@@ -6,6 +6,7 @@ import { openPulse } from '../../../cli/open-pulse.ts';
 import { readInput } from '../../../cli/operation-command.ts';
 import { refuseInsideRun } from '../../../cli/person-only.ts';
 import { readYamlFile } from '../../../cli/read-yaml.ts';
+import { launchRunner } from '../../../cli/session-runner.ts';
 import { askingForTrust } from '../../../cli/trusting.ts';
 import type { Pulse } from '../../../pulse.ts';
 import * as research from '../operations/definitions.ts';
@@ -60,16 +61,19 @@ async function report(pulse: Pulse, { input, output, cwd }: CommandContext, id: 
 async function finish(pulse: Pulse, context: CommandContext, id: string): Promise<number> {
   const { output, environment } = context;
   refuseInsideRun('research finish', environment);
-  const { sessionId, how } = await readInput(research.finish, context, { sessionId: id });
-  const { session, research: row, implementation } = await pulse.research.finish(sessionId, { how });
+  const { sessionId, ...asked } = await readInput(research.finish, context, { sessionId: id });
+  const { id: found, project_path: path } = await pulse.session(sessionId);
+  const finished = await askingForTrust(context, path, () => pulse.research.finish(found, asked));
+  const { session, research: row, implementation, started } = finished;
+  if (started) await launchRunner(pulse, started, context);
   if (output.isJson) {
     output.json({ session, phase: row.phase, implementation });
     return 0;
   }
   output.data(`${session.id}: ${row.phase}`);
   if (implementation) {
-    output.talk(`${implementation.steps} next steps, as a plan for a workflow:`);
-    output.data(implementation.command);
+    output.talk(`${implementation.beads} beads of the epic ${implementation.epic}; a swarm works on them:`);
+    output.data(`pulse watch ${implementation.swarm}`);
   }
   return 0;
 }

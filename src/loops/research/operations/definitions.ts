@@ -1,7 +1,9 @@
 /** What can be done with research. */
-import { choice, integer, object, required, text } from '../../../operations/fields.ts';
+import { choice, flag, integer, object, required, text } from '../../../operations/fields.ts';
 import { define, get, post } from '../../../operations/operation.ts';
 import { projectPath, sessionId, startFields, waitSeconds } from '../../../operations/session/fields.ts';
+
+const MOST_WORKERS = 16;
 
 export const start = define({
   name: 'research start',
@@ -82,21 +84,30 @@ export const finish = define({
     sessionId,
     how: required(
       choice(['implement', 'pause', 'done'], {
-        help: 'implement: make a plan of the next steps; pause: leave it for later; done: close it.',
+        help: 'implement: beads of the next steps, and a swarm for them; pause: leave it for later; done: close it.',
         switches: {
-          implement: 'make a plan of the next steps.',
+          implement: 'make beads of the next steps, and start a swarm for them.',
           pause: 'it is left for later.',
           done: 'it is complete.',
         },
       }),
     ),
+    workers: integer(
+      { min: 1, max: MOST_WORKERS },
+      { help: 'With implement: so many work at once (1).', option: 'workers N' },
+    ),
+    trust: flag({
+      help: 'With implement: believe what the repository’s own config says.',
+      option: 'trust',
+      personValues: [true],
+    }),
   },
   http: post('/api/research/{id}/finish', 'It is written down.'),
   tool: {
     name: 'pulse_research_finish',
     title: 'Finish research',
     description:
-      'What becomes of the findings: a plan of the next steps (implement), left for later (pause), closed (done). The ' +
+      'What becomes of the findings: beads of the next steps and a swarm for them (implement), left for later (pause), closed (done). The ' +
       'session itself does not change. Only on a person’s word.',
   },
 });

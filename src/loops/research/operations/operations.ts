@@ -56,15 +56,15 @@ export const researchOperations = {
   finish: answeringOperation(definitions.finish, {
     run: (operations, { sessionId, ...finish }) => finishResearch(operations, sessionId, finish),
     view: FinishAnswer,
-    async answer({ id }, _, call) {
+    async answer({ id }, finished, call) {
       const { session, research } = await call(show, { sessionId: id });
-      return { session, research };
+      return { session, research, implementation: finished?.implementation ?? null };
     },
     tell({ session, research, implementation }) {
       const next = implementation
         ? [
-            `${implementation.steps} next steps in ${implementation.plan}`,
-            `next: pulse_workflow_start with that plan, or: ${implementation.command}`,
+            `${implementation.beads} beads of the epic ${implementation.epic}`,
+            `next: pulse_swarm_show ${implementation.swarm}, with waitSeconds`,
           ]
         : [];
       return {

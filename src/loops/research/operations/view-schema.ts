@@ -100,6 +100,13 @@ export const ResearchAnswer = z.object({
   progress: Progress,
   final: z.array(z.string()).describe('The closing words, as they stand so far.'),
 });
-export const FinishAnswer = z.object({ session: Session, research: Research });
+export const FinishAnswer = z.object({
+  session: Session,
+  research: Research,
+  implementation: z
+    .object({ epic: z.string(), beads: z.int(), swarm: z.string().describe('The session of the swarm.') })
+    .nullable()
+    .describe('With implement: what was made.'),
+});
 export const TasksAnswer = z.object({ tasks: z.array(CommanderTask) });
 export const MailboxAnswer = z.object({ messages: z.array(CommanderMessage) });
