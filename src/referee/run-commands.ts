@@ -20,7 +20,11 @@ export interface CheckRun {
   failedFirst?: string[];
   /** Protected files that the command itself has changed: put back, and held against the claim. */
   tampered: string[];
+  /** Of one that failed where its loop judges outputs itself: what each run printed, unless that is too long to keep. */
+  outputs?: string[];
 }
+
+const MOST_KEPT_OUTPUT = 256 * 1024;
 
 /** What has been run before, by what it depends on. */
 export interface CheckRuns {
@@ -59,10 +63,10 @@ export async function runCommands(request: RunRequest): Promise<CheckRun[]> {
     if (request.signal?.aborted) break;
     const key = runKey(request, command);
     const known = await request.runs.find(key);
-    // A loop that judges outputs itself needs the whole output of what failed.
-    if (known !== null && (known.holds || !request.passes)) {
+    const holds = known && holdsStill(request, known);
+    if (known !== null && holds !== null) {
       const { commit } = request.at;
-      done.push({ ...known, record: { ...known.record, commit, isReused: true } });
+      done.push({ ...known, holds, record: { ...known.record, commit, isReused: true } });
       continue;
     }
     const run = await runOnce(request, command);
@@ -72,6 +76,15 @@ export async function runCommands(request: RunRequest): Promise<CheckRun[]> {
     done.push(run);
   }
   return done;
+}
+
+/** A loop that judges outputs itself judges those that are kept once more. `null`: they are not kept. */
+function holdsStill(request: RunRequest, { holds, outputs, record }: CheckRun): boolean | null {
+  const { passes } = request;
+  if (holds || !passes) return holds;
+  if (!outputs) return null;
+  const [first] = outputs.map((output) => passes(commandOutput(request, { ...record, output })));
+  return first ?? null;
 }
 
 /** The same command on the same tree, room and environment says the same. */
@@ -93,7 +106,10 @@ async function runOnce(request: RunRequest, command: string): Promise<CheckRun> 
     await request.execute(earlier);
   const again = rerunCommand(command, first.tests.names?.failed ?? []) ?? command;
   const second = await runAndRead(request, again, command);
-  if (!second.holds || !isRepeat(second, { first, isWhole: again === command })) return first;
+  if (!second.holds || !isRepeat(second, { first, isWhole: again === command })) {
+    const outputs = keptOutputs([...(first.outputs ?? []), ...(second.outputs ?? [])]);
+    return { ...first, ...(first.outputs && outputs ? { outputs } : {}) };
+  }
   // Two runs of one tree disagree: the pass counts, and the failure is named.
   const tests = again === command ? second.tests : first.tests;
   const record = { ...second.record, command, isFlaky: true, tests: tests.counts ?? undefined };
@@ -135,13 +151,7 @@ async function runAndRead(request: RunRequest, executed: string, command: string
   if (report !== undefined) await clearReport(room.folders.tree, report);
   const { record, output } = await request.execute(executed);
   const text = report === undefined ? null : await readBelow(room.folders.tree, report);
-  const seen: CommandOutput = {
-    command,
-    source: 'Test',
-    output,
-    exit: record.exit,
-    root: room.folders.tree,
-  };
+  const seen = commandOutput(request, { command, output, exit: record.exit });
   const tests = readTests({
     ...seen,
     command: executed,
@@ -155,11 +165,25 @@ async function runAndRead(request: RunRequest, executed: string, command: string
   const tampered: string[] = [];
   for (const path of changed) if (await isTampered(room, { path, pin: pins?.of(path) })) tampered.push(path);
   if (tampered.length > 0) await room.reset();
+  const holds = request.passes?.(seen) ?? record.passed;
+  const outputs = request.passes && !holds ? keptOutputs([output]) : undefined;
   return {
-    holds: request.passes?.(seen) ?? record.passed,
+    holds,
     record: { ...record, command, tree: request.at.evidenceTree, ...(counts ? { tests: counts } : {}) },
     tests: { counts, names, ranNoTest },
     swallowed: swallowedFailures,
     tampered,
+    ...(outputs ? { outputs } : {}),
   };
+}
+
+function commandOutput(
+  { room }: RunRequest,
+  { command, output, exit }: Pick<CommandOutput, 'command' | 'output' | 'exit'>,
+): CommandOutput {
+  return { command, source: 'Test', output, exit, root: room.folders.tree };
+}
+
+function keptOutputs(outputs: string[]): string[] | undefined {
+  return outputs.join('').length <= MOST_KEPT_OUTPUT ? outputs : undefined;
 }

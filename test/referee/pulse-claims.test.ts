@@ -1,5 +1,5 @@
 /** Claims of pulses before the referee: a test that the pulse breaks cannot be taken out of the way. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ACTOR, createWorkflowScene, plan, type WorkflowScene } from '../workflow/scene.ts';
@@ -59,6 +59,22 @@ describe('a pulse that breaks a test and', () => {
       /checks as they were on the base|than on the base|although 1 of its tests/,
     );
   });
+});
+
+it('a pulse that claims the same broken tree twice costs its checks once, with the same answer', async () => {
+  await using scene = await project();
+  const log = join(scene.scratch.path, 'runs');
+  const verify = [{ command: `echo run >> ${log}; npm test`, source: 'Test' }];
+  const twice = [claim(['add.js'], { to: 'one.json' }), claim(['add.js'], { to: 'two.json' })];
+  const once = '[ -f "$OUT/one.json" ] && exit 1';
+  const script = [once, BREAK, `: > ${log}`, twice[0], `cp ${log} ${log}.one`, twice[1], 'exit 1'].join('\n');
+  const id = await scene.start({ ...plan('one'), verify }, { scripts: { one: script } });
+  await scene.drive(id);
+  expect(readFileSync(`${log}.one`, 'utf8')).toMatch(/^(run\n)+$/);
+  expect(readFileSync(log, 'utf8')).toBe(readFileSync(`${log}.one`, 'utf8'));
+  const [one, two] = [scene.reply('one.json'), scene.reply('two.json')];
+  expect(one).toMatchObject({ ok: false, reasons: [expect.stringContaining('adds two numbers')] });
+  expect(two.reasons).toEqual(one.reasons);
 });
 
 describe('a pulse whose old checks cannot hold', () => {
