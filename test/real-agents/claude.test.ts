@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Fault, ToolCall } from '../fakes/model-server/index.ts';
 import { describeBeads } from './bead-cases.ts';
 import { describeAgent, describeUsageLimit } from './cases.ts';
+import { describeReview } from './review-cases.ts';
 import { makeStage, type Subject, useModelServer } from './stage.ts';
 import { describeWorkflow } from './workflow-cases.ts';
 
@@ -39,6 +40,7 @@ describeAgent(claude);
 describeUsageLimit(claude);
 describeWorkflow(claude);
 describeBeads(claude, { window: 200_000 });
+describeReview(claude);
 
 const server = useModelServer();
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeBeads } from './bead-cases.ts';
 import { describeAgent, describeUsageLimit } from './cases.ts';
+import { describeReview } from './review-cases.ts';
 import { makeStage, type Subject, useModelServer } from './stage.ts';
 import { describeWorkflow } from './workflow-cases.ts';
 
@@ -54,6 +55,7 @@ describeAgent(codex);
 describeUsageLimit(codex);
 describeWorkflow(codex);
 describeBeads(codex, { window: 258_400 });
+describeReview(codex);
 
 const server = useModelServer();
 
