@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 import * as z from 'zod';
 import { MOST_DURATION_MS } from '../domain/bounds.ts';
 import { parseDuration } from '../domain/durations.ts';
-import { isStorable, NOT_STORABLE } from '../domain/storable.ts';
+import { isStorable, NOT_STORABLE, toStorable } from '../domain/storable.ts';
 import type { Field, FieldKind } from './fields.ts';
 
 /** `body`: JSON over HTTP. `word`: a text in a path, a query or a header. `tool`: JSON from an assistant. */
@@ -40,7 +40,8 @@ function plainSchema(field: Field, place: Place): z.ZodType {
   const { kind, min = 1, max = Number.MAX_SAFE_INTEGER } = field;
   switch (kind) {
     case 'id':
-      return z.string().min(min).max(max);
+      // One that no store can hold names nothing: it is looked for, and not found.
+      return z.string().min(min).max(max).overwrite(toStorable);
     case 'text':
       return field.pattern && place !== 'tool'
         ? text(max).regex(field.pattern.matches, field.pattern.says)

@@ -44,6 +44,15 @@ describe('the API on PostgreSQL', () => {
     expect(await pulse.figures()).toMatchObject({ sessions: { complete: 1 }, iterationsSettled: 1 });
   });
 
+  it('knows nothing by a name that it cannot hold', async () => {
+    const { ask } = await makePostgresScene();
+    for (const path of ['pulse', 'workflows', 'research', 'turns', 'context/slices', 'beads'])
+      expect(await ask('GET', `/api/${path}/a%00b?project_key=x-00000000`), path).toMatchObject({
+        status: 404,
+        json: { error: { code: 'not_found' } },
+      });
+  });
+
   it('keeps what each serve has in hand apart', async () => {
     const { pulse, start } = await makePostgresScene();
     const [one, other] = [await start(COMPLETE), await start(COMPLETE)];

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { isPulseError } from '../../../domain/errors.ts';
+import { toStorable } from '../../../domain/storable.ts';
 import type { Store } from '../../../store/store.ts';
 import { defineTool, type Tool, type ToolReply } from '../../../tools/contract.ts';
 import { readReady } from '../graph/claim.ts';
@@ -34,7 +35,7 @@ export function graphTool(run: GraphRun): Tool {
       'Look at the graph of beads as the programs br and bv do: program "br" with args ["show", ID], ["ready"] or ["list"]; program "bv" with args ["--robot-priority"]. `--json` prints JSON.',
     input: z.object({
       program: z.enum(['br', 'bv']),
-      args: z.array(z.string().max(4_096)).max(50).default([]),
+      args: z.array(z.string().max(4_096).overwrite(toStorable)).max(50).default([]),
     }),
     async call({ program, args }): Promise<ToolReply> {
       const printed = await answer(run, program, readArgs(args));
