@@ -61,9 +61,8 @@ describe('pulse mcp', { timeout: 90_000 }, () => {
         .map((name) => `pulse_${name}`)
         .concat('show_report', 'commander_task', 'commander_mailbox')
         .concat(
-          ...['create', 'list', 'next', 'import', 'show', 'update', 'close', 'scope'].map(
-            (name) => `pulse_bead_${name}`,
-          ),
+          ...['create', 'list', 'next', 'import', 'plan', 'plan_show'].map((name) => `pulse_bead_${name}`),
+          ...['show', 'update', 'close', 'scope'].map((name) => `pulse_bead_${name}`),
           ...['start', 'show', 'stop'].map((name) => `pulse_swarm_${name}`),
         )
         .concat('pulse_context_search', 'pulse_context_turn')
