@@ -21,8 +21,10 @@ import { EXIT_CODES, SESSION_STATUSES, SESSION_TRANSITIONS, STOP_REASONS } from 
 import { ENGINE_ACTIONS } from '../src/engine/actions.ts';
 import { CRASH_KINDS } from '../src/loops/research/measure/crash.ts';
 import { VIOLATION_REASONS } from '../src/loops/research/measure/violations.ts';
+import { bundlePackage } from './fakes/bundled-package.ts';
 import { fakeLoopList } from './fakes/loops.ts';
 
+const PULSE = (await bundlePackage())('bin/pulse.js');
 const ROOT = resolve(import.meta.dirname, '..');
 const documents = [...markdownIn('.'), ...markdownBelow('docs'), ...markdownBelow('examples')];
 
@@ -229,9 +231,12 @@ function createTour(): Tour {
   ];
   for (const path of [bin, work]) mkdirSync(path);
   const program = join(bin, 'pulse');
-  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${join(ROOT, 'bin/pulse.js')}' "$@"\n`);
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${PULSE}' "$@"\n`);
   chmodSync(program, 0o755);
-  const env = { PATH: `${bin}:${process.env.PATH}`, HOME: folder, PULSE_HOME: home, PULSE_REPLAY_SPEED: '0' };
+  const env = {
+    ...{ PATH: `${bin}:${process.env.PATH}`, HOME: folder, PULSE_HOME: home, PULSE_REPLAY_SPEED: '0' },
+    XDG_CACHE_HOME: join(PULSE, '../../cache'),
+  };
   return {
     home,
     run: (script) =>

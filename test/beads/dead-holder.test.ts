@@ -1,12 +1,12 @@
 /** A worker whose process is killed holds nothing from then on, and holds its bead's files again when it continues. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { onBothStores } from '../coordination/both-stores.ts';
+import { bundlePackage } from '../fakes/bundled-package.ts';
 import { beadDone, createSwarmScene, type SwarmScene } from './swarm-scene.ts';
 
-const RUNNER = join(import.meta.dirname, '../crash/fixtures/runner.ts');
+const RUNNER = (await bundlePackage())('test/crash/fixtures/runner.ts');
 const LONGEST_MS = 2_000;
 
 onBothStores((_, place) => {

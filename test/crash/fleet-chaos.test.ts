@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPulse, type Pulse } from '../../src/pulse.ts';
+import { bundlePackage } from '../fakes/bundled-package.ts';
 import { freePort } from '../fakes/postgres.ts';
 import { createRandom } from '../fakes/random.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
@@ -17,7 +18,7 @@ import { SEED } from '../lanes/lane.ts';
 const SESSIONS = Number(process.env.PULSE_CHAOS_SESSIONS ?? 20);
 const AT_ONCE = 12;
 const KILL_EVERY_MS = 1_500;
-const PROGRAM = join(import.meta.dirname, '../../bin/pulse.js');
+const PROGRAM = (await bundlePackage())('bin/pulse.js');
 const COMMAND =
   'echo "$PULSE_ITERATION" >> log.txt; if [ "$PULSE_ITERATION" -ge 2 ]; then echo "<signal>COMPLETE</signal>"; else echo "<signal>CONTINUE</signal>"; fi';
 

@@ -6,10 +6,11 @@ import { describe, expect, it } from 'vitest';
 import type { CrashPoint, Trace } from '../../src/engine/actions.ts';
 import { openProcessTable } from '../../src/process/process-table.ts';
 import { createPulse } from '../../src/pulse.ts';
+import { bundlePackage } from '../fakes/bundled-package.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 import { drawFor, isHere, processesOf, runner, type StoreOfSuite } from './kill-suite.ts';
 
-const FIXTURE = join(import.meta.dirname, 'fixtures/review.ts');
+const FIXTURE = (await bundlePackage())('test/crash/fixtures/review.ts');
 
 const done = (name: string): string =>
   `pulse tool pulse_done '{"summary":"feat: ${name}","filesChanged":["${name}"]}' > /dev/null`;

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CRASH_SIDES, type CrashPoint, crashPoints } from '../../src/engine/actions.ts';
 import { createPulse } from '../../src/pulse.ts';
+import { bundlePackage } from '../fakes/bundled-package.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 import { draw, IS_MORE, IS_WHOLE } from '../lanes/lane.ts';
 
-const FIXTURE = join(import.meta.dirname, 'fixtures/runner.ts');
+const FIXTURE = (await bundlePackage())('test/crash/fixtures/runner.ts');
 const ITERATIONS = 3;
 
 /** Appends its number once, notes every run, and says so if another agent (not just its zombie) is alive in the same worktree. */

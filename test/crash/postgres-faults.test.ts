@@ -1,14 +1,14 @@
 /** What a fleet's database does to a session: it goes away, cuts a connection after COMMIT, or cannot LISTEN. */
 import { spawn } from 'node:child_process';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPulse } from '../../src/pulse.ts';
+import { bundlePackage } from '../fakes/bundled-package.ts';
 import { type Postgres, startPostgres } from '../fakes/postgres.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 
-const FIXTURE = join(import.meta.dirname, 'fixtures/runner.ts');
+const FIXTURE = (await bundlePackage())('test/crash/fixtures/runner.ts');
 const COMMAND =
   'echo "$PULSE_ITERATION" >> log.txt; sleep 0.2; if [ "$PULSE_ITERATION" -ge 4 ]; then echo "<signal>COMPLETE</signal>"; else echo "<signal>CONTINUE</signal>"; fi';
 

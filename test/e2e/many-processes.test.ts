@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createPulse } from '../../src/pulse.ts';
 import type { Session } from '../../src/store/sessions.ts';
+import { bundlePackage } from '../fakes/bundled-package.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 
-const PULSE = join(import.meta.dirname, '../../bin/pulse.js');
+const PULSE = (await bundlePackage())('bin/pulse.js');
 const COUNT = 30;
 const COMMAND =
   'echo "$PULSE_ITERATION" >> log.txt; if [ "$PULSE_ITERATION" -ge 2 ]; then echo "<signal>COMPLETE</signal>"; else echo "<signal>CONTINUE</signal>"; fi';

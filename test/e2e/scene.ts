@@ -16,9 +16,10 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect } from 'vitest';
+import { bundlePackage } from '../fakes/bundled-package.ts';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
-export const PROGRAM = join(ROOT, 'bin/pulse.js');
+export const PROGRAM = (await bundlePackage())('bin/pulse.js');
 export const OWN_NODE = join(ROOT, 'node_modules/node/bin/node');
 
 export interface Ended {
@@ -152,7 +153,7 @@ function environment({ directory, home }: Scene): Record<string, string> {
     PATH: process.env.PATH ?? '/usr/bin:/bin',
     HOME: directory,
     PULSE_HOME: home,
-    XDG_CACHE_HOME: join(tmpdir(), 'pulse-e2e-cache'),
+    XDG_CACHE_HOME: join(PROGRAM, '../../cache'),
   };
 }
 

@@ -10,6 +10,7 @@ export default async function setUp(): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'pulse-run-'));
   process.env.PULSE_TEST_SEED ??= String(randomInt(2 ** 31));
   process.env.NODE_COMPILE_CACHE ??= join(folder, 'compile-cache');
+  process.env.PULSE_TEST_PACKAGE = join(folder, 'package');
   process.env.PULSE_TEST_POSTGRES = join(folder, 'postgres.sock');
   console.log(`PULSE_TEST_SEED=${process.env.PULSE_TEST_SEED}`);
   const postgres = await answerAt(process.env.PULSE_TEST_POSTGRES);
