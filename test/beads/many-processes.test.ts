@@ -1,12 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { listLines } from '../../src/loops/beads/graph/lines.ts';
 import { listBeads, readRevision } from '../../src/loops/beads/graph/rows.ts';
 import { onBothStores } from '../coordination/both-stores.ts';
+import { bundlePackage } from '../fakes/bundled-package.ts';
 import { PROJECT } from './beads.ts';
 
+const WORKER = (await bundlePackage())('test/beads/fixtures/worker.ts');
 const PROCESSES = 30;
 const BEADS = 8;
 
@@ -21,9 +22,8 @@ onBothStores((open, place) => {
     timeout: 180_000,
   }, async () => {
     const { url = '', path } = await place();
-    const worker = join(import.meta.dirname, 'fixtures/worker.ts');
     children = Array.from({ length: PROCESSES }, (_, who) =>
-      fork(worker, [url, path, String(who), String(BEADS)], { stdio: 'inherit', execArgv: [] }),
+      fork(WORKER, [url, path, String(who), String(BEADS)], { stdio: 'inherit', execArgv: [] }),
     );
     await Promise.all(children.map((child) => once(child, 'message')));
     const reports = children.map((child) =>

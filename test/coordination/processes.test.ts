@@ -10,8 +10,10 @@ import { listReservations } from '../../src/coordination/reservations/held.ts';
 import { endReservations } from '../../src/coordination/reservations/reservations.ts';
 import { withCoordinationTables } from '../../src/coordination/tables.ts';
 import type { Store } from '../../src/store/store.ts';
+import { bundlePackage } from '../fakes/bundled-package.ts';
 import { onBothStores } from './both-stores.ts';
 
+const RESERVER = (await bundlePackage())('test/coordination/fixtures/reserver.ts');
 const COUNT = 30;
 const KILLED = 8;
 const WORK_MS = 4_000;
@@ -36,7 +38,7 @@ onBothStores((open, place) => {
 
   async function start(name: string): Promise<ChildProcess> {
     const args = [JSON.stringify(await place()), marks, name];
-    const child = fork(join(import.meta.dirname, 'fixtures/reserver.ts'), args, {
+    const child = fork(RESERVER, args, {
       execArgv: [],
       stdio: 'inherit',
     });

@@ -21,6 +21,8 @@ const STARTED = [
   'src/context/code-index/thread.ts',
   'src/context/search/meaning-thread.ts',
   'src/loops/beads/shims/graph-shim.ts',
+  'test/beads/fixtures/worker.ts',
+  'test/coordination/fixtures/reserver.ts',
   'test/crash/fixtures/{runner,review}.ts',
 ];
 
