@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { CROWDED, listDrawn, REAL_AGENTS, SLOW, STORIES } from './test/lanes/files.ts';
 import { LANE } from './test/lanes/lane.ts';
+import LongestFirst from './test/lanes/longest-first.ts';
 
 /** Who names files wants all of their stories. */
 const isNamed = process.argv.slice(2).some((word) => word.startsWith('test/'));
@@ -21,6 +22,7 @@ const together = {
 export default defineConfig({
   test: {
     globalSetup: './test/lanes/set-up.ts',
+    sequence: { sequencer: LongestFirst },
     reporters: process.env.PULSE_TEST_REPORT ? ['default', './test/lanes/failed-files.ts'] : ['default'],
     projects: [
       {

@@ -37,6 +37,14 @@ const POINTS: [CrashPoint, number][] = (
   (['before', 'after'] as const).map((side): [CrashPoint, number] => [`${name}:${side}`, count]),
 );
 
+/** A worker runs, commits and reports as a goal does, which has a suite of its own: here those are of one kind. */
+function kindOf([where]: [CrashPoint, number]): string {
+  const action = actionOf({ where });
+  return ['dispatch', 'run_agent', 'record_run', 'commit', 'report', 'settle'].includes(action)
+    ? 'work'
+    : action;
+}
+
 async function start(scratch: Scratch): Promise<string> {
   const { repository: project_key } = scratch;
   const found = { git: '2', worktrees: true, agents: [], sandbox: false };
@@ -91,7 +99,7 @@ async function expectSound(scratch: Scratch, id: string): Promise<void> {
 
 function suite(place: StoreOfSuite): void {
   describe(`a swarm on ${place.store}`, () => {
-    it.each(drawFor(place, POINTS, { of: 'swarm', kind: ([where]) => actionOf({ where }) }))(
+    it.each(drawFor(place, POINTS, { of: 'swarm', kind: kindOf }))(
       'that is killed at %s (%i) is completed by the next runner',
       async (where, count) => {
         using scratch = createScratch();

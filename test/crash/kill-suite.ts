@@ -79,7 +79,10 @@ export function drawFor<T>(
   cases: readonly T[],
   { of, kind }: { of: string; kind(one: NoInfer<T>): string },
 ): T[] {
-  return draw(cases, { of: `${of} on ${store}`, ...(isSecond ? { share: 0.1 } : { kind }) });
+  return draw(cases, {
+    of: `${of} on ${store}`,
+    ...(isSecond ? { share: 0.1, restShare: 1 / 3 } : { kind }),
+  });
 }
 
 /** Whether a test without cases is done here: on a second store it belongs to the rest. */

@@ -54,7 +54,8 @@ export function surviveSuite({
         .flatMap((first) =>
           Array.from({ length: near }, (_, index) => ({ ...first, second: first.at + 1 + index })),
         );
-      const failures = await sweep(draw(pairs, { of: `${name} pairs`, kind: ({ point }) => kindOf(point) }), {
+      const kind = ({ point }: { point: string }) => kindOf(point);
+      const failures = await sweep(draw(pairs, { of: `${name} pairs`, kind, restShare: 1 / 3 }), {
         name: ({ at, point, second }) => `${at} ${point}, ${second}`,
         violationsOf: async ({ at, second }) =>
           (await run((_, index) => (index === at || index === second ? 'die' : null))).violations,

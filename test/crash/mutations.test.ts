@@ -10,7 +10,7 @@ import { MUTATIONS, type Mutation } from './mutations.ts';
 const ROOT = join(import.meta.dirname, '../..');
 
 describe('without its guard the suite fails', () => {
-  it.each(draw(MUTATIONS, { of: 'mutations', share: 0.1 }))(
+  it.each(draw(MUTATIONS, { of: 'mutations', share: 0.1, restShare: 0.5 }))(
     '$guard',
     { timeout: 600_000 },
     async (mutation) => {

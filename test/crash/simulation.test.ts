@@ -153,8 +153,16 @@ describe('a simulated session', () => {
       })),
     );
     // What the second death meets of the first one's repair comes soon after it: those are kinds of their own.
-    const kind = ({ at, point, second }: (typeof pairs)[number]) => `${point} ${second - at <= NEAR}`;
-    const failures = await sweep(draw(pairs, { of: 'goal pairs', kind }), {
+    const isNear = ({ at, second }: (typeof pairs)[number]) => second - at <= NEAR;
+    const kind = ({ point }: (typeof pairs)[number]) => point;
+    const drawn = [
+      ...draw(pairs.filter(isNear), { of: 'goal pairs', kind }),
+      ...draw(
+        pairs.filter((pair) => !isNear(pair)),
+        { of: 'far goal pairs', kind, restShare: 0.2 },
+      ),
+    ];
+    const failures = await sweep(drawn, {
       name: ({ at, point, second }) => `${at} ${point}, ${second}`,
       async violationsOf({ at, second }) {
         const fates = [at, second].map((index) => [index, 'die'] as const);

@@ -23,6 +23,15 @@ describe('a draw', () => {
     );
   });
 
+  it('gives the rest so much of the others as it is to have, and none twice', () => {
+    const all = Array.from({ length: 100 }, (_, index) => index);
+    const drawn = (lane: 'sample' | 'rest') =>
+      draw(all, { of: 'test', share: 0.1, restShare: 0.5, seed: 1, lane });
+    expect(drawn('sample')).toHaveLength(10);
+    expect(drawn('rest')).toHaveLength(45);
+    expect(new Set([...drawn('sample'), ...drawn('rest')]).size).toBe(55);
+  });
+
   it('is the same for the same seed, and another one for another seed or another suite', () => {
     const all = Array.from({ length: 100 }, (_, index) => index);
     const drawn = (seed: number, of = 'one') => draw(all, { of, share: 0.1, seed, lane: 'sample' });

@@ -1,6 +1,7 @@
 /**
  * Which cases this run does. A suite that has more of one kind than a newcomer should wait for draws some of them by a
- * seed; the lane `rest` does exactly the others, and `all` does both.
+ * seed. The lane `rest` does the others, or some of the others where a suite has hundreds that say nearly the same.
+ * `all` does every case.
  */
 import { createRandom } from '../fakes/random.ts';
 
@@ -28,6 +29,8 @@ export interface Draw<T> {
   kind?(one: T): string;
   /** How much of each kind is drawn. */
   share?: number;
+  /** How much of the others the lane `rest` does. Only `all` does what is left then. */
+  restShare?: number;
   lane?: Lane;
   seed?: number;
 }
@@ -35,17 +38,21 @@ export interface Draw<T> {
 /** The cases that this lane does, in their order. */
 export function draw<T>(
   cases: readonly T[],
-  { of, kind = () => '', share = 0, lane = LANE, seed = SEED }: Draw<NoInfer<T>>,
+  { of, kind = () => '', share = 0, restShare = 1, lane = LANE, seed = SEED }: Draw<NoInfer<T>>,
 ): T[] {
   if (lane === 'all') return [...cases];
   const random = createRandom(seed ^ hash(of));
   const kinds = Map.groupBy(cases.keys(), (index) => kind(cases[index]!));
   const drawn = new Set<number>();
   for (const indexes of kinds.values()) {
+    const shuffled = shuffle(indexes, random);
     const count = Math.max(1, Math.round(indexes.length * share));
-    for (const index of shuffle(indexes, random).slice(0, count)) drawn.add(index);
+    const others = shuffled.slice(count);
+    const here =
+      lane === 'rest' ? others.slice(0, Math.ceil(others.length * restShare)) : shuffled.slice(0, count);
+    for (const index of here) drawn.add(index);
   }
-  return cases.filter((_, index) => drawn.has(index) === (lane !== 'rest'));
+  return cases.filter((_, index) => drawn.has(index));
 }
 
 /** How often a random property is tried: few times in a sample, and in the rest what is missing to many. */

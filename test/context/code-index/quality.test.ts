@@ -3,6 +3,7 @@ import { createCodeIndexes } from '../../../src/context/code-index/code-indexes.
 import { createGit } from '../../../src/git/exec.ts';
 import { listProjectFiles } from '../../../src/git/project-files.ts';
 import { capture } from '../../../src/process/capture.ts';
+import { IS_MORE } from '../../lanes/lane.ts';
 import { createWorkScene } from '../../tools/work/scene.ts';
 import { shareFound, writeQuestions } from './questions.ts';
 
@@ -10,8 +11,9 @@ describe('searching by meaning', () => {
   it('finds more of what is asked for than searching by words', { timeout: 120_000 }, async () => {
     await using scene = createWorkScene();
     const all = writeQuestions(scene.root);
-    const questions = all.filter((_, index) => index % Math.ceil(all.length / 120) === 0);
-    expect(questions.length).toBeGreaterThan(80);
+    const count = IS_MORE ? 120 : 40;
+    const questions = all.filter((_, index) => index % Math.ceil(all.length / count) === 0);
+    expect(questions.length).toBeGreaterThan((count * 2) / 3);
     const git = createGit({ exec: (call) => capture({ file: 'git', ...call }) });
     await using indexes = createCodeIndexes({ list: (indexed) => listProjectFiles(git, indexed) });
     using index = indexes.open({ worktree: scene.root, except: [] });
