@@ -9,15 +9,15 @@ import type { Store } from '../store/store.ts';
 import type { AnySender, Outcome, Sender, Senders, Sending } from './channels/channel.ts';
 import {
   type Account,
-  dueOf,
   type Fate,
+  findToldSession,
   leaveAccount,
+  listWaitingAccounts,
   MOST_WAIT_MS,
+  readDue,
   recordFate,
   takeAccount,
-  toldSession,
   type Waiting,
-  waitingAccounts,
 } from './outbox.ts';
 import { messageOf } from './texts.ts';
 
@@ -37,13 +37,13 @@ export interface Courier extends AsyncDisposable {
   ring(): void;
 }
 
-/** Others write, too, and what failed comes up again. */
+/** Other processes write to the outbox, too, and a message that failed becomes due again. */
 const LOOK_EVERY_MS = 2_000;
 const TOGETHER_MS = 100;
 /** How long the last messages are waited for when the process is done with its work. */
 const LAST_MS = 5_000;
 
-/** One that is there once somebody has started it. */
+/** Does nothing until it is started: a process that only reads tells nobody. */
 export interface CourierHolder extends Courier {
   start(means: CourierMeans): void;
 }
@@ -67,7 +67,7 @@ function startCourier(means: CourierMeans): Courier {
   /** An account with a long queue keeps no other one waiting. */
   const busy = new Map<string, Promise<unknown>>();
   const look = async (): Promise<void> => {
-    for (const account of await means.store.read(waitingAccounts)) {
+    for (const account of await means.store.read(listWaitingAccounts)) {
       if (busy.has(account.id)) continue;
       const delivering = deliverFor(means, account, calledOff.signal).catch(debug);
       busy.set(
@@ -106,13 +106,13 @@ function startCourier(means: CourierMeans): Courier {
 
 /** Everything that can go out now. Returns how many went. */
 export async function deliverDue(means: CourierMeans, signal: AbortSignal): Promise<number> {
-  const accounts = await means.store.read(waitingAccounts);
-  const counts = await allOf(accounts.map((account) => deliverFor(means, account, signal)));
+  const accounts = await means.store.read(listWaitingAccounts);
+  const counts = await waitForAll(accounts.map((account) => deliverFor(means, account, signal)));
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** Waits for all of them, even if one fails: nothing is on its way when this is over. */
-async function allOf<T>(promises: readonly Promise<T>[]): Promise<T[]> {
+async function waitForAll<T>(promises: readonly Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(promises);
   return Promise.all(promises);
 }
@@ -127,12 +127,14 @@ async function deliverFor(means: CourierMeans, account: Account, signal: AbortSi
   let token = await take();
   let sent = 0;
   while (token !== null && !signal.aborted) {
-    const due = await store.read((db) => dueOf(db, account.id, PORTION));
+    const due = await store.read((db) => readDue(db, account.id, PORTION));
     if (due.length === 0) break;
     // Of different destinations: none waits for another.
     const held = token;
-    const told = await allOf(due.map((one) => tell(means, { account, one, token: held, signal })));
-    sent += told.filter((fate) => fate === 'sent').length;
+    const fates = await waitForAll(
+      due.map((one) => deliverOne(means, { account, one, token: held, signal })),
+    );
+    sent += fates.filter((fate) => fate === 'sent').length;
     token = await take();
   }
   if (token !== null) {
@@ -142,16 +144,19 @@ async function deliverFor(means: CourierMeans, account: Account, signal: AbortSi
   return sent;
 }
 
-interface Telling {
+interface Delivery {
   account: Account;
   one: Waiting;
   token: number;
   signal: AbortSignal;
 }
 
-async function tell(means: CourierMeans, { account, one, token, signal }: Telling): Promise<Fate['status']> {
+async function deliverOne(
+  means: CourierMeans,
+  { account, one, token, signal }: Delivery,
+): Promise<Fate['status']> {
   const { store, senders } = means;
-  const session = await store.read((db) => toldSession(db, one.sessionId));
+  const session = await store.read((db) => findToldSession(db, one.sessionId));
   const message = session && messageOf(one, session);
   const sender = senders[account.channel];
   const fate: Fate =
@@ -161,7 +166,7 @@ async function tell(means: CourierMeans, { account, one, token, signal }: Tellin
           one.attempts,
         )
       : { status: 'skipped' };
-  // Called off in the middle: nobody knows, so it waits for the next one.
+  // Called off in the middle: nobody knows whether it arrived, so the next process sends it.
   if (fate.status === 'waiting' && signal.aborted) return 'waiting';
   const record = { number: one.number, accountId: account.id, token, fate };
   await store.tx('notify_sent', (db) => recordFate(db, record));

@@ -24,7 +24,7 @@ export interface Waiting {
 }
 
 /** Those that something waits for. */
-export async function waitingAccounts(db: Db): Promise<Account[]> {
+export async function listWaitingAccounts(db: Db): Promise<Account[]> {
   const rows = await withNotifyTables(db)
     .selectFrom('notify_accounts as a')
     .select(['a.id', 'a.channel', 'a.settings'])
@@ -77,7 +77,7 @@ export const MOST_WAIT_MS = 24 * 60 * 60 * 1000;
  * The first of each destination, if its time has come. A new one is due at once, and so is one whose time is further
  * away than a wait can be: the clock was ahead when it was written, and was set right since.
  */
-export async function dueOf(db: Db, accountId: string, limit: number): Promise<Waiting[]> {
+export async function readDue(db: Db, accountId: string, limit: number): Promise<Waiting[]> {
   const rows = await withNotifyTables(db)
     .selectFrom('notifications as n')
     .select([
@@ -123,7 +123,7 @@ export async function dueOf(db: Db, accountId: string, limit: number): Promise<W
 }
 
 /** `null`: it is gone, and there is nobody to tell of it. */
-export async function toldSession(db: Db, id: string): Promise<ToldSession | null> {
+export async function findToldSession(db: Db, id: string): Promise<ToldSession | null> {
   const row = await db
     .selectFrom('pulse_sessions')
     .select(['kind', 'max_iterations', 'current_iteration', 'total_commits'])
