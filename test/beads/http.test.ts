@@ -1,6 +1,9 @@
 /** Beads over HTTP, by TypeScript, and as an assistant's tools. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
+import { handoffPayload } from '../../src/loops/beads/files/handoff-payload.ts';
+import { writeHandoff } from '../../src/loops/beads/files/handoffs.ts';
+import { writeOnboarding } from '../../src/loops/beads/files/onboarding.ts';
 import { makeApiScene, TRUSTED } from '../api/scene.ts';
 import { serveHttp, TOKEN } from '../mcp/http-server.ts';
 import { call, failedCall } from '../mcp/tool-calls.ts';
@@ -118,6 +121,37 @@ describe('beads over HTTP', { timeout: 60_000 }, () => {
     expect(imported.json.created).toEqual(['e', 'e-1']);
     const goal = await scene.post('true');
     expect((await ask('GET', `/api/beads/plans/${goal.id}`)).status).toBe(422);
+  });
+
+  it('have a queue and handoffs while a swarm works on them', async () => {
+    const { ask, root, pulse } = await makeApiScene();
+    await writeOnboarding(root, {
+      at: '2026-01-01T00:00:00.000Z',
+      found: { git: '2', worktrees: true, agents: [], sandbox: false },
+    });
+    await pulse.bead.create({ project_key: root, id: 'e', title: 'E', type: 'epic' });
+    const body = { projectPath: root, epic: 'e', command: 'true' };
+    const { sessionId } = (await ask('POST', '/api/swarms', { body })).json;
+    expect((await ask('GET', `/api/swarms/${sessionId}/queue`)).json).toEqual({ queue: [] });
+    const at = (owner: string) => `/api/swarms/${sessionId}/handoffs${owner}`;
+    expect((await ask('GET', at(''))).json).toEqual({ handoffs: [] });
+    const facts = { feature: 'e', pausedAt: '2026-01-01T00:00:00.000Z', contextUsed: 0.7, closedBeads: [] };
+    await writeHandoff(
+      root,
+      handoffPayload({ mode: 'standalone', ...facts, beadInFlight: null, nextHint: null }),
+    );
+    expect((await ask('GET', at(''))).json.handoffs).toMatchObject([{ owner_id: 'single-worker' }]);
+    const move = (from: string, to: string) =>
+      ask('POST', at('/reassign'), { body: { from, to, reason: 'why' } });
+    expect((await move('single-worker', 'single-worker')).status).toBe(422);
+    expect((await move('worker-none', 'worker-b')).status).toBe(404);
+    expect((await move('single-worker', '../worker')).status).toBe(422);
+    const moved = await move('single-worker', 'worker-b');
+    expect([moved.status, moved.json.handoff]).toMatchObject([
+      200,
+      { owner_id: 'worker-b', reassigned: [{ from: 'single-worker', to: 'worker-b', reason: 'why' }] },
+    ]);
+    expect((await ask('GET', at(''))).json.handoffs).toMatchObject([{ owner_id: 'worker-b' }]);
   });
 
   it('are methods', async () => {

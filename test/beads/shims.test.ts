@@ -12,6 +12,7 @@ const run = (command: string, to: string) => `${command} > "$OUT/${to}" 2>&1; ec
 
 it('answer what a worker is told to run, from the store, and change nothing', async () => {
   await using scene = await createSwarmScene();
+  scene.decide('- D1: So.');
   await scene.bead('one', { priority: 0, body: 'As D1 says.' });
   await scene.bead('two', { priority: 3 });
   await scene.bead('three', { priority: 1, dependencies: ['two'] });
@@ -30,6 +31,13 @@ it('answer what a worker is told to run, from the store, and change nothing', as
       run('br close one --reason "Completed: it"', 'close'),
       run('br frobnicate', 'unknown'),
       run('bv', 'plain-bv'),
+      run('pulse bead next --json', 'pulse-next'),
+      run('pulse bead next --why', 'pulse-why'),
+      run('pulse bead show --json', 'pulse-show'),
+      run('pulse bead list --status open', 'pulse-list'),
+      run('pulse bead show none', 'pulse-none'),
+      run('pulse bead close two', 'pulse-close'),
+      'echo "home: $PULSE_HOME" > "$OUT/where"',
       'fi',
       `echo x > $PULSE_UNIT.txt; ${beadDone()}`,
     ].join('\n'),
@@ -38,6 +46,15 @@ it('answer what a worker is told to run, from the store, and change nothing', as
   const { session } = await scene.drive(id);
   expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
   const said = (name: string) => readFileSync(join(scene.scratch.path, name), 'utf8');
+  // The state directory is not the agent's to open; the run itself answers.
+  expect(said('where')).toBe('home: \n');
+  const told = (name: string) => JSON.parse(said(name).replace(/exit 0\n$/, ''));
+  expect(told('pulse-next')).toMatchObject({ bead: { id: 'two', feature: 'app' } });
+  expect(said('pulse-why')).toMatch(/not three: it waits for two[\s\S]*exit 0/);
+  expect(told('pulse-show')).toMatchObject({ bead: { id: 'one', status: 'in_progress' } });
+  expect(said('pulse-list').match(/^· (\w+)/gm)).toEqual(['· app', '· two', '· three', '· four']);
+  expect(said('pulse-none')).toMatch(/There is no bead none[\s\S]*exit 2/);
+  expect(said('pulse-close')).toMatch(/is for people[\s\S]*exit 2/);
   const { recommendations } = JSON.parse(said('bv').replace(/exit 0\n$/, ''));
   expect(recommendations).toMatchObject([
     { rank: 1, issue_id: 'two', unblocks: 1, critical_path: 1, files: ['two.txt'] },

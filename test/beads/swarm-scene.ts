@@ -1,5 +1,5 @@
 /** A real repository, beads, and workers whose agent is a shell script. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { writeOnboarding } from '../../src/loops/beads/files/onboarding.ts';
 import { createPulse, type Pulse, type PulseOptions } from '../../src/pulse.ts';
@@ -20,6 +20,8 @@ export interface SwarmScene extends AsyncDisposable {
   pulse: Pulse;
   environment: NodeJS.ProcessEnv;
   bead(id: string, bead?: NewBead): Promise<void>;
+  /** What the feature's CONTEXT.md says, uncommitted. */
+  decide(text: string): void;
   start(script: string, options?: Record<string, unknown>): Promise<string>;
   /** Drives it until it stops. */
   drive(id: string): ReturnType<Pulse['swarm']['show']>;
@@ -50,6 +52,11 @@ export async function createSwarmScene({
     environment,
     async bead(id, { files = [`${id}.txt`], verify = [{ command: `test -s ${id}.txt` }], ...more } = {}) {
       await pulse.bead.create({ project_key, id, title: `Write ${id}`, epic: 'app', files, verify, ...more });
+    },
+    decide(text) {
+      const folder = join(project_key, 'history/app');
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, 'CONTEXT.md'), `${text}\n`);
     },
     async start(script, more = {}) {
       const head = `cat > "$OUT/brief-$PULSE_UNIT-$PULSE_ITERATION"\n`;

@@ -37,6 +37,7 @@ describe('a single worker', () => {
 
   it('says by its exit that it is done, where it knows no tools', async () => {
     await using scene = await createSwarmScene();
+    scene.decide('- D1: So.');
     await scene.bead('one', { decision_refs: ['D1'] });
     const id = await scene.start(`${WRITE}; echo "Wrote the file"; echo "and more"`, { standalone: true });
     const { session } = await scene.drive(id);
@@ -46,6 +47,7 @@ describe('a single worker', () => {
 
   it('knows its six inputs, and its brief has the bead', async () => {
     await using scene = await createSwarmScene();
+    scene.decide('- D1: So.');
     await scene.bead('one', { body: 'Do it as D1 says.' });
     const env = 'env | grep ^PULSE_ | sort > "$OUT/env"';
     const id = await scene.start(`${env}; ${WRITE}; ${beadDone()}`, { hint: 'one', workers: 1 });
@@ -68,6 +70,7 @@ describe('a single worker', () => {
 describe('a bead_done', () => {
   it('is refused with every reason, outside of the files and without a word on its decisions', async () => {
     await using scene = await createSwarmScene();
+    scene.decide('- D1: So.');
     await scene.bead('one', { decision_refs: ['D1'] });
     const first = `${WRITE}; echo x > other.txt; ${beadDone('first.json')}`;
     const second = `rm other.txt; ${beadDone('second.json', { decisions: [{ id: 'D1', how: 'as it says' }] })}`;

@@ -124,6 +124,7 @@ const BEADS = [
   'pulse bead import .beads/issues.jsonl',
   'pulse bead plan "Dates can be entered in words"',
   'pulse bead import {}',
+  'pulse bead update {} --status open',
 ] as const;
 const SWARM = [
   'pulse swarm start app-1 --workers 4',
@@ -185,6 +186,7 @@ const SENTENCES = [
   'pulse reserve needs',
   'pulse context {} needs',
   'pulse context {} does not know',
+  'pulse swarm reassign needs',
   'pulse bead {} needs',
   'pulse bead {} does not know',
   'pulse tool works only inside a run',
@@ -419,6 +421,7 @@ const FILLED: Record<string, string> = {
   'pulse bead close': 'pulse bead close shop-3c4d --reason done',
   'pulse bead scope {} {}': 'pulse bead scope shop-1a2b --add c.txt',
   'pulse bead import {}': 'pulse bead import .pulse/plans/*.yaml',
+  'pulse bead update {} --status open': 'pulse bead update shop-1a2b --status open',
   'pulse swarm start EPIC': 'pulse swarm start app-2',
 };
 

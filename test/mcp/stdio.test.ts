@@ -242,7 +242,7 @@ echo '<signal>COMPLETE</signal>'`);
     writeFileSync(scene.home, 'not a folder');
     const client = await assistant();
     expect(await failedCall(client, 'pulse_list')).toMatchObject({ message: expect.any(String) });
-    expect((await client.listTools()).tools).toHaveLength(49);
+    expect((await client.listTools()).tools).toHaveLength(50);
   });
 
   it('lets no agent inside a run answer for a person', async () => {

@@ -5,7 +5,9 @@ import { type BeadReading, listProjectBeads, nextBead, showBead } from '../opera
 import { type Action, refuseWord, showOne, word } from './action.ts';
 import { BEAD_ACTIONS } from './command.ts';
 
-export const LOOKS: Record<'list' | 'show' | 'next', Action> = {
+export type LookAction = 'list' | 'show' | 'next';
+
+export const LOOKS: Record<LookAction, Action> = {
   async list({ beads, project: { id: project_key }, context }) {
     refuseWord(context);
     const given = await readInput(BEAD_ACTIONS.list, context, { project_key });

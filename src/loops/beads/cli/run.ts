@@ -7,23 +7,31 @@ import { createCliGit } from '../../../cli/repository-here.ts';
 import { findProject } from '../../../operations/named-project.ts';
 import { openStoreReader } from '../../../reader.ts';
 import { BEAD_ACTIONS, type BeadAction } from './command.ts';
+import type { LookAction } from './look.ts';
 
 export async function run(context: CommandContext): Promise<number> {
   const { input, environment, output, cwd } = context;
   const action = input.argument('ACTION') as BeadAction;
   if (BEAD_ACTIONS[action].access === 'person') refuseInsideRun(`bead ${action}`, environment);
   if (action === 'plan') return (await import('./plan.ts')).plan(context);
+  if (isLook(action) && environment.PULSE_TOOLS_URL) {
+    const answered = await (await import('./ask-run.ts')).askRun(context, action);
+    if (answered !== null) return answered;
+  }
   const git = createCliGit(environment);
   const project = findProject({ git }, resolve(cwd, input.text('path') ?? '.'));
   // Git looks for the project while the rest is loaded; what it says is asked for below.
   project.catch(() => undefined);
-  const perform =
-    action === 'list' || action === 'show' || action === 'next'
-      ? (await import('./look.ts')).LOOKS[action]
-      : (await import('./change.ts')).CHANGES[action];
+  const perform = isLook(action)
+    ? (await import('./look.ts')).LOOKS[action]
+    : (await import('./change.ts')).CHANGES[action];
   await using reader = await openStoreReader({ environment, onWait: output.talk });
   const { store, redactor } = reader;
   const engine = { store, ids: { nowMs: Date.now, randomBytes } };
   await perform({ beads: { engine, git, redactor }, project: await project, context });
   return 0;
+}
+
+function isLook(action: BeadAction): action is LookAction {
+  return action === 'list' || action === 'show' || action === 'next';
 }

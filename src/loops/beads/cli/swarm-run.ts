@@ -2,7 +2,9 @@ import type { CommandContext } from '../../../cli/command-spec.ts';
 import { goOn } from '../../../cli/follow/go-on.ts';
 import { openPulse } from '../../../cli/open-pulse.ts';
 import { readInput } from '../../../cli/operation-command.ts';
+import { refuseInsideRun } from '../../../cli/person-only.ts';
 import { askingForTrust } from '../../../cli/trusting.ts';
+import { PulseError } from '../../../domain/errors.ts';
 import type { Pulse } from '../../../pulse.ts';
 import { sanitizeLine } from '../../../terminal/text.ts';
 import * as swarm from '../operations/swarm-definitions.ts';
@@ -16,6 +18,7 @@ export async function run(context: CommandContext): Promise<number> {
     start: () => start(pulse, context, target),
     show: () => show(pulse, context, target),
     stop: () => stop(pulse, context, target),
+    reassign: () => reassign(pulse, context, target),
   };
   return await actions[input.argument('ACTION') as SwarmAction]();
 }
@@ -40,11 +43,26 @@ async function show(pulse: Pulse, { output }: CommandContext, id: string): Promi
   );
   for (const { nickname, status, bead, leftFor } of workers)
     output.data(`  ${sanitizeLine(nickname)}  ${bead ? `works on ${bead}` : (leftFor ?? status)}`);
+  for (const { owner_id: owner, summary } of (await pulse.swarm.handoffs(session.id)).handoffs)
+    output.data(`  ${style.yellow('waits to be resumed:')} ${sanitizeLine(`${owner}: ${summary}`)}`);
   for (const { id: bead, title, status, commit, reason } of beads) {
     const mark = status === 'closed' ? style.green('✓') : status === 'blocked' ? style.red('✗') : '·';
     const told = [commit?.slice(0, 7), status === 'blocked' ? reason?.split('\n')[0] : null].filter(Boolean);
     output.data(`  ${mark} ${bead}  ${sanitizeLine(title)}  ${style.dim(sanitizeLine(told.join(' · ')))}`);
   }
+  return 0;
+}
+
+async function reassign(pulse: Pulse, context: CommandContext, id: string): Promise<number> {
+  const { output, environment, input } = context;
+  refuseInsideRun('swarm reassign', environment);
+  for (const name of ['from', 'to'])
+    if (input.text(name) === undefined)
+      throw new PulseError('usage', `pulse swarm reassign needs --${name}.`, { hint: 'pulse help swarm' });
+  const { sessionId, ...asked } = await readInput(swarm.reassign, context, { sessionId: id });
+  const { handoff } = await pulse.swarm.reassign(sessionId, asked);
+  if (output.isJson) output.json({ handoff });
+  else output.data(sanitizeLine(`${asked.to} resumes what ${asked.from} left.`));
   return 0;
 }
 

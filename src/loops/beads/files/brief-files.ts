@@ -106,6 +106,14 @@ function quoteDecisions(
   };
 }
 
+/** The decisions that a bead names and CONTEXT.md does not have. */
+export async function readUnknownDecisions(query: BriefFilesQuery): Promise<string[]> {
+  if (decisionIdsIn([...query.decisionRefs, query.body].join('\n')).length === 0) return [];
+  const path = contextFile(query.feature);
+  const files = await readTracked(query, [path]);
+  return quoteDecisions(query, files.get(path)!.content ?? '').unknownDecisions;
+}
+
 const LIMIT = { maxBytes: MOST_BYTES };
 
 /**

@@ -1,4 +1,4 @@
-/** A bead that lacks required fields is nobody's work: it goes back to planning, and the coordinator hears of it. */
+/** A bead that cannot be worked on as it is goes back to planning, and the coordinator hears of it. */
 import { ensureAgent } from '../../../coordination/mail/agents.ts';
 import { sendMessage } from '../../../coordination/mail/messages.ts';
 import type { IdSource } from '../../../domain/ids.ts';
@@ -22,11 +22,11 @@ function epicTopic(epic: string): string {
   return `epic-${epic}`;
 }
 
-/** Sends the mail and returns the bead as it is now. A part of the transaction that holds the lock. */
+/** `reason`: where it is not for missing fields. Sends the mail and returns the bead as it is now. A part of the transaction that holds the lock. */
 export async function bounceBead(
   db: Db,
   lock: ProjectLock,
-  { bead, ids, coordinator = COORDINATOR }: BounceOptions & { bead: Bead },
+  { bead, ids, coordinator = COORDINATOR, reason }: BounceOptions & { bead: Bead; reason?: string },
 ): Promise<Bead> {
   const labels = bead.labels.includes(NEEDS_PLANNING) ? bead.labels : [...bead.labels, NEEDS_PLANNING];
   const bounced: Bead = { ...bead, status: 'blocked', labels, claim: null, updated_at: lock.now };
@@ -37,7 +37,7 @@ export async function bounceBead(
     from: PULSE_SENDER,
     to: [coordinator],
     subject: `${bead.id} needs planning`,
-    body: bounceText(bead),
+    body: reason === undefined ? bounceText(bead) : reasonText(bead, reason),
     threadId: bead.epic ?? bead.id,
     ...(bead.epic === null ? {} : { topic: epicTopic(bead.epic) }),
     ids,
@@ -52,6 +52,14 @@ function bounceText({ id, title, missing }: Bead): string {
     ...missing.map((field) => `- ${field}`),
     '',
     'Its status is blocked until they are there: pulse bead update.',
+  ].join('\n');
+}
+
+function reasonText({ id, title }: Bead, reason: string): string {
+  return [
+    `${id} (${title}) cannot be worked on. ${reason}`,
+    '',
+    `Its status is blocked. When that is mended: pulse bead update ${id} --status open.`,
   ].join('\n');
 }
 

@@ -242,7 +242,8 @@ async function withDefaults(
 /** Where a person asks for a status; else what follows from the fields. */
 function withStatus(content: BeadContent, status: string | undefined, before: Bead): BeadContent {
   const isComplete = missingFields(content.type, content.fields).length === 0;
-  const isMended = before.missing.length > 0 && isComplete && before.labels.includes(NEEDS_PLANNING);
+  const isMended =
+    (before.missing.length > 0 || status === 'open') && isComplete && before.labels.includes(NEEDS_PLANNING);
   const labels = isMended ? content.labels.filter((label) => label !== NEEDS_PLANNING) : content.labels;
   const wanted = status ?? (isMended && before.status === 'blocked' ? 'open' : before.status);
   if (wanted === before.status) return { ...content, labels };

@@ -9,12 +9,12 @@ import { type Imported, importIssues } from '../exchange/import-issues.ts';
 import { importTasks } from '../exchange/import-tasks.ts';
 import { readImport } from '../exchange/read-import.ts';
 import type { Bead, BeadFields } from '../graph/bead.ts';
+import { viewBeads } from '../graph/bead-view.ts';
 import { type BeadInput, closeBead, createBead, updateBead, widenScope } from '../graph/change.ts';
 import { lockProject, type ProjectLock } from '../graph/rows.ts';
 import type * as definitions from './definitions.ts';
 import { projectOfBeads } from './project-of-beads.ts';
 import type { BeadReading } from './read.ts';
-import { viewBeads } from './view.ts';
 import type { BeadView } from './view-schema.ts';
 
 type Input<K extends keyof typeof definitions> = InputOf<(typeof definitions)[K]['fields']>;

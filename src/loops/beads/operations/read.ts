@@ -3,13 +3,13 @@ import type { Redactor } from '../../../domain/redact.ts';
 import type { Git } from '../../../git/exec.ts';
 import type { InputOf } from '../../../operations/fields.ts';
 import type { Store } from '../../../store/store.ts';
+import { viewBeads } from '../graph/bead-view.ts';
 import { readNext } from '../graph/claim.ts';
 import { requireEpic, type Why } from '../graph/next.ts';
 import type { BeadFilter } from '../graph/rows.ts';
 import { getBead, listBeads } from '../graph/rows.ts';
 import type * as definitions from './definitions.ts';
 import { projectOfBeads } from './project-of-beads.ts';
-import { viewBeads } from './view.ts';
 import type { BeadView } from './view-schema.ts';
 
 /** What is needed to look. */

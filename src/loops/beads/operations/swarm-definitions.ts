@@ -61,3 +61,40 @@ export const stop = define({
     isIdempotent: true,
   },
 });
+
+export const queue = define({
+  name: 'swarm queue',
+  summary: 'Show the beads that wait to be merged, in their order.',
+  access: 'read',
+  fields: { sessionId },
+  http: get('/api/swarms/{id}/queue', 'What waits, oldest first.'),
+});
+
+export const handoffs = define({
+  name: 'swarm handoffs',
+  summary: 'Show what workers that paused have left to be resumed.',
+  access: 'read',
+  fields: { sessionId },
+  http: get('/api/swarms/{id}/handoffs', 'Those that wait, by owner.'),
+});
+
+const owner = (help: string, option: string) => required(text(200, { help, option }));
+
+export const reassign = define({
+  name: 'swarm reassign',
+  summary: 'Give what one worker left to another; it is recorded in both handoffs and in the manifest.',
+  access: 'person',
+  fields: {
+    sessionId,
+    from: owner('Whose handoff: the owner, such as worker-worker-1 or single-worker.', 'from OWNER'),
+    to: owner('Who resumes it instead.', 'to OWNER'),
+    reason: text(1_000, { help: 'Why (Reassigned by a person).', option: 'reason R' }),
+  },
+  http: post('/api/swarms/{id}/handoffs/reassign', 'The handoff under its new owner.', { status: 200 }),
+  tool: {
+    name: 'pulse_swarm_reassign',
+    title: 'Reassign a handoff',
+    description: 'Give what one worker left to be resumed to another. Only on a person’s word.',
+    isIdempotent: true,
+  },
+});

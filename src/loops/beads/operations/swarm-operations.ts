@@ -7,7 +7,8 @@ import { boundedSession, startedText } from '../../../operations/session/tool-te
 import { Session, SessionAnswer, time } from '../../../operations/session/view-schema.ts';
 import { waitForStop } from '../../../operations/wait-for-stop.ts';
 import type { Session as SessionRow } from '../../../store/sessions.ts';
-import { readSwarm, type SwarmRows, startSwarm, stopSwarm } from './swarm.ts';
+import { CONFLICTS_OF_A_WORKER } from '../worker/model.ts';
+import { readHandoffs, readSwarm, reassign, type SwarmRows, startSwarm, stopSwarm } from './swarm.ts';
 import * as definitions from './swarm-definitions.ts';
 
 export const SWARM_INSTRUCTIONS =
@@ -100,6 +101,35 @@ function swarmText({ session, swarm, workers, beads }: SwarmView): string {
   ].join('\n');
 }
 
+const HandoffView = z.looseObject({
+  handoff_id: z.string(),
+  owner_id: z.string(),
+  feature: z.string(),
+  status: z.string(),
+  paused_at: z.string(),
+  reason: z.string(),
+  summary: z.string(),
+  next_action: z.string(),
+});
+
+const Waiting = z.object({
+  bead: z.string(),
+  title: z.string(),
+  worker: z.string().nullable(),
+  conflicts: z.int().describe('How often it did not fit on what was merged meanwhile.'),
+  needsPerson: z.boolean(),
+  since: time,
+});
+
+function viewQueue({ tries, workers, beads }: SwarmRows) {
+  const waiting = tries.filter(({ status }) => status === 'accepted');
+  return waiting.map(({ bead_id: bead, session_id: id, conflicts, created_at: since }) => ({
+    ...{ bead, conflicts, since, needsPerson: conflicts > CONFLICTS_OF_A_WORKER },
+    title: beads.find((one) => one.id === bead)?.title ?? '',
+    worker: workers.find(({ session_id }) => session_id === id)?.nickname ?? null,
+  }));
+}
+
 export const swarmOperations = {
   start: answeringOperation(definitions.start, {
     run: startSwarm,
@@ -110,6 +140,25 @@ export const swarmOperations = {
     tell: (started) => startedText(started, 'pulse_swarm_show, with waitSeconds'),
   }),
   show,
+  queue: operation(definitions.queue, {
+    run: async (operations, { sessionId }) => ({
+      queue: redactJson(viewQueue(await readSwarm(operations, sessionId))),
+    }),
+    view: z.object({ queue: z.array(Waiting) }),
+  }),
+  handoffs: operation(definitions.handoffs, {
+    run: async (operations, { sessionId }) => ({ handoffs: await readHandoffs(operations, sessionId) }),
+    view: z.object({ handoffs: z.array(HandoffView) }),
+  }),
+  reassign: answeringOperation(definitions.reassign, {
+    run: (operations, { sessionId, ...asked }) => reassign(operations, sessionId, asked),
+    view: z.object({ session: Session, handoff: HandoffView.nullable() }),
+    answer: (session, result) => ({ session, handoff: result?.handoff ?? null }),
+    tell: ({ session, handoff }) => ({
+      text: `${handoff.owner_id} resumes what ${handoff.reassigned?.at(-1)?.from} left.`,
+      data: { session: boundedSession(session), handoff },
+    }),
+  }),
   stop: operation(definitions.stop, {
     run: async (operations, { sessionId, ...decision }) => ({
       session: await stopSwarm(operations, sessionId, decision),

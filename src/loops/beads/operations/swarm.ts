@@ -8,6 +8,8 @@ import type { CallerOptions } from '../../../operations/operation.ts';
 import { openTrustedProject } from '../../../operations/project.ts';
 import { type Started, startSession } from '../../../operations/start.ts';
 import { getSession, listChildren, type Session } from '../../../store/sessions.ts';
+import type { Handoff } from '../files/handoff-payload.ts';
+import { listHandoffs, reassignHandoff } from '../files/handoffs.ts';
 import { readOnboarding } from '../files/onboarding.ts';
 import { readToolingStatus } from '../files/tooling-status.ts';
 import { type Bead, EPIC, featureOf } from '../graph/bead.ts';
@@ -139,4 +141,27 @@ export async function stopSwarm(
 ): Promise<Session> {
   const { session } = await readSwarm(operations, id);
   return pause(operations, session.id, { ...decision, now: true });
+}
+
+/** All of the project: a handoff is its owner's, also one that paused in another swarm. */
+export async function readHandoffs(operations: Operations, id: string): Promise<Handoff[]> {
+  const { session } = await readSwarm(operations, id);
+  return operations.redactor.redactJson(await listHandoffs(session.project_path));
+}
+
+export async function reassign(
+  operations: Operations,
+  id: string,
+  { from, to, reason, actor }: { from: string; to: string; reason?: string; actor: string },
+): Promise<{ session: Session; handoff: Handoff }> {
+  const { session } = await readSwarm(operations, id);
+  if (from === to)
+    throw new PulseError('invalid_input', `${from.slice(0, 200)} has it already.`, {
+      hint: 'Name another owner.',
+    });
+  const handoff = await reassignHandoff(session.project_path, {
+    ...{ from, to, reason: reason ?? `Reassigned by ${actor}` },
+    at: new Date(operations.engine.ids.nowMs()).toISOString(),
+  });
+  return { session, handoff: operations.redactor.redactJson(handoff) };
 }

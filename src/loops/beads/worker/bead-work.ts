@@ -13,6 +13,7 @@ import { WORK_TOOLS } from '../../../tools/work/work-tools.ts';
 import type { Bead } from '../graph/bead.ts';
 import { findBead } from '../graph/rows.ts';
 import { createBeadProtocol } from './bead-protocol.ts';
+import { bounceTry } from './bounce-try.ts';
 import type { ComposeBeadBrief } from './brief.ts';
 import { takeMail } from './deliver-mail.ts';
 import { editRefusal } from './edit-rule.ts';
@@ -37,6 +38,8 @@ export interface BeadWorkOptions {
   ids: Parameters<typeof uuidv7>[0];
   judge: BeadJudge;
   compose: ComposeBeadBrief;
+  /** Decisions that the bead names and nobody wrote down. Absent: none is looked for. */
+  unknownDecisions?(state: SessionState<BeadsState>): Promise<string[]>;
   /** Mail and reservations, in the worker's name. */
   coordinationTools(work: BeadWork, run: CoordinatedRun): readonly Tool[];
 }
@@ -54,7 +57,7 @@ export function createBeadWork(options: BeadWorkOptions): WorkKind<BeadWork> {
     continuesAfterOverflow: true,
     programs: 'beads',
     read: (stored) => beadWorkSchema.parse(stored),
-    plan: (engine, request) => planBead(engine, request, compose),
+    plan: (engine, request) => planBead(engine, request, options),
     async load(db, work, { owner }) {
       await reserveForRun(db, work, { owner, ids: options.ids });
       return work;
@@ -112,13 +115,19 @@ export function createBeadWork(options: BeadWorkOptions): WorkKind<BeadWork> {
 }
 
 async function planBead(
-  _: Engine,
-  { state }: WorkRequest<BeadsState>,
-  compose: ComposeBeadBrief,
+  engine: Engine,
+  { state: given }: WorkRequest<BeadsState>,
+  { compose, unknownDecisions }: BeadWorkOptions,
 ): Promise<PlannedRun> {
-  const { session, own } = state as SessionState<BeadsState>;
+  const state = given as SessionState<BeadsState>;
+  const { session, own } = state;
   const { swarm, worker } = own;
   const { try: one, bead } = own.current!;
+  const unknown = (await unknownDecisions?.(state)) ?? [];
+  if (unknown.length > 0) {
+    await bounceTry(engine, state, unknown);
+    return { unit: bead.id, brief: plainBrief(''), isStillDue: async () => false };
+  }
   const work: BeadWork = {
     ...{ kind: 'bead', tryId: one.id, beadId: bead.id, type: bead.type },
     ...{ projectId: swarm.project_id, epic: swarm.epic, feature: swarm.feature },
@@ -128,7 +137,7 @@ async function planBead(
   };
   return {
     unit: bead.id,
-    brief: await compose({ state: state as SessionState<BeadsState>, interruption: null }),
+    brief: await compose({ state, interruption: null }),
     startSha: one.wip_sha ?? one.start_sha,
     part: {
       role: work.isDebugging ? 'debugging' : 'bead',

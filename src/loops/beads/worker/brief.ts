@@ -6,7 +6,7 @@ import type { Git } from '../../../git/exec.ts';
 import type { Store } from '../../../store/store.ts';
 import { countedBrief, openNotes } from '../../shared/brief-tools.ts';
 import { type BeadBriefInput, beadBrief } from '../files/bead-brief.ts';
-import { readBriefFiles } from '../files/brief-files.ts';
+import { readBriefFiles, readUnknownDecisions } from '../files/brief-files.ts';
 import { ownerOf } from '../files/handoff-payload.ts';
 import { evidenceFile } from '../files/places.ts';
 import { blockersOf } from '../graph/bead.ts';
@@ -31,18 +31,8 @@ export async function composeBeadBrief(
   const { swarm, worker, lead } = own;
   const { bead } = own.current!;
   const { fields } = bead;
-  const isWorker = swarm.mode === 'worker';
   const mailName = worker!.mail_name;
-  const files = await readBriefFiles({
-    commit: { git, id: own.current!.try.start_sha },
-    ...{ worktree: session.worktree_path, root: session.project_path, feature: swarm.feature },
-    ...{
-      learningRefs: fields.learning_refs ?? [],
-      decisionRefs: fields.decision_refs ?? [],
-      body: bead.body,
-    },
-    ownerId: ownerOf(isWorker ? mailName : null),
-  });
+  const files = await readBriefFiles(filesQuery(git, state));
   const notes = await openNotes(store, state);
   const mail = await store.tx('mail', (db) =>
     listForBrief(db, { project: swarm.project_id, agent: mailName ?? '', limit: MESSAGES_TOLD }),
@@ -66,6 +56,24 @@ export async function composeBeadBrief(
     ...troubleOf(own, interruption),
   });
   return countedBrief(text, notes);
+}
+
+/** Which decisions the bead names that nobody wrote down. */
+export function findUnknownDecisions(git: Git, state: SessionState<BeadsState>): Promise<string[]> {
+  return readUnknownDecisions(filesQuery(git, state));
+}
+
+function filesQuery(git: Git, { session, own }: SessionState<BeadsState>) {
+  const { swarm, worker } = own;
+  const { try: one, bead } = own.current!;
+  return {
+    commit: { git, id: one.start_sha },
+    ...{ worktree: session.worktree_path, root: session.project_path, feature: swarm.feature },
+    learningRefs: bead.fields.learning_refs ?? [],
+    decisionRefs: bead.fields.decision_refs ?? [],
+    body: bead.body,
+    ownerId: ownerOf(swarm.mode === 'worker' ? worker!.mail_name : null),
+  };
 }
 
 function troubleOf(

@@ -7,7 +7,9 @@ import { isPulseError } from '../../../domain/errors.ts';
 import { toStorable } from '../../../domain/storable.ts';
 import type { Store } from '../../../store/store.ts';
 import { defineTool, type Tool, type ToolReply } from '../../../tools/contract.ts';
-import { readReady } from '../graph/claim.ts';
+import { viewBeads } from '../graph/bead-view.ts';
+import { readNext, readReady } from '../graph/claim.ts';
+import { requireEpic } from '../graph/next.ts';
 import { getBead, listBeads } from '../graph/rows.ts';
 import { issueLine, issueOf, issueText, recommendationsOf } from './graph-texts.ts';
 import { reasonsNotToAsk } from './next-gate.ts';
@@ -26,15 +28,15 @@ interface GraphRun {
 }
 
 const MOST_RANKED = 50;
-const VALUED = ['--status', '-s', '--reason', '--assignee', '--priority', '-p', '--limit'];
+const VALUED = ['--epic', '--status', '-s', '--reason', '--assignee', '--priority', '-p', '--limit'];
 
 export function graphTool(run: GraphRun): Tool {
   return defineTool({
     name: 'bead_graph',
     description:
-      'Look at the graph of beads as the programs br and bv do: program "br" with args ["show", ID], ["ready"] or ["list"]; program "bv" with args ["--robot-priority"]. `--json` prints JSON.',
+      'Look at the graph of beads as the programs br and bv do: program "br" with args ["show", ID], ["ready"] or ["list"]; program "bv" with args ["--robot-priority"]; program "pulse" with args ["next"], ["list"] or ["show", ID]. `--json` prints JSON, as "pulse" always does.',
     input: z.object({
-      program: z.enum(['br', 'bv']),
+      program: z.enum(['br', 'bv', 'pulse']),
       args: z.array(z.string().max(4_096).overwrite(toStorable)).max(50).default([]),
     }),
     async call({ program, args }): Promise<ToolReply> {
@@ -62,13 +64,15 @@ function readArgs(args: readonly string[]): Args {
   return { words, options };
 }
 
-function answer(run: GraphRun, program: 'br' | 'bv', args: Args): Promise<Printed> {
+function answer(run: GraphRun, program: 'br' | 'bv' | 'pulse', args: Args): Promise<Printed> {
   if (program === 'bv') return answerBv(run, args);
+  const answers = program === 'br' ? BR : PULSE;
   const [command = 'help'] = args.words;
-  const known = Object.hasOwn(BR, command) ? BR[command] : undefined;
+  const known = Object.hasOwn(answers, command) ? answers[command] : undefined;
+  const names = Object.keys(answers).join(', ');
   return known
     ? known(run, args)
-    : Promise.resolve(refused(`br ${command}: not known here. Known: ${Object.keys(BR).join(', ')}.`, 2));
+    : Promise.resolve(refused(`${program} ${command}: not known here. Known: ${names}.`, 2));
 }
 
 type Answer = (run: GraphRun, args: Args) => Promise<Printed>;
@@ -118,6 +122,47 @@ const BR: Record<string, Answer> = {
   dep: async () => refused(`br dep: inside a run no bead is changed. ${INSTEAD}`),
   sync: async () => printed('The graph is kept by Pulse: there is nothing to sync.'),
 };
+
+/** What `pulse bead` answers outside of a run; here the state directory is not the agent's to open. */
+const PULSE: Record<string, Answer> = {
+  show: ({ store, work }, { words: [, id = work.beadId] }) =>
+    answerFound(() =>
+      store.read(async (db) => {
+        const [bead] = await viewBeads(db, work.projectId, [await getBead(db, work.projectId, id)]);
+        return { bead };
+      }),
+    ),
+  list: ({ store, work }, { options }) =>
+    answerFound(() =>
+      store.read(async (db) => {
+        const { projectId } = work;
+        const [epic, status] = [options.get('--epic'), options.get('--status')];
+        if (epic !== undefined) await requireEpic(db, projectId, epic);
+        return { beads: await viewBeads(db, projectId, await listBeads(db, projectId, { epic, status })) };
+      }),
+    ),
+  next: (run, { options }) =>
+    whenReported(run, () =>
+      answerFound(async () => {
+        const { store, work } = run;
+        const [epic = work.epic, isExplained] = [options.get('--epic'), options.has('--why')];
+        const query = { projectId: work.projectId, epic, agent: work.mailName, isExplained };
+        const { bead, why } = await readNext(store, query);
+        const views = bead ? await store.read((db) => viewBeads(db, work.projectId, [bead])) : [];
+        return { bead: views[0] ?? null, ...(isExplained ? { why } : {}) };
+      }),
+    ),
+};
+
+async function answerFound(ask: () => Promise<object>): Promise<Printed> {
+  try {
+    return printed(json(await ask()));
+  } catch (error) {
+    if (isPulseError(error, 'not_found') || isPulseError(error, 'invalid_input'))
+      return refused(error.message, 2);
+    throw error;
+  }
+}
 
 const INSTEAD = 'Name what is left in followUps of bead_done, or write to the coordinator with send_message.';
 

@@ -1,18 +1,17 @@
 /** Beads as people and programs see them. */
 import type { Db } from '../../../store/store.ts';
-import { type Bead, blockersOf, EPIC, featureOf, NO_FEATURE } from '../graph/bead.ts';
-import { findBeads } from '../graph/rows.ts';
-import type { BeadView } from './view-schema.ts';
+import { type Bead, blockersOf, EPIC, featureOf, NO_FEATURE } from './bead.ts';
+import { findBeads } from './rows.ts';
 
 /** With the feature of each one's epic. */
-export async function viewBeads(db: Db, projectId: string, beads: readonly Bead[]): Promise<BeadView[]> {
+export async function viewBeads(db: Db, projectId: string, beads: readonly Bead[]) {
   const known = new Map(beads.map((bead) => [bead.id, bead]));
   const others = new Set(beads.flatMap(({ epic }) => (epic === null || known.has(epic) ? [] : [epic])));
   for (const epic of await findBeads(db, projectId, [...others])) known.set(epic.id, epic);
   return beads.map((bead) => viewBead(bead, bead.epic === null ? null : (known.get(bead.epic) ?? null)));
 }
 
-function viewBead(bead: Bead, epic: Bead | null): BeadView {
+function viewBead(bead: Bead, epic: Bead | null) {
   const { fields, claim } = bead;
   return {
     id: bead.id,
