@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LiveIteration, SessionState, Step } from '../../src/engine/loop.ts';
 import { unitWipRef } from '../../src/git/refs.ts';
-import { findCulprit } from '../../src/loops/beads/worker/find-culprit.ts';
+import { findCulprit, realConflicts } from '../../src/loops/beads/worker/find-culprit.ts';
 import { judgeMerge } from '../../src/loops/beads/worker/judge-merge.ts';
 import type { BeadsState, MergeChange } from '../../src/loops/beads/worker/state.ts';
 import type { MergeReport } from '../../src/loops/beads/worker/work-data.ts';
@@ -108,4 +108,13 @@ describe('the search for the bead that makes a merge red', () => {
       expect(looks).toBeLessThanOrEqual(1 + Math.ceil(Math.log2(count)));
     }
   });
+});
+
+it('a bead that did not fit on the culprit is not held against it', () => {
+  const conflicts = [
+    { tryId: 'before', on: 1 },
+    { tryId: 'after', on: 2 },
+  ];
+  expect(realConflicts(conflicts, 1)).toEqual(['before']);
+  expect(realConflicts(conflicts, 2)).toEqual(['before', 'after']);
 });

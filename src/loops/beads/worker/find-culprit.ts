@@ -41,3 +41,14 @@ export async function findCulprit<C extends Checked>(
   }
   return { good, goodCheck, badCheck };
 }
+
+export interface MergeConflict {
+  tryId: string;
+  /** So many were stacked when it did not fit. */
+  on: number;
+}
+
+/** Of those that did not fit, the ones that met only what is merged. The others wait: they may fit without the culprit. */
+export function realConflicts(conflicts: readonly MergeConflict[], good: number): string[] {
+  return conflicts.filter(({ on }) => on <= good).map(({ tryId }) => tryId);
+}

@@ -13,7 +13,7 @@ import type { Store } from '../../../store/store.ts';
 import type { Bead } from '../graph/bead.ts';
 import { findBeads } from '../graph/rows.ts';
 import { type CheckedBead, runBeadChecks } from './bead-checks.ts';
-import { findCulprit } from './find-culprit.ts';
+import { findCulprit, type MergeConflict, realConflicts } from './find-culprit.ts';
 import type { BeadsState } from './state.ts';
 import { type MergeReport, type MergeWork, mergeWorkSchema, type StackedBead } from './work-data.ts';
 
@@ -80,7 +80,12 @@ async function executeMerge(
   const merged = stack.slice(0, found.good);
   const last = merged.at(-1);
   const own: MergeReport = {
-    ...{ onto, merged, conflicts, judgement: found.goodCheck?.judgement ?? null },
+    ...{
+      onto,
+      merged,
+      conflicts: realConflicts(conflicts, found.good),
+      judgement: found.goodCheck?.judgement ?? null,
+    },
     culprit: found.badCheck && { bead: stack[found.good]!, reasons: found.badCheck.reasons },
   };
   // What comes back to its worker must be found as well.
@@ -101,9 +106,9 @@ async function stackBeads({
   attempt,
   work,
   signal,
-}: AttemptCourse<MergeWork>): Promise<{ stack: StackedBead[]; conflicts: string[] }> {
+}: AttemptCourse<MergeWork>): Promise<{ stack: StackedBead[]; conflicts: MergeConflict[] }> {
   const stack: StackedBead[] = [];
-  const conflicts: string[] = [];
+  const conflicts: MergeConflict[] = [];
   for (const { tryId, beadId, change } of work.beads) {
     if (signal.aborted) break;
     const on = { parent: stack.at(-1)?.commit ?? work.onto, trailers: { 'Pulse-Bead': beadId } };
@@ -111,7 +116,7 @@ async function stackBeads({
       perform: () => engine.workspace.commitAgain(attempt, change, on),
     });
     if (unit?.commit) stack.push({ tryId, commit: unit.commit, tree: unit.tree, files: unit.files });
-    else conflicts.push(tryId);
+    else conflicts.push({ tryId, on: stack.length });
   }
   return { stack, conflicts };
 }
