@@ -124,6 +124,7 @@ export async function rotateProofKey(folder: string): Promise<{ key: ProofKey; r
     await rm(draft, { force: true });
     throw error;
   });
+  await removeOldDrafts(folder);
   return { key: await openProofKey(folder), replaced };
 }
 
@@ -148,6 +149,18 @@ async function keepPublicHalf(folder: string, half: PublicProofKey): Promise<voi
   await mkdir(place, { recursive: true, mode: 0o700 });
   const draft = await writeDraft(folder, toPem(half));
   await rename(draft, join(place, `${half.id}.pem`));
+}
+
+const DRAFT = /^\.[0-9a-f]{16}\.tmp$/;
+/** A younger one may belong to another process that is writing it now. */
+const OLD_DRAFT_MS = 60_000;
+
+/** A crash may have left one, and the private half that was just replaced is perhaps in it. */
+async function removeOldDrafts(folder: string): Promise<void> {
+  for (const name of (await readdir(folder)).filter((one) => DRAFT.test(one))) {
+    const draft = await lstat(join(folder, name)).catch(() => null);
+    if (draft && Date.now() - draft.mtimeMs > OLD_DRAFT_MS) await rm(join(folder, name), { force: true });
+  }
 }
 
 /** On the disk before it gets its name. */

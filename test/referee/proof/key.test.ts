@@ -2,14 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import {
   chmodSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import {
@@ -77,6 +79,17 @@ describe('the key of an installation', () => {
       ['ed25519.pem', 'public', ...[first, key].map(({ id }) => `public/${id}.pem`)].toSorted(),
     );
     expect(statSync(key.path).mode & 0o777).toBe(0o600);
+  });
+
+  it('leaves no copy of the old private half that a crash has left', async () => {
+    const folder = folderOf();
+    const { path } = await openProofKey(folder);
+    const [old, young] = ['a', 'b'].map((letter) => join(folder, `.${letter.repeat(16)}.tmp`));
+    linkSync(path, old!);
+    utimesSync(path, 0, 0);
+    writeFileSync(young!, 'of another process');
+    await rotateProofKey(folder);
+    expect(readdirSync(folder).toSorted()).toEqual([basename(young!), 'ed25519.pem', 'public']);
   });
 
   it('loses no public half of a key that could have signed, when several rotate at once', async () => {
