@@ -9,6 +9,7 @@ import { dirname, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { printEvent, readSpeed } from '../shared/print-event.ts';
+import { type BeadAction, playBead } from './bead.ts';
 import { PREFLIGHT_UNIT, playPreflight } from './preflight.ts';
 import { type PulseAction, type PulseReply, playPulse } from './pulse.ts';
 import { type ExperimentAction, isExperiment, playExperiment } from './research.ts';
@@ -30,6 +31,7 @@ let tools = 0;
 printEvent({ type: 'started', model: 'demo-script' });
 if (unit === PREFLIGHT_UNIT) await playWithAnswers(playPreflight);
 else if (/^# Pulse /m.test(brief) && unit !== '') await playWithAnswers(playPulse);
+else if (/^# Bead /m.test(brief) && unit !== '') await playWithAnswers(playBead);
 else if (isExperiment(unit)) await playWithAnswers(playExperiment);
 else await playTheGoal();
 printEvent({ type: 'done', ok: true });
@@ -42,7 +44,7 @@ async function playTheGoal(): Promise<void> {
 
 /** How long it becomes depends on what Pulse answers. */
 async function playWithAnswers(
-  begin: typeof playPulse | typeof playPreflight | typeof playExperiment,
+  begin: typeof playPulse | typeof playBead | typeof playPreflight | typeof playExperiment,
 ): Promise<void> {
   pauseMs = speed === 0 ? 0 : PULSE_ACTION_MS / speed;
   const play = begin({ brief, iteration, unit, read });
@@ -50,14 +52,14 @@ async function playWithAnswers(
   for (let next = play.next(); !next.done; next = play.next(reply)) reply = await perform(next.value);
 }
 
-async function perform(action: PulseAction | ExperimentAction): Promise<PulseReply | undefined> {
+async function perform(action: PulseAction | BeadAction | ExperimentAction): Promise<PulseReply | undefined> {
   if (action.do === 'say') await say(action.text);
   else if (action.do === 'call') return await callPulse(action);
   else await useTool(action);
   return undefined;
 }
 
-type Call = Extract<PulseAction | ExperimentAction, { do: 'call' }>;
+type Call = Extract<PulseAction | BeadAction | ExperimentAction, { do: 'call' }>;
 
 async function callPulse({ tool: name, input }: Call): Promise<PulseReply> {
   const id = `tool-${++tools}`;

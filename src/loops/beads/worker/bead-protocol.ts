@@ -7,7 +7,7 @@ import { defineTool, type Tool, type ToolReply } from '../../../tools/contract.t
 import { createJudgedCalls } from '../../shared/judged-calls.ts';
 import type { BeadJudge, JudgedBead } from './judge-completion.ts';
 import { type Completion, type DoneInput, doneSchema, type SaidDone } from './model.ts';
-import { countFailure, markRed } from './rows.ts';
+import { countFailure, findTry, markRed } from './rows.ts';
 import type { BeadRun, BeadWork } from './work-data.ts';
 
 declare module '../../../domain/events.ts' {
@@ -174,6 +174,10 @@ function recordRejection(
     const failures = isVerified ? await countFailure(db, work.tryId) : undefined;
     const data = { bead: work.beadId, reasons, failures };
     await appendEvents(db, sessionId, [{ type: 'bead.rejected', iteration, data }]);
+    // Who follows the swarm sees it too.
+    const swarm = (await findTry(db, work.tryId))?.swarm_id;
+    if (swarm !== undefined && swarm !== sessionId)
+      await appendEvents(db, swarm, [{ type: 'bead.rejected', data }]);
     return failures;
   });
 }
