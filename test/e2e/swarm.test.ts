@@ -1,8 +1,9 @@
-/** The example of a swarm, as printed, with the real program and the scripted agent. */
+/** The example of a swarm, as printed, with the real program and the scripted agent; and a swarm on a terminal. */
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
+import { openTerminal, SCRIPT } from './open-terminal.ts';
 import { OWN_NODE, PROGRAM, useScene } from './scene.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -31,6 +32,25 @@ it('the example works as printed, offline', async () => {
   // What was there before has not moved.
   expect(output.trim()).toMatch(/chore: titles as they are$/);
 }, 90_000);
+
+it.skipIf(!existsSync(SCRIPT))(
+  'shows on a terminal what each worker does',
+  async () => {
+    await scene.pulse(['init']);
+    await scene.pulse(['bead', 'create', '--id', 'app', '--type', 'epic', '--title', 'App']);
+    const bead = ['--epic', 'app', '--file', 'one.txt', '--verify', 'test -s one.txt'];
+    await scene.pulse(['bead', 'create', '--id', 'one', '--title', 'Write one', ...bead]);
+    const agent = scene.agent('sleep 3; echo x > one.txt; echo "Wrote it"');
+    const start = `exec '${OWN_NODE}' '${PROGRAM}' swarm start app --workers 1 --command '${agent}'`;
+    const { screen, exit } = openTerminal(scene, start, { NO_COLOR: '1' });
+    expect(await exit, screen()).toBe(0);
+    expect(screen()).toContain('workers at work');
+    expect(screen()).toContain('  0 of 1 beads closed · 1 in progress');
+    expect(screen()).toContain('  worker-1  one  agent working');
+    expect(screen()).toContain('✓ one Write one');
+  },
+  60_000,
+);
 
 function runShell(script: string): Promise<{ code: number | null; output: string }> {
   const bin = join(scene.directory, 'bin');

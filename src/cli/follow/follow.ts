@@ -1,6 +1,6 @@
 /** Follows a session to its end, or to where the person leaves it. */
 import { constants } from 'node:os';
-import { isPulseError, type PulseError } from '../../domain/errors.ts';
+import { isPulseError, isStoreAway, type PulseError } from '../../domain/errors.ts';
 import { EXIT_CODES } from '../../domain/status.ts';
 import { followerFor } from '../../loops/followers.ts';
 import type { Pulse } from '../../pulse.ts';
@@ -45,8 +45,10 @@ export async function followSession(follow: Follow): Promise<number> {
   const runner = watchRunner(pulse, session.id);
   try {
     await follow.launch?.();
+    const board = boardReader(follow, view);
     const onQuiet = async (now: Session): Promise<boolean> => {
       view.session(now);
+      await board();
       return runner.isGone();
     };
     let isAway = false;
@@ -58,6 +60,7 @@ export async function followSession(follow: Follow): Promise<number> {
     for await (const event of pulse.follow(session.id, options)) {
       isAway = false;
       view.event(event);
+      await board();
       const status = output.isJson ? null : await follower.statusLine?.(pulse, event);
       if (status) view.say(status);
     }
@@ -77,6 +80,26 @@ export async function followSession(follow: Follow): Promise<number> {
     output.data(`\n${resultBlock(last, { style: output.stdout.style, cwd, isBrief, unresolved, kept })}`);
   if (interrupted) return 128 + constants.signals[interrupted];
   return isStopped ? EXIT_CODES[last.status] : 1;
+}
+
+/** Many events come at once: the store is not read for each of them. */
+const BOARD_MS = 500;
+
+/** Has the board read again, unless that was just done. */
+function boardReader({ pulse, session }: Follow, view: View): () => Promise<void> {
+  const { board: read } = followerFor(session.kind);
+  let readAt = 0;
+  return async () => {
+    const now = Date.now();
+    if (!read || !view.board || now - readAt < BOARD_MS) return;
+    readAt = now;
+    // Of a store that is away the following itself tells.
+    await view.board((room) => read(pulse, session.id, room)).catch(unlessAway);
+  };
+}
+
+function unlessAway(error: unknown): void {
+  if (!isStoreAway(error)) throw error;
 }
 
 export function detached(

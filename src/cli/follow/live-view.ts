@@ -12,6 +12,10 @@ import { formatCount, formatUsd } from './result.ts';
 import type { View, ViewOptions } from './view.ts';
 
 const FRAME_MS = 120;
+/** Rows of the terminal that a board leaves free. */
+const HEIGHT_LEFT = 8;
+/** Of a terminal that does not say how high it is. */
+const USUAL_ROWS = 24;
 /** Saving is quick; what takes longer after the agent is the verification. */
 const SAVING_MS = 600;
 
@@ -21,14 +25,21 @@ export function createLiveView(side: Side, session: Session, { hasHead, plan }: 
   let newest = session;
   let question: readonly string[] | null = null;
   let isHeaded = !hasHead;
+  let board: readonly string[] = [];
   const region = createLiveRegion(side);
   const room = (): number => side.columns() - 1;
   const draw = (): void => {
-    const lines = liveLines(progress, newest, { style: side.style, columns: room(), nowMs: Date.now() });
+    const frame = { style: side.style, columns: room(), nowMs: Date.now() };
+    const lines = [...liveLines(progress, newest, frame), ...shownBoard()];
     region.draw(
       question === null ? lines : [...lines, ...questionLines(question, room()).map(side.style.bold)],
     );
   };
+  /** What is above it must stay in sight. */
+  const shownBoard = (): readonly string[] =>
+    progress.step === 'stopped'
+      ? []
+      : board.slice(0, Math.max(1, (side.stream.rows || USUAL_ROWS) - HEIGHT_LEFT));
   const timer = setInterval(draw, FRAME_MS);
   side.stream.on('resize', draw);
   return {
@@ -42,6 +53,10 @@ export function createLiveView(side: Side, session: Session, { hasHead, plan }: 
     session(now) {
       newest = now;
       progress = withSession(progress, now);
+      draw();
+    },
+    async board(read) {
+      board = await read({ style: side.style, columns: room(), nowMs: Date.now() });
       draw();
     },
     say: (text) => region.print(text.split('\n')),
@@ -101,7 +116,9 @@ export function liveLines(progress: Progress, session: Session, { style, columns
 /** An agent that has not been heard of for so long is said to be quiet. */
 const QUIET_AFTER_MS = 10_000;
 
-function isQuiet({ step, lastSignMs }: Progress, nowMs: number): boolean {
+function isQuiet({ kind, step, lastSignMs }: Progress, nowMs: number): boolean {
+  // Others work for it, and their signs are their own.
+  if (step === 'planning' && wordsFor(kind).between !== undefined) return false;
   return step !== 'waiting' && nowMs - lastSignMs >= QUIET_AFTER_MS;
 }
 
@@ -133,7 +150,7 @@ function stepLabel(progress: Progress, session: Session, nowMs: number): string 
     case 'starting':
       return 'starting';
     case 'planning':
-      return 'planning';
+      return words.between ?? 'planning';
     case 'preparing':
       if (progress.isByPulse) return words.alone(progress).doing;
       return nowMs - stepSinceMs < 2_000 ? 'starting the agent' : 'agent working';

@@ -21,6 +21,8 @@ export interface LoopFollower {
   logLine?(event: PulseEvent): string | null;
   /** What an event says that is being done. `null`: nothing. */
   activity?(event: PulseEvent): string | null;
+  /** What stands below where the session is, read again now and then: what works for it. */
+  board?(pulse: Pulse, sessionId: string, room: Room & { nowMs: number }): Promise<string[]>;
   /** What is said beside the events, where that has to be read. `null`: nothing. */
   statusLine?(pulse: Pulse, event: PulseEvent): Promise<string | null>;
 }

@@ -9,18 +9,23 @@ import type { Output } from '../output.ts';
 import { judgementTold } from './judgement-told.ts';
 import { eventLines } from './lines.ts';
 import { createLiveView } from './live-view.ts';
+import type { Room } from './loop-follower.ts';
 import { advance, firstProgress, type Progress, type WorkPlan } from './progress.ts';
 
 export interface View {
   event(event: PulseEvent): void;
   /** The session's row as it is now. */
   session(session: Session): void;
+  /** Lines that stand below where it is, until the next ones. */
+  board?(read: (room: BoardRoom) => Promise<string[]>): Promise<void>;
   /** A line for the person, in its place. */
   say(text: string): void;
   /** A question, by its answers, that stays until it is answered (`null`). */
   ask(answers: readonly string[] | null): void;
   close(): void;
 }
+
+export type BoardRoom = Room & { nowMs: number };
 
 export interface ViewOptions {
   /** Begins with what the session is about. */

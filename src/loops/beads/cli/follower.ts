@@ -1,16 +1,47 @@
 /** What followers of a swarm see: its workers, and the beads as they are taken, closed or given back. */
-import type { LoopFollower } from '../../../cli/follow/loop-follower.ts';
+import type { LoopFollower, Room } from '../../../cli/follow/loop-follower.ts';
 import type { PulseEvent } from '../../../domain/events.ts';
 import type { Style } from '../../../terminal/style.ts';
-import { sanitizeForTerminal, sanitizeLine } from '../../../terminal/text.ts';
+import { sanitizeForTerminal, sanitizeLine, wrap } from '../../../terminal/text.ts';
 
 export const beadsFollower: LoopFollower = {
+  async board(pulse, id, room) {
+    const { parent_session_id: lead } = await pulse.session(id);
+    // Of a worker there is nothing below it.
+    if (lead !== null) return [];
+    const { boardLines } = await import('./board.ts');
+    return boardLines(await pulse.swarm.show(id), room);
+  },
   eventText,
-  eventLines(event, _, { style }) {
+  eventLines(event, _, { style, columns }) {
+    // What its own iterations bring is told bead by bead.
+    if (event.type === 'iteration.settled' && isGood(event.data.outcome)) return [];
+    const { data } = event;
+    if (event.type === 'bead.rejected' && Array.isArray(data.reasons))
+      return reasonLines(style.red(`${sanitizeLine(String(data.bead))} not accepted`), data.reasons, {
+        style,
+        columns,
+      });
     const text = eventText(event, style);
-    return text === null ? null : text.split('\n');
+    if (text === null) return null;
+    const [head = '', ...rest] = text.split('\n');
+    return rest.length === 0 ? [head] : reasonLines(head, rest.slice(0, 1), { style, columns });
   },
 };
+
+/** So much of one reason. */
+const REASON_LINES = 3;
+
+/** The first line of each; `pulse log` has all of it. */
+function reasonLines(head: string, reasons: readonly unknown[], { style, columns }: Room): string[] {
+  const firsts = reasons.map((reason) => sanitizeLine(String(reason).split('\n')[0]!)).filter(Boolean);
+  const lines = firsts.flatMap((reason) => wrap(reason, columns - 4, REASON_LINES));
+  return [head, ...lines.map((line) => style.dim(`    ${line}`))];
+}
+
+function isGood(outcome: unknown): boolean {
+  return outcome === 'completed' || outcome === 'continued';
+}
 
 function listOf(names: unknown): string {
   return Array.isArray(names) ? names.map((name) => sanitizeLine(String(name))).join(', ') : '';

@@ -34,6 +34,11 @@ const SwarmWorker = z
     bead: z.string().nullable().describe('What it works on now.'),
     contextUsed: z.number().nullable(),
     leftFor: z.string().nullable(),
+    isWaiting: z.boolean().describe('Its bead waits to be merged.'),
+    doing: z
+      .object({ text: z.string(), since: time })
+      .nullable()
+      .describe('What happens in its run at this moment.'),
   })
   .meta({ id: 'SwarmWorker' });
 
@@ -67,9 +72,8 @@ function viewSwarm({ session, swarm, workers, tries, beads }: SwarmRows): SwarmV
     workers: workers.map(({ session_id: sessionId, nickname, mail_name: mailName, ...worker }) => ({
       ...{ sessionId, nickname, mailName, contextUsed: worker.context_used, leftFor: worker.left_for },
       status: worker.session?.status ?? 'pending',
-      bead:
-        tries.find((one) => one.session_id === sessionId && ['working', 'accepted'].includes(one.status))
-          ?.bead_id ?? null,
+      ...currentOf(tries, sessionId),
+      doing: worker.doing && { text: worker.doing.text, since: worker.doing.since },
     })),
     beads: beads.map(({ id, title, status, claim, closed_at: closedAt }) => {
       const last = tries.findLast((one) => one.bead_id === id);
@@ -79,6 +83,16 @@ function viewSwarm({ session, swarm, workers, tries, beads }: SwarmRows): SwarmV
       };
     }),
   });
+}
+
+function currentOf(
+  tries: SwarmRows['tries'],
+  sessionId: string,
+): { bead: string | null; isWaiting: boolean } {
+  const one = tries.find(
+    ({ session_id: id, status }) => id === sessionId && (status === 'working' || status === 'accepted'),
+  );
+  return { bead: one?.bead_id ?? null, isWaiting: one?.status === 'accepted' };
 }
 
 const show = operation(definitions.show, {

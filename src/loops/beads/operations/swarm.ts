@@ -1,12 +1,14 @@
 /** What a person does with a swarm: start it, look at it, stop it. */
 import { ensureAgent } from '../../../coordination/mail/agents.ts';
 import { PulseError } from '../../../domain/errors.ts';
+import type { Doing } from '../../../domain/phase.ts';
 import type { Operations } from '../../../operations/context.ts';
 import { pause } from '../../../operations/control.ts';
 import type { InputOf } from '../../../operations/fields.ts';
 import type { CallerOptions } from '../../../operations/operation.ts';
 import { openTrustedProject } from '../../../operations/project.ts';
 import { type Started, startSession } from '../../../operations/start.ts';
+import { readDoing } from '../../../operations/view.ts';
 import { getSession, listChildren, type Session } from '../../../store/sessions.ts';
 import type { Handoff } from '../files/handoff-payload.ts';
 import { listHandoffs, reassignHandoff } from '../files/handoffs.ts';
@@ -99,7 +101,7 @@ export async function requireOnboarding(root: string): Promise<void> {
 export interface SwarmRows {
   session: Session;
   swarm: Swarm;
-  workers: (BeadWorker & { session: Session | null })[];
+  workers: (BeadWorker & { session: Session | null; doing: Doing | null })[];
   tries: BeadTry[];
   /** Of the epic, oldest first. */
   beads: Bead[];
@@ -118,14 +120,15 @@ export async function readSwarm({ engine: { store } }: Operations, id: string): 
         },
       );
     const children = await listChildren(db, session.id);
-    const workers = await listWorkers(db, session.id);
+    const workers: SwarmRows['workers'] = [];
+    for (const worker of await listWorkers(db, session.id)) {
+      const child = children.find(({ id: one }) => one === worker.session_id) ?? null;
+      workers.push({ ...worker, session: child, doing: child && (await readDoing(db, child)) });
+    }
     return {
       session,
       swarm,
-      workers: workers.map((worker) => ({
-        ...worker,
-        session: children.find(({ id: child }) => child === worker.session_id) ?? null,
-      })),
+      workers,
       tries: await listTries(db, session.id),
       beads: (await listBeads(db, swarm.project_id, { epic: swarm.epic })).filter(
         ({ type }) => type !== EPIC,
