@@ -6,7 +6,7 @@ import { runsOf } from '../lanes/lane.ts';
 import { type OpenApiDocument, requestsOf } from './openapi-requests.ts';
 import { makeApiScene, TRUSTED } from './scene.ts';
 
-const REQUESTS = Number(process.env.PULSE_FUZZ_REQUESTS ?? runsOf(2_000, 10_000));
+const REQUESTS = Number(process.env.PULSE_FUZZ_REQUESTS ?? runsOf(1_000, 10_000));
 /** Stands for the id of the session that was started last. */
 const NEWEST = 'NEWEST';
 const HANG_MS = 15_000;

@@ -88,9 +88,9 @@ function stageOf([where]: [CrashPoint, number]): string {
 export function killLoops(place: StoreOfSuite): void {
   const { store, prepare } = place;
   const kind = (where: CrashPoint) => actionOf({ where });
-  const timed = ([where, count]: [CrashPoint, number]) => `${actionOf({ where })} ${count}`;
+  const counted = ([where]: [CrashPoint, number]) => actionOf({ where });
   describe(`on ${store}`, () => {
-    it.each(drawFor(place, WORKFLOW_POINTS, { of: 'a workflow', kind: timed }))(
+    it.each(drawFor(place, WORKFLOW_POINTS, { of: 'a workflow', kind: counted }))(
       'a workflow killed at %s (%i) ends with one commit for each pulse',
       async (where, count) => {
         using scratch = createScratch();
@@ -199,7 +199,7 @@ export function killLoops(place: StoreOfSuite): void {
       },
     );
 
-    it.each(drawFor(place, RESEARCH_POINTS, { of: 'research', kind: timed }))(
+    it.each(drawFor(place, RESEARCH_POINTS, { of: 'research', kind: counted }))(
       'research killed at %s (%i): log, branch and best agree',
       async (where, count) => {
         using scratch = createScratch();

@@ -28,6 +28,9 @@ export function surviveSuite({
   stride = 1,
   kindOf = (point) => point,
 }: LoopSuite): void {
+  const pointKind = ({ point }: { point: string }) => kindOf(point);
+  /** Before and after an action are one kind where a sample has killed at each of them once. */
+  const actionKind = ({ point }: { point: string }) => kindOf(point).replace(/:(before|after)$/, '');
   describe(`${name} in trouble`, () => {
     it.each(['die', 'stall', 'nap'] as const)(
       'survives at every point: %s',
@@ -36,7 +39,7 @@ export function surviveSuite({
         const { points } = await run(() => null);
         const cases = pointsOf(points).filter(({ at }) => fate === 'die' || at % stride === 0);
         const failures = await sweep(
-          draw(cases, { of: `${name} ${fate}`, kind: ({ point }) => kindOf(point) }),
+          draw(cases, { of: `${name} ${fate}`, kind: fate === 'die' ? pointKind : actionKind }),
           {
             name: ({ at, point }) => `${at} ${point}`,
             violationsOf: async ({ at }) =>
@@ -54,8 +57,7 @@ export function surviveSuite({
         .flatMap((first) =>
           Array.from({ length: near }, (_, index) => ({ ...first, second: first.at + 1 + index })),
         );
-      const kind = ({ point }: { point: string }) => kindOf(point);
-      const failures = await sweep(draw(pairs, { of: `${name} pairs`, kind, restShare: 1 / 3 }), {
+      const failures = await sweep(draw(pairs, { of: `${name} pairs`, kind: actionKind, restShare: 1 / 3 }), {
         name: ({ at, point, second }) => `${at} ${point}, ${second}`,
         violationsOf: async ({ at, second }) =>
           (await run((_, index) => (index === at || index === second ? 'die' : null))).violations,

@@ -17,7 +17,7 @@ export const REAL_AGENTS = 'test/real-agents/**';
 /** Stories with real programs or whole sessions, of which `npm test` tells a fifth. What they tell is tested below them, too. */
 export const STORIES = [
   'test/agents/{acp/acp,demo/demo,host,native/native,replay/replay}.test.ts',
-  'test/api/{events,idempotency,research,sandbox,serve,sessions,workflows}.test.ts',
+  'test/api/{events,idempotency,research,sandbox,security,serve,sessions,workflows}.test.ts',
   'test/beads/{commands,context,dead-holder,edits,prepared,shims,swarm,worker}.test.ts',
   'test/context/import.test.ts',
   'test/coordination/{commands,mail,processes,reservations}.test.ts',
@@ -33,7 +33,7 @@ export const STORIES = [
   'test/referee/{output/properties,proof/push,proof/store,proof/verify}.test.ts',
   'test/research-loop/{cheats,commander,commander-elsewhere,crashes,files,finish,guidance}.test.ts',
   'test/research-loop/{noise,parallel,resumed,session,slot,steering}.test.ts',
-  'test/store/postgres-limits.test.ts',
+  'test/store/{postgres-limits,sqlite-processes}.test.ts',
   'test/workflow/{branches,completion,endings,kickoff,limits,native,plan-edits,resume,review,session,stops}.test.ts',
 ];
 
@@ -42,7 +42,7 @@ export const SLOW = [
   ...STORIES,
   'test/crash/**',
   'test/e2e/**',
-  'test/api/{fuzz,postgres,rest-doc,security}.test.ts',
+  'test/api/{fuzz,postgres,rest-doc}.test.ts',
   'test/beads/{exchange,graph,graph-properties,mail-into-run,many-processes}.test.ts',
   'test/context/{code-index/quality,commands,search,slice}.test.ts',
   'test/domain/{redact-properties,signal-properties}.test.ts',
@@ -50,7 +50,7 @@ export const SLOW = [
   'test/lanes/run-lane.test.ts',
   'test/process/supervise.test.ts',
   'test/referee/{cheats,output/reports,room/room}.test.ts',
-  'test/store/{postgres-contract,sqlite-contract,sqlite-processes}.test.ts',
+  'test/store/{postgres-contract,sqlite-contract}.test.ts',
   'test/tools/guard/call-guard.test.ts',
   'test/tools/work/edit-tools.test.ts',
   'test/{documents,packaging,typescript-doc}.test.ts',
