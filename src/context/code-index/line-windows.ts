@@ -6,6 +6,8 @@ export interface Chunk {
   endLine: number;
   /** Of what it declares, where that is known. */
   name: string | null;
+  /** What it is declared in: a class, the type of a method. */
+  container: string | null;
 }
 
 const WINDOW = 40;
@@ -16,7 +18,7 @@ export function lineWindows({ from, to }: { from: number; to: number }): Chunk[]
   const chunks: Chunk[] = [];
   for (let startLine = from; startLine <= to; startLine += WINDOW - OVERLAP) {
     const endLine = Math.min(startLine + WINDOW - 1, to);
-    chunks.push({ startLine, endLine, name: null });
+    chunks.push({ startLine, endLine, name: null, container: null });
     if (endLine === to) break;
   }
   return chunks;

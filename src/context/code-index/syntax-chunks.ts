@@ -35,7 +35,7 @@ export function createSyntaxChunker(): SyntaxChunker {
       if (!grammar) return null;
       try {
         const reader = await readerFor(grammar);
-        return reader.read(text, (root) => together(pieces(root, 0)));
+        return reader.read(text, (root) => together(pieces(root, { depth: 0, container: null })));
       } catch {
         // A grammar that cannot be loaded: lines are counted instead.
         return null;
@@ -51,22 +51,24 @@ interface Piece extends Chunk {
 }
 
 /** What stands in a node, in order; a child that is too long is replaced by what stands in it. */
-function pieces(node: Node, depth: number): Piece[] {
+function pieces(node: Node, { depth, container }: { depth: number; container: string | null }): Piece[] {
   return node.namedChildren.flatMap((child) => {
     if (!child) return [];
     const piece: Piece = {
       startLine: child.startPosition.row + 1,
       endLine: lastLine(child),
       name: nameOf(child),
+      container: receiverOf(child) ?? container,
       isAbove: ABOVE.test(child.type),
       isDeclaration: isDeclaration(child),
     };
     if (lines(piece) <= MAX_LINES || depth === MAX_DEPTH) return [piece];
-    const [first, ...rest] = pieces(child, depth + 1);
+    const inner = { depth: depth + 1, container: piece.name ?? implementedBy(child) ?? container };
+    const [first, ...rest] = pieces(child, inner);
     if (!first) return [piece];
     if (piece.name === null) return [first, ...rest];
     // The signature keeps the name of the whole.
-    return [{ ...first, startLine: piece.startLine, name: piece.name }, ...rest];
+    return [{ ...first, startLine: piece.startLine, name: piece.name, container: piece.container }, ...rest];
   });
 }
 
@@ -77,7 +79,8 @@ function together(all: readonly Piece[]): Chunk[] {
   for (const piece of all) {
     if (open && isJoined(open, piece)) {
       const endLine = Math.max(open.endLine, piece.endLine);
-      open = { ...piece, startLine: open.startLine, endLine, name: open.name ?? piece.name };
+      const { name, container }: Piece = open.name === null ? piece : open;
+      open = { ...piece, startLine: open.startLine, endLine, name, container };
     } else {
       if (open) chunks.push(...sized(open));
       open = piece;
@@ -96,12 +99,12 @@ function isJoined(open: Piece, piece: Piece): boolean {
 }
 
 /** A long text or table has nothing to be cut along. */
-function sized({ startLine, endLine, name }: Piece): Chunk[] {
-  if (endLine - startLine < 2 * MAX_LINES) return [{ startLine, endLine, name }];
-  return lineWindows({ from: startLine, to: endLine }).map((window) => ({ ...window, name }));
+function sized({ startLine, endLine, name, container }: Piece): Chunk[] {
+  if (endLine - startLine < 2 * MAX_LINES) return [{ startLine, endLine, name, container }];
+  return lineWindows({ from: startLine, to: endLine }).map((window) => ({ ...window, name, container }));
 }
 
-const ABOVE = /comment|decorator|attribute_item/;
+export const ABOVE = /comment|decorator|attribute_item/;
 const DECLARATION =
   /function|method|class|interface|struct|enum|impl|trait|module|namespace|constructor|type_alias|rule_set/;
 
@@ -111,7 +114,7 @@ function isDeclaration(node: Node): boolean {
   return inner !== null && isDeclaration(inner);
 }
 
-function nameOf(node: Node): string | null {
+export function nameOf(node: Node): string | null {
   const own = node.childForFieldName('name') ?? node.childForFieldName('declarator');
   if (own) return own.text.slice(0, MAX_NAME);
   const inner = innerOf(node);
@@ -128,10 +131,21 @@ function innerOf(node: Node): Node | null {
   );
 }
 
+/** Of a method of Go: the type that has it. */
+function receiverOf(node: Node): string | null {
+  return node.childForFieldName('receiver')?.text.slice(0, MAX_NAME) ?? null;
+}
+
+/** Of an `impl` of Rust: the type that has the methods. */
+function implementedBy(node: Node): string | null {
+  if (node.type !== 'impl_item') return null;
+  return node.childForFieldName('type')?.text.slice(0, MAX_NAME) ?? null;
+}
+
 const MAX_NAME = 100;
 
 /** A node that ends at the beginning of a line ends before it. */
-function lastLine({ startPosition, endPosition }: Node): number {
+export function lastLine({ startPosition, endPosition }: Node): number {
   const isBefore = endPosition.column === 0 && endPosition.row > startPosition.row;
   return endPosition.row + (isBefore ? 0 : 1);
 }
