@@ -38,8 +38,8 @@ describe('chunks along the syntax', () => {
   it('have what is said above a declaration with it', async () => {
     const text = `import 'x';\n\n/** What it does. */\nfunction first() {\n${body('  go();')}\n}\n`;
     expect(await chunker.chunks('a.ts', text)).toEqual([
-      { startLine: 1, endLine: 1, name: null },
-      { startLine: 3, endLine: 11, name: 'first' },
+      { startLine: 1, endLine: 1, name: null, container: null },
+      { startLine: 3, endLine: 11, name: 'first', container: null },
     ]);
   });
 
