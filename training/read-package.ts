@@ -73,7 +73,7 @@ export async function* readPackage(root: string, chunker: SyntaxChunker): AsyncG
 }
 
 /** The first that has the line. */
-export function chunkOf(chunks: readonly Chunk[], line: number): Chunk | undefined {
+function chunkOf(chunks: readonly Chunk[], line: number): Chunk | undefined {
   return chunks.find((chunk) => isIn(chunk, line));
 }
 

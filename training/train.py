@@ -28,15 +28,14 @@ def arguments():
     parser.add_argument("out")
     parser.add_argument("name")
     parser.add_argument("--dims", type=int, default=128)
-    parser.add_argument("--kept", type=int, default=0, help="of the dimensions, the strongest; 0 is all")
-    parser.add_argument("--steps", type=int, default=3000)
+    parser.add_argument("--steps", type=int, default=1500)
     parser.add_argument("--batch", type=int, default=8192)
     parser.add_argument("--rate", type=float, default=2e-3)
     parser.add_argument("--decay", type=float, default=0.02)
     parser.add_argument("--words_dropped", type=float, default=0.3)
     parser.add_argument("--question_words_dropped", type=float, default=0.1)
     parser.add_argument("--fields_dropped", type=float, default=0.3)
-    parser.add_argument("--names", type=float, default=0.2, help="share of the groups that ask by name")
+    parser.add_argument("--names", type=float, default=0.35, help="share of the groups that ask by name")
     parser.add_argument("--part", type=float, default=1.0, help="of the questions")
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()
@@ -212,17 +211,6 @@ def evaluate(model, data, is_small=False):
     return found
 
 
-@torch.no_grad()
-def keep_strongest(model, data, kept):
-    """Turns the table so that most of what tells chunks and questions apart is in the first dimensions."""
-    some = torch.randperm(len(data.package), device=data.device)[:60000]
-    asked = torch.randperm(len(data.asked), device=data.device)[:60000]
-    vectors = torch.cat([model.chunks(data, some), model.questions(data.take("question", asked), len(asked))])
-    _, axes = torch.linalg.eigh((vectors.T @ vectors).double())
-    strongest = axes[:, -kept:].flip(1).float()
-    model.table = torch.nn.Parameter((model.table @ strongest).contiguous())
-
-
 def export(model, words, path, options):
     """Magic, length of the header, header, then scales, weights of both sides, the table, the words."""
     with torch.no_grad():
@@ -286,8 +274,6 @@ def main():
         if at % max(1, options.steps // 6) == 0:
             print(f"{options.name} step {at} loss {loss.item():.3f} heat {model.heat.exp().item():.1f} {time.time() - began:.0f} s", flush=True)
     whole = evaluate(model, develop)
-    if options.kept > 0:
-        keep_strongest(model, data, options.kept)
     os.makedirs(options.out, exist_ok=True)
     export(model, words, os.path.join(options.out, f"{options.name}.bin"), options)
     small = evaluate(model, develop, is_small=True)

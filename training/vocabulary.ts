@@ -1,8 +1,8 @@
 /** Which words have a row of their own: those that most projects use. The rest share rows. */
 import { hashWord } from '../src/context/code-index/model-words.ts';
 
-export const WORDS = 34_000;
-export const BUCKETS = 8192;
+const WORDS = 34_000;
+const BUCKETS = 8192;
 const MIN_PROJECTS = 2;
 
 export interface Vocabulary {

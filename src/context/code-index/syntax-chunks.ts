@@ -19,11 +19,11 @@ export interface SyntaxChunker {
 }
 
 /** Loads nothing before the first file, and of each language not before its first file. */
-export function createSyntaxChunker(): SyntaxChunker {
+export function createSyntaxChunker({ parseMs }: { parseMs?: number } = {}): SyntaxChunker {
   const readers = new Map<string, Promise<SyntaxReader>>();
 
   function readerFor(grammar: string): Promise<SyntaxReader> {
-    const reader = readers.get(grammar) ?? loadSyntax(grammar);
+    const reader = readers.get(grammar) ?? loadSyntax(grammar, parseMs);
     readers.set(grammar, reader);
     return reader;
   }

@@ -1,10 +1,13 @@
 /** What is known of one worktree's code. Derived from the files alone: to lose it costs the time to read them again. */
-import { best, type Corpus, createCorpus, weighted } from './corpus.ts';
-import { type Chunk, lineWindows } from './line-windows.ts';
+import { type Corpus, createCorpus, weighted } from './corpus.ts';
+import { lineWindows } from './line-windows.ts';
 import { fitMeaning, type Meaning } from './meaning.ts';
+import { type Place, type Rankings, rankChunks } from './ranking.ts';
 import { stampOf, textOf } from './source-file.ts';
 import type { SyntaxChunker } from './syntax-chunks.ts';
 import { termsOf } from './terms.ts';
+import { createVectorPlaces, type VectorPlaces } from './vector-places.ts';
+import type { WordVectors } from './word-vectors.ts';
 
 /**
  * `lexical`: nothing is indexed yet. `partial`: some files, or no model of meaning yet. `ready`: everything as it is.
@@ -31,6 +34,15 @@ export interface WorktreeIndex {
   isRead(): boolean;
   state(): IndexState;
   search(query: string, limit: number): CodeHit[];
+  /** What each way of searching finds, before they are joined. */
+  gather(query: string): Gathered;
+}
+
+export interface Gathered {
+  rankings: Rankings;
+  places: ReadonlyMap<number, Place>;
+  /** The words of the question, each with how much it says. */
+  rarity: ReadonlyMap<string, number>;
 }
 
 const SLICE_MS = 8;
@@ -40,17 +52,10 @@ const MAX_WEIGHT = 10_000_000;
 const CANDIDATES = 100;
 const MAX_HITS_A_FILE = 3;
 const NAME_WEIGHT = 2;
-/** Reciprocal ranks: measured on questions whose answers are known, see the test of its quality. */
-const RANK_OFFSET = 10;
-const MEANING_WEIGHT = 0.4;
 
 interface IndexedFile {
   stamp: string;
   chunks: number[];
-}
-
-interface Place extends Chunk {
-  path: string;
 }
 
 /** What is known, and what is under way. */
@@ -63,6 +68,8 @@ interface Knowledge {
   files: Map<string, IndexedFile>;
   places: Map<number, Place>;
   meaning: Meaning | null;
+  model: WordVectors;
+  vectors: VectorPlaces;
   reading: AsyncGenerator<void, void> | null;
   /** Listed while another list was being read: begun after it, or a first reading would never end under questions. */
   listedNext: readonly string[] | null;
@@ -76,13 +83,15 @@ export function createWorktreeIndex(
   root: string,
   {
     chunker,
+    model,
     maxChunks = MAX_CHUNKS,
     maxWeight = MAX_WEIGHT,
-  }: { chunker: SyntaxChunker; maxChunks?: number; maxWeight?: number },
+  }: { chunker: SyntaxChunker; model: WordVectors; maxChunks?: number; maxWeight?: number },
 ): WorktreeIndex {
   const known: Knowledge = {
     ...{ root, chunker, maxChunks, maxWeight },
     ...{ corpus: createCorpus(), files: new Map(), places: new Map(), meaning: null },
+    ...{ model, vectors: createVectorPlaces(model.dims) },
     ...{ reading: null, listedNext: null, fitting: null },
     ...{ isComplete: false, isCut: false, changedSinceFit: 0 },
   };
@@ -101,6 +110,7 @@ export function createWorktreeIndex(
     isRead: () => known.reading === null,
     state: () => stateOf(known),
     search: (query, limit) => search(known, { query, limit }),
+    gather: (query) => gather(known, query),
   };
 }
 
@@ -124,6 +134,7 @@ function beginNextReading(known: Knowledge): void {
 
 async function* readFiles(known: Knowledge, paths: readonly string[]): AsyncGenerator<void, void> {
   const { root, files, chunker, corpus, maxChunks, maxWeight } = known;
+  const isFirst = !known.isComplete && !known.isCut;
   const present = new Set(paths);
   for (const path of files.keys()) if (!present.has(path)) dropFile(known, path);
   const changed: { path: string; stamp: string }[] = [];
@@ -140,7 +151,7 @@ async function* readFiles(known: Knowledge, paths: readonly string[]): AsyncGene
     dropFile(known, path);
     known.isCut = corpus.size >= maxChunks || corpus.weight >= maxWeight;
     if (known.isCut) break;
-    const chunks = await addFile(known, path);
+    const chunks = await addFile(known, path, !isFirst);
     files.set(path, { stamp, chunks });
     known.changedSinceFit += chunks.length;
     yield;
@@ -148,8 +159,8 @@ async function* readFiles(known: Knowledge, paths: readonly string[]): AsyncGene
   known.isComplete = !known.isCut;
 }
 
-async function addFile(known: Knowledge, path: string): Promise<number[]> {
-  const { corpus, places } = known;
+async function addFile(known: Knowledge, path: string, isChanged: boolean): Promise<number[]> {
+  const { corpus, places, model, vectors } = known;
   const text = textOf(known.root, path);
   if (text === null) return [];
   const lines = text.split('\n');
@@ -161,7 +172,10 @@ async function addFile(known: Knowledge, path: string): Promise<number[]> {
       ...weighted(termsOf(chunk.name ?? ''), NAME_WEIGHT),
       ...weighted(termsOf(body)),
     ]);
-    places.set(number, { ...chunk, path });
+    places.set(number, { ...chunk, path, isChanged });
+    const { name, container } = chunk;
+    const vector = model.placeChunk({ body, name: name ?? '', path, container: container ?? '' });
+    if (vector) vectors.place(number, vector);
     known.meaning?.place(number, corpus.counts(number)!);
     return number;
   });
@@ -175,6 +189,7 @@ function dropFile(known: Knowledge, path: string): void {
   for (const chunk of file.chunks) {
     known.corpus.remove(chunk);
     known.places.delete(chunk);
+    known.vectors.forget(chunk);
     known.meaning?.forget(chunk);
   }
 }
@@ -206,28 +221,13 @@ function stateOf(known: Knowledge): IndexState {
   return reading ? 'stale' : 'ready';
 }
 
-function search(
-  { root, corpus, meaning, places }: Knowledge,
-  { query, limit }: { query: string; limit: number },
-): CodeHit[] {
-  const terms = [...new Set(termsOf(query))];
-  const scores = new Map<number, number>();
-  const rank = (found: { chunk: number }[], weight: number) => {
-    for (const [index, { chunk }] of found.entries()) {
-      scores.set(chunk, (scores.get(chunk) ?? 0) + weight / (RANK_OFFSET + index));
-    }
-  };
-  rank(corpus.search(terms, CANDIDATES), 1);
-  rank(meaning?.search(corpus.countsOf(terms), CANDIDATES) ?? [], MEANING_WEIGHT);
-  const ranked = best(scores, 2 * CANDIDATES).flatMap(({ chunk }) => places.get(chunk) ?? []);
-  return hitsOf(root, { ranked, terms, limit, corpus });
+function search(known: Knowledge, { query, limit }: { query: string; limit: number }): CodeHit[] {
+  const { rankings, places, rarity } = gather(known, query);
+  return hitsOf(known.root, { ranked: rankChunks(rankings, { places, rarity }), limit, rarity });
 }
 
-/** In the files as they are now: what has gone is no answer. */
-function hitsOf(
-  root: string,
-  { ranked, terms, limit, corpus }: { ranked: Place[]; terms: string[]; limit: number; corpus: Corpus },
-): CodeHit[] {
+function gather({ corpus, meaning, model, vectors, places }: Knowledge, query: string): Gathered {
+  const terms = [...new Set(termsOf(query))];
   const rarity = new Map(
     terms.map((term) => {
       const [number] = corpus.countsOf([term]).terms;
@@ -235,6 +235,20 @@ function hitsOf(
       return [term, Math.log(1 + corpus.size / (having + 1))];
     }),
   );
+  const asked = model.placeQuestion(query);
+  const rankings = {
+    words: corpus.search(terms, CANDIDATES),
+    company: meaning?.search(corpus.countsOf(terms), CANDIDATES) ?? [],
+    vectors: asked ? vectors.search(asked, CANDIDATES) : [],
+  };
+  return { rankings, places, rarity };
+}
+
+/** In the files as they are now: what has gone is no answer. */
+function hitsOf(
+  root: string,
+  { ranked, limit, rarity }: { ranked: Place[]; limit: number; rarity: ReadonlyMap<string, number> },
+): CodeHit[] {
   const texts = new Map<string, string[] | null>();
   const seen = new Map<string, number>();
   const hits: CodeHit[] = [];

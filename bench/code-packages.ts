@@ -1,0 +1,113 @@
+/**
+ * `npm run bench:code -- ARCHIVES [ROLE]`: what the comments of packages say, asked of the packages without them. The
+ * packages are those that training/packages.tsv holds out; `node training/fetch.ts ARCHIVES held-out` brings them.
+ */
+import { fileURLToPath } from 'node:url';
+import { RANK_WEIGHTS, type RankWeights } from '../src/context/code-index/ranking.ts';
+import { createSyntaxChunker } from '../src/context/code-index/syntax-chunks.ts';
+import { loadWordVectors } from '../src/context/code-index/word-vectors.ts';
+import { PATIENT_MS } from '../src/context/tree-sitter.ts';
+import { type AskedPackage, type Figures, type Found, figuresOf, findRight } from '../training/measure.ts';
+import { askFolder, askPackage } from '../training/package-questions.ts';
+import { readList } from '../training/packages.ts';
+
+const [archives = '', role = 'held-out'] = process.argv.slice(2);
+const SAMPLES = 2000;
+/** Without what is known of a chunk and its file. */
+const PLAIN = {
+  share: 0,
+  nearness: 0,
+  name: 0,
+  path: 0,
+  file: 0,
+  unnamed: 1,
+  test: 1,
+  generated: 1,
+  changed: 1,
+};
+const WAYS: Record<string, RankWeights> = {
+  'words alone (BM25)': { ...RANK_WEIGHTS, ...PLAIN, company: 0, vectors: 0 },
+  'version 0.1: words and the company they keep (LSA)': {
+    ...RANK_WEIGHTS,
+    ...PLAIN,
+    company: 0.4,
+    vectors: 0,
+    offset: 10,
+  },
+  // Without the model the company that words keep is worth more.
+  'today’s ranking without the model': { ...RANK_WEIGHTS, vectors: 0, company: 0.4 },
+  'the model alone': { ...RANK_WEIGHTS, ...PLAIN, words: 0, company: 0 },
+  'all three, joined by ranks alone': { ...RANK_WEIGHTS, ...PLAIN },
+  'today’s ranking': RANK_WEIGHTS,
+};
+const reading = { chunker: createSyntaxChunker({ parseMs: PATIENT_MS }), model: loadWordVectors() };
+
+const packages: AskedPackage[] = [];
+for (const listed of readList().filter((each) => each.role === role))
+  packages.push({ listed, questions: await askPackage(archives, listed, reading) });
+report(`${role}: ${packages.length} packages`);
+tell(packages);
+const source = fileURLToPath(new URL('../src', import.meta.url));
+const own = { listed: { ...packages[0]!.listed, name: 'pulse', language: 'typescript' } };
+report('this project’s own comments');
+tell([{ ...own, questions: await askFolder(source, { ...reading, maxQuestions: 4000 }) }]);
+
+function tell(asked: readonly AskedPackage[]): void {
+  const found = Object.fromEntries(
+    Object.entries(WAYS).map(([name, weights]) => [
+      name,
+      asked.map(({ questions }) => questions.map((each) => findRight(each, weights))),
+    ]),
+  );
+  report(`${asked.flatMap(({ questions }) => questions).length} questions\n`);
+  report('| | MRR | R@5 | right file in five |\n|---|---|---|---|');
+  for (const [name, each] of Object.entries(found)) report(`| ${name} | ${said(figuresOf(each.flat()))} |`);
+  const [before, after] = [found['today’s ranking without the model']!, found['today’s ranking']!];
+  const [low, high] = interval(gains(before.flat(), after.flat()));
+  const gain = figuresOf(after.flat()).mrr - figuresOf(before.flat()).mrr;
+  report(`\nThe model’s gain: ${signed(gain)} MRR [${signed(low)}, ${signed(high)}]\n`);
+  if (asked.length === 1) return;
+  report('| package | language | questions | without | with |\n|---|---|---|---|---|');
+  for (const [at, { listed, questions }] of asked.entries()) {
+    const [one, other] = [figuresOf(before[at]!).mrr, figuresOf(after[at]!).mrr];
+    report(
+      `| ${listed.name} ${listed.version} | ${listed.language} | ${questions.length} | ${short(one)} | ${short(other)} |`,
+    );
+  }
+}
+
+function gains(before: readonly Found[], after: readonly Found[]): number[] {
+  const worth = ({ rank }: Found) => (rank === 0 ? 0 : 1 / rank);
+  return after.map((each, at) => worth(each) - worth(before[at]!));
+}
+
+/** 95 % of the means of as many questions, drawn with repetition; the same every time. */
+function interval(values: readonly number[]): [low: number, high: number] {
+  let state = 1;
+  const next = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+  const means = Array.from({ length: SAMPLES }, () => {
+    let sum = 0;
+    for (let each = 0; each < values.length; each++) sum += values[Math.floor(next() * values.length)]!;
+    return sum / values.length;
+  }).sort((a, b) => a - b);
+  return [means[Math.floor(0.025 * SAMPLES)]!, means[Math.floor(0.975 * SAMPLES)]!];
+}
+
+function said({ mrr, five, file }: Figures): string {
+  return [mrr, five, file].map(short).join(' | ');
+}
+
+function short(value: number): string {
+  return value.toFixed(3);
+}
+
+function signed(value: number): string {
+  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
+}
+
+function report(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
