@@ -53,7 +53,7 @@ export async function askFolder(sources: string, reading: Reading): Promise<Aske
   const bare = realpathSync(mkdtempSync(join(tmpdir(), 'bare-')));
   try {
     const { paths, declared } = await writeBare(sources, bare);
-    const index = createWorktreeIndex(bare, reading);
+    const index = createWorktreeIndex(bare, { chunker: reading.chunker, openModel: () => reading.model });
     index.refresh(paths);
     while (await index.work());
     const keys = [...declared.keys()];

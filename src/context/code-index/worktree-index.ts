@@ -68,8 +68,9 @@ interface Knowledge {
   files: Map<string, IndexedFile>;
   places: Map<number, Place>;
   meaning: Meaning | null;
-  model: WordVectors;
-  vectors: VectorPlaces;
+  openModel: () => WordVectors;
+  /** Once there is a chunk: before that nobody waits for the model's file. */
+  vectors: { model: WordVectors; places: VectorPlaces } | null;
   reading: AsyncGenerator<void, void> | null;
   /** Listed while another list was being read: begun after it, or a first reading would never end under questions. */
   listedNext: readonly string[] | null;
@@ -83,15 +84,15 @@ export function createWorktreeIndex(
   root: string,
   {
     chunker,
-    model,
+    openModel,
     maxChunks = MAX_CHUNKS,
     maxWeight = MAX_WEIGHT,
-  }: { chunker: SyntaxChunker; model: WordVectors; maxChunks?: number; maxWeight?: number },
+  }: { chunker: SyntaxChunker; openModel: () => WordVectors; maxChunks?: number; maxWeight?: number },
 ): WorktreeIndex {
   const known: Knowledge = {
     ...{ root, chunker, maxChunks, maxWeight },
     ...{ corpus: createCorpus(), files: new Map(), places: new Map(), meaning: null },
-    ...{ model, vectors: createVectorPlaces(model.dims) },
+    ...{ openModel, vectors: null },
     ...{ reading: null, listedNext: null, fitting: null },
     ...{ isComplete: false, isCut: false, changedSinceFit: 0 },
   };
@@ -160,7 +161,7 @@ async function* readFiles(known: Knowledge, paths: readonly string[]): AsyncGene
 }
 
 async function addFile(known: Knowledge, path: string, isChanged: boolean): Promise<number[]> {
-  const { corpus, places, model, vectors } = known;
+  const { corpus, places } = known;
   const text = textOf(known.root, path);
   if (text === null) return [];
   const lines = text.split('\n');
@@ -173,12 +174,24 @@ async function addFile(known: Knowledge, path: string, isChanged: boolean): Prom
       ...weighted(termsOf(body)),
     ]);
     places.set(number, { ...chunk, path, isChanged });
-    const { name, container } = chunk;
-    const vector = model.placeChunk({ body, name: name ?? '', path, container: container ?? '' });
-    if (vector) vectors.place(number, vector);
+    placeVector(known, { chunk: number, place: places.get(number)!, body });
     known.meaning?.place(number, corpus.counts(number)!);
     return number;
   });
+}
+
+function placeVector(
+  known: Knowledge,
+  { chunk, place, body }: { chunk: number; place: Place; body: string },
+): void {
+  if (!known.vectors) {
+    const model = known.openModel();
+    known.vectors = { model, places: createVectorPlaces(model.dims) };
+  }
+  const { name, container, path } = place;
+  const fields = { body, name: name ?? '', path, container: container ?? '' };
+  const vector = known.vectors.model.placeChunk(fields);
+  if (vector) known.vectors.places.place(chunk, vector);
 }
 
 function dropFile(known: Knowledge, path: string): void {
@@ -189,7 +202,7 @@ function dropFile(known: Knowledge, path: string): void {
   for (const chunk of file.chunks) {
     known.corpus.remove(chunk);
     known.places.delete(chunk);
-    known.vectors.forget(chunk);
+    known.vectors?.places.forget(chunk);
     known.meaning?.forget(chunk);
   }
 }
@@ -226,7 +239,7 @@ function search(known: Knowledge, { query, limit }: { query: string; limit: numb
   return hitsOf(known.root, { ranked: rankChunks(rankings, { places, rarity }), limit, rarity });
 }
 
-function gather({ corpus, meaning, model, vectors, places }: Knowledge, query: string): Gathered {
+function gather({ corpus, meaning, vectors, places }: Knowledge, query: string): Gathered {
   const terms = [...new Set(termsOf(query))];
   const rarity = new Map(
     terms.map((term) => {
@@ -235,11 +248,11 @@ function gather({ corpus, meaning, model, vectors, places }: Knowledge, query: s
       return [term, Math.log(1 + corpus.size / (having + 1))];
     }),
   );
-  const asked = model.placeQuestion(query);
+  const asked = vectors?.model.placeQuestion(query);
   const rankings = {
     words: corpus.search(terms, CANDIDATES),
     company: meaning?.search(corpus.countsOf(terms), CANDIDATES) ?? [],
-    vectors: asked ? vectors.search(asked, CANDIDATES) : [],
+    vectors: asked ? vectors!.places.search(asked, CANDIDATES) : [],
   };
   return { rankings, places, rarity };
 }

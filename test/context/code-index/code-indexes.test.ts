@@ -63,7 +63,9 @@ describe('code indexes', () => {
     scratch.git('add', '-A', '--', '.gitignore', 'src');
     using index = indexes.open({ worktree: scratch.repository, except: ['deps'] });
     const found = await until(index, 'harbour', isReady);
-    expect(paths(found).sort()).toEqual(['odd [name] ünï.ts', 'src/harbour.ts']);
+    // What lies near by its meaning is found too, behind them.
+    expect(paths(found).slice(0, 2).sort()).toEqual(['odd [name] ünï.ts', 'src/harbour.ts']);
+    expect(paths(found).filter((path) => /build|deps|log/.test(path))).toEqual([]);
   });
 
   it('see in the next answer what has changed since the last', async () => {
@@ -147,7 +149,7 @@ describe('code indexes', () => {
     using elsewhere = indexes.open({ worktree: other, except: [] });
     // Not lexical, not partial: the index is the one that was left.
     expect((await again.search('harbour', 10)).index).toMatch(/^(ready|stale)$/);
-    expect((await until(elsewhere, 'harbour', isReady)).hits).toEqual([]);
+    expect(paths(await until(elsewhere, 'harbour', isReady))).not.toContain('src/harbour.ts');
   });
 
   it('go on by words after the thread has died, and come back with the next one', async () => {

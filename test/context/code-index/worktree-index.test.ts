@@ -9,6 +9,7 @@ import { createWorktreeIndex, type WorktreeIndex } from '../../../src/context/co
 
 const chunker = createSyntaxChunker();
 const model = loadWordVectors();
+const openModel = () => model;
 let root: string;
 
 beforeEach(() => {
@@ -27,7 +28,7 @@ async function finish(index: WorktreeIndex, paths: readonly string[]): Promise<v
 }
 
 async function indexOf(paths: readonly string[]): Promise<WorktreeIndex> {
-  const index = createWorktreeIndex(root, { chunker, model });
+  const index = createWorktreeIndex(root, { chunker, openModel });
   await finish(index, paths);
   return index;
 }
@@ -86,7 +87,7 @@ describe('the index of a worktree', () => {
     const change = fc.record({ name, content: fc.option(content) });
     await fc.assert(
       fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 12 }), async (changes) => {
-        const index = createWorktreeIndex(root, { chunker, model });
+        const index = createWorktreeIndex(root, { chunker, openModel });
         const present = new Set<string>();
         for (const { name: path, content: text } of changes) {
           if (text === null) {
@@ -148,7 +149,7 @@ describe('the index of a worktree', () => {
     const paths = Array.from({ length: 60 }, (_, number) => `f${number}.ts`);
     for (const path of paths)
       write(path, `export const harbour${path.slice(1, -3)} = mountain + glacier;\n`.repeat(3));
-    const index = createWorktreeIndex(root, { chunker, model });
+    const index = createWorktreeIndex(root, { chunker, openModel });
     expect(index.state()).toBe('lexical');
     index.refresh(paths);
     const states: string[] = [index.state()];
@@ -166,7 +167,7 @@ describe('the index of a worktree', () => {
   it('stays partial beyond its bound, and has a model of what it holds', async () => {
     const paths = Array.from({ length: 60 }, (_, number) => `f${number}.ts`);
     for (const path of paths) write(path, `export const harbour${path.slice(1, -3)} = mountain + glacier;\n`);
-    const index = createWorktreeIndex(root, { chunker, model, maxChunks: 40 });
+    const index = createWorktreeIndex(root, { chunker, openModel, maxChunks: 40 });
     await finish(index, paths);
     expect(index.state()).toBe('partial');
     expect(index.chunks).toBe(40);
@@ -180,7 +181,7 @@ describe('the index of a worktree', () => {
     const paths = ['a.csv', 'b.csv', 'z.ts'];
     for (const path of paths.slice(0, 2)) write(path, numbers.replaceAll('x', path[0]!));
     write('z.ts', 'export const harbour = 1;\n');
-    const index = createWorktreeIndex(root, { chunker, model, maxWeight: 1_000 });
+    const index = createWorktreeIndex(root, { chunker, openModel, maxWeight: 1_000 });
     await finish(index, paths);
     expect([index.state(), found(index, 'harbour')]).toEqual(['partial', ['z.ts:1']]);
     expect(found(index, 'id7a')[0]).toBe('a.csv:8');
@@ -191,7 +192,7 @@ describe('the index of a worktree', () => {
   it('is ready again when all that was beyond its bound has gone', async () => {
     const paths = Array.from({ length: 60 }, (_, number) => `f${number}.ts`);
     for (const path of paths) write(path, `export const harbour${path.slice(1, -3)} = mountain;\n`);
-    const index = createWorktreeIndex(root, { chunker, model, maxChunks: 40 });
+    const index = createWorktreeIndex(root, { chunker, openModel, maxChunks: 40 });
     await finish(index, paths);
     await finish(index, paths.slice(0, 40));
     expect([index.state(), index.chunks]).toEqual(['ready', 40]);
@@ -201,7 +202,7 @@ describe('the index of a worktree', () => {
     // So many that to look at all of them takes several turns.
     const paths = Array.from({ length: 50_000 }, (_, number) => `gone/f${number}.ts`);
     write('last.ts', 'export const glacier = 1;\n');
-    const index = createWorktreeIndex(root, { chunker, model });
+    const index = createWorktreeIndex(root, { chunker, openModel });
     for (let turn = 0; index.state() === 'lexical' && turn < 500; turn++) {
       index.refresh([...paths, 'last.ts']);
       await index.work();
@@ -216,7 +217,7 @@ describe('the index of a worktree', () => {
       const line = (index: number) => `export const ${words[index % 5]}${number}x${index} = ${index};`;
       write(path, Array.from({ length: 100 }, (_, index) => line(index)).join('\n'));
     }
-    const index = createWorktreeIndex(root, { chunker, model });
+    const index = createWorktreeIndex(root, { chunker, openModel });
     index.refresh(paths);
     let slices = 0;
     while (await index.work()) slices++;
