@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FromIndexer, ToIndexer } from './messages.ts';
 import { createSyntaxChunker } from './syntax-chunks.ts';
-import { loadWordVectors, type WordVectors } from './word-vectors.ts';
+import { loadWordVectors } from './word-vectors.ts';
 import { createWorktreeIndex, type WorktreeIndex } from './worktree-index.ts';
 
 /** Of all indexes together; beyond it the one that was asked longest ago is forgotten, and built again when it is asked. */
@@ -29,12 +29,7 @@ export function createIndexer(
   answer: (message: FromIndexer) => void,
   { maxChunks = MAX_CHUNKS, maxWeight = MAX_WEIGHT }: { maxChunks?: number; maxWeight?: number } = {},
 ): Indexer {
-  const chunker = createSyntaxChunker();
-  let model: WordVectors | null = null;
-  const openModel = () => {
-    model ??= loadWordVectors();
-    return model;
-  };
+  const reading = { chunker: createSyntaxChunker(), openModel: loadWordVectors };
   const held = new Map<number, Held>();
   let isWorking = false;
   let turn = 0;
@@ -55,7 +50,7 @@ export function createIndexer(
 
   function open({ index, root }: Extract<ToIndexer, { kind: 'open' }>): void {
     held.set(index, {
-      ...{ root, index: createWorktreeIndex(root, { chunker, openModel }), names: null, isForgotten: false },
+      ...{ root, index: createWorktreeIndex(root, reading), names: null, isForgotten: false },
       ...{ lastAsked: turn++, waiting: new Map() },
     });
   }
@@ -122,7 +117,7 @@ export function createIndexer(
     const others = all.filter((entry) => entry !== growing && entry.index.chunks > 0);
     const oldest = others.sort((a, b) => a.lastAsked - b.lastAsked)[0];
     if (!oldest) return;
-    oldest.index = createWorktreeIndex(oldest.root, { chunker, openModel });
+    oldest.index = createWorktreeIndex(oldest.root, reading);
     oldest.isForgotten = true;
   }
 

@@ -54,14 +54,26 @@ export function createVectorPlaces(dims: number): VectorPlaces {
       for (let slot = 0; slot < used; slot++) {
         const scale = scales[slot]!;
         if (scale === 0) continue;
-        let sum = 0;
-        for (let axis = 0, at = slot * dims; axis < dims; axis++, at++) sum += asked[axis]! * bytes[at]!;
-        const score = sum * scale;
+        const score = scale * product(asked, bytes, slot * dims);
         if (score > NEAR) nearest.offer(chunks[slot]!, score);
       }
       return nearest.found;
     },
   };
+}
+
+/** Four sums at a time: one sum would wait for itself. */
+function product(asked: Float32Array, bytes: Int8Array, from: number): number {
+  const whole = asked.length - (asked.length % 4);
+  let [a, b, c, d] = [0, 0, 0, 0];
+  for (let axis = 0, at = from; axis < whole; axis += 4, at += 4) {
+    a += asked[axis]! * bytes[at]!;
+    b += asked[axis + 1]! * bytes[at + 1]!;
+    c += asked[axis + 2]! * bytes[at + 2]!;
+    d += asked[axis + 3]! * bytes[at + 3]!;
+  }
+  for (let axis = whole; axis < asked.length; axis++) a += asked[axis]! * bytes[from + axis]!;
+  return a + b + c + d;
 }
 
 function grown<T extends Int8Array | Float32Array | Float64Array>(from: T, into: T): T {

@@ -28,7 +28,7 @@ describe('places of vectors', () => {
           unit(parts).reduce((sum, part, axis) => sum + part * asked[axis]!, 0);
         const right = all
           .map(dot)
-          .filter((score) => score > 0.1)
+          .filter((score) => score > 0.15)
           .sort((a, b) => b - a)
           .slice(0, 5);
         // A byte for each axis is not exact.
