@@ -38,6 +38,10 @@ import { LOOPS } from './loops/all.ts';
 import { listOperations, OPERATIONS } from './loops/table.ts';
 import { createSenders } from './notify/channels/all.ts';
 import { type CourierHolder, type CourierMeans, holdCourier } from './notify/courier.ts';
+import type { ChatChannel } from './notify/inbound/answer.ts';
+import { type ChatMeans, hearDiscord, hearTwilio } from './notify/inbound/chats.ts';
+import { pollChats } from './notify/inbound/poll.ts';
+import { insertPairing } from './notify/inbound/rows.ts';
 import { createCommandRunner } from './notify/run-command.ts';
 import { notifyTables } from './notify/tables.ts';
 import { type Collected, collectGarbage } from './operations/collect.ts';
@@ -116,8 +120,19 @@ export interface PulseHost extends AsyncDisposable {
   changeProjectOnce(request: RequestKey, change: (keep: AnswerHook) => Promise<unknown>): Promise<unknown>;
   /** Does what was asked for beside requests, until the signal aborts. */
   runJobs(options: { signal: AbortSignal; say(text: string): void }): Promise<void>;
+  /** What people write to Pulse by the channels of these settings. */
+  chats(options: Pick<ChatMeans, 'notify' | 'actions' | 'say'>): Chats;
+  /** A code with which somebody may pair, once, within ten minutes. */
+  pairChat(channel: ChatChannel): Promise<string>;
   /** The sessions that the `serve` of this name runs. */
   servedSessions(servedBy: string): ServedSessions;
+}
+
+export interface Chats {
+  /** Reads for the bots, until the signal aborts. */
+  poll(signal: AbortSignal): Promise<void>;
+  hearTwilio(request: Parameters<typeof hearTwilio>[1]): Promise<string | null>;
+  hearDiscord(request: Parameters<typeof hearDiscord>[1]): Promise<object | null>;
 }
 
 /** One method for each operation of the table; see docs/typescript.md. */
@@ -166,6 +181,26 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     runIdempotent: (request, work) => runIdempotent(operations, request, work),
     changeProjectOnce: (request, change) => changeProjectOnce(operations, request, change),
     runJobs: (how) => runJobs(operations, how),
+    chats(how) {
+      const { owner, owners } = engine;
+      const means = {
+        store,
+        environment,
+        owner,
+        isGone: (other: string) => owners(other) === 'dead',
+        ...how,
+      };
+      return {
+        poll: (signal) => pollChats(means, signal),
+        hearTwilio: (request) => hearTwilio(means, request),
+        hearDiscord: (request) => hearDiscord(means, request),
+      };
+    },
+    async pairChat(channel) {
+      const code = randomBytes(5).toString('hex');
+      await store.tx('chat_pair', (db) => insertPairing(db, channel, code));
+      return code;
+    },
     servedSessions(servedBy) {
       parts.startCourier();
       return openServedSessions(operations, servedBy);

@@ -1,9 +1,12 @@
 /** Everything behind the port: the app, the runners of the sessions started on it, and of those it ran before. */
 import { readFileSync } from 'node:fs';
+import type { NotifySettings } from '../domain/notify.ts';
 import { createMcpHandler } from '../mcp/handler.ts';
 import type { Pulse } from '../pulse.ts';
 import { createApi } from './api.ts';
+import { createChatActions } from './chat-actions.ts';
 import { allowedNames, isLoopback } from './guard.ts';
+import { addHookRoutes } from './hook-routes.ts';
 import { type HttpServer, listen } from './http-server.ts';
 import { createSessionRunners } from './session-runners.ts';
 import { readServeId, readToken } from './state-file.ts';
@@ -14,6 +17,8 @@ export interface ServeOptions {
   port: number;
   /** `token`: reading needs it on loopback too. */
   reads: 'open' | 'token';
+  /** Who may write to Pulse from a chat. */
+  notify?: NotifySettings;
   /** Sessions to continue, beside those that the last `serve` of this state directory ran. */
   adopt: readonly string[];
   say(text: string): void;
@@ -25,12 +30,22 @@ export interface Served extends AsyncDisposable {
 }
 
 /** Disposing stops accepting, gives back the leases (the sessions stay running), and closes. */
-export async function serve({ pulse, host, port, reads, adopt, say }: ServeOptions): Promise<Served> {
+export async function serve({
+  pulse,
+  host,
+  port,
+  reads,
+  adopt,
+  say,
+  notify = {},
+}: ServeOptions): Promise<Served> {
   const stop = new AbortController();
   const served = pulse.servedSessions(await readServeId(pulse.home));
   const runners = createSessionRunners({ pulse, served, say });
   const token = await readToken(pulse.home);
   const shared = { pulse, token, runSession: runners.run, take: served.take };
+  const { projects = {}, merge: mayMerge = false } = notify;
+  const chats = pulse.chats({ notify, say, actions: createChatActions({ ...shared, projects, mayMerge }) });
   const app = createApi({
     ...shared,
     host,
@@ -40,6 +55,7 @@ export async function serve({ pulse, host, port, reads, adopt, say }: ServeOptio
     runners: () => runners.count,
     onFailure: (error) => say(error instanceof Error ? (error.stack ?? error.message) : String(error)),
   });
+  addHookRoutes(app, chats);
   const isTokenRequired = !isLoopback(host) || reads === 'token';
   const mcp = createMcpHandler({ ...shared, hosts: allowedNames(host), isTokenRequired });
   app.all('/mcp', async (c) => {
@@ -49,14 +65,14 @@ export async function serve({ pulse, host, port, reads, adopt, say }: ServeOptio
   const server: HttpServer = await listen(app, { host, port });
   const adopted = [...new Set([...(await served.list()), ...adopt])];
   for (const id of adopted) runners.run(id);
-  const jobs = pulse.runJobs({ signal: stop.signal, say });
+  const beside = [pulse.runJobs({ signal: stop.signal, say }), chats.poll(stop.signal)];
   return {
     url: server.url,
     adopted,
     async [Symbol.asyncDispose]() {
       server.stopAccepting();
       stop.abort();
-      await jobs;
+      await Promise.all(beside);
       await runners[Symbol.asyncDispose]();
       await server[Symbol.asyncDispose]();
     },

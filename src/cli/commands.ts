@@ -268,16 +268,17 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'notify',
     group: 'Set up',
-    summary: 'Try whether a service can tell you what happens.',
+    summary: 'Try whether a service can tell you what happens, or let somebody write to Pulse.',
     details:
-      'Sends one message by what `notify` of the config says: to the first of `allow` (telegram, sms), to `channel` ' +
+      'pair prints a code: who sends it to the bot as `/pair CODE` within ten minutes may write to Pulse from then on. test ' +
+      'sends one message by what `notify` of the config says: to the first of `allow` (telegram, sms), to `channel` ' +
       '(discord), or to the address (webhook, ntfy) or command that is named there (docs/notifications.md).',
     arguments: [
-      { name: 'ACTION', choices: ['test'], help: 'test.' },
+      { name: 'ACTION', choices: ['test', 'pair'], help: 'test or pair.' },
       { name: 'CHANNEL', choices: CHANNELS, help: `One of ${CHANNELS.join(', ')}.` },
     ],
     options: [{ name: 'path', value: 'text', placeholder: 'DIR', help: 'The repository (default: here).' }],
-    examples: ['pulse notify test telegram'],
+    examples: ['pulse notify test telegram', 'pulse notify pair telegram'],
     isPersonOnly: true,
     load: () => import('./commands/notify.ts'),
   },

@@ -43,11 +43,17 @@ export const webhookSchema = z.strictObject({ url: address, secretEnv: variable 
 export const ntfySchema = z.strictObject({ url: address, tokenEnv: variable.optional() });
 
 export const notifySchema = z.strictObject({
+  /** Where the services reach `pulse serve`, if they do. */
+  publicUrl: address.optional(),
+  /** What a chat may start a session in, by name. */
+  projects: z.record(z.string().regex(/^[\w.-]{1,100}$/), z.string().min(1)).optional(),
   telegram: telegramSchema.optional(),
   sms: smsSchema.optional(),
   discord: discordSchema.optional(),
   webhooks: z.array(webhookSchema).max(20).optional(),
   ntfy: ntfySchema.optional(),
+  /** A finished workflow may be merged from a chat. */
+  merge: z.boolean().optional(),
   /** Gets each message as JSON on its standard input. */
   command: z.string().min(1).optional(),
 });

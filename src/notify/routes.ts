@@ -51,7 +51,7 @@ export async function insertRoutes(
 }
 
 /** Who may write, and to whom by default, makes no other account. */
-function accountId(channel: Channel, settings: object): string {
+export function accountId(channel: Channel, settings: object): string {
   const { allow: _, chat: __, to: ___, channel: ____, ...own } = settings as Record<string, unknown>;
   const sorted = Object.entries(own).toSorted(([one], [other]) => (one < other ? -1 : 1));
   const hash = createHash('sha256')

@@ -47,7 +47,39 @@ export interface NotificationsTable {
   sent_at: string | null;
 }
 
+interface ChatUpdatesTable {
+  channel: string;
+  update_id: string;
+  at: string;
+}
+
+/** Who has paired, beside those that the config allows. */
+interface ChatMembersTable {
+  account_id: string;
+  sender: string;
+  at: string;
+}
+
+interface ChatPairingsTable {
+  code_hash: string;
+  channel: string;
+  until: string;
+}
+
+/** One process reads for a bot. */
+interface ChatPollersTable {
+  account_id: string;
+  lease_owner: string | null;
+  lease_until: string | null;
+  token: number;
+  position: string | null;
+}
+
 type NotifyTables = {
+  chat_updates: ChatUpdatesTable;
+  chat_members: ChatMembersTable;
+  chat_pairings: ChatPairingsTable;
+  chat_pollers: ChatPollersTable;
   notify_accounts: AccountsTable;
   notify_routes: RoutesTable;
   notifications: NotificationsTable;
@@ -58,7 +90,7 @@ export function withNotifyTables(db: Db) {
   return db.withTables<NotifyTables>();
 }
 
-export const notifyTables: TableModule = { kind: 'notify', migrations: [outbox] };
+export const notifyTables: TableModule = { kind: 'notify', migrations: [outbox, chats] };
 
 /** What somebody may want to hear of; what each channel leaves out is decided when it is sent. */
 const TOLD = [
@@ -125,5 +157,37 @@ function postgresTrigger(): string[] {
       BEGIN ${INSERT}; RETURN NULL; END $$`,
     `CREATE TRIGGER notify_of_events AFTER INSERT ON pulse_events FOR EACH ROW WHEN (${IS_TOLD})
       EXECUTE FUNCTION notify_of_events()`,
+  ];
+}
+
+/** What people write to Pulse. */
+function chats({ bigint }: ColumnTypes): string[] {
+  return [
+    `CREATE TABLE chat_updates (
+      channel text NOT NULL,
+      update_id text NOT NULL,
+      at text NOT NULL,
+      PRIMARY KEY (channel, update_id)
+    )`,
+    'CREATE INDEX chat_updates_by_age ON chat_updates (at)',
+    `CREATE TABLE chat_members (
+      account_id text NOT NULL,
+      sender text NOT NULL,
+      at text NOT NULL,
+      PRIMARY KEY (account_id, sender)
+    )`,
+    `CREATE TABLE chat_pairings (
+      code_hash text PRIMARY KEY,
+      channel text NOT NULL,
+      until text NOT NULL
+    )`,
+    `CREATE TABLE chat_pollers (
+      account_id text PRIMARY KEY,
+      lease_owner text,
+      lease_until text,
+      token ${bigint} NOT NULL,
+      position text
+    )`,
+    'CREATE INDEX notifications_by_message ON notifications (account_id, destination, provider_id)',
   ];
 }

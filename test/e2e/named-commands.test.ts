@@ -162,6 +162,7 @@ const ELSEWHERE = {
   'pulse context turns': 'test/context/commands.test.ts',
   'pulse context turns --json': 'test/context/commands.test.ts',
   'pulse notify test telegram': 'test/e2e/notify.test.ts',
+  'pulse notify pair telegram': 'test/e2e/notify.test.ts',
   'pulse trust': 'test/e2e/trust.test.ts, at a terminal',
   'pulse resume {} {}': 'test/e2e/hints.test.ts, after each limit',
   'pulse key --export FILE': 'test/e2e/proof.test.ts',

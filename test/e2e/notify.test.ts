@@ -30,3 +30,14 @@ describe('pulse notify test', () => {
     expect(refused.stderr).not.toContain('secret-token');
   });
 });
+
+it('pulse notify pair prints a code that is no other one’s', async () => {
+  const codes: string[] = [];
+  for (const _ of [1, 2]) {
+    const { code, stdout } = await scene.pulse(['notify', 'pair', 'telegram']);
+    expect(code).toBe(0);
+    codes.push(/\/pair ([0-9a-f]{10})$/m.exec(stdout)![1]!);
+  }
+  expect(new Set(codes).size).toBe(2);
+  expect((await scene.pulse(['notify', 'pair', 'ntfy'])).code).toBe(2);
+});

@@ -7,15 +7,41 @@ import { resolveHome } from '../../home.ts';
 import { createSenders } from '../../notify/channels/all.ts';
 import type { Sending } from '../../notify/channels/channel.ts';
 import { send } from '../../notify/courier.ts';
+import type { ChatChannel } from '../../notify/inbound/answer.ts';
 import { createCommandRunner } from '../../notify/run-command.ts';
+import { createPulse } from '../../pulse.ts';
 import { loadTrustedConfig } from '../../trust.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { createCliGit } from '../repository-here.ts';
 
 const PATIENCE_MS = 20_000;
 
+export async function run(context: CommandContext): Promise<number> {
+  return context.input.argument('ACTION') === 'pair' ? pair(context) : test(context);
+}
+
+const CHATS: readonly Channel[] = ['telegram', 'sms', 'discord'] satisfies ChatChannel[];
+
+async function pair({ input, output, environment, pulse: more }: CommandContext): Promise<number> {
+  const channel = input.argument('CHANNEL') as ChatChannel;
+  if (!CHATS.includes(channel))
+    throw new PulseError('usage', `Nobody writes to Pulse by ${channel}.`, {
+      hint: `One of ${CHATS.join(', ')}.`,
+    });
+  await using pulse = await createPulse({ ...more, environment });
+  const code = await pulse.pairChat(channel);
+  if (output.isJson) output.json({ channel, code });
+  else {
+    const words =
+      channel === 'discord' ? `/pulse pair code:${code}` : `${channel === 'telegram' ? '/' : ''}pair ${code}`;
+    output.data(`Send this to Pulse by ${channel} within ten minutes: ${words}`);
+    output.talk('`pulse serve` must be running to hear it.');
+  }
+  return 0;
+}
+
 /** Needs no store: what is tried is the way to the service. */
-export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
+async function test({ input, output, environment, cwd }: CommandContext): Promise<number> {
   const channel = input.argument('CHANNEL') as Channel;
   const home = resolveHome(environment);
   const project = await openRepository(createCliGit(environment), input.text('path') ?? cwd);

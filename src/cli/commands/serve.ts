@@ -4,11 +4,15 @@ import { serve } from '../../api/serve.ts';
 import { takeServeLock } from '../../api/serve-lock.ts';
 import { readToken } from '../../api/state-file.ts';
 import { loadConfig } from '../../config.ts';
-import { PulseError } from '../../domain/errors.ts';
+import { isPulseError, PulseError } from '../../domain/errors.ts';
+import type { NotifySettings } from '../../domain/notify.ts';
 import { redact } from '../../domain/redact.ts';
-import { resolveHome } from '../../home.ts';
+import { openRepository } from '../../git/repository.ts';
+import { type Home, resolveHome } from '../../home.ts';
 import { createPulse } from '../../pulse.ts';
+import { loadTrustedConfig } from '../../trust.ts';
 import type { CommandContext } from '../command-spec.ts';
+import { createCliGit } from '../repository-here.ts';
 import { findOrphans } from '../session-runner.ts';
 
 const HOST = '127.0.0.1';
@@ -19,7 +23,8 @@ const STOP_WITHIN_MS = 12_000;
 type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
 /** Runs until it is asked to stop; its sessions stay running, and the next start continues them. */
-export async function run({ input, output, environment, pulse: more }: CommandContext): Promise<number> {
+export async function run(context: CommandContext): Promise<number> {
+  const { input, output, environment, pulse: more } = context;
   const host = input.text('host') ?? HOST;
   const port = input.number('port') ?? PORT;
   if (port > 65_535) throw new PulseError('usage', `--port must be below 65536, not ${port}.`);
@@ -38,6 +43,7 @@ export async function run({ input, output, environment, pulse: more }: CommandCo
     host,
     port,
     reads: values.reads,
+    notify: (await notifyHere(context, { home, say })) ?? values.notify,
     adopt: orphans.map(({ id }) => id),
     say,
   });
@@ -54,6 +60,22 @@ export async function run({ input, output, environment, pulse: more }: CommandCo
   const exitCode = 128 + constants.signals[signal];
   setTimeout(() => process.exit(exitCode), STOP_WITHIN_MS).unref();
   return exitCode;
+}
+
+/** Started in a repository, it also hears whom that repository's config allows, once that is trusted. */
+async function notifyHere(
+  { cwd, environment }: CommandContext,
+  { home, say }: { home: Home; say(text: string): void },
+): Promise<NotifySettings | undefined> {
+  const project = await openRepository(createCliGit(environment), cwd).catch(() => null);
+  if (project === null) return undefined;
+  try {
+    return (await loadTrustedConfig({ home, environment, project })).values.notify;
+  } catch (error) {
+    if (!isPulseError(error)) throw error;
+    say(`the config of this repository is not used: ${error.message}`);
+    return undefined;
+  }
 }
 
 /** The first signal asks; a second does not wait. */

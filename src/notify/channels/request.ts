@@ -10,6 +10,9 @@ export interface ServiceRequest {
   headers: Record<string, string>;
   body: string;
   signal: AbortSignal;
+  /** Where the service may take its time, or has much to say. */
+  answerMs?: number;
+  mostBytes?: number;
 }
 
 export interface Answer {
@@ -20,25 +23,26 @@ export interface Answer {
 }
 
 /** Follows no redirect: a message goes where the config says. Rejects when there is no answer. */
-export async function ask({ url, headers, body, signal }: ServiceRequest): Promise<Answer> {
+export async function ask(request: ServiceRequest): Promise<Answer> {
+  const { url, headers, body, signal, answerMs = ANSWER_MS, mostBytes = MOST_BYTES } = request;
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'user-agent': 'pulse-loops', ...headers },
     body,
     redirect: 'manual',
-    signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
   });
-  return { status: response.status, headers: response.headers, json: await readJson(response) };
+  return { status: response.status, headers: response.headers, json: await readJson(response, mostBytes) };
 }
 
 /** Nothing where it breaks off: the status has said already whether the message was taken. */
-async function readJson(response: Response): Promise<Record<string, unknown>> {
+async function readJson(response: Response, mostBytes: number): Promise<Record<string, unknown>> {
   const parts: Uint8Array[] = [];
   let size = 0;
   try {
     for await (const part of response.body ?? []) {
       size += part.length;
-      if (size > MOST_BYTES) return {};
+      if (size > mostBytes) return {};
       parts.push(part);
     }
     const value: unknown = JSON.parse(Buffer.concat(parts).toString('utf8'));
