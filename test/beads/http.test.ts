@@ -1,4 +1,6 @@
 /** Beads over HTTP, by TypeScript, and as an assistant's tools. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
 import { handoffPayload } from '../../src/loops/beads/files/handoff-payload.ts';
@@ -135,6 +137,8 @@ describe('beads over HTTP', { timeout: 60_000 }, () => {
     expect((await ask('GET', `/api/swarms/${sessionId}/queue`)).json).toEqual({ queue: [] });
     const at = (owner: string) => `/api/swarms/${sessionId}/handoffs${owner}`;
     expect((await ask('GET', at(''))).json).toEqual({ handoffs: [] });
+    // Looking has made nothing.
+    expect(existsSync(join(root, '.pulse/handoffs'))).toBe(false);
     const facts = { feature: 'e', pausedAt: '2026-01-01T00:00:00.000Z', contextUsed: 0.7, closedBeads: [] };
     await writeHandoff(
       root,

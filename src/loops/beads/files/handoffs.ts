@@ -2,12 +2,12 @@
  * `.pulse/handoffs`: one file an owner, and a manifest of those that wait. The manifest is made of the files each time,
  * so that a crash between the two, or two workers at once, leave nothing wrong: the last of them writes what is there.
  */
-import { realpath } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { PulseError } from '../../../domain/errors.ts';
 import { makeFolder, writeBelow } from '../../../files/folder.ts';
-import { readTextOrNull } from '../../../files/regular-file.ts';
+import { isNothing, readTextOrNull } from '../../../files/regular-file.ts';
 import { type Handoff, handoffSchema } from './handoff-payload.ts';
 import { checkpointFile, handoffFile, isHandoffFile, MANIFEST_FILE } from './places.ts';
 
@@ -30,8 +30,13 @@ export async function findHandoff(root: string, ownerId: string): Promise<Handof
   return handoff;
 }
 
-/** All that wait, by owner. */
+/** All that wait, by owner. Looking makes no folder. */
 export async function listHandoffs(root: string): Promise<Handoff[]> {
+  const found = await lstat(join(root, '.pulse', 'handoffs')).catch((error: unknown) => {
+    if (isNothing(error)) return null;
+    throw error;
+  });
+  if (!found?.isDirectory()) return [];
   return (await readOwnerFiles(root)).filter(({ status }) => status === 'ready_to_resume');
 }
 
