@@ -63,7 +63,7 @@ describe('pulse mcp', { timeout: 90_000 }, () => {
         .concat(
           ...['create', 'list', 'next', 'import', 'plan', 'plan_show'].map((name) => `pulse_bead_${name}`),
           ...['show', 'update', 'close', 'scope'].map((name) => `pulse_bead_${name}`),
-          ...['start', 'show', 'stop'].map((name) => `pulse_swarm_${name}`),
+          ...['start', 'show', 'reassign', 'stop'].map((name) => `pulse_swarm_${name}`),
         )
         .concat('pulse_context_search', 'pulse_context_turn')
         .concat('register_agent', 'send_message', 'reply_message', 'acknowledge_message')
