@@ -185,3 +185,12 @@ export async function leaveAccount(
     .where('token', '=', token)
     .execute();
 }
+
+/** What was told long ago, or never will be. What waits stays, however old it is. */
+export async function forgetNotifications(db: Db, olderMs: number): Promise<void> {
+  await withNotifyTables(db)
+    .deleteFrom('notifications')
+    .where('status', '!=', 'waiting')
+    .where('created_at', '<', storeNow(-olderMs))
+    .execute();
+}

@@ -2,6 +2,7 @@
 import { readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TERMINAL_STATUSES } from '../domain/status.ts';
+import { forgetNotifications } from '../notify/outbox.ts';
 import { endedTasks, findTask } from '../store/inbox.ts';
 import { recentIterations } from '../store/iterations.ts';
 import { packSession, unpackedSessions } from '../store/pack-session.ts';
@@ -16,6 +17,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Logs, recordings and events of agents; a clone that no daemon has used for longer is made again when it is needed. */
 const KEPT_MS = 14 * DAY_MS;
 const CLONE_KEPT_MS = 30 * DAY_MS;
+/** A reply to a message finds its session by it. */
+const TOLD_KEPT_MS = 30 * DAY_MS;
 /** All recordings together. */
 const RECORDINGS_BYTES = 200 * 1024 * 1024;
 const EVERY_MS = 6 * 60 * 60 * 1000;
@@ -66,6 +69,7 @@ export async function retireOld(operations: Operations): Promise<Retired> {
     await store.tx('retire', (db) => forgetAgentEvents(db, id), { session: id });
   }
   await store.tx('retire', (db) => forgetDaemons(db, DAY_MS));
+  await store.tx('retire', (db) => forgetNotifications(db, TOLD_KEPT_MS));
   await boundRecordings(operations);
   await removeIdleClones(operations);
   await expireRefs(operations);

@@ -1,7 +1,8 @@
 /** The outbox on both stores, and the courier against services on loopback. */
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { recordFate, takeAccount } from '../../src/notify/outbox.ts';
+import { forgetNotifications, recordFate, takeAccount } from '../../src/notify/outbox.ts';
+import { withNotifyTables } from '../../src/notify/tables.ts';
 import { appendEvents } from '../../src/store/events.ts';
 import type { Store } from '../../src/store/store.ts';
 import { onBothStores } from '../coordination/both-stores.ts';
@@ -155,5 +156,29 @@ describe('a phone', () => {
       expect(form.get('Body')).toMatch(/^⏸️ Blocked: why .*… #\d{4}$/);
       expect(form.get('Body')!.length).toBeLessThanOrEqual(134);
     });
+  });
+});
+
+onBothStores((open) => {
+  it('forgets what was told long ago, and nothing that waits', async () => {
+    const store = await open();
+    const hook = await service();
+    const means = courier(store, { SECRET: 'sssh-be-quiet' });
+    const id = await routed(store, { webhooks: [{ url: hook.url, secretEnv: 'SECRET' }] });
+    await say(store, id, 'one');
+    await deliver(means);
+    await say(store, id, 'two');
+    const age = () =>
+      store.tx('age', (db) =>
+        withNotifyTables(db)
+          .updateTable('notifications')
+          .set({ created_at: '2020-01-01T00:00:00.000Z' })
+          .execute(),
+      );
+    await store.tx('forget', (db) => forgetNotifications(db, 1_000_000));
+    expect(await rows(store)).toHaveLength(2);
+    await age();
+    await store.tx('forget', (db) => forgetNotifications(db, 1_000_000));
+    expect(await rows(store)).toMatchObject([{ status: 'waiting' }]);
   });
 });
