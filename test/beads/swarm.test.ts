@@ -128,6 +128,25 @@ describe('a swarm', () => {
     expect(reservations).toEqual([]);
   });
 
+  it('continues with what a person has opened again, by workers in the place of those that had rested', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('a');
+    await scene.bead('b');
+    const ask = `[ $PULSE_UNIT = a ] && [ ! -f "$OUT/go" ] && { pulse tool pulse_signal '{"signal":"BLOCKED","reason":"Which?"}'; exit 0; }`;
+    const id = await scene.start(`${ask}; ${WRITE}; ${beadDone()}`, { workers: 2 });
+    const { session, beads } = await scene.drive(id);
+    expect(session).toMatchObject({ status: 'blocked', stop_reason: 'unresolved_issues' });
+    expect(beads.map(({ status }) => status)).toEqual(['blocked', 'closed']);
+    scene.scratch.file('go', '');
+    await scene.pulse.bead.update('a', { project_key: scene.scratch.repository, status: 'open' });
+    await scene.pulse.resume(id, { actor: 'someone', createdBy: 'cli' });
+    const after = await scene.drive(id);
+    expect(after.session, after.session.blocked_reason ?? '').toMatchObject({
+      status: 'complete',
+      total_commits: 2,
+    });
+  });
+
   it('merges those that wait together, and finds the one that makes it red', async () => {
     await using scene = await createSwarmScene();
     const ids = ['a', 'b', 'c', 'd'];

@@ -8,12 +8,13 @@ import { getControl, listChildren, type Session } from '../../store/sessions.ts'
 import type { Db, Store } from '../../store/store.ts';
 import { findBead } from './graph/rows.ts';
 import { type BeadWorkOptions, createBeadWork } from './worker/bead-work.ts';
+import { claimLanding } from './worker/claim-landing.ts';
 import { decideBeads } from './worker/decide.ts';
 import { acknowledge, releaseBead, releaseTry, reserveFor, takeBead } from './worker/host-steps.ts';
 import { createMergeWork, type MergeWorkOptions } from './worker/merge-work.ts';
 import { CONFLICTS_OF_A_WORKER } from './worker/model.ts';
 import { createPrepareWork } from './worker/prepare-work.ts';
-import { currentTry, findWorker, updateTry } from './worker/rows.ts';
+import { currentTry, findWorker, updateTry, updateWorker } from './worker/rows.ts';
 import { settleBead } from './worker/settle.ts';
 import { type BeadsState, loadBeads } from './worker/state.ts';
 
@@ -28,13 +29,14 @@ export function createBeadsLoop(options: BeadsLoopOptions): Loop<BeadsState> {
   const { store, writeState, handOff } = options;
   return {
     kind: 'beads',
-    actions: ['acknowledge', 'take_bead', 'release_bead', 'verify_merge', 'hand_off'],
+    actions: ['acknowledge', 'take_bead', 'claim_landing', 'release_bead', 'verify_merge', 'hand_off'],
     works: [createBeadWork(options), createMergeWork(options), createPrepareWork(options)],
     load: (db, base) => loadBeads(store, db, base),
     decide: decideBeads,
     steps: {
       acknowledge: { perform: acknowledge },
       take_bead: { perform: (engine, step) => takeBead(engine, store, step) },
+      claim_landing: { perform: claimLanding },
       release_bead: { perform: releaseBead },
       hand_off: { perform: (engine, { state, token }) => handOff(engine, state, token) },
     },
@@ -75,9 +77,12 @@ async function releaseReservationsOf(db: Db, session: Session): Promise<void> {
  * tell whether the two go together.
  */
 async function reserveAgain(db: Db, session: Session, ids: IdSource): Promise<void> {
-  for (const { id } of await listChildren(db, session.id)) {
+  for (const { id, status } of await listChildren(db, session.id)) {
     const one = await currentTry(db, id);
     const worker = await findWorker(db, id);
+    // It had nothing to do, and the person may have mended what it could not take: another continues in its place.
+    if (status === 'complete' && worker?.left_for === null)
+      await updateWorker(db, id, { left_for: 'rested' });
     const bead = one && (await findBead(db, one.project_id, one.bead_id));
     const owner = formatOwner(currentOwner());
     if (bead && worker?.mail_name)

@@ -4,6 +4,7 @@ import { budgetStop } from '../../../engine/runner/budget.ts';
 import type { ChildPlan } from '../../../engine/runner/children.ts';
 import type { Session } from '../../../store/sessions.ts';
 import { baseStep } from '../../shared/base-step.ts';
+import { isLanding } from './claim-landing.ts';
 import { judgeBead } from './judge-bead.ts';
 import { judgeMerge, judgePrepare } from './judge-merge.ts';
 import { CONFLICTS_OF_A_WORKER, CONTEXT_LIMIT } from './model.ts';
@@ -34,9 +35,10 @@ function isAtWork({ status }: Pick<Session, 'status'>): boolean {
 const REPLACEMENTS = 3;
 
 function nextOfLead({ session, own }: SessionState): Step {
-  const { swarm, children, workers, open, hasNext, inFlight, queue, orphans } = own;
+  const { swarm, children, workers, open, hasNext, inFlight, queue, orphans, tries } = own;
   if (orphans.length > 0) return { do: 'host', name: 'release_bead', data: null };
-  if (queue.length > 0) return { do: 'run', work: 'merge_beads' };
+  // One that moves the branch comes first.
+  if (queue.length > 0 && !tries.some(isLanding)) return { do: 'run', work: 'merge_beads' };
   if (open.length === 0 && !children.some(isAtWork)) return end('complete', 'completed', null);
   if (children.length === 0) {
     const isSetUp = session.setup?.length === 0 || session.current_iteration > 0;

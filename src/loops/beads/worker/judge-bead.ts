@@ -5,6 +5,7 @@ import type { LiveIteration, SessionState as State, Step, Stop, Verdict } from '
 import { askAboutChecks } from '../../shared/ask-about-checks.ts';
 import { judgeFailure } from '../../shared/failures.ts';
 import { loopSignal, stopBeforeNext } from '../../shared/verdict-parts.ts';
+import { mayLand } from './claim-landing.ts';
 import { beadLanding } from './landings.ts';
 import { type Completion, FAILURES_BEFORE_DEBUGGING, RUNS_PER_BEAD } from './model.ts';
 import type { BeadChange, BeadsState } from './state.ts';
@@ -105,11 +106,13 @@ function arrive(
   live: LiveIteration,
   { result, change }: { result: AttemptResult; change: BeadChange },
 ): Step {
-  const { leadHead, queue } = state.own;
+  const { leadHead, tries } = state.own;
   const { try: one, completion } = change;
-  // Landed already, just before a crash, or nobody was quicker.
-  const isFirst = leadHead === result.commit || (leadHead === one.start_sha && queue.length === 0);
-  if (!isFirst) {
+  // It may have moved the branch already, just before a death.
+  const hasRight = leadHead === result.commit || one.commit_sha === result.commit;
+  if (!hasRight && mayLand(one, { leadHead, tries }))
+    return { do: 'host', name: 'claim_landing', data: null };
+  if (!hasRight) {
     const kept: BeadChange = { ...change, to: 'accepted', wip: result.commit };
     return settleWith(state, live, {
       ...{ result, change: kept, outcome: 'continued' as const },

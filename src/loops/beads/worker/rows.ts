@@ -1,7 +1,14 @@
 /** `swarms`, `bead_workers`, `bead_tries`. */
 import type { Selectable } from 'kysely';
 import { type Db, fromJson, storeNow, toJson } from '../../../store/store.ts';
-import { type Again, againSchema, type Completion, completionSchema, type SwarmMode } from './model.ts';
+import {
+  type Again,
+  againSchema,
+  CONFLICTS_OF_A_WORKER,
+  type Completion,
+  completionSchema,
+  type SwarmMode,
+} from './model.ts';
 import { type BeadTriesTable, type BeadWorkersTable, type SwarmsTable, withWorkerTables } from './tables.ts';
 
 export interface Swarm extends Omit<Selectable<SwarmsTable>, 'mode'> {
@@ -19,6 +26,11 @@ export interface BeadTry extends Omit<Selectable<BeadTriesTable>, 'again' | 'com
 /** It waits for a person's word about the checks that it changed. */
 export function isAsked({ status, completion }: BeadTry): boolean {
   return status === 'accepted' && completion?.judgement?.verdict === 'ask';
+}
+
+/** The merge queue has it. One that conflicted twice, or asks, is a person's. */
+export function isQueued(one: BeadTry): boolean {
+  return one.status === 'accepted' && one.conflicts <= CONFLICTS_OF_A_WORKER && !isAsked(one);
 }
 
 export async function insertSwarm(db: Db, swarm: Omit<Swarm, 'created_at'>): Promise<void> {

@@ -31,6 +31,7 @@ export async function settleBead(db: Db, settlement: Settlement): Promise<readon
     ...(change.again === undefined ? {} : { again: change.again }),
     ...(change.completion === undefined ? {} : { completion: change.completion }),
     ...(change.commit === undefined ? {} : { commit_sha: change.commit }),
+    ...(change.to === 'working' || change.to === 'accepted' ? { commit_sha: null } : {}),
     ...(change.reason === undefined ? {} : { reason: change.reason }),
     ...(change.startSha === undefined ? {} : { start_sha: change.startSha }),
   });

@@ -18,6 +18,7 @@ import {
   findSwarm,
   findWorker,
   isAsked,
+  isQueued,
   listInFlight,
   listTries,
   listWorkers,
@@ -38,6 +39,8 @@ export interface BeadsState {
   /** Of a worker: itself. */
   worker: BeadWorker | null;
   current: { try: BeadTry; bead: Bead } | null;
+  /** Of all workers: those that are not over. */
+  tries: readonly BeadTry[];
   /** What waits to be merged, oldest first. */
   queue: readonly BeadTry[];
   /** Tries that nobody works on: of a worker that is lost, or of a bead that is not its own by now. */
@@ -78,9 +81,8 @@ export async function loadBeads(
     inFlight: parentId === null ? await listInFlight(db, swarm.session_id) : [],
     worker,
     current: found && bead ? { try: found, bead } : null,
-    queue: open.filter(
-      (one) => one.status === 'accepted' && one.conflicts <= CONFLICTS_OF_A_WORKER && !isAsked(one),
-    ),
+    tries: open,
+    queue: open.filter(isQueued),
     orphans: open.filter(isOrphan),
     stalled: open.filter((one) => isStalled(one, all)).map(({ bead_id: id }) => id),
     hasNext: await hasNext(store, db, { swarm, worker, isBusy: found !== null }),
