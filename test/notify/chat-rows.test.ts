@@ -49,6 +49,27 @@ onBothStores((open) => {
     });
   });
 
+  it('a message that came while the store was away is done when it is brought again', async () => {
+    const store = await open();
+    let isAway = true;
+    const actions = {
+      async pause(_: string, by) {
+        if (isAway) throw new PulseError('store_unavailable', 'It does not answer.', { retryable: true });
+        await store.tx('test', (db) => by.within(db));
+        return 'It pauses.';
+      },
+    } as Partial<ChatActions> as ChatActions;
+    const message: Incoming = {
+      ...{ channel: 'telegram', id: '1', accountId: 'bot', allow: ['42'], sender: '42', chat: '42' },
+      ...{ command: { do: 'pause', session: 'x' }, repliesTo: null },
+    };
+    await expect(answerMessage({ store, actions }, message)).rejects.toMatchObject({
+      code: 'store_unavailable',
+    });
+    isAway = false;
+    expect(await answerMessage({ store, actions }, message)).toBe('It pauses.');
+  });
+
   describe('a code', () => {
     const pair = (store: Store, code: string, sender: string) =>
       store.tx('test', (db) => takePairing(db, { channel: 'telegram', code, accountId: 'bot', sender }));

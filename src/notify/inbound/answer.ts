@@ -65,7 +65,8 @@ export async function answerMessage(
     return await act({ store, actions }, message, by);
   } catch (error) {
     if (error instanceof Repeated) return null;
-    if (!isPulseError(error)) throw error;
+    // What may pass by itself, such as a store that is away, is tried again with the message.
+    if (!isPulseError(error) || error.retryable) throw error;
     const isNew = await store.tx('chat', seen);
     return isNew ? tell(error.hint ? `${error.message}\n${error.hint}` : error.message) : null;
   }

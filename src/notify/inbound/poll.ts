@@ -1,8 +1,9 @@
 /** Reads for every bot whose secret this process has. One process at a time reads for a bot, by a lease. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type * as z from 'zod';
+import { isPulseError } from '../../domain/errors.ts';
 import type { telegramSchema } from '../../domain/notify.ts';
-import { answerMessage } from './answer.ts';
+import { answerMessage, type Incoming } from './answer.ts';
 import { type ChatMeans, listAccounts } from './chats.ts';
 import { leavePoller, movePoller, type Poller, takePoller } from './rows.ts';
 import { readUpdates, sendAnswer, type TelegramBot, type TelegramUpdates } from './telegram.ts';
@@ -78,7 +79,7 @@ interface Update {
 async function takeIn(means: ChatMeans, { bot, id, held, update }: Update): Promise<void> {
   const { allow } = bot.settings;
   const { message } = update;
-  const text = message && (await answerMessage(means, { ...message, accountId: id, allow }));
+  const text = message && (await answerOrSay(means, { ...message, accountId: id, allow }));
   // The effect stands, with or without the answer.
   if (message && text)
     await sendAnswer(bot, { chat: message.chat, text }).catch((error: Error) =>
@@ -87,6 +88,17 @@ async function takeIn(means: ChatMeans, { bot, id, held, update }: Update): Prom
   const { token } = held;
   const position = String(update.id + 1);
   await means.store.tx('chat_read', (db) => movePoller(db, id, { token, position }));
+}
+
+/** A message that cannot be dealt with keeps none of the others waiting. */
+async function answerOrSay(means: ChatMeans, message: Incoming): Promise<string | null> {
+  try {
+    return await answerMessage(means, message);
+  } catch (error) {
+    if (isPulseError(error)) throw error;
+    means.say(`telegram: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    return 'Something went wrong; what pulse serve prints says more.';
+  }
 }
 
 /** The address of a bot holds its secret, and an error may hold the address. */
