@@ -130,16 +130,32 @@ async function startChaos(scratch: Scratch, beads: readonly PlannedBead[], chaos
 
 /** Where the runner dies, beside in an agent's run. */
 const POINTS = ['spawn', 'acknowledge', 'take_bead', 'dispatch', 'claim', 'prepare_worktree', 'run_agent']
-  .concat(['record_run', 'commit', 'publish', 'verify_merge', 'report', 'land', 'settle', 'prove'])
+  .concat([
+    'record_run',
+    'commit',
+    'publish',
+    'verify_merge',
+    'report',
+    'claim_landing',
+    'land',
+    'settle',
+    'prove',
+  ])
   .flatMap((name) => [`${name}:before`, `${name}:after`]);
+/** Every bead passes these, so the first death comes for certain. */
+const SURE = ['take_bead', 'dispatch', 'run_agent', 'settle'].flatMap((name) => [
+  `${name}:before`,
+  `${name}:after`,
+]);
 
 /** Returns how often the runner died. */
-async function driveThrough(scratch: Scratch, id: string, { kills, seed }: Chaos): Promise<number> {
+async function driveThrough(scratch: Scratch, id: string, { kills, seed, beads }: Chaos): Promise<number> {
   const random = createRandom(seed + 1);
   let deaths = 0;
   for (;;) {
-    const where = POINTS[Math.floor(random() * POINTS.length)]!;
-    const count = 1 + Math.floor(random() * 20);
+    const points = deaths === 0 ? SURE : POINTS;
+    const where = points[Math.floor(random() * points.length)]!;
+    const count = 1 + Math.floor(random() * (deaths === 0 ? Math.min(20, beads) : 20));
     const end = await runner(scratch, id, deaths < kills ? { where, count } : undefined);
     if (end !== 'SIGKILL') {
       expect(end).toBe(0);
