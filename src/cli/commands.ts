@@ -271,8 +271,8 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: 'Try whether a service can tell you what happens, or let somebody write to Pulse.',
     details:
       'pair prints a code: who sends it to the bot as `/pair CODE` within ten minutes may write to Pulse from then on. test ' +
-      'sends one message by what `notify` of the config says: to the first of `allow` (telegram, sms), to `channel` ' +
-      '(discord), or to the address (webhook, ntfy) or command that is named there (docs/notifications.md).',
+      'sends one message by what `notify` of the config says: to the first of `allow` (telegram, sms, discord), ' +
+      'or to the address (webhook, ntfy) or command that is named there (docs/notifications.md).',
     arguments: [
       { name: 'ACTION', choices: ['test', 'pair'], help: 'test or pair.' },
       { name: 'CHANNEL', choices: CHANNELS, help: `One of ${CHANNELS.join(', ')}.` },

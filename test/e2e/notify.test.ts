@@ -41,3 +41,17 @@ it('pulse notify pair prints a code that is no other one’s', async () => {
   expect(new Set(codes).size).toBe(2);
   expect((await scene.pulse(['notify', 'pair', 'ntfy'])).code).toBe(2);
 });
+
+it('pulse notify test discord writes to the first who is allowed, directly', async () => {
+  const discord = await openService({ id: '900' });
+  onTestFinished(() => discord[Symbol.asyncDispose]());
+  mkdirSync(join(scene.repository, '.pulse'), { recursive: true });
+  const notify = { discord: { tokenEnv: 'BOT', apiUrl: discord.url, allow: ['81'] } };
+  writeFileSync(join(scene.repository, '.pulse/config.yaml'), JSON.stringify({ notify }));
+  await scene.pulse(['trust', '--yes']);
+  const sent = await scene.pulse(['notify', 'test', 'discord'], { env: { BOT: 'secret' } });
+  expect([sent.code, sent.stdout]).toEqual([0, 'Sent to discord 81\n']);
+  const [opened, message] = discord.got;
+  expect([opened?.path, message?.path]).toEqual(['/v10/users/@me/channels', '/v10/channels/900/messages']);
+  expect(JSON.parse(opened!.body)).toEqual({ recipient_id: '81' });
+});

@@ -6,6 +6,7 @@ import { openRepository } from '../../git/repository.ts';
 import { resolveHome } from '../../home.ts';
 import { createSenders } from '../../notify/channels/all.ts';
 import type { Sending } from '../../notify/channels/channel.ts';
+import { PERSON } from '../../notify/channels/discord.ts';
 import { send } from '../../notify/courier.ts';
 import type { ChatChannel } from '../../notify/inbound/answer.ts';
 import { createCommandRunner } from '../../notify/run-command.ts';
@@ -72,7 +73,10 @@ async function test({ input, output, environment, cwd }: CommandContext): Promis
       hint: `Look at notify.${channel} in the config, and at ${needed.join(', ') || 'what it names'}.`,
     });
   if (output.isJson) output.json({ channel, destination, providerId: outcome.providerId });
-  else output.data(`Sent to ${channel === 'webhook' ? destination : `${channel} ${destination}`}`);
+  else
+    output.data(
+      `Sent to ${channel === 'webhook' ? destination : `${channel} ${destination.replace(PERSON, '')}`}`,
+    );
   return 0;
 }
 
@@ -82,7 +86,7 @@ function requireTarget(notify: NotifySettings, channel: Channel): { settings: ob
   const found: Record<Channel, { settings: object; destination: string | undefined } | null> = {
     telegram: telegram ? { settings: telegram, destination: telegram.allow[0] ?? telegram.chat } : null,
     sms: sms ? { settings: sms, destination: sms.allow[0] ?? sms.to } : null,
-    discord: discord ? { settings: discord, destination: discord.channel } : null,
+    discord: discord ? { settings: discord, destination: personOf(discord.allow) ?? discord.channel } : null,
     webhook: webhooks?.[0] ? { settings: webhooks[0], destination: webhooks[0].url } : null,
     ntfy: ntfy ? { settings: ntfy, destination: ntfy.url } : null,
     command: command ? { settings: { command }, destination: command } : null,
@@ -91,7 +95,11 @@ function requireTarget(notify: NotifySettings, channel: Channel): { settings: ob
   if (settings && destination) return { settings, destination };
   throw new PulseError('invalid_config', `The config names nobody to tell by ${channel}.`, {
     hint: settings
-      ? `notify.${channel} needs somebody: ${channel === 'discord' ? 'channel' : 'allow'}.`
+      ? `notify.${channel} needs somebody: allow.`
       : `Add notify.${channel === 'webhook' ? 'webhooks' : channel} to the config (docs/notifications.md).`,
   });
+}
+
+function personOf([first]: readonly string[]): string | undefined {
+  return first === undefined ? undefined : `${PERSON}${first}`;
 }
