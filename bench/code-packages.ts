@@ -10,9 +10,9 @@ import { PATIENT_MS } from '../src/context/tree-sitter.ts';
 import { type AskedPackage, type Figures, type Found, figuresOf, findRight } from '../training/measure.ts';
 import { askFolder, askPackage } from '../training/package-questions.ts';
 import { readList } from '../training/packages.ts';
+import { interval } from './statistics.ts';
 
 const [archives = '', role = 'held-out'] = process.argv.slice(2);
-const SAMPLES = 2000;
 /** Without what is known of a chunk and its file. */
 const PLAIN = {
   share: 0,
@@ -79,21 +79,6 @@ function tell(asked: readonly AskedPackage[]): void {
 function gains(before: readonly Found[], after: readonly Found[]): number[] {
   const worth = ({ rank }: Found) => (rank === 0 ? 0 : 1 / rank);
   return after.map((each, at) => worth(each) - worth(before[at]!));
-}
-
-/** 95 % of the means of as many questions, drawn with repetition; the same every time. */
-function interval(values: readonly number[]): [low: number, high: number] {
-  let state = 1;
-  const next = () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-  const means = Array.from({ length: SAMPLES }, () => {
-    let sum = 0;
-    for (let each = 0; each < values.length; each++) sum += values[Math.floor(next() * values.length)]!;
-    return sum / values.length;
-  }).sort((a, b) => a - b);
-  return [means[Math.floor(0.025 * SAMPLES)]!, means[Math.floor(0.975 * SAMPLES)]!];
 }
 
 function said({ mrr, five, file }: Figures): string {

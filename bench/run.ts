@@ -25,16 +25,22 @@ const measurements: [string, ...string[]][] = [
   ['coordination.ts'],
   ['sessions.ts'],
   ['start-up.ts'],
+  ['first-instruction.ts'],
   ['research.ts'],
   ['research-flat.ts', '--experiments', values.experiments],
   ['large-repository.ts'],
   ['around-claude.ts'],
   ['room.ts'],
   ['code-search.ts'],
+  ['code-index.ts'],
+  ['index-memory.ts'],
+  ['turns.ts'],
   ['slices.ts'],
   ['growth.ts'],
   ['beads.ts'],
   ['swarm.ts'],
+  ['answers.ts'],
+  ['page.ts'],
 ];
 
 const began = performance.now();

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const NEEDED = [24, 15];
+const WRAPPER = 'PULSE_WRAPPER_PID';
 const program = fileURLToPath(import.meta.url);
 const root = dirname(dirname(program));
 const argv = process.argv.slice(2);
@@ -22,11 +23,19 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-v' || argv[0]
 }
 
 async function runHere() {
+  endWithWrapper();
   silenceExperimentalWarnings();
   enableCompileCache();
-  const source = join(root, 'src/cli/main.ts');
-  const main = existsSync(source) ? source : join(root, 'dist/cli/main.js');
-  await (await import(pathToFileURL(main).href)).main({ argv, program });
+  if (argv[0] === 'supervise') {
+    const { superviseRunner } = await load('process/supervise');
+    process.exit((await superviseRunner({ program, sessionId: argv[1] })) === 'gave_up' ? 1 : 0);
+  }
+  await (await load('cli/main')).main({ argv, program });
+}
+
+function load(name) {
+  const source = join(root, `src/${name}.ts`);
+  return import(pathToFileURL(existsSync(source) ? source : join(root, `dist/${name}.js`)).href);
 }
 
 /** The same command under the Node.js that `npm install` put beside Pulse. */
@@ -42,13 +51,25 @@ function runWithOwnNode() {
     process.exitCode = 2;
     return;
   }
-  const child = spawn(node, [program, ...argv], { stdio: 'inherit' });
+  const child = spawn(node, [program, ...argv], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, [WRAPPER]: String(process.pid) },
+  });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     console.error(`error: ${node} could not be started: ${error.message}`);
     process.exitCode = 2;
   });
   child.on('exit', (code, signal) => process.exit(signal === null ? code : 128 + constants.signals[signal]));
+}
+
+/** Who ends the process that was started with a signal that cannot be passed on means this one. */
+function endWithWrapper() {
+  const isWrapped = process.env[WRAPPER] === String(process.ppid) && process.channel;
+  delete process.env[WRAPPER];
+  if (!isWrapped) return;
+  process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+  process.channel.unref();
 }
 
 /** `null` also when it is the one that runs this: it must not start itself for ever. */

@@ -9,7 +9,9 @@ import { pricesSchema } from './domain/attempt.ts';
 import { MOST_BUDGET_TOKENS, MOST_ITERATIONS } from './domain/bounds.ts';
 import { CHECK_POLICIES, KNOWN_FAILURES, REVEALS } from './domain/check-words.ts';
 import { commanderTargetSchema } from './domain/commander.ts';
+import { CONTEXT_STRATEGIES } from './domain/context-words.ts';
 import { parseDuration } from './domain/durations.ts';
+import { embedderSchema } from './domain/embedder.ts';
 import { PulseError } from './domain/errors.ts';
 import { DEFAULT_PATIENCE_MS } from './domain/failures.ts';
 import { notifySchema } from './domain/notify.ts';
@@ -63,6 +65,25 @@ const heldOut = z.array(
   }),
 );
 
+/** Names of variables, each of which gets a free port. */
+const portNames = z
+  .array(
+    z
+      .string()
+      .regex(/^[A-Za-z_]\w{0,63}$/, 'must be the name of a variable, such as PORT')
+      .refine((name) => !RESERVED_NAME.test(name), 'is a variable with a meaning of its own'),
+  )
+  .max(50);
+const RESERVED_NAME =
+  /^(?:PATH|HOME|USER|SHELL|PWD|TMPDIR|TERM|LANG|TZ|CI|(?:PULSE|GIT|LD|LC|XDG|NODE)_.*)$/i;
+
+/** Below the repository, and nothing of git's or Pulse's own. */
+const ignoredFile = z
+  .string()
+  .min(1)
+  .refine((path) => !isAbsolute(path) && !path.split('/').includes('..'), 'must lie in the repository')
+  .refine((path) => !/^(?:\.\/)*\.(?:git|pulse)(?:\/|$)/.test(path), 'is no file of yours');
+
 /** The file's shape. Unknown keys are refused: a typo must not be silently ignored. */
 const settingsSchema = z.strictObject({
   agent: z.string().min(1).optional(),
@@ -99,13 +120,21 @@ const settingsSchema = z.strictObject({
   timeLimit: duration.optional(),
   iterationTimeout: duration.optional(),
   idleTimeout: duration.optional(),
-  context: z.enum(['none', 'prefetch', 'mcp', 'hybrid']).optional(),
+  context: z.enum(CONTEXT_STRATEGIES).optional(),
   completion: z.strictObject({ inferred: z.enum(['confirm', 'accept']) }).optional(),
   /** Whether git signs the commits, with the key that it is configured with. */
   git: z.strictObject({ sign: z.boolean() }).optional(),
   /** How long a service that is away is waited for. */
   patience: durationOrNone.optional(),
   limits: z.strictObject({ wait: z.union([z.boolean(), z.enum(['on', 'off'])]) }).optional(),
+  /** How many agents work at once on this host, over all sessions. */
+  maxAgents: z.int().positive().max(1_000).optional(),
+  /** What a worktree needs beside its commit: ignored files, and ports of its own. */
+  worktree: z
+    .strictObject({ copy: z.array(ignoredFile).max(200).optional(), ports: portNames.optional() })
+    .optional(),
+  /** Whether runs of an agent also have the MCP servers that the user has given it. */
+  mcp: z.strictObject({ own: z.boolean() }).optional(),
   env: z.strictObject({ pass: z.array(z.string().min(1)) }).optional(),
   /** Encloses agents and checks with bubblewrap; `auto`: where that works. */
   sandbox: z.union([z.enum(['off', 'auto', 'on']), z.boolean().transform(onOrOff)]).optional(),
@@ -116,9 +145,19 @@ const settingsSchema = z.strictObject({
   reads: z.enum(['open', 'token']).optional(),
   labels: z.array(z.string().regex(/^[\w.:-]{1,64}$/)).optional(),
   remote: z.string().min(1).optional(),
+  /** For how many follow-ups and days `serve` watches a pull request; 0: not at all. */
+  watchPr: z
+    .strictObject({ rounds: z.int().min(0).max(100).optional(), days: z.number().min(0).max(365).optional() })
+    .optional(),
+  /** Whether what agents print is kept, for transcripts and replays. */
+  record: z.union([z.enum(['on', 'off']), z.boolean().transform(onOrOff)]).optional(),
   research: z.strictObject({ commander: commanderTargetSchema.optional() }).optional(),
   /** Who is told, and by which service. */
   notify: notifySchema.optional(),
+  /** What becomes of the issue that a session came from. */
+  issues: z.strictObject({ comment: z.boolean() }).optional(),
+  /** A service that places turns by what they mean; asked of the user's own config alone. */
+  embedder: embedderSchema.optional(),
   /** Whose proofs are believed; read from the base branch, never from a checkout. */
   proof: z.strictObject({ keys: z.array(publicKey).max(1_000) }).optional(),
 });
@@ -140,6 +179,7 @@ export const DEFAULT_SETTINGS = {
   git: { sign: false },
   patience: DEFAULT_PATIENCE_MS,
   limits: { wait: true },
+  mcp: { own: false },
   env: { pass: [] },
   sandbox: 'off',
   sandboxRead: [],
@@ -147,6 +187,8 @@ export const DEFAULT_SETTINGS = {
   reads: 'open',
   labels: [],
   remote: 'origin',
+  watchPr: { rounds: 3, days: 7 },
+  record: 'on',
 } as const satisfies Partial<Settings>;
 
 /** Scalars only; a list belongs into a file. */
@@ -161,6 +203,7 @@ const ENVIRONMENT: Partial<Record<SettingName, string>> = {
   iterationTimeout: 'PULSE_ITERATION_TIMEOUT',
   idleTimeout: 'PULSE_IDLE_TIMEOUT',
   context: 'PULSE_CONTEXT',
+  maxAgents: 'PULSE_MAX_AGENTS',
   sandbox: 'PULSE_SANDBOX',
 };
 
@@ -197,6 +240,10 @@ export async function loadConfig(directory: string | null, environment: NodeJS.P
   const project = directory
     ? await readFirst(directory, PROJECT_CONFIG_NAMES, (path) => readWithin(directory, path, { maxBytes }))
     : null;
+  if (project?.settings.embedder)
+    throw invalid(project.path, [
+      'embedder: belongs in your own config, because texts of all projects go there',
+    ]);
   const layers: Layer[] = [
     ...[user, project].flatMap((file) => (file ? [{ settings: file.settings, source: file.path }] : [])),
     ...readEnvironment(environment),
@@ -253,7 +300,8 @@ function readEnvironment(environment: NodeJS.ProcessEnv): Layer[] {
   return Object.entries(ENVIRONMENT).flatMap(([name, variable]) => {
     const text = environment[variable];
     if (!text) return [];
-    const isNumber = ['maxIterations', 'budgetUsd', 'budgetTokens'].includes(name) && text !== 'none';
+    const isNumber =
+      ['maxIterations', 'maxAgents', 'budgetUsd', 'budgetTokens'].includes(name) && text !== 'none';
     const value = isNumber ? Number(text) : text;
     return [{ settings: validate({ [name]: value }, variable), source: variable }];
   });

@@ -12,13 +12,19 @@ export interface Home {
   worktrees: string;
   /** Where claims are judged, a folder for each session. */
   rooms: string;
+  /** Which worktree has which port. */
+  ports: string;
   logs: string;
   sockets: string;
   recordings: string;
+  /** What was learnt of projects' code: it can be deleted at any time. */
+  index: string;
   /** Clones in which a daemon works for sessions of other hosts, and their worktrees. */
   clones: string;
   fleet: string;
   bin: string;
+  /** The dashboard's page, as a checkout has built it. */
+  page: string;
   /** What a client of `serve` must show. */
   token: string;
   /** What people have said of repositories' configs. */
@@ -41,12 +47,15 @@ export function resolveHome(environment: NodeJS.ProcessEnv): Home {
     database: join(path, 'pulse.db'),
     worktrees: join(path, 'worktrees'),
     rooms: join(path, 'rooms'),
+    ports: join(path, 'ports'),
     logs: join(path, 'logs'),
     sockets: socketDirectory(path, environment),
     recordings: join(path, 'recordings'),
+    index: join(path, 'index'),
     clones: join(path, 'clones'),
     fleet: join(path, 'fleet'),
     bin: join(path, 'bin'),
+    page: join(path, 'page'),
     token: join(path, 'token'),
     trust: join(path, 'trust'),
     key: join(path, 'key'),

@@ -1,12 +1,10 @@
 /** The composition root: everything is made here and handed down; nothing else knows how it was made. */
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { readFile } from 'node:fs/promises';
+import { availableParallelism, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findAdapter } from './agents/registry.ts';
-import { createCodeIndexes } from './context/code-index/code-indexes.ts';
-import { createTurnMeaning } from './context/search/turn-meaning.ts';
 import { coordinationTables } from './coordination/tables.ts';
 import { formatDuration } from './domain/durations.ts';
 import { environmentSecrets } from './domain/environment-secrets.ts';
@@ -20,6 +18,7 @@ import { DEFAULT_TIMING, type Engine, type EngineTiming } from './engine/engine.
 import { createLoops, type LoopModule } from './engine/loops.ts';
 import { createReferee } from './engine/referee/session-referee.ts';
 import { createAgentHost } from './engine/run/agent-host.ts';
+import { createContextTools } from './engine/run/context-tools.ts';
 import { createRecordings } from './engine/run/recordings.ts';
 import { clearRunFolders } from './engine/run/run-folder.ts';
 import { createSandboxes } from './engine/run/run-sandbox.ts';
@@ -30,29 +29,37 @@ import { createDoorbell } from './engine/wake/doorbell.ts';
 import { createPostgresDoorbell } from './engine/wake/postgres-doorbell.ts';
 import { createStorePatience, type StorePatience } from './engine/wake/store-patience.ts';
 import { createWorkspace } from './engine/workspace/workspace.ts';
+import { openWorktreePorts } from './engine/workspace/worktree-ports.ts';
 import { createGit } from './git/exec.ts';
 import { createPersistentGit } from './git/persistent-git.ts';
-import { listProjectFiles } from './git/project-files.ts';
 import { type Home, resolveHome } from './home.ts';
 import { LOOPS } from './loops/all.ts';
 import { listOperations, OPERATIONS } from './loops/table.ts';
-import { createSenders } from './notify/channels/all.ts';
-import { type CourierHolder, type CourierMeans, holdCourier } from './notify/courier.ts';
+import { type CourierHolder, holdCourier } from './notify/courier.ts';
+import { courierMeans } from './notify/courier-means.ts';
 import type { ChatChannel } from './notify/inbound/answer.ts';
-import { type ChatMeans, hearDiscord, hearTwilio } from './notify/inbound/chats.ts';
+import type { ChatMeans } from './notify/inbound/chats.ts';
+import { hearDiscord, hearTwilio } from './notify/inbound/hooks.ts';
+import { makePairing } from './notify/inbound/pairing.ts';
 import { pollChats } from './notify/inbound/poll.ts';
-import { insertPairing } from './notify/inbound/rows.ts';
-import { createCommandRunner } from './notify/run-command.ts';
 import { notifyTables } from './notify/tables.ts';
+import { type DeviceAccess, openDeviceAccess } from './operations/access/devices.ts';
+import { type Watching, watchPullRequests } from './operations/after/watch-pull-requests.ts';
 import { type Collected, collectGarbage } from './operations/collect.ts';
 import type { Operations } from './operations/context.ts';
+import { followLive, type LiveMessage, type LiveOptions } from './operations/dashboard/live.ts';
 import { type KeyedWork, runIdempotent } from './operations/idempotent.ts';
 import { runJobs } from './operations/jobs.ts';
+import { keepHouse } from './operations/keep-house.ts';
 import { type CallDefaults, createCall, createMethods, type Methods } from './operations/methods.ts';
+import { openContext } from './operations/open-context.ts';
 import type { AnyOperation, Call, OperationGroup } from './operations/operation.ts';
+import { type Overview, viewOverview } from './operations/overview.ts';
 import { type AnswerHook, changeProjectOnce } from './operations/project-change.ts';
 import { type Retired, retireOld, retireWhenDue } from './operations/retention.ts';
+import { runSchedules, type ScheduleMeans } from './operations/schedule/schedules.ts';
 import { openServedSessions, type ServedSessions } from './operations/served-sessions.ts';
+import { whileTraced } from './operations/trace.ts';
 import {
   type FollowOptions,
   followEvents,
@@ -66,6 +73,7 @@ import { killExactly } from './process/kill.ts';
 import { waitingFor } from './process/lock-holders.ts';
 import { currentOwner, formatOwner, parseOwner } from './process/owner.ts';
 import { createShellCapture } from './process/shell-capture.ts';
+import { writeShim } from './process/write-shim.ts';
 import type { Figures } from './store/figures.ts';
 import type { RequestKey, StoredAnswer } from './store/idempotency.ts';
 import { openStore } from './store/open.ts';
@@ -101,9 +109,13 @@ export interface PulseHost extends AsyncDisposable {
   run(sessionId: string, signal: AbortSignal): Promise<RunnerEnd>;
   /** Takes attempts by label until the signal aborts. */
   daemon(options: DaemonOptions, signal: AbortSignal): Promise<void>;
+  /** Until people have been told what is to be told here, or the signal aborts. */
+  tellRest(signal: AbortSignal): Promise<void>;
   /** The session alone: its iterations may be long. */
   session(id: string): Promise<Session>;
   runner(sessionId: string): Promise<RunnerState>;
+  /** All sessions, in the groups that a person looks for. */
+  overview(): Promise<Overview>;
   follow(sessionId: string, options?: FollowOptions): AsyncGenerator<PulseEvent>;
   /** The table: what surfaces are made of. */
   readonly operations: readonly AnyOperation[];
@@ -118,14 +130,24 @@ export interface PulseHost extends AsyncDisposable {
   runIdempotent(request: RequestKey, work: KeyedWork): Promise<StoredAnswer>;
   /** The same for a change of a project, whose answer is kept in its own transaction. */
   changeProjectOnce(request: RequestKey, change: (keep: AnswerHook) => Promise<unknown>): Promise<unknown>;
+  /** Does what a `serve` does from time to time, until the signal aborts. */
+  keepHouse(options: Watching & { signal: AbortSignal }): Promise<void>;
+  /** Looks once at the pull requests whose time has come. */
+  watchPullRequests(options: Watching): Promise<void>;
   /** Does what was asked for beside requests, until the signal aborts. */
   runJobs(options: { signal: AbortSignal; say(text: string): void }): Promise<void>;
+  /** Starts what was planned, until the signal aborts. */
+  runSchedules(means: ScheduleMeans): Promise<void>;
   /** What people write to Pulse by the channels of these settings. */
   chats(options: Pick<ChatMeans, 'notify' | 'actions' | 'say'>): Chats;
   /** A code with which somebody may pair, once, within ten minutes. */
   pairChat(channel: ChatChannel): Promise<string>;
   /** The sessions that the `serve` of this name runs. */
   servedSessions(servedBy: string): ServedSessions;
+  /** Everything a page shows, as one stream. */
+  live(options: LiveOptions): AsyncGenerator<LiveMessage>;
+  /** Who may ask from a page. */
+  readonly access: DeviceAccess;
 }
 
 export interface Chats {
@@ -140,7 +162,7 @@ export type Pulse = PulseHost & Methods<typeof OPERATIONS>;
 
 export async function createPulse(options: PulseOptions): Promise<Pulse> {
   const parts = await openParts(options);
-  const { engine, store, patience, git, home, environment, redactor, sandboxes, meaning, debug } = parts;
+  const { engine, store, patience, git, home, environment, redactor, sandboxes, context, debug } = parts;
   async function prepareRuns(): Promise<void> {
     parts.startCourier();
     clearRunFolders().catch((error: Error) => debug(error.message));
@@ -151,7 +173,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
   }
   // A person who asks is told at once that the store is away.
   const asked: Engine = { ...engine, store };
-  const operations: Operations = { engine: asked, git, home, environment, redactor, sandboxes, meaning };
+  const operations: Operations = { engine: asked, git, home, environment, redactor, sandboxes, ...context };
   const call = createCall(operations, options.caller ?? { actor: 'typescript', createdBy: 'api' });
   return {
     ...createMethods(OPERATIONS, call),
@@ -161,7 +183,9 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     async run(id, signal) {
       const sessionId = await wholeId(operations, id);
       await prepareRuns();
-      const running = patience.during(signal, () => runSession(engine, sessionId, signal));
+      const running = whileTraced(operations, sessionId, () =>
+        patience.during(signal, () => runSession(engine, sessionId, signal)),
+      );
       return running.finally(() => retireWhenDue(operations, debug));
     },
     async daemon(daemonOptions, signal) {
@@ -170,17 +194,24 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
       await retireWhenDue(operations, debug);
       return patience.during(signal, () => runFleetDaemon(engine, { ...daemonOptions, ...here }, signal));
     },
+    tellRest: (signal) => parts.startCourier().settle(signal),
     session: (id) => viewSessionAlone(operations, id),
     runner: async (id) => runnerState(operations, await wholeId(operations, id)),
+    overview: () => viewOverview(operations),
     async *follow(id, follow) {
       yield* followEvents(operations, await wholeId(operations, id), follow);
     },
+    access: openDeviceAccess(operations),
+    live: (how) => followLive({ ...operations, bell: parts.bell }, how),
     figures: () => viewFigures(operations),
     collect: (root) => collectGarbage(operations, root),
     retire: () => retireOld(operations),
     runIdempotent: (request, work) => runIdempotent(operations, request, work),
     changeProjectOnce: (request, change) => changeProjectOnce(operations, request, change),
     runJobs: (how) => runJobs(operations, how),
+    keepHouse: (how) => keepHouse(operations, how),
+    watchPullRequests: (how) => watchPullRequests(operations, how),
+    runSchedules: (means) => runSchedules(operations, means),
     chats(how) {
       const { owner, owners } = engine;
       const means = {
@@ -197,9 +228,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
       };
     },
     async pairChat(channel) {
-      const code = randomBytes(5).toString('hex');
-      await store.tx('chat_pair', (db) => insertPairing(db, channel, code));
-      return code;
+      return store.tx('chat_pair', (db) => makePairing(db, channel));
     },
     servedSessions(servedBy) {
       parts.startCourier();
@@ -241,15 +270,15 @@ async function openParts(options: PulseOptions) {
     programDirectory: PROGRAM_DIRECTORY,
   });
   const debug = (text: string) => void (environment.PULSE_DEBUG && process.stderr.write(`${text}\n`));
-  const indexes = createCodeIndexes({ list: (indexed) => listProjectFiles(git, indexed), debug });
-  const meaning = createTurnMeaning(debug);
+  const context = openContext({ git, folder: home.index, environment, redactor, debug });
+  const { meaning, indexes } = context;
   const ids = { nowMs: Date.now, randomBytes };
   const patience = createTellingPatience(store, options.onAbsence);
+  const ports = openWorktreePorts(home.ports);
+  const means = { git, environment, redactor, sandboxes };
   const referee = createReferee({
-    git,
-    environment,
-    redactor,
-    sandboxes,
+    ...means,
+    ports,
     store: patience.store,
     clock: systemClock,
     openAgents: () => agents,
@@ -257,12 +286,9 @@ async function openParts(options: PulseOptions) {
     keyFolder: home.key,
   });
   const loopHost = {
+    ...means,
     referee,
     store: patience.store,
-    git,
-    environment,
-    redactor,
-    sandboxes,
     ids,
     bell,
     meaning,
@@ -276,16 +302,17 @@ async function openParts(options: PulseOptions) {
     redactor,
     sandboxes,
     indexes,
+    contextTools: (project) => createContextTools({ store: patience.store, meaning, redactor }, project),
     works: loops.works,
     record: createRecordings(home.recordings),
   });
   const engine = createEngine({
     ...{ bell, trace, referee, agents, ids, loops, timing },
     store: patience.store,
-    workspace: createWorkspace({ git, environment, redactor, sandboxes, works: loops.works }),
+    workspace: createWorkspace({ ...means, works: loops.works, ports }),
   });
   return {
-    ...{ engine, store, patience, git, home, environment, redactor, sandboxes, meaning, debug },
+    ...{ engine, store, bell, patience, git, home, environment, redactor, sandboxes, context, debug },
     /** Tells people what they want to hear, from now until it is closed. */
     startCourier: () => courier.start(courierMeans({ store, environment, redactor, engine, debug })),
     async close(): Promise<void> {
@@ -320,16 +347,6 @@ function ringing(courier: CourierHolder, onCommit: PulseOptions['onCommit']) {
   };
 }
 
-function courierMeans({
-  engine: { owner, owners },
-  ...means
-}: Pick<CourierMeans, 'store' | 'environment' | 'redactor' | 'debug'> & {
-  engine: Pick<Engine, 'owner' | 'owners'>;
-}): CourierMeans {
-  const senders = createSenders(createCommandRunner(means.environment));
-  return { ...means, senders, owner, isGone: (other) => owners(other) === 'dead' };
-}
-
 type EngineParts = Pick<
   Engine,
   'store' | 'bell' | 'trace' | 'referee' | 'workspace' | 'agents' | 'ids' | 'loops'
@@ -345,6 +362,7 @@ function createEngine({ timing, ...parts }: EngineParts): Engine {
     owners: hostOwnerState,
     leases: createLeaseJudge({ clock: systemClock, timing: engineTiming }),
     host: hostname(),
+    maxAgents: Math.max(4, availableParallelism()),
     evict: async (owner) => void killExactly(parseOwner(owner)),
     timing: engineTiming,
   };
@@ -364,20 +382,3 @@ async function ownToken({ token }: Home): Promise<string[]> {
 /** The program itself, as other processes start it. */
 const PROGRAM_DIRECTORY = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const PULSE_PROGRAM = join(PROGRAM_DIRECTORY, 'bin/pulse.js');
-
-/** A program for agents' shells, such as a `pulse` that is this very Pulse, even if another one is on the PATH. */
-async function writeShim(path: string, words: readonly string[]): Promise<void> {
-  const command = [process.execPath, ...words].map(quote).join(' ');
-  const content = `#!/bin/sh\nexec ${command} "$@"\n`;
-  if ((await readFile(path, 'utf8').catch(() => null)) === content) return;
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  // Several sessions may begin at once, in this process too.
-  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  await writeFile(draft, content);
-  await chmod(draft, 0o755);
-  await rename(draft, path);
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}

@@ -3,11 +3,13 @@
  * question; all else there runs commands or widens what a session may do, and is believed only once a person has said
  * so for exactly this content of the file. What was said is a small file of the user's own state directory.
  */
+
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Config, loadConfig, type ProjectSettings, type SettingName } from './config.ts';
 import { PulseError } from './domain/errors.ts';
+import { quoteIfNeeded } from './domain/shell-words.ts';
 import type { Home } from './home.ts';
 
 /** A repository, as `openRepository` found it. */
@@ -87,6 +89,7 @@ const LIMITING: readonly SettingName[] = [
   'idleTimeout',
   'patience',
   'limits',
+  'maxAgents',
   'context',
   'labels',
   'proof',
@@ -106,7 +109,7 @@ function untrusted({ root }: TrustedProject, file: ProjectSettings): PulseError 
     'untrusted_config',
     `${file.path} is not trusted, and it sets ${names.join(', ')}: settings that run commands or widen what a session may do.`,
     {
-      hint: `Read the file. \`pulse trust --path ${quoted(root)}\` trusts what it says now, --trust does so for one session.`,
+      hint: `Read the file. \`pulse trust --path ${quoteIfNeeded(root)}\` trusts what it says now, --trust does so for one session.`,
       data: { path: file.path, sha256: file.sha256, settings },
     },
   );
@@ -129,8 +132,4 @@ function isRecordOf(text: string, { path, sha256 }: ProjectSettings): boolean {
   } catch {
     return false; // Pulse did not write this
   }
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -51,6 +51,29 @@ describe('the import table of ARCHITECTURE.md', () => {
   });
 });
 
+describe('files', () => {
+  it('load each other in no circle', () => {
+    const loads = new Map(
+      sources.map((path) => [
+        path,
+        importsOf(path).flatMap(({ target, isTypeOnly, isDeferred }) =>
+          isTypeOnly || isDeferred ? [] : [target],
+        ),
+      ]),
+    );
+    const done = new Set<string>();
+    const circles: string[] = [];
+    const walk = (path: string, way: readonly string[]): void => {
+      if (way.includes(path)) circles.push([...way.slice(way.indexOf(path)), path].join(' → '));
+      if (done.has(path)) return;
+      done.add(path);
+      for (const target of loads.get(path) ?? []) walk(target, [...way, path]);
+    };
+    for (const path of sources) walk(path, []);
+    expect(circles).toEqual([]);
+  });
+});
+
 describe('a loop', () => {
   it('imports no other loop', () => {
     const loopOf = (path: string) => /^src\/loops\/(\w+)\//.exec(path)?.[1] ?? 'shared';
@@ -179,19 +202,26 @@ function roomOf(path: string): string {
 interface Import {
   target: string;
   isTypeOnly: boolean;
+  /** Loaded when it is needed, not with the file. */
+  isDeferred: boolean;
 }
 
 function importsOf(path: string): Import[] {
   const text = read(path);
   const target = (specifier: string): string => relative(ROOT, resolve(ROOT, dirname(path), specifier));
   const named = [...text.matchAll(/^(?:import|export)\s+(type\s+)?([^'";]*?)\s*from\s*'(\.[^']+)'/gm)];
-  const bare = [...text.matchAll(/\bimport\s*\(?\s*'(\.[^']+)'/g)];
+  const bare = [...text.matchAll(/\bimport\s*(\(?)\s*'(\.[^']+)'/g)];
   return [
     ...named.map(([, type, names = '', specifier]) => ({
       target: target(specifier!),
       isTypeOnly: type !== undefined || areAllTypes(names),
+      isDeferred: false,
     })),
-    ...bare.map(([, specifier]) => ({ target: target(specifier!), isTypeOnly: false })),
+    ...bare.map(([, call, specifier]) => ({
+      target: target(specifier!),
+      isTypeOnly: false,
+      isDeferred: call !== '',
+    })),
   ];
 }
 

@@ -62,9 +62,9 @@ it('every word of the glossary says which synonyms to avoid', () => {
 });
 
 describe('what is listed is what there is', () => {
-  it('README names every command', () => {
+  it('docs/commands.md names every command', () => {
     const shown = COMMANDS.filter((command) => !command.isHidden).map(({ name }) => name);
-    const table = read('README.md')
+    const table = read('docs/commands.md')
       .split('\n')
       .filter((line) => line.startsWith('| `'));
     expect(
@@ -72,8 +72,8 @@ describe('what is listed is what there is', () => {
     ).toEqual([]);
   });
 
-  it('README has the exit code of every stopped status', () => {
-    const rows = read('README.md').split('\n');
+  it('docs/commands.md has the exit code of every stopped status', () => {
+    const rows = read('docs/commands.md').split('\n');
     const stopped = SESSION_STATUSES.filter((status) => status !== 'pending' && status !== 'running');
     expect(
       stopped.filter((status) => !rows.some((row) => row.startsWith(`| ${EXIT_CODES[status]} | ${status}`))),
@@ -139,6 +139,13 @@ describe('what is listed is what there is', () => {
     expect(rows.map(([key = '']) => codeWords(key)[0])).toEqual(settings);
     const variables = [...source.matchAll(/'(PULSE_\w+)'/g)].map(([, name]) => name!);
     expect(rows.flatMap((row) => codeWords(row[3] ?? ''))).toEqual(variables);
+  });
+
+  it('docs/monitoring.md has every metric', () => {
+    const served = [...read('src/api/metrics.ts').matchAll(/metric\(\s*'(\w+)'/g)].map(([, name]) => name);
+    const rows = read('docs/monitoring.md').split('\n## Metrics\n')[1]!.split('\n## ')[0]!;
+    const named = [...rows.matchAll(/^\| `(\w+)/gm)].map(([, name]) => name);
+    expect(named).toEqual(served);
   });
 
   it('the decision on dependencies names each one, with the licence it states', () => {

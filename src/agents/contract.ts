@@ -77,6 +77,8 @@ export interface AgentRun {
   /** The agent's own session to resume; `null`: a new one. */
   resume: string | null;
   tools: RunTools;
+  /** The user's own MCP servers are wanted beside Pulse's, where the agent leaves that to us. */
+  ownMcp?: boolean;
   /** The run's own folder: outside of the worktree, readable by this user alone, removed after the run. */
   directory: string;
   prices: Prices;
@@ -173,6 +175,8 @@ export interface AgentAdapter {
   readonly speaksMcp?: true;
   /** The agent replays another run. That it changes nothing is no sign of missing permissions. */
   readonly isPlayed?: true;
+  /** Its lines are for people: they are shown as they come. */
+  readonly printsText?: true;
   /** The agent follows a script: asking it a question makes no sense. */
   readonly isScripted?: true;
   /** `reported` by the agent; `priced` from its tokens, if its model has a price; `unreported`: neither. */

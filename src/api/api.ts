@@ -5,12 +5,17 @@ import { HealthAnswer } from './answers.ts';
 import { readBody } from './body.ts';
 import { answerError, unknownRoute, violationsError } from './errors.ts';
 import { addEventRoute } from './event-route.ts';
-import { type ApiEnv, createGuard } from './guard.ts';
+import { addExportRoute, type ExportRoute } from './export-route.ts';
+import { type ApiEnv, createGate, createGuard } from './guard.ts';
+import { addLiveRoute } from './live-route.ts';
+import { addLoginRoutes } from './login-routes.ts';
 import { createMetrics } from './metrics.ts';
-import { addOperation, type OperationRoutes } from './operation-route.ts';
+import { addOperation, byAddress, type OperationRoutes } from './operation-route.ts';
+import { SAFE_HEADERS } from './page.ts';
 import { json, refusals } from './route.ts';
+import { createTickets } from './tickets.ts';
 
-export interface ApiOptions extends OperationRoutes {
+export interface ApiOptions extends OperationRoutes, Pick<ExportRoute, 'writeReport'> {
   token: string;
   /** What the server listens on; beyond loopback every request needs the token. */
   host?: string;
@@ -49,14 +54,20 @@ export function createApi(options: ApiOptions): Api {
   // Before the answer is made: a header that is added to one makes it twice as dear.
   app.use(async (c, next) => {
     c.header('Cache-Control', 'no-store');
-    c.header('X-Content-Type-Options', 'nosniff');
+    for (const [name, value] of SAFE_HEADERS) c.header(name, value);
     await next();
   });
-  app.use(createGuard({ token, host, reads }));
+  const gate = createGate({ token, host, reads });
+  const tickets = createTickets();
+  const { find: findDevice, has: hasDevice } = pulse.access;
+  app.use(createGuard({ gate, tickets, findDevice, hasDevice }));
   app.use(readBody);
 
-  for (const operation of pulse.operations) if (operation.http) addOperation(app, operation, options);
+  for (const views of byAddress(pulse.operations)) addOperation(app, views, options);
+  addLoginRoutes(app, { pulse, gate, tickets });
+  addExportRoute(app, options);
   addEventRoute(app, { ...options, heartbeatMs });
+  addLiveRoute(app, { ...options, heartbeatMs });
 
   app.openapi(healthRoute, async (c) => {
     await pulse.list({ limit: 1 }).catch((cause: unknown) => {

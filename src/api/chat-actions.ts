@@ -1,4 +1,5 @@
 /** What people may do from a chat: the operations of the table, in their name. */
+import { describeTrust, trustOf } from '../domain/check-words.ts';
 import { PulseError } from '../domain/errors.ts';
 import { decisionCommand, higherLimit } from '../domain/next-command.ts';
 import type { NotifySettings } from '../domain/notify.ts';
@@ -15,6 +16,9 @@ export interface ChatActionOptions {
   runSession(sessionId: string): void;
   take: TransactionHook;
 }
+
+/** Where a session that was started there tells what happens; on Slack in the channel of the config. */
+const PLACES = { telegram: 'chatId', sms: 'phoneNumber', discord: 'discordThreadId', slack: null } as const;
 
 export function createChatActions(options: ChatActionOptions): ChatActions {
   const { pulse, projects, runSession } = options;
@@ -33,9 +37,9 @@ export function createChatActions(options: ChatActionOptions): ChatActions {
           hint: `Projects: ${Object.keys(projects).join(', ') || 'none; notify.projects of the config names them'}.`,
         });
       const told = { chatId: undefined, phoneNumber: undefined, discordThreadId: undefined };
-      const place = { telegram: 'chatId', sms: 'phoneNumber', discord: 'discordThreadId' } as const;
+      const place = PLACES[by.channel];
       const { session } = await pulse.start({
-        ...{ goal, path, ...told, [place[by.channel]]: by.chat },
+        ...{ goal, path, ...told, ...(place ? { [place]: by.chat } : {}) },
         ...callerOf(by, true),
       });
       runSession(session.id);
@@ -58,6 +62,25 @@ export function createChatActions(options: ChatActionOptions): ChatActions {
       const { id: changed } = await decide(options, session, { text, by: callerOf(by, true) });
       runSession(changed);
       return `${changed} continues.`;
+    },
+    async details(id) {
+      const session = await pulse.session(id);
+      const { goal, blocked_reason: reason, branch_name: branch, base_branch: base, verify } = session;
+      const { spent_usd: spent, budget_usd: budget, total_commits: commits, progress_log: log } = session;
+      const trust = trustOf(session);
+      const last = log.at(-1)?.summary;
+      return [
+        line({ ...session, goal: '' }).replace(/: $/, ''),
+        goal.slice(0, 500),
+        ...(reason ? [`Asks: ${reason.slice(0, 1_000)}`] : []),
+        ...(last ? [`Last: ${last.slice(0, 500)}`] : []),
+        ...(trust
+          ? [
+              `Result: ${describeTrust(session.status, trust)}${verify.length > 0 ? ` by ${verify.join(', ').slice(0, 200)}` : ''}`,
+            ]
+          : []),
+        `${commits} commits on ${branch} (from ${base}), $${spent.toFixed(2)}${budget === null ? '' : ` of $${budget}`}`,
+      ].join('\n');
     },
   };
 }

@@ -5,7 +5,8 @@ import { fieldSchema, orEmpty, wholeNumber } from '../operations/field-schema.ts
 import { sessionId } from '../operations/session/fields.ts';
 import { EventMessage } from '../operations/session/view-schema.ts';
 import type { Pulse } from '../pulse.ts';
-import { createEventStream } from './event-stream.ts';
+import { revocation } from './caller.ts';
+import { createEventStream, formatEvent } from './event-stream.ts';
 import type { ApiEnv } from './guard.ts';
 import { refusals } from './route.ts';
 
@@ -25,7 +26,14 @@ export function addEventRoute(app: OpenAPIHono<ApiEnv>, { pulse, heartbeatMs, si
     if (returned !== undefined && hasStopped && !(await hasEvents(pulse, session.id, after))) {
       return c.body(null, 204);
     }
-    const stream = createEventStream({ pulse, sessionId: session.id, after, heartbeatMs, signal });
+    const stream = createEventStream({
+      follow: (ends) => pulse.follow(session.id, { after, signal: ends }),
+      // Without an `event:` line: a browser's `onmessage` gets every type.
+      message: (event) => formatEvent({ id: event.seq, data: event }),
+      heartbeatMs,
+      signal,
+      endsWith: (gone) => revocation(c.get('caller'), { pulse, gone }),
+    });
     c.header('Content-Type', 'text/event-stream');
     c.header('X-Accel-Buffering', 'no');
     return c.body(stream, 200);

@@ -2,7 +2,7 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { TransactionHook } from '../operations/context.ts';
-import { fieldSchema } from '../operations/field-schema.ts';
+import { fieldSchema, orEmpty } from '../operations/field-schema.ts';
 import { type Field, fieldsOn } from '../operations/fields.ts';
 import type { AnyOperation } from '../operations/operation.ts';
 import type { Pulse } from '../pulse.ts';
@@ -18,9 +18,6 @@ export interface OperationRoutes {
   take?: TransactionHook;
 }
 
-/** The actor that events record for requests over HTTP. */
-const BY = { actor: 'api', createdBy: 'api' } as const;
-
 const KeyHeaders = z.object({
   'idempotency-key': z
     .string()
@@ -28,42 +25,61 @@ const KeyHeaders = z.object({
     .optional(),
 });
 
+/** In the order of the table; readings that are views of one address stand together, the plain one first. */
+export function byAddress(operations: readonly AnyOperation[]): AnyOperation[][] {
+  const routed = operations.filter(({ http }) => http !== undefined);
+  const addresses = Map.groupBy(routed, ({ http }) => `${http!.method} ${http!.path}`);
+  return [...addresses.values()].map((views) =>
+    views.toSorted((a, b) => Number(a.http!.view !== undefined) - Number(b.http!.view !== undefined)),
+  );
+}
+
+/** `views`: of one address. A change is alone there. */
 export function addOperation(
   app: OpenAPIHono<ApiEnv>,
-  operation: AnyOperation,
+  views: readonly AnyOperation[],
   options: OperationRoutes,
 ): void {
-  const places = placesOf(operation);
-  const route = operation.access === 'read' ? readRoute(operation, places) : changeRoute(operation, places);
+  const [operation] = views as [AnyOperation];
+  const places = new Map(views.map((view) => [view.http!.view, placesOf(view)]));
+  const route =
+    operation.access === 'read'
+      ? readRoute([...places.values()])
+      : changeRoute(operation, places.get(undefined)!);
   // The handler's types come from the table: here only how each part is read is known.
-  app.openapi(route, (async (c: Context) => {
-    const input = readInput(c, places);
-    return operation.access === 'read'
-      ? answerRead(c, operation, { input, pulse: options.pulse })
-      : answerChange(c, operation, { input, ...options });
+  app.openapi(route, (async (c: Context<ApiEnv>) => {
+    if (operation.access !== 'read')
+      return answerChange(c, operation, { input: readInput(c, places.get(undefined)!), ...options });
+    const { view } = (c.req.valid('query' as never) as { view?: string } | undefined) ?? {};
+    const asked = places.get(views.length > 1 ? view : undefined)!;
+    return answerRead(c, asked.operation, { input: readInput(c, asked), pulse: options.pulse });
   }) as never);
 }
 
 async function answerRead(
-  c: Context,
+  c: Context<ApiEnv>,
   operation: AnyOperation,
   { input, pulse }: { input: Record<string, unknown>; pulse: Pulse },
 ): Promise<Response> {
   const { contentType, defaults } = operation.http!;
-  const result = await pulse.call(operation, { ...defaults, ...input, ...BY });
+  const result = await pulse.call(operation, { ...defaults, ...input, ...c.get('caller').by });
   if (!operation.page) return c.json(result as object, 200);
   const { text, headers } = operation.page(result);
   return c.body(text, 200, { 'Content-Type': `${contentType}; charset=utf-8`, ...headers });
 }
 
 async function answerChange(
-  c: Context,
+  c: Context<ApiEnv>,
   operation: AnyOperation,
   { input, ...options }: OperationRoutes & { input: Record<string, unknown> },
 ): Promise<Response> {
   const key = (c.req.valid('header' as never) as { 'idempotency-key'?: string })['idempotency-key'];
   const status = operation.http!.status!;
-  const answer = await performChange(operation, { ...options, key, input: { ...input, ...BY } });
+  const answer = await performChange(operation, {
+    ...options,
+    key,
+    input: { ...input, ...c.get('caller').by },
+  });
   return c.json(answer as object, status);
 }
 
@@ -76,7 +92,7 @@ interface Places {
 
 function placesOf(operation: AnyOperation): Places {
   const { path, method } = operation.http!;
-  const hasBody = method === 'post' || method === 'patch';
+  const hasBody = method === 'post' || method === 'put' || method === 'patch';
   const fields = fieldsOn(operation.fields, 'http') as [string, Field][];
   const isInPath = ([key, field]: [string, Field]): boolean => path.includes(`{${httpName(key, field)}}`);
   const rest = fields.filter((entry) => !isInPath(entry));
@@ -102,19 +118,28 @@ function paramsOf({ path, operation }: Places) {
   return path.length === 0 ? {} : { params: z.object(shapeOf(path, 'word', operation)) };
 }
 
-function readRoute(operation: AnyOperation, places: Places) {
+function readRoute(views: readonly Places[]) {
+  const [{ operation, ...first }] = views as [Places];
   const { path, says, contentType } = operation.http!;
-  const query =
-    places.query.length === 0 ? {} : { query: z.object(shapeOf(places.query, 'word', operation)) };
+  const shape = Object.assign({}, ...views.map((view) => shapeOf(view.query, 'word', view.operation)));
+  const names = views.flatMap((view) => view.operation.http!.view ?? []);
+  if (names.length > 0)
+    shape.view = orEmpty(z.enum(names as [string, ...string[]])).describe(
+      views
+        .map((view) => `${view.operation.http!.view ?? 'Without it'}: ${view.operation.summary}`)
+        .join(' '),
+    );
+  const query = Object.keys(shape).length === 0 ? {} : { query: z.object(shape) };
+  const schemas = views.map((view) => view.operation.view!);
   const answer = operation.page
     ? { description: says, content: { [contentType!]: { schema: z.string() } } }
-    : json(says, operation.view!);
+    : json(says, schemas.length === 1 ? schemas[0]! : z.union(schemas as [z.ZodType, z.ZodType]));
   return createRoute({
     method: 'get',
     path,
     summary: operation.summary,
-    request: { ...paramsOf(places), ...query },
-    responses: { 200: answer, ...(places.path.length === 0 ? refusals(422) : refusals(404, 409, 422)) },
+    request: { ...paramsOf({ ...first, operation }), ...query },
+    responses: { 200: answer, ...(first.path.length === 0 ? refusals(422) : refusals(404, 409, 422)) },
   });
 }
 

@@ -61,6 +61,12 @@ function isAlive(path: string, { owner }: Holder): boolean {
   return Date.now() - statSync(path).mtimeMs < STALE_MS;
 }
 
+/** Where the living `serve` of this state directory listens; `null`: there is none, or it does not listen yet. */
+export function servingAt(path: string): string | null {
+  const holder = read(path);
+  return holder && isAlive(path, holder) ? holder.url : null;
+}
+
 /** `null` for a file that is not there, or that says nothing usable. */
 function read(path: string): Holder | null {
   try {

@@ -3,11 +3,14 @@ import { readFileSync } from 'node:fs';
 import type { NotifySettings } from '../domain/notify.ts';
 import { createMcpHandler } from '../mcp/handler.ts';
 import type { Pulse } from '../pulse.ts';
-import { createApi } from './api.ts';
+import { type ApiOptions, createApi } from './api.ts';
 import { createChatActions } from './chat-actions.ts';
 import { allowedNames, isLoopback } from './guard.ts';
 import { addHookRoutes } from './hook-routes.ts';
 import { type HttpServer, listen } from './http-server.ts';
+import type { PageFiles } from './page/page-files.ts';
+import { addPageRoutes } from './page/page-route.ts';
+import { createPlannedStarts } from './planned-starts.ts';
 import { createSessionRunners } from './session-runners.ts';
 import { readServeId, readToken } from './state-file.ts';
 
@@ -21,6 +24,10 @@ export interface ServeOptions {
   notify?: NotifySettings;
   /** Sessions to continue, beside those that the last `serve` of this state directory ran. */
   adopt: readonly string[];
+  /** Writes what people read of a session. */
+  writeReport?: ApiOptions['writeReport'];
+  /** The page at `/`; it may take a while. Without it there is none. */
+  loadPage?(signal: AbortSignal): Promise<PageFiles>;
   say(text: string): void;
 }
 
@@ -36,6 +43,8 @@ export async function serve({
   port,
   reads,
   adopt,
+  loadPage,
+  writeReport,
   say,
   notify = {},
 }: ServeOptions): Promise<Served> {
@@ -50,6 +59,7 @@ export async function serve({
     ...shared,
     host,
     reads,
+    writeReport,
     version: packageVersion(),
     signal: stop.signal,
     runners: () => runners.count,
@@ -62,10 +72,19 @@ export async function serve({
     const answer = await mcp(c.req.raw);
     return c.newResponse(answer.body, answer);
   });
+  const page = loadPage?.(stop.signal);
+  if (page) addPageRoutes(app, page);
+  page?.catch((error: Error) => say(error.message));
   const server: HttpServer = await listen(app, { host, port });
   const adopted = [...new Set([...(await served.list()), ...adopt])];
   for (const id of adopted) runners.run(id);
-  const beside = [pulse.runJobs({ signal: stop.signal, say }), chats.poll(stop.signal)];
+  const startPlanned = createPlannedStarts({ pulse, runSession: runners.run, take: served.take });
+  const beside = [
+    pulse.runJobs({ signal: stop.signal, say }),
+    pulse.runSchedules({ signal: stop.signal, say, start: startPlanned }),
+    pulse.keepHouse({ signal: stop.signal, say, take: served.take, runSession: runners.run }),
+    chats.poll(stop.signal),
+  ];
   return {
     url: server.url,
     adopted,

@@ -1,5 +1,6 @@
 /** The words of the command table: what a command is, before anything of it is loaded. */
 
+import type { ReadyRunner } from '../process/ready-runner.ts';
 import type { PulseOptions } from '../pulse.ts';
 import type { Output } from './output.ts';
 import type { Input } from './parser.ts';
@@ -33,7 +34,7 @@ export interface ArgumentSpec {
 
 export interface CommandSpec {
   name: string;
-  group: 'Run' | 'Look' | 'Steer' | 'Coordinate' | 'Account' | 'Set up' | 'For agents';
+  group: 'Run' | 'Look' | 'Steer' | 'Finish' | 'Coordinate' | 'Account' | 'Set up' | 'For agents';
   summary: string;
   /** A paragraph or two for `pulse help NAME`. */
   details?: string;
@@ -59,6 +60,8 @@ export interface CommandContext {
   cwd: string;
   /** The path of bin/pulse.js, to start more of Pulse's own processes. */
   program: string;
+  /** A runner that starts already. */
+  runner?: ReadyRunner;
   /** What every Pulse is opened with: loops and operations beside those of Pulse. */
   pulse?: MorePulse;
 }

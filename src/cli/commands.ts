@@ -2,9 +2,11 @@
 
 import { CONTEXT_COMMANDS } from '../context/cli/commands.ts';
 import { COORDINATION_COMMANDS } from '../coordination/cli/commands.ts';
-import { CHANNELS } from '../domain/notify.ts';
+import { CHANNELS } from '../domain/channels.ts';
 import { LOOP_COMMANDS } from '../loops/commands.ts';
 import * as session from '../operations/session/definitions.ts';
+import { AFTER_COMMANDS } from './after-commands.ts';
+import { BY_ITSELF_COMMANDS } from './by-itself-commands.ts';
 import type { CommandSpec } from './command-spec.ts';
 import { describeCommand } from './operation-command.ts';
 import { DETACH, SESSION } from './session-options.ts';
@@ -70,6 +72,23 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/serve.ts'),
   },
   {
+    name: 'open',
+    group: 'Look',
+    summary: 'Open the page of `pulse serve`, or a session on it, in a browser.',
+    details:
+      'Prints a link that signs one device in, once, within ten minutes, and opens it where there is a screen. The device ' +
+      'gets a key of its own, which can be taken back.',
+    arguments: [{ ...SESSION, isOptional: true }],
+    options: [
+      { name: 'read', help: 'The device may look and change nothing.' },
+      { name: 'devices', help: 'List the devices that have a key.' },
+      { name: 'revoke', value: 'text', placeholder: 'DEVICE', help: 'Take the key of this device back.' },
+    ],
+    examples: ['pulse open', 'pulse open last', 'pulse open --read'],
+    isPersonOnly: true,
+    load: () => import('./commands/open.ts'),
+  },
+  {
     name: 'daemon',
     group: 'Run',
     summary: 'Run attempts of sessions that are driven elsewhere.',
@@ -112,8 +131,10 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'watch',
     group: 'Look',
-    summary: 'Follow a session without touching it (default: the newest that runs).',
-    details: 'Ctrl-C stops watching; the session continues.',
+    summary: 'Follow a session without touching it. Without an ID: all of them, on one screen.',
+    details:
+      'Ctrl-C stops watching; the session continues. Without an ID at a terminal: every session, what needs you first; ' +
+      'answer, pause, abort and look at changes and evidence by a key (? shows them). Elsewhere the newest that runs is followed.',
     arguments: [{ ...SESSION, isOptional: true }],
     load: () => import('./commands/watch.ts'),
   },
@@ -136,6 +157,8 @@ export const COMMANDS: readonly CommandSpec[] = [
     group: 'Steer',
     load: () => import('./commands/abort.ts'),
   },
+  ...AFTER_COMMANDS,
+  ...BY_ITSELF_COMMANDS,
   ...CONTEXT_COMMANDS,
   ...COORDINATION_COMMANDS,
   {
@@ -188,12 +211,12 @@ export const COMMANDS: readonly CommandSpec[] = [
         name: 'format',
         value: 'text',
         placeholder: 'F',
-        choices: ['json', 'md'],
-        help: 'json, or md for a report to read (default: by the name of the file, else json).',
+        choices: ['json', 'md', 'html'],
+        help: 'json, or md or html for a report to read (default: by the name of the file, else json).',
       },
       { name: 'output', value: 'text', placeholder: 'FILE', help: 'Write to this file instead of stdout.' },
     ],
-    examples: ['pulse export 3f2c --format md', 'pulse export 3f2c --output evidence.md'],
+    examples: ['pulse export 3f2c --format md', 'pulse export 3f2c --output evidence.html'],
     load: () => import('./commands/export.ts'),
   },
   {
@@ -271,7 +294,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: 'Try whether a service can tell you what happens, or let somebody write to Pulse.',
     details:
       'pair prints a code: who sends it to the bot as `/pair CODE` within ten minutes may write to Pulse from then on. test ' +
-      'sends one message by what `notify` of the config says: to the first of `allow` (telegram, sms, discord), ' +
+      'sends one message by what `notify` of the config says: to the first of `allow` (telegram, sms, discord, slack), ' +
       'or to the address (webhook, ntfy) or command that is named there (docs/notifications.md).',
     arguments: [
       { name: 'ACTION', choices: ['test', 'pair'], help: 'test or pair.' },
@@ -345,6 +368,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/run-session.ts'),
   },
   {
+    // bin/pulse.js answers it sooner; a program with loops of its own comes here.
     name: 'supervise',
     group: 'Run',
     summary: "Keep a session's runner alive.",

@@ -1,7 +1,7 @@
 /** An event as a person reads it: time, iteration, what happened. */
 import { formatDuration } from '../domain/durations.ts';
 import type { PulseEvent } from '../domain/events.ts';
-import { type Phase, phaseWords } from '../domain/phase.ts';
+import { type Phase, phaseWords, queuedWords } from '../domain/phase.ts';
 import { loopEventText } from '../loops/followers.ts';
 import type { Style } from '../terminal/style.ts';
 import { sanitizeForTerminal, sanitizeLine } from '../terminal/text.ts';
@@ -45,7 +45,7 @@ function describe(event: PulseEvent, style: Style): string {
       return style.dim('the agent gets the note');
     case 'iteration.planned':
       return style.dim(
-        `planned${data.unit ? ` ${word('unit')}` : ''}, context ${word('anchorStrategy') || 'none'}`,
+        `planned${data.unit ? ` ${word('unit')}` : ''}, context ${word('anchorStrategy') || 'none'}${briefText(data)}`,
       );
     case 'iteration.dispatched':
       return `iteration ${event.iteration} handed to ${word('agent')}`;
@@ -96,6 +96,7 @@ function describe(event: PulseEvent, style: Style): string {
     default:
       return (
         agentText(event, style) ??
+        afterText(event) ??
         loopEventText(event, style) ??
         `${type} ${sanitizeLine(JSON.stringify(data))}`
       );
@@ -117,6 +118,8 @@ function agentText(event: PulseEvent, style: Style): string | null {
       );
     case 'agent.usage':
       return style.dim(usage(data));
+    case 'agent.queued':
+      return style.yellow(queuedWords(data));
     case 'agent.waiting':
       return style.yellow(waiting(event));
     case 'agent.limit':
@@ -129,6 +132,27 @@ function agentText(event: PulseEvent, style: Style): string | null {
       return style.yellow(`not allowed: ${word('tool')} ${word('reason')}`.trimEnd());
     case 'agent.compacted':
       return style.dim('the agent shortened its context');
+    default:
+      return null;
+  }
+}
+
+/** What became of a session after its end; `null` for an event of another kind. */
+function afterText({ type, data }: PulseEvent): string | null {
+  const word = (name: string): string => sanitizeLine(String(data[name] ?? ''));
+  switch (type) {
+    case 'session.merged':
+      return `${word('actor')} merges it into ${word('base')} (${word('how')}), now at ${word('sha').slice(0, 10)}`;
+    case 'session.discarded':
+      return `${word('actor')} discards it: what it had is kept for 30 days`;
+    case 'session.followed':
+      return `${word('by')} continues on its branch`;
+    case 'pull_request.opened':
+      return `${word('actor')} opens the pull request ${word('address')}`;
+    case 'pull_request.answered':
+      return `${word('reason')}: ${word('by')} works on it (round ${word('round')})`;
+    case 'pull_request.closed':
+      return `the pull request is ${word('state')}`;
     default:
       return null;
   }
@@ -218,13 +242,23 @@ export function omitted({ paths, count }: Record<string, unknown>): string {
 function stopped(data: Record<string, unknown>, style: Style): string {
   const trust = trustTold(data);
   const detail = data.detail ? `\n${sanitizeForTerminal(String(data.detail))}` : '';
-  return `${style.bold(`${data.status}${trust && ` (${trust})`}`)} ${style.dim(String(data.stopReason ?? ''))}${detail}`;
+  const unchanged = data.nothingChanged === true ? ', nothing changed' : '';
+  return `${style.bold(`${data.status}${trust && ` (${trust})`}${unchanged}`)} ${style.dim(String(data.stopReason ?? ''))}${detail}`;
 }
 
 /** Other sessions have found the service failing. */
 export function waiting(event: PulseEvent): string {
   const wait = waitOfEvent(event);
   return wait ? waitingText(wait, Date.parse(event.at)) : 'waiting';
+}
+
+/** What the brief has, section by section. */
+function briefText({ sections }: Record<string, unknown>): string {
+  const told = (Array.isArray(sections) ? sections : []) as { name: string; tokens: number }[];
+  if (told.length === 0) return '';
+  const sum = told.reduce((total, { tokens }) => total + tokens, 0);
+  const parts = told.filter(({ tokens }) => tokens > 0).map(({ name, tokens }) => `${name} ${tokens}`);
+  return sanitizeLine(`; brief ${sum} tokens: ${parts.join(', ')}`);
 }
 
 /** What is other than before, by its name. */

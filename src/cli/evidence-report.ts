@@ -1,4 +1,5 @@
 /** A session as a document: what was asked, what came of it, and what Pulse itself saw. */
+import { afterSuffix, wayBack } from '../domain/after-words.ts';
 import { formatTrust, trustOf } from '../domain/check-words.ts';
 import { formatDuration } from '../domain/durations.ts';
 import { unresolvedLines } from '../loops/workflow/unresolved.ts';
@@ -32,7 +33,10 @@ export function evidenceReport(content: SessionExport): string {
         ]),
     ...(recovery.length === 0
       ? []
-      : ['## Work that was not taken over', recovery.map((ref) => `- \`git show ${ref}\``).join('\n')]),
+      : [
+          '## Work that was not taken over',
+          recovery.map((ref) => `- \`git show ${ref}\`; back by \`${wayBack(ref)}\``).join('\n'),
+        ]),
     '## Iterations',
     iterations.length === 0 ? 'None.' : '',
     ...iterations.flatMap((row) =>
@@ -69,8 +73,11 @@ function resultTable({ session, workflow }: SessionExport): string {
     ['session', `\`${session.id}\``],
     [
       'status',
-      `**${status}**${reason && !isDone ? ` (${reason})` : ''}${trust && isDone ? `, **${formatTrust(trust)}**` : ''}`,
+      `**${status}**${reason && !isDone ? ` (${reason})` : ''}${trust && isDone ? `, **${formatTrust(trust)}**` : ''}${prose(cell(afterSuffix(session)))}`,
     ],
+    ...(session.pull_request
+      ? [['pull request', prose(cell(session.pull_request))] as [string, string]]
+      : []),
     ['project', `${prose(cell(session.project_name))} (\`${cell(session.project_path)}\`)`],
     ['branch', `\`${branch}\`, from ${base ? `\`${base}\` at ` : ''}\`${sha.slice(0, 12)}\``],
     ['agent', `${session.agent}${session.command ? `: \`${cell(session.command)}\`` : ''}`],

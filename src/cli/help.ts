@@ -2,7 +2,7 @@ import type { Style } from '../terminal/style.ts';
 import type { CommandSpec, OptionSpec } from './command-spec.ts';
 import { COMMON_OPTIONS } from './parser.ts';
 
-const GROUPS = ['Run', 'Look', 'Steer', 'Coordinate', 'Account', 'Set up', 'For agents'] as const;
+const GROUPS = ['Run', 'Look', 'Steer', 'Finish', 'Coordinate', 'Account', 'Set up', 'For agents'] as const;
 
 /** `pulse help`. */
 export function overview(commands: readonly CommandSpec[], style: Style): string {

@@ -20,7 +20,7 @@ export async function readSessionRefs(session: Where, environment: NodeJS.Proces
   const ref = `refs/heads/${branch}`;
   const format = '--format=%(objectname) %(refname)';
   try {
-    const args = ['for-each-ref', '--sort=committerdate', format, recoveryPrefix(id), ref];
+    const args = ['for-each-ref', '--sort=creatordate', format, recoveryPrefix(id), ref];
     const lines = (await createCliGit(environment).text(args, { cwd })).split('\n').filter(Boolean);
     const refs = lines.map((line) => ({
       sha: line.split(' ', 1)[0]!,

@@ -22,7 +22,7 @@ export async function main(invocation: Invocation): Promise<void> {
   const output = createOutput({ isJson: asksForJson(argv), environment });
   leaveQuietlyWithoutReader();
   const exitCode = await execute({ ...invocation, output, environment }).catch((error: unknown) =>
-    report(output, asPulseError(error)),
+    report(output, asPulseError(error), argv),
   );
   await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
   process.exit(exitCode);
@@ -61,14 +61,21 @@ async function help(
   return 0;
 }
 
-function report(output: Output, error: PulseError): number {
+function report(output: Output, error: PulseError, [command]: readonly string[]): number {
   const { style } = output.stderr;
+  const hint = error.hint ?? (error.exitCode === 2 ? usageHint(command) : null);
   output.talk(`${style.red('error:')} ${redact(error.message)}`);
-  if (error.hint) output.talk(`${style.cyan('hint:')} ${error.hint}`);
+  if (hint) output.talk(`${style.cyan('hint:')} ${hint}`);
   if (error.code === 'internal_error' && process.env.PULSE_DEBUG)
     output.talk(redact(String((error.cause as Error)?.stack)));
-  if (output.isJson) output.json({ error: redactJson(error.toJSON()) });
+  if (output.isJson) output.json({ error: redactJson({ ...error.toJSON(), hint }) });
   return error.exitCode;
+}
+
+/** For what was wrong with the words alone: where they are explained. */
+function usageHint(command: string | undefined): string {
+  const isKnown = COMMANDS.some(({ name, isHidden }) => name === command && !isHidden);
+  return isKnown ? `pulse help ${command} shows how it is used.` : 'pulse help shows what there is.';
 }
 
 /** `pulse list | head -1` ends without a word, and a closed terminal does not crash the program that writes to it. */

@@ -1,6 +1,7 @@
 /** stdout is data, stderr is talk. Neither lets through what a terminal would act on. */
 import type { WriteStream } from 'node:tty';
 import { escapeControls } from '../domain/control-characters.ts';
+import { callOf } from '../terminal/call.ts';
 import { printable } from '../terminal/printable.ts';
 import { createStyle, type Style, wantsColor } from '../terminal/style.ts';
 
@@ -22,6 +23,8 @@ export interface Side {
   isTerminal: boolean;
   style: Style;
   columns(): number;
+  /** Calls a person who looks elsewhere. Nothing where it is no terminal. */
+  call(words: string): void;
 }
 
 export interface OutputOptions {
@@ -49,5 +52,6 @@ function side(stream: WriteStream, environment: NodeJS.ProcessEnv): Side {
     isTerminal: isTty && environment.TERM !== 'dumb',
     style: createStyle(wantsColor(isTty, environment)),
     columns: () => (isTty && stream.columns > 0 ? stream.columns : 80),
+    call: (words) => void (isTty && environment.TERM !== 'dumb' && stream.write(callOf(words, environment))),
   };
 }

@@ -5,7 +5,7 @@ import { nextCommand } from '../domain/next-command.ts';
 import type { Overview, OverviewEntry } from '../operations/overview.ts';
 import { sanitizeForTerminal, sanitizeLine, shorten } from '../terminal/text.ts';
 import { ago, localTime } from '../terminal/time.ts';
-import { formatUsd, headline, STATUS_MARKS, trustSuffix } from './follow/result.ts';
+import { endSuffix, formatUsd, headline, STATUS_MARKS } from './follow/result.ts';
 import type { Side } from './output.ts';
 
 const TITLES: Record<AttentionGroup, string> = {
@@ -88,7 +88,7 @@ function factsOf(entry: OverviewEntry, group: AttentionGroup, nowMs: number): st
   const since = Date.parse(entry.ended_at ?? entry.started_at ?? entry.created_at);
   const commits = `${entry.total_commits} ${entry.total_commits === 1 ? 'commit' : 'commits'}`;
   return [
-    ...(group === 'done' ? [`${entry.status}${trustSuffix(entry)}`] : []),
+    ...(group === 'done' ? [`${entry.status}${endSuffix(entry)}`] : []),
     ...(entry.unresolved > 0 ? [`${entry.unresolved} not resolved`] : []),
     ...(group === 'done' ? [commits] : []),
     ago(nowMs - since),

@@ -55,19 +55,9 @@ export function findCommand(name: string, commands: readonly CommandSpec[]): Com
   }
   const offered = commands.filter(({ isHidden }) => !isHidden).map((command) => command.name);
   const guess = nearest(name, offered);
-  throw new PulseError(
-    'usage',
-    `There is no command "${name}"${isPlanned(name) ? ' in this version yet' : ''}.`,
-    {
-      hint: guess ? `Did you mean: pulse ${guess}` : 'pulse help shows what there is.',
-    },
-  );
-}
-
-/** Commands that a later version brings. */
-function isPlanned(name: string): boolean {
-  const words = 'context merge discard follow clean open schedule service';
-  return words.split(' ').includes(name);
+  throw new PulseError('usage', `There is no command "${name}".`, {
+    hint: guess ? `Did you mean: pulse ${guess}` : 'pulse help shows what there is.',
+  });
 }
 
 type Value = string | number | null | true;

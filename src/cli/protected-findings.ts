@@ -1,7 +1,7 @@
 /** `pulse doctor` about the checks of a repository: what says what they are. */
 import { loadConfig } from '../config.ts';
 import { asPulseError } from '../domain/errors.ts';
-import { commandOf } from '../operations/choices.ts';
+import { commandOf } from '../operations/check-choices.ts';
 import { findProtected } from '../operations/protected-checks.ts';
 import { sanitizeLine } from '../terminal/text.ts';
 import type { Examination, Finding } from './machine-findings.ts';

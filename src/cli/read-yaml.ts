@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parse } from 'yaml';
 import { PulseError } from '../domain/errors.ts';
+import { unreadable } from './unreadable.ts';
 
 /** YAML holds JSON as well. `what` names it in an error. */
 export async function readYamlFile(
@@ -10,9 +11,7 @@ export async function readYamlFile(
 ): Promise<unknown> {
   const path = resolve(cwd, file);
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw new PulseError('invalid_input', `${what} ${path} cannot be read: ${cause.code ?? cause.message}.`, {
-      cause,
-    });
+    throw unreadable(`${what} ${path}`, cause);
   });
   try {
     return parse(text);

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { PulseError } from '../domain/errors.ts';
+import { resolveHome } from '../home.ts';
+import { type ReadyRunner, startReadyRunner } from '../process/ready-runner.ts';
 import { startSupervisor } from '../process/supervise.ts';
 import type { Pulse } from '../pulse.ts';
 import type { Session } from '../store/sessions.ts';
@@ -9,9 +11,10 @@ import type { CommandContext } from './command-spec.ts';
 export async function launchRunner(
   pulse: Pulse,
   session: Session,
-  { program, environment }: Pick<CommandContext, 'program' | 'environment'>,
+  { program, environment, runner }: Pick<CommandContext, 'program' | 'environment' | 'runner'>,
 ): Promise<void> {
   const logPath = runnerLog(pulse, session.id);
+  if (await runner?.give(session.id, logPath)) return;
   // The supervisor stands in `/`: a relative state directory would be another one there.
   const supervised = { ...environment, PULSE_HOME: pulse.home.path };
   try {
@@ -22,6 +25,12 @@ export async function launchRunner(
       cause,
     });
   }
+}
+
+/** For a session that is about to be admitted: its runner has loaded everything by then. The caller disposes of it. */
+export function readyRunner({ program, environment }: CommandContext): ReadyRunner {
+  const { path, logs } = resolveHome(environment);
+  return startReadyRunner({ program, logs, environment: { ...environment, PULSE_HOME: path } });
 }
 
 export function runnerLog({ home }: Pulse, sessionId: string): string {

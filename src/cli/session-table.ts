@@ -3,7 +3,7 @@ import type { RunnerState } from '../operations/view.ts';
 import type { Session } from '../store/sessions.ts';
 import { padTo, sanitizeLine, shorten } from '../terminal/text.ts';
 import { ago } from '../terminal/time.ts';
-import { STATUS_MARKS, trustSuffix } from './follow/result.ts';
+import { endSuffix, STATUS_MARKS } from './follow/result.ts';
 import type { Side } from './output.ts';
 
 export interface ListedSession {
@@ -58,5 +58,5 @@ export function isOrphan({ status }: Session, runner: RunnerState): boolean {
 function statusText(session: Session, runner: RunnerState): string {
   if (isOrphan(session, runner)) return `${session.status} (no runner)`;
   if (session.status === 'running' && session.resume_at) return 'running (waiting)';
-  return `${session.status}${trustSuffix(session)}`;
+  return `${session.status}${endSuffix(session)}`;
 }

@@ -1,5 +1,4 @@
 /** The question whether a repository's own config may be believed, asked at the terminal. */
-import { createInterface } from 'node:readline/promises';
 import type { ProjectSettings } from '../config.ts';
 import { isPulseError } from '../domain/errors.ts';
 import { resolveHome } from '../home.ts';
@@ -7,6 +6,7 @@ import { sanitizeForTerminal } from '../terminal/text.ts';
 import { askingSettings, recordTrust } from '../trust.ts';
 import { actor } from './actor.ts';
 import type { CommandContext } from './command-spec.ts';
+import { isConfirmed } from './confirm.ts';
 import type { Output } from './output.ts';
 import { openHere } from './repository-here.ts';
 
@@ -42,14 +42,7 @@ export function canAsk({ isJson, stderr }: Output): boolean {
 export async function isAgreed(output: Output, file: ProjectSettings): Promise<boolean> {
   output.talk(`${sanitizeForTerminal(file.path)} was written by the author of the repository. It would`);
   for (const line of trustLines(file)) output.talk(`  ${line}`);
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
-  try {
-    const answer = await Promise.race([lines.question('Trust what it says now? [y/N] '), ended]);
-    return /^y(es)?$/i.test(answer.trim());
-  } finally {
-    lines.close();
-  }
+  return isConfirmed('Trust what it says now?');
 }
 
 /** One line for each setting, safe for a terminal. */

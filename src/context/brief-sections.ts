@@ -1,4 +1,5 @@
 import type { BriefInput } from './brief.ts';
+import { createContextQuote, TOOLS_SECTION } from './context-text.ts';
 import { fenced } from './fence.ts';
 import { notesSection } from './notes.ts';
 
@@ -10,7 +11,8 @@ export type SectionName =
   | 'outcome'
   | 'diagnostic'
   | 'progress'
-  | 'context';
+  | 'context'
+  | 'tools';
 
 export interface Section {
   name: SectionName;
@@ -46,33 +48,40 @@ const UNASKED = 'A person says this. It counts as the goal does.';
 /** Less than this of a section's content helps nobody. */
 const LEAST_ROOM = 200;
 
-/** In this order: goal, rules, answer, notes, last outcome, (diagnostic,) progress log, context. */
+/** In this order: goal, rules, answer, notes, last outcome, (diagnostic,) progress log, context (and its tools). */
 export function renderSections(input: BriefInput): Section[] {
-  const { answer, notes = [], lastOutcome, stagnation, progress, context } = input;
+  const { answer, notes = [], lastOutcome, stagnation, progress } = input;
   const sections: (Section | null)[] = [
-    { name: 'goal', render: () => goal(input) },
+    { name: 'goal', render: (room) => goal(input, room) },
     { name: 'rules', render: () => rules(input.verify) },
     answer === null
       ? null
       : {
           name: 'answer',
-          render: () =>
-            `# Answer from the person\n\n${lastOutcome?.kind === 'blocked' ? ASKED : UNASKED}\n\n${fenced(answer)}`,
+          render: (room) =>
+            `# Answer from the person\n\n${lastOutcome?.kind === 'blocked' ? ASKED : UNASKED}\n\n${fenced(clip(answer, room))}`,
         },
-    notes.length === 0 ? null : { name: 'notes', render: () => notesSection(notes, '#') },
+    notes.length === 0 ? null : { name: 'notes', render: (room) => notesSection(clipAll(notes, room), '#') },
     lastOutcome && { name: 'outcome', render: (room) => outcome(lastOutcome, room) },
     stagnation && { name: 'diagnostic', render: () => diagnostic(stagnation) },
     progress.length === 0 ? null : { name: 'progress', render: (room) => progressLog(progress, room) },
-    context && { name: 'context', render: (room) => anchor(context, room) },
   ];
-  return sections.filter((section) => section !== null);
+  const before = sections.filter((section) => section !== null);
+  return [...before, ...contextSections(input, before)];
 }
 
-function goal({ goal, iteration, maxIterations, branch }: BriefInput): string {
+function contextSections({ context, hasContextTools }: BriefInput, before: readonly Section[]): Section[] {
+  const tools: Section[] = hasContextTools ? [{ name: 'tools', render: () => TOOLS_SECTION }] : [];
+  if (!context) return tools;
+  const said = before.map(({ render }) => render(Number.POSITIVE_INFINITY)).join('\n');
+  return [{ name: 'context', render: createContextQuote(context, said) }, ...tools];
+}
+
+function goal({ goal, iteration, maxIterations, branch }: BriefInput, room: number): string {
   const limit = maxIterations === null ? '' : ` of at most ${maxIterations}`;
   return `# Goal
 
-${fenced(goal)}
+${fenced(clip(goal, room))}
 
 You work in a loop run by Pulse. This is iteration ${iteration}${limit}, on branch \`${branch}\`, in a separate worktree. Files carry over to the next iteration, your memory does not. Do one solid piece of the work, check it, and leave the tree in a state you would hand to a colleague. Pulse commits what you leave.`;
 }
@@ -174,10 +183,16 @@ function progressLine({ iteration, signal, summary, commit, reason }: ProgressLi
     .replace(/\s+/g, ' ');
 }
 
-function anchor({ strategy, turn }: NonNullable<BriefInput['context']>, room: number): string {
-  if (room < LEAST_ROOM) return '';
-  const from = turn.iteration === null ? '' : `, iteration ${turn.iteration}`;
-  return `# Context\n\nTurn \`${turn.id}\` (${turn.role}, ${turn.phase}${from}), chosen as the ${strategy} anchor:\n\n${fenced(clip(turn.content, room))}`;
+/** The newest are whole for longest. */
+function clipAll(notes: readonly string[], room: number): string[] {
+  let left = room;
+  const kept: string[] = [];
+  for (const note of notes.toReversed()) {
+    if (left <= 0) break;
+    kept.unshift(clip(note, left));
+    left -= note.length;
+  }
+  return kept;
 }
 
 function clip(text: string, room: number): string {

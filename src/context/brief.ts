@@ -1,6 +1,5 @@
 /** The text an agent gets for one iteration. The same input always gives the same text. */
 
-import type { AnchorStrategy } from './anchors.ts';
 import {
   type LastOutcome,
   type ProgressLine,
@@ -8,10 +7,11 @@ import {
   type Section,
   type SectionName,
 } from './brief-sections.ts';
+import type { QuotedContext } from './context-text.ts';
 import type { TokenCounter } from './tokens.ts';
-import type { Turn } from './turns.ts';
 
-const DEFAULT_BRIEF_TOKENS = 24_000;
+/** What any brief may have at most, and what it may have unless it is told otherwise. */
+const MOST_BRIEF_TOKENS = 24_000;
 
 export interface BriefInput {
   goal: string;
@@ -27,10 +27,9 @@ export interface BriefInput {
   lastOutcome: LastOutcome | null;
   /** Oldest first, as in `progress_log`. */
   progress: readonly ProgressLine[];
-  context: {
-    strategy: AnchorStrategy;
-    turn: Pick<Turn, 'id' | 'role' | 'phase' | 'iteration' | 'content'>;
-  } | null;
+  context: QuotedContext | null;
+  /** The run can look more up, and is told with what. */
+  hasContextTools?: boolean;
   /** Set when the governor saw no progress; asks the agent to stop and think. */
   stagnation: { iterations: number; reason: string } | null;
   /** Tokens the whole text may have. */
@@ -45,18 +44,21 @@ export interface Brief {
   sections: { name: SectionName; tokens: number; cut: boolean }[];
 }
 
-/** Which sections give way, first to last. Goal, rules, answer, notes and diagnostic are never cut, even over the budget. */
+/** Which sections give way, first to last. */
 const CUT_ORDER: readonly SectionName[] = ['context', 'progress', 'outcome'];
+/** What a person said is whole even over the budget, as long as any brief may be so long. Rules and diagnosis are never cut. */
+const CUT_AT_LAST: readonly SectionName[] = ['notes', 'answer', 'goal'];
 
 export function buildIterationPrompt(input: BriefInput): Brief {
-  const { budget = DEFAULT_BRIEF_TOKENS, countTokens } = input;
+  const { budget = MOST_BRIEF_TOKENS, countTokens } = input;
   const sections = renderSections(input);
   let target = budget;
   for (let round = 0; ; round++) {
     const fitted = fitSections(sections, target, countTokens);
     const text = `${fitted.flatMap(({ text }) => (text === '' ? [] : [text])).join('\n\n')}\n`;
     const tokens = countTokens(text);
-    const exhausted = fitted.every(({ name, text }) => text === '' || !CUT_ORDER.includes(name));
+    const isWithin = tokens <= MOST_BRIEF_TOKENS;
+    const exhausted = isWithin && fitted.every(({ name, text }) => text === '' || !CUT_ORDER.includes(name));
     if (tokens <= budget || exhausted || round === 4) {
       return { text, tokens, sections: fitted.map(({ name, tokens, cut }) => ({ name, tokens, cut })) };
     }
@@ -73,13 +75,16 @@ export function accountSections(sections: Brief['sections']): { name: string; to
     answer: ['answer', 'notes'],
     outcome: ['outcome', 'diagnostic'],
     progress: ['progress'],
-    context: ['context'],
+    context: ['context', 'tools'],
   };
   return Object.entries(parts).map(([name, own]) => ({
     name,
     tokens: sections.reduce((sum, each) => sum + (own.includes(each.name) ? each.tokens : 0), 0),
   }));
 }
+
+/** Joined sections can count a little more than their sum. */
+const MOST_OF_WHOLE = MOST_BRIEF_TOKENS - 64;
 
 interface Fitted {
   name: SectionName;
@@ -93,8 +98,9 @@ function fitSections(sections: readonly Section[], budget: number, countTokens: 
     const text = render(Number.POSITIVE_INFINITY);
     return { name, text, tokens: countTokens(text), cut: false };
   });
-  for (const name of CUT_ORDER) {
-    const over = fitted.reduce((sum, { tokens }) => sum + tokens, 0) - budget;
+  for (const name of [...CUT_ORDER, ...CUT_AT_LAST]) {
+    const most = CUT_AT_LAST.includes(name) ? Math.max(budget, MOST_OF_WHOLE) : budget;
+    const over = fitted.reduce((sum, { tokens }) => sum + tokens, 0) - most;
     const at = fitted.findIndex((section) => section.name === name);
     if (over <= 0 || at === -1) continue;
     const whole = fitted[at]!;

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Signal } from '../domain/attempt.ts';
 import { redact } from '../domain/redact.ts';
 import type { IterationOutcome } from '../domain/status.ts';
+import type { StoredTurn } from '../store/turns.ts';
 
 export const PHASES = ['exploration', 'debugging', 'planning', 'consolidation', 'synthesis'] as const;
 export type Phase = (typeof PHASES)[number];
@@ -24,6 +25,23 @@ export interface Turn {
   /** 0 for a root, else its parent's + 1. */
   depth: number;
   createdAt: string;
+}
+
+export function turnOf(row: StoredTurn): Turn {
+  return {
+    id: row.id,
+    parentId: row.parent_id,
+    projectId: row.project_id,
+    sessionId: row.session_id,
+    iteration: row.iteration_number,
+    role: row.role as Turn['role'],
+    phase: row.phase as Turn['phase'],
+    content: row.content,
+    contentHash: row.content_hash,
+    salience: row.salience,
+    depth: row.depth,
+    createdAt: row.created_at,
+  };
 }
 
 export interface TurnEvidence {

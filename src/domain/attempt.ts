@@ -46,6 +46,15 @@ export const sandboxSchema = z.object({
 });
 export type SandboxWish = z.infer<typeof sandboxSchema>;
 
+/** What a worktree needs beside its commit. */
+export const worktreeNeedsSchema = z.object({
+  /** Patterns of files that git ignores in the user's checkout: they are copied in. */
+  copy: z.array(z.string()),
+  /** Names of variables, each of which holds a free port of the worktree's own. */
+  ports: z.array(z.string()),
+});
+export type WorktreeNeeds = z.infer<typeof worktreeNeedsSchema>;
+
 /** The data of a kind of work. Only the loop that dispatched it reads more than the kind. */
 export const workSchema = z.looseObject({ kind: z.string() });
 export type Work = z.infer<typeof workSchema>;
@@ -92,6 +101,10 @@ export const attemptSpecSchema = z.object({
   /** Where leftovers of an interrupted attempt before this one are kept; `null`: the worktree was left in order. */
   recoverTo: z.string().nullable(),
   environmentPass: z.array(z.string()),
+  /** Absent: nothing. */
+  needs: worktreeNeedsSchema.optional(),
+  /** The agent also has the MCP servers that its user has given it. */
+  ownMcp: z.boolean().optional(),
   record: z.boolean(),
   /** `null` or absent: the agent runs as the user does. */
   sandbox: sandboxSchema.nullish(),

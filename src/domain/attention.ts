@@ -9,11 +9,13 @@ export interface Standing {
   status: SessionStatus;
   /** It waits until then, for a limit or a service. */
   resume_at: string | null;
+  /** It waits for the slot of an agent. */
+  isQueued?: boolean;
 }
 
 /** `isDriven`: somebody runs it. */
 export function attentionOf(
-  { status, resume_at }: Standing,
+  { status, resume_at, isQueued = false }: Standing,
   { isDriven }: { isDriven: boolean },
 ): AttentionGroup {
   switch (status) {
@@ -27,6 +29,6 @@ export function attentionOf(
       return 'done';
     default:
       if (!isDriven) return 'no_runner';
-      return resume_at === null ? 'running' : 'waiting';
+      return resume_at === null && !isQueued ? 'running' : 'waiting';
   }
 }

@@ -5,9 +5,26 @@ const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name 
 const address = z
   .url({ protocol: /^https?$/ })
   .refine((url) => !/^\w+:\/\/[^/?#]*@/.test(url), 'must hold no name and no password');
+const TIME = '(?:[01]\\d|2[0-3]):[0-5]\\d';
+const timeOfDay = z.string().regex(new RegExp(`^${TIME}$`), 'must be a time such as 07:30');
+const hours = z
+  .string()
+  .regex(new RegExp(`^${TIME}-${TIME}$`), 'must be two times such as 22:00-07:00')
+  .refine((text) => text.slice(0, 5) !== text.slice(6), 'must not begin and end at the same time');
+const zone = z.string().refine(isZone, 'must be a time zone such as Europe/Berlin');
+
+function isZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
 /** An id of a service: numbers are common, and YAML reads them as such. */
 const id = z.union([z.string().min(1).max(200), z.int().transform(String)]);
-const allow = z.array(id).max(1_000);
+/** Nobody, until somebody pairs. */
+const allow = z.array(id).max(1_000).default([]);
 
 export const telegramSchema = z.strictObject({
   tokenEnv: variable,
@@ -15,6 +32,8 @@ export const telegramSchema = z.strictObject({
   allow,
   /** Told of sessions that name no chat of their own. */
   chat: id.optional(),
+  /** A topic for each session, where the chat is a group that has them. */
+  topics: z.boolean().optional(),
 });
 
 export const smsSchema = z.strictObject({
@@ -37,6 +56,18 @@ export const discordSchema = z.strictObject({
   apiUrl: address.optional(),
   allow,
   channel: id.optional(),
+  /** A thread for each session. */
+  threads: z.boolean().optional(),
+});
+
+export const slackSchema = z.strictObject({
+  /** For Socket Mode: begins with xapp-. */
+  appTokenEnv: variable,
+  /** Begins with xoxb-. */
+  botTokenEnv: variable,
+  apiUrl: address.optional(),
+  allow,
+  channel: id.optional(),
 });
 
 export const webhookSchema = z.strictObject({ url: address, secretEnv: variable });
@@ -52,12 +83,20 @@ export const notifySchema = z.strictObject({
   discord: discordSchema.optional(),
   webhooks: z.array(webhookSchema).max(20).optional(),
   ntfy: ntfySchema.optional(),
+  slack: slackSchema.optional(),
+  /** On the screen of the machine that runs the session. */
+  desktop: z.boolean().optional(),
+  /** When only what needs a person is told; the rest waits for the digest. */
+  quiet: hours.optional(),
+  /** When that is told; without it, as soon as the quiet hours end. */
+  digest: timeOfDay.optional(),
+  /** Of those times; without it, that of the machine. */
+  timezone: zone.optional(),
+  /** Many steps in a short time become one message. */
+  rollup: z.boolean().optional(),
   /** A finished workflow may be merged from a chat. */
   merge: z.boolean().optional(),
   /** Gets each message as JSON on its standard input. */
   command: z.string().min(1).optional(),
 });
 export type NotifySettings = z.infer<typeof notifySchema>;
-
-export const CHANNELS = ['telegram', 'sms', 'discord', 'webhook', 'ntfy', 'command'] as const;
-export type Channel = (typeof CHANNELS)[number];

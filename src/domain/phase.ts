@@ -39,6 +39,11 @@ export function phaseWords(phase: Phase, command?: unknown): string {
   return typeof command === 'string' && command !== '' ? `${WORDS[phase]}: ${command}` : WORDS[phase];
 }
 
+/** Of an attempt that may not begin: as many agents are at work as may be. */
+export function queuedWords({ inUse, maxAgents }: Record<string, unknown>): string {
+  return `waits for a free agent slot (${Number(inUse)} of ${Number(maxAgents)} in use)`;
+}
+
 export interface Doing {
   /** In words, with the command that is run. */
   text: string;
@@ -47,50 +52,119 @@ export interface Doing {
   lastSign: string;
 }
 
+/** The same for lists: the step as a word, and what was last seen in it. */
+export interface Now {
+  step: Step;
+  iteration: number | null;
+  /** In words, with the command or the tool. */
+  activity: string;
+  since: string;
+  /** When anything was last heard of it. */
+  at: string;
+}
+
+export const STEPS = [
+  ...PHASES,
+  'planning',
+  'preparing',
+  'preflight',
+  'queued',
+  'saving',
+  'settling',
+] as const;
+export type Step = (typeof STEPS)[number];
+
 interface SeenEvent {
   type: EventType;
   at: string;
+  iteration?: number;
   data: Record<string, unknown>;
 }
 
 /** `newestFirst`: a few are enough. `null`: nothing runs. */
 export function doingOf(newestFirst: readonly SeenEvent[]): Doing | null {
-  const [newest] = newestFirst;
-  if (!newest) return null;
+  const found = findStep(newestFirst);
+  return found && { text: found.text, since: found.event.at, lastSign: newestFirst[0]!.at };
+}
+
+/** As `doingOf`, with what the agent does. */
+export function nowOf(newestFirst: readonly SeenEvent[]): Now | null {
+  const found = findStep(newestFirst);
+  if (!found) return null;
+  const { step, text, event } = found;
+  const about = step === 'agent' ? agentActivity(newestFirst) : null;
+  const iteration = newestFirst.find((seen) => seen.iteration !== undefined)?.iteration ?? null;
+  const activity = about === null ? text : `${text}: ${about}`;
+  return { step, iteration, activity, since: event.at, at: newestFirst[0]!.at };
+}
+
+interface FoundStep {
+  step: Step;
+  text: string;
+}
+
+function findStep(newestFirst: readonly SeenEvent[]): (FoundStep & { event: SeenEvent }) | null {
   for (const event of newestFirst) {
-    const text = textOf(event);
-    if (text !== null) return { text, since: event.at, lastSign: newest.at };
+    const found = stepOf(event);
+    if (found) return { ...found, event };
   }
   return null;
 }
 
-function textOf({ type, data }: SeenEvent): string | null {
+function stepOf({ type, data }: SeenEvent): FoundStep | null {
   switch (type) {
     case 'iteration.progress':
-      return phaseWords(data.phase as Phase, data.command);
+      return { step: data.phase as Phase, text: phaseWords(data.phase as Phase, data.command) };
+    case 'agent.queued':
+      return { step: 'queued', text: queuedWords(data) };
     case 'preflight.progress':
-      return `preflight ${String(data.message ?? '')}`;
+      return { step: 'preflight', text: `preflight ${String(data.message ?? '')}` };
     case 'iteration.started':
-      return data.byPulse === true ? 'preparing' : WORDS.agent;
+      return data.byPulse === true ? { step: 'preparing', text: 'preparing' } : AGENT;
     case 'agent.text':
     case 'agent.tool':
     case 'agent.usage':
     case 'agent.compacted':
     case 'agent.denied':
     case 'agent.retry':
-      return WORDS.agent;
+      return AGENT;
     case 'iteration.ended':
-      return 'saving the work';
+      return { step: 'saving', text: 'saving the work' };
     case 'iteration.verified':
-      return 'settling';
+      return { step: 'settling', text: 'settling' };
     case 'session.created':
     case 'session.started':
     case 'session.resumed':
     case 'iteration.planned':
     case 'iteration.dispatched':
     case 'iteration.settled':
-      return 'planning';
+      return { step: 'planning', text: 'planning' };
     default:
       return null;
   }
+}
+
+const AGENT: FoundStep = { step: 'agent', text: WORDS.agent };
+const ACTIVITY_LENGTH = 200;
+
+/** What it last did or said that is worth a line. */
+function agentActivity(newestFirst: readonly SeenEvent[]): string | null {
+  for (const { type, data } of newestFirst) {
+    if (type === 'iteration.started') return null;
+    const line = type === 'agent.tool' ? toolLine(data) : type === 'agent.text' ? firstLine(data.text) : '';
+    if (line !== '') return line.slice(0, ACTIVITY_LENGTH).toWellFormed();
+  }
+  return null;
+}
+
+/** Some agents repeat the tool's name in what they say about the call. */
+function toolLine({ phase, name, summary }: Record<string, unknown>): string {
+  if (phase !== 'start') return '';
+  const [tool, about] = [firstLine(name), firstLine(summary)];
+  return about.startsWith(tool) ? about : `${tool} ${about}`.trim();
+}
+
+function firstLine(text: unknown): string {
+  const lines = typeof text === 'string' ? text.split('\n') : [];
+  return lines.map((line) => line.trim()).find((line) => line !== '' && !line.startsWith('<')) ?? '';
 }

@@ -85,15 +85,17 @@ export const ITERATION_TRANSITIONS: Record<IterationStatus, readonly IterationSt
   timeout: [],
 };
 
-export type IterationOutcome =
-  | 'continued'
-  | 'completed'
-  | 'rejected'
-  | 'blocked'
-  | 'kept'
-  | 'discarded'
-  | 'crashed'
-  | 'timeout';
+export const ITERATION_OUTCOMES = [
+  'continued',
+  'completed',
+  'rejected',
+  'blocked',
+  'kept',
+  'discarded',
+  'crashed',
+  'timeout',
+] as const;
+export type IterationOutcome = (typeof ITERATION_OUTCOMES)[number];
 
 export const TERMINAL_STATUSES: readonly SessionStatus[] = ['complete', 'aborted'];
 export const RESUMABLE_STATUSES: readonly SessionStatus[] = ['blocked', 'paused', 'failed'];

@@ -1,5 +1,5 @@
 import { scanProse } from './prose.ts';
-import { KIND } from './signal-spans.ts';
+import { KIND, type Segment } from './signal-spans.ts';
 import { findTags } from './signal-tags.ts';
 
 const MAX_LENGTH = 280;
@@ -12,18 +12,41 @@ const REACH = 16 * MAX_LENGTH;
  * not become "Fixed". A message of only list items or headings gives the first of those. `null`: nothing to say.
  */
 export function outputSummary(finalMessage: string): string | null {
+  return summaryOf(finalMessage, { isFromEnd: false });
+}
+
+/** A command prints as programs do: what it means stands in its last paragraph, of a long one in the last lines. */
+export function summaryBy(agent: string, finalMessage: string): string | null {
+  return summaryOf(finalMessage, { isFromEnd: agent === 'command' });
+}
+
+function summaryOf(finalMessage: string, { isFromEnd }: { isFromEnd: boolean }): string | null {
   const { kinds, blocks } = scanProse(finalMessage);
   findTags(finalMessage, kinds);
   let fallback: string | null = null;
-  for (const { role, segments } of blocks) {
+  for (const { role, segments } of isFromEnd ? blocks.toReversed() : blocks) {
     if (role !== 'paragraph' && fallback !== null) continue;
-    const text = segments.map(([start, end]) => visible(finalMessage, kinds, start, end)).join(' ');
-    const line = tidy(text);
+    const read = ([start, end]: Segment): string => visible(finalMessage, kinds, start, end);
+    const line = isFromEnd
+      ? lastThatFit(segments, (segment) => tidy(read(segment)))
+      : tidy(segments.map(read).join(' '));
     if (!/[\p{L}\p{N}\p{So}]/u.test(line)) continue;
     if (role === 'paragraph') return cut(line);
     fallback ??= cut(line.replace(/^#{1,6}\s+/, ''));
   }
   return fallback;
+}
+
+/** The last lines that fit into a summary, on one line. */
+function lastThatFit(segments: readonly Segment[], read: (segment: Segment) => string): string {
+  let kept = '';
+  for (const segment of segments.toReversed()) {
+    const line = read(segment);
+    const longer = [line, kept].filter(Boolean).join(' ');
+    if (kept !== '' && longer.length > MAX_LENGTH) break;
+    kept = longer;
+  }
+  return kept;
 }
 
 /** The last paragraph of a message, on one line: what an agent that forgot its signal was at. `null`: nothing to say. */

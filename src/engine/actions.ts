@@ -30,6 +30,7 @@ export const ENGINE_ACTIONS = [
   'end',
   'close_worktree',
   'pack',
+  'discard',
 ] as const;
 
 export const CRASH_SIDES = ['before', 'after'] as const;

@@ -24,6 +24,8 @@ export interface Engine {
   leases: LeaseJudge;
   /** Which machine this is: readings of different ones are never compared. */
   host: string;
+  /** How many agents work on it at once, where a session does not say. */
+  maxAgents: number;
   /** Ends a process of this host whose lease is over although it lives: two must never work in one worktree. */
   evict(owner: string): Promise<void>;
   timing: EngineTiming;

@@ -1,4 +1,5 @@
 /** The loops that an engine drives, and the kinds of work that they bring. */
+import type { TurnMeaning } from '../context/search/turn-meaning.ts';
 import { PulseError } from '../domain/errors.ts';
 import type { IdSource } from '../domain/ids.ts';
 import type { Redactor } from '../domain/redact.ts';
@@ -28,6 +29,8 @@ export interface LoopHost {
   referee: Referee;
   ids: IdSource;
   bell: Doorbell;
+  /** Turns by what they are about; without it, by their words alone. */
+  meaning?: TurnMeaning;
   debug(text: string): void;
 }
 

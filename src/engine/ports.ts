@@ -41,6 +41,8 @@ export interface HeldAttempt {
   runId: string;
   /** Shows followers what is done now. */
   enter?: (phase: Phase, command?: string) => void;
+  /** Variables with the ports of its worktree, once that is prepared. */
+  ports?: Record<string, string>;
   /** It works in a clean room, not in a worktree of the repository. */
   room?: SandboxRequest['room'];
   /** Ends what is done for it. Clearing up afterwards must not depend on it. */
@@ -62,6 +64,8 @@ export interface Workspace {
   readRef(session: Session, ref: string): Promise<string | null>;
   /** Where the session would go on: its head, or what a person has made of its branch. `null`: neither exists. */
   branchHead(session: Session): Promise<string | null>;
+  /** Whether the session's base and this commit have the same tree, evidence and scratch files aside. */
+  isUnchanged(session: Session, commit: string): Promise<boolean>;
   /** As `branchHead`; from now on that is the session's head. */
   takeStand(session: Session): Promise<string | null>;
   /** Brings the branch to the head, if it can. `null`: it is there. */
@@ -233,12 +237,24 @@ export interface ComposedBrief {
     /** Hints that named no turn; recorded with the plan. */
     invalid: readonly { strategy: string; turnId: string }[];
   };
+  /** The slice around the anchor; absent: there is none. */
+  sliceId?: string | null;
 }
 
 /** Wakes those that wait for a session. A lost ring costs a slow poll, a doubled one nothing. */
 export interface Doorbell {
   ring(sessionId: string): void;
   listen(sessionId: string): Listener;
+}
+
+/** A bell that can be heard for all sessions at once. */
+export interface SharedDoorbell extends Doorbell {
+  listenAll(): AllListener;
+}
+
+export interface AllListener extends Listener {
+  /** Who has rung since the last call; `null`: nobody knows, so all may have. */
+  take(): readonly string[] | null;
 }
 
 export interface Listener {

@@ -23,7 +23,10 @@ export interface WorkKind<W = unknown> {
   /** What its commit is made of. Absent: one run becomes one commit on its start. */
   git?(work: W, spec: Pick<AttemptSpec, 'startSha'>): Partial<WorkGit>;
   /** The message of the commit. Absent: the summary of what the agent said last. */
-  message?(run: { work: W; iteration: number; result: AttemptResult }): { subject: string; body?: string };
+  message?(run: { work: W; iteration: number; result: AttemptResult; agent: string }): {
+    subject: string;
+    body?: string;
+  };
   /** Absent: the work is an agent's. */
   runsWithoutAgent?(work: W): boolean;
   /** Checks that the loop judges the work by: they run on its base before the agent does. */

@@ -62,7 +62,7 @@ export async function unifiedDiff(
   return { text: stdout.toString('utf8', 0, end), truncated: true };
 }
 
-const EXACT = ['-r', '--no-renames', '--ignore-submodules=none'];
+export const EXACT = ['-r', '--no-renames', '--ignore-submodules=none'];
 
 function lineCount(field: string): number | null {
   return field === '-' ? null : Number(field);

@@ -17,7 +17,8 @@ export function writeLooseCommit(
   const body = Buffer.from(content);
   const object = Buffer.concat([Buffer.from(`commit ${body.length}\0`), body]);
   const id = createHash(algorithmOf(idLength)).update(object).digest('hex');
-  return storeLoose(join(commonDir, 'objects'), { id, object }) ? id : null;
+  // As the strictest `core.fsync` asks: refs that name it are flushed, too.
+  return storeLoose(join(commonDir, 'objects'), { id, object, isFlushed: true }) ? id : null;
 }
 
 /** What git names an object of that many digits by. */
@@ -26,13 +27,17 @@ export function algorithmOf(idLength: number): 'sha1' | 'sha256' {
 }
 
 /** Stores an object, header included, under its name; one that is there stays. `false`: it could not be written. */
-export function storeLoose(objects: string, { id, object }: { id: string; object: Buffer }): boolean {
+export function storeLoose(
+  objects: string,
+  { id, object, isFlushed = false }: { id: string; object: Buffer; isFlushed?: boolean },
+): boolean {
   let draft: string | null = null;
   try {
     const places = placesOf(objects, id);
     if (existsSync(places.path)) return true;
     draft = places.draft;
-    writeFileSync(draft, deflateSync(object, { level: 1 }), { mode: 0o444, flag: 'wx' });
+    const how = { mode: 0o444, flag: 'wx', flush: isFlushed };
+    writeFileSync(draft, deflateSync(object, { level: 1 }), how);
     renameSync(draft, places.path);
     return true;
   } catch {

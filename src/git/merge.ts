@@ -39,6 +39,8 @@ export interface Merged {
   sha: string;
   /** The worktree of a person that was brought forward, where the base is checked out. */
   checkout: string | null;
+  /** It held the work before. */
+  wasThere: boolean;
 }
 
 /**
@@ -60,7 +62,7 @@ export async function mergeBranch(git: Git, request: MergeRequest): Promise<Merg
   }
   const checkout = await findCheckout(git, root, ref);
   if (checkout !== null) await mendCheckout(git, { checkout, from, request });
-  if (await isMerged(git, { root, from, head, request })) return { sha: from, checkout };
+  if (await isMerged(git, { root, from, head, request })) return { sha: from, checkout, wasThere: true };
   if (checkout !== null && (await checkoutState(git, checkout)).changed.length > 0) {
     throw refused(request, `${base} is checked out in ${checkout} with changes that are not committed.`, {
       command: `git -C ${checkout} stash -u, then ${request.again(mode)}`,
@@ -77,7 +79,7 @@ export async function mergeBranch(git: Git, request: MergeRequest): Promise<Merg
   }
   if (checkout !== null) await bringIn(git, { checkout, from, to, request });
   else await swap(git, { root, ref, from, to, request });
-  return { sha: to, checkout };
+  return { sha: to, checkout, wasThere: false };
 }
 
 interface Sides {
@@ -87,13 +89,23 @@ interface Sides {
   request: MergeRequest;
 }
 
-/** A squash does not hold the branch: it says which head it was made of. A person may have committed on top since. */
 async function isMerged(git: Git, { root, from, head, request }: Sides): Promise<boolean> {
+  if (request.mode === 'squash') return holdsWork(git, { root, into: from, head });
+  return isAncestor(git, root, head, from);
+}
+
+/**
+ * Whether a base holds this head: itself, or in a squash that Pulse has made of it. A squash does not hold the branch, it
+ * says which head it was made of; a person may have committed on top since. 1 or 2 git processes.
+ */
+export async function holdsWork(
+  git: Git,
+  { root, into: from, head }: { root: string; into: string; head: string },
+): Promise<boolean> {
   if (await isAncestor(git, root, head, from)) return true;
-  if (request.mode !== 'squash') return false;
   const format = `--format=%(trailers:key=${SQUASHED},valueonly,separator=%x20)`;
-  const heads = await git.text(['log', format, from, `^${head}`], { cwd: root });
-  return heads.split(/\s+/).includes(head);
+  const heads = await git.attempt(['log', format, from, `^${head}`], { cwd: root });
+  return heads.stdout.toString('utf8').split(/\s+/).includes(head);
 }
 
 /** The trailer of a squash: the head of the branch whose work it holds. */

@@ -119,13 +119,13 @@ export async function isAncestor(git: Git, root: string, older: string, newer: s
 export interface ListedRef {
   ref: string;
   sha: string;
-  /** Null where it names no commit. */
+  /** Of a tag when that was made. Null where it names neither. */
   committedAtMs: number | null;
 }
 
 /** Every ref under these prefixes. 1 git process. */
 export async function listRefs(git: Git, root: string, ...prefixes: string[]): Promise<ListedRef[]> {
-  const format = '--format=%(refname) %(objectname) %(committerdate:unix)';
+  const format = '--format=%(refname) %(objectname) %(creatordate:unix)';
   const lines = (await git.text(['for-each-ref', format, ...prefixes], { cwd: root })).split('\n');
   return lines.filter(Boolean).map((line) => {
     const [ref, sha, seconds] = line.split(' ') as [string, string, string | undefined];

@@ -76,6 +76,17 @@ export async function advanceHead(git: Git, move: HeadMove): Promise<HeadMoved> 
   return { is: 'moved', lag: { at, checkedOutIn: holder } };
 }
 
+/** Of a session that begins on a branch that is there. May be repeated; a head that is there stays. 1 or 2 git processes. */
+export async function ensureHead(
+  git: Git,
+  { root, session, to }: SessionRefs & { to: string },
+): Promise<void> {
+  const made = await git.updateRefs(root, `create ${headRef(session)} ${to}\n`);
+  if (made.code === 0) return;
+  if ((await listRefs(git, root, headRef(session))).length === 0)
+    throw gitFailure(['update-ref', '--stdin'], made);
+}
+
 /** Tries once more to bring the branch to the head. `null`: it is there. May be repeated. 1 or 2 git processes. */
 export async function followHead(
   git: Git,

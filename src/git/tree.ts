@@ -1,9 +1,16 @@
 /** The tree that evidence is bound to: everything but the evidence itself and Pulse's scratch files. */
+import { PulseError } from '../domain/errors.ts';
 import type { Git } from './exec.ts';
 import { readGitDir, worktreeHead } from './git-dir.ts';
 import { splitNul } from './path-bytes.ts';
 import { openPrivateIndex } from './private-index.ts';
 import { PROTECTED_PATHS, stageAll } from './stage.ts';
+
+/** Evidence itself, and what is Pulse's own. */
+const EVIDENCE_PATHS = [
+  ...PROTECTED_PATHS.map((path) => `:(top,literal)${path}`),
+  ':(top,glob)history/**/verification/**',
+];
 
 export interface EvidenceRequest {
   worktree: string;
@@ -28,6 +35,19 @@ export async function evidenceTree(git: Git, request: EvidenceRequest): Promise<
   const { changes } = await stageAll(git, { worktree, against, exclude, indexFile: index.path });
   if (changes.length === 0 && head !== null) return await treeOfCommit(git, worktree, head);
   return await writeWithoutEvidence(git, worktree, index.path);
+}
+
+/** Whether two commits differ in nothing but these paths. 1 git process, 0 for one commit. */
+export async function haveSameTree(
+  git: Git,
+  { root, from, to }: { root: string; from: string; to: string },
+): Promise<boolean> {
+  if (from === to) return true;
+  const paths = EVIDENCE_PATHS.map((path) => path.replace(':(top,', ':(top,exclude,'));
+  const args = ['diff-tree', '-r', '--quiet', from, to, '--', ':(top)', ...paths];
+  const { code, stderr } = await git.attempt(args, { cwd: root });
+  if (code > 1) throw new PulseError('git_failed', `Trees cannot be compared: ${stderr.trim()}`);
+  return code === 0;
 }
 
 async function treeOfCommit(git: Git, worktree: string, commit: string): Promise<string> {
@@ -59,11 +79,10 @@ async function holdsVerification(git: Git, cwd: string, commit: string): Promise
 
 async function writeWithoutEvidence(git: Git, cwd: string, indexFile: string): Promise<string> {
   const env = { GIT_INDEX_FILE: indexFile };
-  const paths = [
-    ...PROTECTED_PATHS.map((path) => `:(top,literal)${path}`),
-    ':(top,glob)history/**/verification/**',
-  ];
-  await git.run(['rm', '-r', '-f', '-q', '--cached', '--ignore-unmatch', '--', ...paths], { cwd, env });
+  await git.run(['rm', '-r', '-f', '-q', '--cached', '--ignore-unmatch', '--', ...EVIDENCE_PATHS], {
+    cwd,
+    env,
+  });
   return git.text(['write-tree'], { cwd, env });
 }
 

@@ -6,7 +6,13 @@ import {
   mailOperations,
   reservationOperations,
 } from '../coordination/operations/operations.ts';
+import { deviceOperations } from '../operations/access/operations.ts';
+import { afterOperations } from '../operations/after/operations.ts';
+import { dashboardOperations } from '../operations/dashboard/operations.ts';
+import { machineOperations } from '../operations/machine/operations.ts';
+import { notificationOperations } from '../operations/notify/operations.ts';
 import { type AnyOperation, isOperation, type OperationGroup } from '../operations/operation.ts';
+import { scheduleOperations } from '../operations/schedule/operations.ts';
 import { sessionOperations } from '../operations/session/operations.ts';
 import { BEAD_INSTRUCTIONS, beadOperations } from './beads/operations/operations.ts';
 import { SWARM_INSTRUCTIONS, swarmOperations } from './beads/operations/swarm-operations.ts';
@@ -18,6 +24,9 @@ import { WORKFLOW_INSTRUCTIONS, workflowOperations } from './workflow/operations
 export const OPERATIONS = {
   ...goalOperations,
   ...sessionOperations,
+  ...afterOperations,
+  ...dashboardOperations,
+  ...machineOperations,
   workflow: workflowOperations,
   research: researchOperations,
   commander: commanderOperations,
@@ -26,6 +35,9 @@ export const OPERATIONS = {
   context: contextOperations,
   mail: mailOperations,
   reservations: reservationOperations,
+  notifications: notificationOperations,
+  device: deviceOperations,
+  schedule: scheduleOperations,
 };
 
 /** In the order of the table. */

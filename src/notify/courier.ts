@@ -6,11 +6,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redactor } from '../domain/redact.ts';
 import type { Store } from '../store/store.ts';
+import { makeButtons } from './buttons.ts';
 import type { AnySender, Outcome, Sender, Senders, Sending } from './channels/channel.ts';
+import { type Composed, compose } from './compose.ts';
 import {
   type Account,
   type Fate,
-  findToldSession,
   leaveAccount,
   listWaitingAccounts,
   MOST_WAIT_MS,
@@ -19,7 +20,7 @@ import {
   takeAccount,
   type Waiting,
 } from './outbox.ts';
-import { messageOf } from './texts.ts';
+import { gather, hasDueGathering, releaseGathered } from './quiet/gather.ts';
 
 export interface CourierMeans {
   store: Store;
@@ -45,7 +46,13 @@ const LAST_MS = 5_000;
 
 /** Does nothing until it is started: a process that only reads tells nobody. */
 export interface CourierHolder extends Courier {
-  start(means: CourierMeans): void;
+  /** May be called again. */
+  start(means: CourierMeans): StartedCourier;
+}
+
+export interface StartedCourier {
+  /** Until nothing waits any longer that this process can send, or the signal aborts. */
+  settle(signal: AbortSignal): Promise<void>;
 }
 
 export function holdCourier(): CourierHolder {
@@ -53,6 +60,7 @@ export function holdCourier(): CourierHolder {
   return {
     start(means) {
       courier ??= startCourier(means);
+      return { settle: (signal) => untilNothingWaits(means, signal) };
     },
     ring: () => courier?.ring(),
     [Symbol.asyncDispose]: async () => courier?.[Symbol.asyncDispose](),
@@ -104,6 +112,19 @@ function startCourier(means: CourierMeans): Courier {
   };
 }
 
+async function untilNothingWaits(means: CourierMeans, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const accounts = await means.store.read(listWaitingAccounts);
+    if (!accounts.some((account) => hasSecrets(means, account))) return;
+    await delay(TOGETHER_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+function hasSecrets({ senders, environment }: CourierMeans, { channel, settings }: Account): boolean {
+  const sender = senders[channel] as Sender<unknown> | undefined;
+  return sender?.needs(settings).every((name) => environment[name]) ?? false;
+}
+
 /** Everything that can go out now. Returns how many went. */
 export async function deliverDue(means: CourierMeans, signal: AbortSignal): Promise<number> {
   const accounts = await means.store.read(listWaitingAccounts);
@@ -120,13 +141,13 @@ async function waitForAll<T>(promises: readonly Promise<T>[]): Promise<T[]> {
 const PORTION = 20;
 
 async function deliverFor(means: CourierMeans, account: Account, signal: AbortSignal): Promise<number> {
-  const { store, environment, owner, isGone } = means;
-  const sender = means.senders[account.channel] as Sender<unknown> | undefined;
-  if (!sender?.needs(account.settings).every((name) => environment[name])) return 0;
+  const { store, owner, isGone } = means;
+  if (!hasSecrets(means, account)) return 0;
   const take = () => store.tx('notify_lease', (db) => takeAccount(db, account.id, { owner, isGone }));
   let token = await take();
   let sent = 0;
   while (token !== null && !signal.aborted) {
+    await releaseDue(store, account.id);
     const due = await store.read((db) => readDue(db, account.id, PORTION));
     if (due.length === 0) break;
     // Of different destinations: none waits for another.
@@ -151,26 +172,60 @@ interface Delivery {
   signal: AbortSignal;
 }
 
+/** Of what is told with others: `gathered`; of what lets others go first: `waiting`. */
 async function deliverOne(
   means: CourierMeans,
   { account, one, token, signal }: Delivery,
-): Promise<Fate['status']> {
+): Promise<Fate['status'] | 'gathered'> {
   const { store, senders } = means;
-  const session = await store.read((db) => findToldSession(db, one.sessionId));
-  const message = session && messageOf(one, session);
+  const composed = await store.read((db) => compose(db, { account, one }));
   const sender = senders[account.channel];
-  const fate: Fate =
-    message && !skips(sender, message, account)
-      ? fateOf(
-          await send(means, { account, signal, sending: { ...message, ...addressOf(one) } }),
-          one.attempts,
-        )
-      : { status: 'skipped' };
+  const isTold =
+    composed !== null &&
+    !skips(sender, composed.sending, account) &&
+    (composed.sending.edits === undefined || sender.isTwoWay === true);
+  if (isTold && composed.place.kind !== 'now') {
+    const { kind, atMs } = composed.place;
+    const { number, destination } = one;
+    const gathered = { number, destination, accountId: account.id, token, kind, atMs };
+    await store.tx('notify_gather', (db) => gather(db, gathered));
+    return 'gathered';
+  }
+  if (isTold && composed.isAfterRollup) {
+    const { destination } = one;
+    await store.tx('notify_gather', (db) => releaseGathered(db, { accountId: account.id, destination }));
+    return 'waiting';
+  }
+  const fate: Fate = isTold
+    ? await sendComposed(means, { account, one, token, signal }, composed)
+    : { status: 'skipped' };
   // Called off in the middle: nobody knows whether it arrived, so the next process sends it.
   if (fate.status === 'waiting' && signal.aborted) return 'waiting';
   const record = { number: one.number, accountId: account.id, token, fate };
   await store.tx('notify_sent', (db) => recordFate(db, record));
   return fate.status;
+}
+
+async function sendComposed(
+  means: CourierMeans,
+  { account, one, signal }: Delivery,
+  { sending, actions }: Composed,
+): Promise<Fate> {
+  const { number, sessionId, seq } = one;
+  const buttoned = { number, sessionId, seq, accountId: account.id };
+  const buttons =
+    means.senders[account.channel].isTwoWay && actions.length > 0
+      ? await means.store.tx('notify_buttons', (db) => makeButtons(db, buttoned, actions))
+      : [];
+  const outcome = await send(means, { account, signal, sending: { ...sending, buttons } });
+  // A message that could not be changed is no loss: it has been told.
+  if (outcome.kind === 'refused' && sending.edits !== undefined) return { status: 'skipped' };
+  return fateOf(outcome, one.attempts);
+}
+
+async function releaseDue(store: Store, accountId: string): Promise<void> {
+  if (await store.read((db) => hasDueGathering(db, accountId)))
+    await store.tx('notify_gather', (db) => releaseGathered(db, { accountId }));
 }
 
 function skips(
@@ -179,16 +234,6 @@ function skips(
   { settings }: Account,
 ): boolean {
   return (sender as Sender<unknown>).skips?.(message, settings) ?? false;
-}
-
-function addressOf({
-  sessionId,
-  seq,
-  type,
-  iteration,
-  destination,
-}: Waiting): Pick<Sending, 'key' | 'destination' | 'about'> {
-  return { key: `${sessionId}.${seq}`, destination, about: { type, sessionId, iteration } };
 }
 
 export async function send(
@@ -214,16 +259,21 @@ export async function send(
   }
 }
 
-const FIRST_WAIT_MS = 3_000;
+/** With the time until it is seen to be over: well within 5 s. */
+const FIRST_WAIT_MS = 2_000;
 const MOST_GROWN_MS = 60 * 60 * 1000;
 /** With waits that double up to an hour: about a day. */
 const MOST_ATTEMPTS = 34;
+/** Of what is refused, half a minute: it holds up those behind it. */
+const MOST_REFUSALS = 5;
 
 function fateOf(outcome: Outcome, attempts: number): Fate {
-  if (outcome.kind === 'sent') return { status: 'sent', providerId: outcome.providerId };
-  if (outcome.kind === 'refused') return { status: 'failed', error: outcome.error };
+  if (outcome.kind === 'sent') return { ...outcome, status: 'sent' };
+  const isLast = attempts + 1 >= MOST_REFUSALS || (outcome.kind === 'refused' && !outcome.mayPass);
+  if (outcome.kind === 'refused' && isLast) return { status: 'failed', error: outcome.error };
   if (attempts + 1 >= MOST_ATTEMPTS) return { status: 'failed', error: `given up: ${outcome.error}` };
   const grown = Math.min(FIRST_WAIT_MS * 2 ** attempts, MOST_GROWN_MS);
-  const afterMs = Math.min(Math.max(outcome.afterMs ?? 0, grown), MOST_WAIT_MS);
+  const asked = outcome.kind === 'later' ? (outcome.afterMs ?? 0) : 0;
+  const afterMs = Math.min(Math.max(asked, grown), MOST_WAIT_MS);
   return { status: 'waiting', error: outcome.error, afterMs };
 }

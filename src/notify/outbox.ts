@@ -1,10 +1,12 @@
 /** What waits to be told, and what became of it. Those of one destination go out one after the other. */
 import { sql } from 'kysely';
-import type { Channel } from '../domain/notify.ts';
+import type { Channel } from '../domain/channels.ts';
 import { cleanText, type Db, fromJson, storeNow } from '../store/store.ts';
 import { MOST_SENDING_MS } from './channels/channel.ts';
+import { isDue } from './quiet/gather.ts';
+import type { Gathering } from './quiet/manner.ts';
 import { withNotifyTables } from './tables.ts';
-import type { ToldSession } from './texts.ts';
+import type { ToldEvent, ToldSession } from './texts.ts';
 
 export interface Account {
   id: string;
@@ -21,6 +23,7 @@ export interface Waiting {
   iteration: number | null;
   data: Record<string, unknown>;
   attempts: number;
+  gathers: Gathering | null;
 }
 
 /** Those that something waits for. */
@@ -28,15 +31,16 @@ export async function listWaitingAccounts(db: Db): Promise<Account[]> {
   const rows = await withNotifyTables(db)
     .selectFrom('notify_accounts as a')
     .select(['a.id', 'a.channel', 'a.settings'])
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('notifications as n')
-          .select(sql.lit(1).as('one'))
-          .whereRef('n.account_id', '=', 'a.id')
-          .where('n.status', '=', sql.lit('waiting')),
-      ),
-    )
+    .where((eb) => {
+      const own = eb
+        .selectFrom('notifications as n')
+        .select(sql.lit(1).as('one'))
+        .whereRef('n.account_id', '=', 'a.id');
+      return eb.or([
+        eb.exists(own.where('n.status', '=', sql.lit('waiting'))),
+        eb.exists(own.where('n.status', '=', sql.lit('planned')).where(isDue())),
+      ]);
+    })
     .execute();
   return rows.map(({ id, channel, settings }) => ({ id, channel, settings: fromJson<unknown>(settings) }));
 }
@@ -73,11 +77,24 @@ export async function takeAccount(
 /** No message waits longer for its next attempt, even if the service asks for it. */
 export const MOST_WAIT_MS = 24 * 60 * 60 * 1000;
 
+/** Looked at together; a statement takes no more than some thousand values. */
+const MOST_DESTINATIONS = 5_000;
+
 /**
  * The first of each destination, if its time has come. A new one is due at once, and so is one whose time is further
  * away than a wait can be: the clock was ahead when it was written, and was set right since.
  */
 export async function readDue(db: Db, accountId: string, limit: number): Promise<Waiting[]> {
+  // By itself: of ten thousand that wait, a database may else compare each with each.
+  const heads = await withNotifyTables(db)
+    .selectFrom('notifications')
+    .select(({ fn }) => fn.min('number').as('number'))
+    .where('account_id', '=', accountId)
+    .where('status', '=', sql.lit('waiting'))
+    .groupBy('destination')
+    .limit(MOST_DESTINATIONS)
+    .execute();
+  if (heads.length === 0) return [];
   const rows = await withNotifyTables(db)
     .selectFrom('notifications as n')
     .select([
@@ -89,6 +106,7 @@ export async function readDue(db: Db, accountId: string, limit: number): Promise
       'n.iteration',
       'n.data',
       'n.attempts',
+      'n.gathers',
     ])
     .where('n.account_id', '=', accountId)
     .where('n.status', '=', sql.lit('waiting'))
@@ -99,18 +117,10 @@ export async function readDue(db: Db, accountId: string, limit: number): Promise
         eb('n.run_at', '>', storeNow(MOST_WAIT_MS)),
       ]),
     )
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('notifications as earlier')
-            .select(sql.lit(1).as('one'))
-            .whereRef('earlier.account_id', '=', 'n.account_id')
-            .whereRef('earlier.destination', '=', 'n.destination')
-            .where('earlier.status', '=', sql.lit('waiting'))
-            .whereRef('earlier.number', '<', 'n.number'),
-        ),
-      ),
+    .where(
+      'n.number',
+      'in',
+      heads.map(({ number }) => number),
     )
     .orderBy('n.number')
     .limit(limit)
@@ -126,14 +136,14 @@ export async function readDue(db: Db, accountId: string, limit: number): Promise
 export async function findToldSession(db: Db, id: string): Promise<ToldSession | null> {
   const row = await db
     .selectFrom('pulse_sessions')
-    .select(['kind', 'max_iterations', 'current_iteration', 'total_commits'])
+    .select(['kind', 'goal', 'max_iterations', 'current_iteration', 'total_commits'])
     .where('id', '=', id)
     .executeTakeFirst();
   return row ?? null;
 }
 
 export type Fate =
-  | { status: 'sent'; providerId: string | null }
+  | { status: 'sent'; providerId: string | null; thread?: string | null }
   | { status: 'skipped' }
   | { status: 'failed'; error: string }
   | { status: 'waiting'; error: string; afterMs: number };
@@ -164,7 +174,52 @@ export async function recordFate(
       ),
     )
     .executeTakeFirst();
-  return written.numUpdatedRows === 1n;
+  if (written.numUpdatedRows === 0n) return false;
+  if (isSent && fate.thread) await noteThread(db, { number, accountId, thread: storable(fate.thread) });
+  return true;
+}
+
+/** The first message of a session decides what the others belong to. */
+async function noteThread(
+  db: Db,
+  { number, accountId, thread }: { number: number; accountId: string; thread: string },
+): Promise<void> {
+  const own = withNotifyTables(db);
+  const row = await own
+    .selectFrom('notifications')
+    .select(['session_id', 'destination', 'gathers'])
+    .where('number', '=', number)
+    .executeTakeFirst();
+  // A digest is about many.
+  if (!row || row.gathers === 'digest') return;
+  await own
+    .updateTable('notify_routes')
+    .set({ thread })
+    .where('session_id', '=', row.session_id)
+    .where('account_id', '=', accountId)
+    .where('destination', '=', row.destination)
+    .where('thread', 'is', null)
+    .execute();
+}
+
+/** The message that told of the session's last stop before this one, if it was sent. */
+export async function findStopMessage(
+  db: Db,
+  { accountId, one }: { accountId: string; one: Waiting },
+): Promise<(ToldEvent & { providerId: string }) | null> {
+  const row = await withNotifyTables(db)
+    .selectFrom('notifications')
+    .select(['type', 'iteration', 'data', 'provider_id', 'status'])
+    .where('session_id', '=', one.sessionId)
+    .where('account_id', '=', accountId)
+    .where('destination', '=', one.destination)
+    .where('seq', '<', one.seq)
+    .where('type', 'in', ['session.blocked', 'session.failed', 'session.paused'])
+    .orderBy('seq', 'desc')
+    .executeTakeFirst();
+  if (row?.status !== 'sent' || row.provider_id === null) return null;
+  const { type, iteration, data, provider_id: providerId } = row;
+  return { type, iteration, data: fromJson<Record<string, unknown>>(data), providerId };
 }
 
 /** What a service says is as long as it likes, and may hold what PostgreSQL does not take. */

@@ -1,8 +1,11 @@
 /** Who is told of a session: what the session names, else what the config says for its project. */
 import { createHash } from 'node:crypto';
-import type { Channel, NotifySettings } from '../domain/notify.ts';
+import { hostname } from 'node:os';
+import type { Channel } from '../domain/channels.ts';
+import type { NotifySettings } from '../domain/notify.ts';
 import type { NewSession } from '../store/sessions.ts';
 import { type Db, toJson } from '../store/store.ts';
+import { mannerOf } from './quiet/manner.ts';
 import { withNotifyTables } from './tables.ts';
 
 interface Route {
@@ -14,7 +17,7 @@ interface Route {
 type Named = Pick<NewSession, 'chat_id' | 'phone_number' | 'discord_thread_id'>;
 
 function routesOf(notify: NotifySettings, named: Named): Route[] {
-  const { telegram, sms, discord, webhooks = [], ntfy, command } = notify;
+  const { telegram, sms, discord, webhooks = [], ntfy, command, slack, desktop } = notify;
   const chat = named.chat_id ?? telegram?.chat;
   const phone = named.phone_number ?? sms?.to;
   const thread = named.discord_thread_id ?? discord?.channel;
@@ -24,6 +27,8 @@ function routesOf(notify: NotifySettings, named: Named): Route[] {
     ...(discord && thread ? [{ channel: 'discord' as const, settings: discord, destination: thread }] : []),
     ...webhooks.map((settings) => ({ channel: 'webhook' as const, settings, destination: settings.url })),
     ...(ntfy ? [{ channel: 'ntfy' as const, settings: ntfy, destination: ntfy.url }] : []),
+    ...(slack?.channel ? [{ channel: 'slack' as const, settings: slack, destination: slack.channel }] : []),
+    ...(desktop ? [{ channel: 'desktop' as const, settings: {}, destination: hostname() }] : []),
     ...(command ? [{ channel: 'command' as const, settings: { command }, destination: 'command' }] : []),
   ];
 }
@@ -33,27 +38,40 @@ export async function insertRoutes(
   db: Db,
   session: Named & Pick<NewSession, 'id'>,
   notify: NotifySettings = {},
+  { issueUrl }: { issueUrl?: string | undefined } = {},
 ): Promise<void> {
   const own = withNotifyTables(db);
-  for (const { channel, settings, destination } of routesOf(notify, session)) {
+  const routes = routesOf(notify, session);
+  if (issueUrl !== undefined) routes.push({ channel: 'issue', settings: {}, destination: issueUrl });
+  for (const { channel, settings, destination } of routes) {
     const id = accountId(channel, settings);
+    const { topics, threads = topics } = settings as { topics?: boolean; threads?: boolean };
+    const manner = mannerOf(notify, { threads });
     await own
       .insertInto('notify_accounts')
       .values({ id, channel, settings: toJson(settings), lease_owner: null, lease_until: null, token: 0 })
-      .onConflict((conflict) => conflict.doNothing())
+      // Who may write is what was trusted last: somebody who was taken off the list is not heard any longer.
+      .onConflict((conflict) => conflict.column('id').doUpdateSet({ settings: toJson(settings) }))
       .execute();
     await own
       .insertInto('notify_routes')
-      .values({ session_id: session.id, account_id: id, destination })
+      .values({
+        ...{ session_id: session.id, account_id: id, destination },
+        thread: null,
+        // A program wants to hear of everything when it happens, and an issue of the end alone.
+        manner: manner && channel !== 'webhook' && channel !== 'issue' ? toJson(manner) : null,
+      })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   }
 }
 
+const PERSONAL = ['allow', 'chat', 'to', 'channel', 'topics', 'threads'];
+
 /** Who may write, and to whom by default, makes no other account. */
 export function accountId(channel: Channel, settings: object): string {
-  const { allow: _, chat: __, to: ___, channel: ____, ...own } = settings as Record<string, unknown>;
-  const sorted = Object.entries(own).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const own = Object.entries(settings).filter(([name]) => !PERSONAL.includes(name));
+  const sorted = own.toSorted(([one], [other]) => (one < other ? -1 : 1));
   const hash = createHash('sha256')
     .update(JSON.stringify([channel, sorted]))
     .digest('hex');

@@ -3,10 +3,11 @@
  * an event can forget it, and none that rolls back leaves one.
  */
 import type { Generated } from 'kysely';
-import type { Channel } from '../domain/notify.ts';
+import type { Channel } from '../domain/channels.ts';
 import type { ColumnTypes, TableModule } from '../store/migrations/types.ts';
-import type { Json } from '../store/schema.ts';
+import type { Json, JsonOrNull } from '../store/schema.ts';
 import type { Db } from '../store/store.ts';
+import type { Gathering } from './quiet/manner.ts';
 
 /** Where messages go out: a bot, a number, an address. Its settings name secrets, and hold none. */
 interface AccountsTable {
@@ -24,6 +25,10 @@ interface RoutesTable {
   session_id: string;
   account_id: string;
   destination: string;
+  /** When it wants to be told; `null`: at once. */
+  manner: JsonOrNull;
+  /** What its messages are held together by, in the words of its channel. */
+  thread: string | null;
 }
 
 export interface NotificationsTable {
@@ -37,7 +42,10 @@ export interface NotificationsTable {
   type: string;
   iteration: number | null;
   data: Json;
-  /** `waiting`; `sent`; `skipped`: its channel leaves such events out; `failed`: refused, or given up. */
+  /**
+   * `waiting`; `sent`; `skipped`: its channel leaves such events out; `failed`: refused, or given up; `planned`: it will
+   * carry others at `run_at`; `gathered`: another carries it.
+   */
   status: string;
   attempts: number;
   run_at: string;
@@ -45,9 +53,28 @@ export interface NotificationsTable {
   error: string | null;
   created_at: string;
   sent_at: string | null;
+  /** What it carries: `digest`, `rollup`. */
+  gathers: Gathering | null;
+  gathered_in: number | null;
+}
+
+/** A button of a message. It counts once, for the stop that the message told of. */
+interface ActionsTable {
+  id: string;
+  notification: number;
+  session_id: string;
+  seq: number;
+  account_id: string;
+  action: string;
+  /** The message that asks for words after it was pressed. */
+  prompt: string | null;
+  used_by: string | null;
+  used_at: string | null;
+  created_at: string;
 }
 
 interface ChatUpdatesTable {
+  /** Of the account: two bots count by themselves. */
   channel: string;
   update_id: string;
   at: string;
@@ -83,6 +110,7 @@ type NotifyTables = {
   notify_accounts: AccountsTable;
   notify_routes: RoutesTable;
   notifications: NotificationsTable;
+  notify_actions: ActionsTable;
 };
 
 /** The store, with these tables in its types. */
@@ -90,7 +118,7 @@ export function withNotifyTables(db: Db) {
   return db.withTables<NotifyTables>();
 }
 
-export const notifyTables: TableModule = { kind: 'notify', migrations: [outbox, chats] };
+export const notifyTables: TableModule = { kind: 'notify', migrations: [outbox, chats, gatherings, buttons] };
 
 /** What somebody may want to hear of; what each channel leaves out is decided when it is sent. */
 const TOLD = [
@@ -134,7 +162,7 @@ function outbox({ json, bigint, identity, dialect }: ColumnTypes): string[] {
     )`,
     `CREATE INDEX notifications_waiting ON notifications (account_id, destination, number)
       WHERE status = 'waiting'`,
-    ...(dialect === 'sqlite' ? sqliteTrigger() : postgresTrigger()),
+    ...(dialect === 'sqlite' ? sqliteTrigger(TOLD) : postgresTrigger(TOLD)),
   ];
 }
 
@@ -143,19 +171,19 @@ const INSERT = `INSERT INTO notifications
   SELECT NEW.session_id, NEW.seq, account_id, destination, NEW.type, NEW.iteration, NEW.data,
     'waiting', 0, NEW.at, NEW.at
   FROM notify_routes WHERE session_id = NEW.session_id`;
-const IS_TOLD = `NEW.type IN (${TOLD.map((type) => `'${type}'`).join(', ')})`;
+const isTold = (types: readonly string[]) => `NEW.type IN (${types.map((type) => `'${type}'`).join(', ')})`;
 
-function sqliteTrigger(): string[] {
+function sqliteTrigger(types: readonly string[]): string[] {
   return [
-    `CREATE TRIGGER notify_of_events AFTER INSERT ON pulse_events WHEN ${IS_TOLD} BEGIN ${INSERT}; END`,
+    `CREATE TRIGGER notify_of_events AFTER INSERT ON pulse_events WHEN ${isTold(types)} BEGIN ${INSERT}; END`,
   ];
 }
 
-function postgresTrigger(): string[] {
+function postgresTrigger(types: readonly string[]): string[] {
   return [
-    `CREATE FUNCTION notify_of_events() RETURNS trigger LANGUAGE plpgsql AS $$
+    `CREATE OR REPLACE FUNCTION notify_of_events() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN ${INSERT}; RETURN NULL; END $$`,
-    `CREATE TRIGGER notify_of_events AFTER INSERT ON pulse_events FOR EACH ROW WHEN (${IS_TOLD})
+    `CREATE TRIGGER notify_of_events AFTER INSERT ON pulse_events FOR EACH ROW WHEN (${isTold(types)})
       EXECUTE FUNCTION notify_of_events()`,
   ];
 }
@@ -189,5 +217,42 @@ function chats({ bigint }: ColumnTypes): string[] {
       position text
     )`,
     'CREATE INDEX notifications_by_message ON notifications (account_id, destination, provider_id)',
+  ];
+}
+
+/** What is told together with others. */
+function gatherings({ json, bigint }: ColumnTypes): string[] {
+  return [
+    `ALTER TABLE notify_routes ADD COLUMN manner ${json}`,
+    'ALTER TABLE notifications ADD COLUMN gathers text',
+    `ALTER TABLE notifications ADD COLUMN gathered_in ${bigint}`,
+    `CREATE INDEX notifications_planned ON notifications (account_id, destination) WHERE status = 'planned'`,
+    'CREATE INDEX notifications_gathered ON notifications (gathered_in) WHERE gathered_in IS NOT NULL',
+  ];
+}
+
+/** Messages with buttons, which say afterwards who has answered. */
+function buttons({ bigint, dialect }: ColumnTypes): string[] {
+  const types = [...TOLD, 'session.resumed'];
+  return [
+    'ALTER TABLE notify_routes ADD COLUMN thread text',
+    `CREATE TABLE notify_actions (
+      id text PRIMARY KEY,
+      notification ${bigint} NOT NULL,
+      session_id text NOT NULL REFERENCES pulse_sessions (id) ON DELETE CASCADE,
+      seq ${bigint} NOT NULL,
+      account_id text NOT NULL,
+      action text NOT NULL,
+      prompt text,
+      used_by text,
+      used_at text,
+      created_at text NOT NULL,
+      UNIQUE (notification, action)
+    )`,
+    'CREATE INDEX notify_actions_by_session ON notify_actions (session_id)',
+    'CREATE INDEX notify_actions_by_prompt ON notify_actions (account_id, prompt) WHERE prompt IS NOT NULL',
+    ...(dialect === 'sqlite'
+      ? ['DROP TRIGGER notify_of_events', ...sqliteTrigger(types)]
+      : ['DROP TRIGGER notify_of_events ON pulse_events', ...postgresTrigger(types)]),
   ];
 }

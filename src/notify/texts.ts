@@ -9,6 +9,7 @@ export interface ToldEvent {
 /** What the words need of the session. */
 export interface ToldSession {
   kind: string;
+  goal: string;
   max_iterations: number;
   current_iteration: number;
   total_commits: number;
@@ -54,6 +55,14 @@ export function messageOf({ type, iteration, data }: ToldEvent, session: ToldSes
   }
 }
 
+const MOST_QUOTED = 300;
+
+/** The message of a stop, once somebody has answered. */
+export function answeredText(before: string, { actor, answer }: Record<string, unknown>): string {
+  const words = cut(said(answer), MOST_QUOTED);
+  return `${before}\n\n↪️ ${said(actor) || 'somebody'}${words ? `: ${words}` : ' let it continue'}`;
+}
+
 function continuing(
   iteration: number,
   { summary, session }: { summary: string; session: ToldSession },
@@ -76,9 +85,4 @@ export function cut(text: string, most: number): string {
   const end = text.charCodeAt(most - 2);
   // The first half of a character beyond the basic ones.
   return `${text.slice(0, end >= 0xd800 && end < 0xdc00 ? most - 2 : most - 1)}…`;
-}
-
-/** For a phone that takes no emoji: one of them makes every character cost two. */
-export function withoutEmoji(text: string): string {
-  return text.replaceAll(/\p{Extended_Pictographic}️?\s*/gu, '').replaceAll(/[^\x20-\x7e\n]/g, '?');
 }

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import { asPulseError, PulseError } from '../domain/errors.ts';
 import type { Git } from '../git/exec.ts';
 import { readHeldOut } from '../referee/held-out.ts';
-import { HELD_OUT_FOLDER } from './choices.ts';
+import { HELD_OUT_FOLDER } from './check-choices.ts';
 
 interface Where {
   root: string;

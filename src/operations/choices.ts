@@ -2,14 +2,14 @@
 import { findAdapter } from '../agents/registry.ts';
 import type { Config, Settings } from '../config.ts';
 import { PulseError } from '../domain/errors.ts';
-import type { HeldOut, RefereeSettings, Reviewer } from '../domain/judgement.ts';
 import { rulesFor } from '../loops/rules.ts';
 import type { Session, SessionChoices, SessionSettings } from '../store/sessions.ts';
+import { commandOf, refereeFor } from './check-choices.ts';
 
 const NAMES: readonly (keyof SessionChoices)[] = [
   ...(['agent', 'command', 'model', 'verify', 'setup', 'maxIterations', 'budgetUsd'] as const),
   ...(['budgetTokens', 'timeLimitMs', 'iterationTimeoutMs', 'idleTimeoutMs'] as const),
-  ...(['sandbox', 'contextStrategy', 'checks', 'noBase'] as const),
+  ...(['sandbox', 'contextStrategy', 'checks', 'noBase', 'record'] as const),
 ];
 
 /** Only what was said. */
@@ -64,11 +64,15 @@ export type ChosenSettings = Pick<
   | 'fallbackAgent'
   | 'patienceMs'
   | 'limitsWait'
+  | 'maxAgents'
   | 'environmentPass'
+  | 'needs'
+  | 'ownMcp'
   | 'sandbox'
   | 'model'
   | 'prices'
   | 'referee'
+  | 'record'
   | 'chosen'
 >;
 
@@ -85,48 +89,26 @@ export function chosenSettings(
     fallbackAgent: values.fallbackAgent ?? null,
     patienceMs: values.patience,
     limitsWait: wait === true || (wait as unknown) === 'on',
+    maxAgents: values.maxAgents,
     environmentPass: [...values.env.pass],
+    ...needsOf(values),
+    ...(values.mcp.own ? { ownMcp: true } : {}),
     sandbox,
     model: wantedModel(chosen, config),
     prices: values.prices ?? {},
     referee: refereeFor(chosen, config),
+    record: chosen.record ?? isOn(values.record),
     chosen,
   };
 }
 
-/** How claims are judged. */
-function refereeFor(chosen: SessionChoices, { values }: Config): RefereeSettings {
-  const checks: NonNullable<Settings['checks']> = values.checks;
-  const reports = values.verify.flatMap((check: CheckSetting) =>
-    typeof check === 'string' || !check.report ? [] : [[check.command, check.report] as const],
-  );
-  return {
-    baseWaitMs: chosen.noBase ? null : values.baseWait,
-    known: values.known,
-    policy: chosen.checks ?? checks.policy ?? 'ask',
-    paths: [...(checks.paths ?? [])],
-    exclude: [...(checks.exclude ?? [])],
-    reports: Object.fromEntries(reports),
-    ...(values.heldOut?.length ? { heldOut: values.heldOut.map(heldOutOf) } : {}),
-    ...(values.review ? { review: reviewerOf(values.review) } : {}),
-  };
+function isOn(word: NonNullable<Settings['record']>): boolean {
+  return word === 'on';
 }
 
-export const HELD_OUT_FOLDER = '.pulse/held-out';
-
-function heldOutOf({ from, to, command, reveal }: NonNullable<Settings['heldOut']>[number]): HeldOut {
-  return { from: from ?? HELD_OUT_FOLDER, to: to ?? '', command, reveal: reveal ?? 'names' };
-}
-
-function reviewerOf({ agent, model, command }: NonNullable<Settings['review']>): Reviewer {
-  return { agent, model: model ?? null, command: command ?? null };
-}
-
-type CheckSetting = NonNullable<Settings['verify']>[number];
-
-/** The command of a check of the config. */
-export function commandOf(check: CheckSetting): string {
-  return typeof check === 'string' ? check : check.command;
+function needsOf({ worktree }: Settings): Pick<SessionSettings, 'needs'> {
+  const { copy = [], ports = [] } = worktree ?? {};
+  return copy.length + ports.length === 0 ? {} : { needs: { copy, ports } };
 }
 
 /** Throws `usage` for a name that an agent would take for an option. */

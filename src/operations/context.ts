@@ -1,3 +1,4 @@
+import type { CodeIndexes } from '../context/code-index/code-indexes.ts';
 import type { TurnMeaning } from '../context/search/turn-meaning.ts';
 import type { Redactor } from '../domain/redact.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -16,6 +17,8 @@ export interface Operations {
   sandboxes: Sandboxes;
   /** Of every project's turns. */
   meaning: TurnMeaning;
+  /** Of every checkout's code. */
+  indexes: CodeIndexes;
 }
 
 /** Written together with the operation's own change, or not at all; what it throws undoes both. */

@@ -1,5 +1,5 @@
 /** Pause, resume, abort: what a person asks for, carried out by the runner if it lives, here if it does not. */
-import { turnFromAnswer } from '../context/turns.ts';
+import { turnFromAnswer, turnOf } from '../context/turns.ts';
 import { PulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
 import { RESUMABLE_STATUSES } from '../domain/status.ts';
@@ -9,7 +9,7 @@ import { composeRetryBrief } from '../engine/runner/retry-brief.ts';
 import { runSession } from '../engine/runner/runner.ts';
 import type { SessionChange } from '../engine/runner/session-change.ts';
 import { loadState } from '../engine/runner/state.ts';
-import { storedTurn, turnOf } from '../engine/runner/turns.ts';
+import { storedTurn } from '../engine/runner/turns.ts';
 import { rulesFor } from '../loops/rules.ts';
 import {
   getControl,

@@ -1,6 +1,5 @@
 /** Everything that is known of a session, to be kept elsewhere. */
 import type { PulseEvent } from '../domain/events.ts';
-import { listRefs, recoveryPrefix } from '../git/refs.ts';
 import { type ExportedWorkflow, exportWorkflow } from '../loops/workflow/operations/export.ts';
 import { listUnresolved } from '../loops/workflow/unresolved-rows.ts';
 import { readEvents } from '../store/events.ts';
@@ -9,9 +8,11 @@ import { listJudgements, type StoredJudgement } from '../store/judgements.ts';
 import { getSession } from '../store/sessions.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';
 import type { Operations } from './context.ts';
+import { keptWork } from './kept-work.ts';
 import { type SessionView, viewSessionAlone } from './view.ts';
 
-export interface SessionExport extends Omit<SessionView, 'waiting' | 'doing' | 'judgement' | 'head'> {
+export interface SessionExport
+  extends Omit<SessionView, 'waiting' | 'doing' | 'judgement' | 'head' | 'issue' | 'from'> {
   /** Refs with work that was not taken over. */
   recovery: string[];
   events: PulseEvent[];
@@ -27,7 +28,7 @@ export async function exportSession(operations: Operations, id: string): Promise
   const { engine, redactor, git } = operations;
   const { id: sessionId, project_path: root } = await viewSessionAlone(operations, id);
   // The repository may be gone by now: what the store holds is exported all the same.
-  const recovery = await listRefs(git, root, recoveryPrefix(sessionId)).catch(() => []);
+  const recovery = await keptWork(git, { id: sessionId, project_path: root });
   return engine.store.read(async (db) => {
     const session = await getSession(db, id);
     return redactor.redactJson({

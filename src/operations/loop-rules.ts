@@ -24,6 +24,8 @@ export interface LoopRules {
     claimant: Session,
     decision: { verdict: 'accepted' | 'rejected'; text?: string; ids: IdSource },
   ): Promise<void>;
+  /** Branches that it has made beside the session's own. */
+  branches?(db: Db, session: Session): Promise<string[]>;
   /** What a resume changes of its own rows; `null`: nothing. */
   changeOnResume?(operations: Operations, resume: LoopResume): Promise<LoopChange | null>;
 }

@@ -1,9 +1,9 @@
 /** A note steers a session without stopping it; to one that asked, it may be the answer. */
-import { turnFromNote } from '../context/turns.ts';
+import { turnFromNote, turnOf } from '../context/turns.ts';
 import { PulseError } from '../domain/errors.ts';
 import { uuidv7 } from '../domain/ids.ts';
 import { RESUMABLE_STATUSES, TERMINAL_STATUSES } from '../domain/status.ts';
-import { storedTurn, turnOf } from '../engine/runner/turns.ts';
+import { storedTurn } from '../engine/runner/turns.ts';
 import { appendEvents } from '../store/events.ts';
 import { insertNote } from '../store/notes.ts';
 import { getControl, getSession, listChildren, type Session } from '../store/sessions.ts';
@@ -73,7 +73,7 @@ async function answer(operations: Operations, session: Session, input: NoteInput
 function refuseEnded({ id, status }: Session): void {
   if (!TERMINAL_STATUSES.includes(status)) return;
   throw new PulseError('invalid_transition', `Session ${id} is ${status}: nobody would read a note.`, {
-    hint: 'Start a new session.',
+    hint: `pulse follow ${id} "…" starts another on its branch.`,
   });
 }
 

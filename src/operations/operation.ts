@@ -13,7 +13,7 @@ import type { RunnerState } from './view.ts';
 export type Access = 'read' | 'change' | 'person';
 
 export interface HttpAppearance {
-  method: 'get' | 'post' | 'patch' | 'delete';
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** `{id}` stands for the field with that `pathName`. */
   path: string;
   /** Of the answer when it is no 200. */
@@ -24,6 +24,8 @@ export interface HttpAppearance {
   contentType?: string;
   /** Where the caller gives none. */
   defaults?: Record<string, unknown>;
+  /** Of a reading whose address another reading has too: what the query `view` says for this one. */
+  view?: string;
 }
 
 export interface ToolAppearance {
@@ -61,7 +63,7 @@ export interface CallerOptions {
   /** As events record it. */
   actor: string;
   /** The surface a session is started on. */
-  createdBy: 'cli' | 'api' | 'mcp' | 'web' | 'telegram' | 'sms' | 'discord';
+  createdBy: 'cli' | 'api' | 'mcp' | 'web' | 'telegram' | 'sms' | 'discord' | 'slack' | 'schedule';
   within?: TransactionHook;
   keep?: AnswerHook;
   signal?: AbortSignal;

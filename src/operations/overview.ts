@@ -55,7 +55,8 @@ export async function viewOverview({ engine, redactor }: Reading): Promise<Overv
     const names = await shortNames(db, ids);
     const left = await listUnresolved(db, ids);
     const doing = new Map<string, Doing | null>();
-    for (const session of live.running.sessions) doing.set(session.id, await readDoing(db, session));
+    for (const session of [...live.running.sessions, ...live.waiting.sessions.filter(isQueued)])
+      doing.set(session.id, await readDoing(db, session));
     const entry = (session: SessionBrief): OverviewEntry => {
       const runner = runners.get(session.id) ?? 'none';
       const short = names.get(session.id)!;
@@ -76,6 +77,11 @@ export async function viewOverview({ engine, redactor }: Reading): Promise<Overv
       counts: by((group) => found[group].count),
     });
   });
+}
+
+/** A wait for a service is told by its own words. */
+function isQueued({ resume_at }: SessionBrief): boolean {
+  return resume_at === null;
 }
 
 type LiveGroup = 'no_runner' | 'waiting' | 'running';

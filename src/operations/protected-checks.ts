@@ -1,4 +1,5 @@
 /** What says what the checks of a repository are, told to a person before any agent runs (docs/referee.md). */
+import { quoteWord } from '../domain/shell-words.ts';
 import type { Git } from '../git/exec.ts';
 import { readTreeFiles } from '../referee/claim-trees.ts';
 import { findPins } from '../referee/pins/pins.ts';
@@ -84,7 +85,7 @@ function protectedLine(
 }
 
 function asOption(command: string): string {
-  return `--verify '${command.replaceAll("'", "'\\''")}'`;
+  return `--verify ${quoteWord(command)}`;
 }
 
 /** `package.json: scripts` becomes `package.json (scripts)`; files of tests are counted. */

@@ -128,8 +128,9 @@ const TOLD_SETTINGS = [
     'fallbackAgent',
     'patienceMs',
     'limitsWait',
+    'maxAgents',
   ] as const),
-  ...(['environmentPass', 'sandbox', 'prices', 'referee'] as const),
+  ...(['environmentPass', 'needs', 'ownMcp', 'sandbox', 'prices', 'referee'] as const),
 ];
 
 function differences({

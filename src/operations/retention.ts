@@ -1,13 +1,15 @@
 /** Removes by itself what is no longer needed: packs texts; deletes logs, recordings, agents' events and old refs. */
-import { readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { TERMINAL_STATUSES } from '../domain/status.ts';
+import { boundRecordings } from '../engine/run/recordings.ts';
 import { forgetNotifications } from '../notify/outbox.ts';
-import { endedTasks, findTask } from '../store/inbox.ts';
-import { recentIterations } from '../store/iterations.ts';
+import { endChore, takeChore } from '../store/chores.ts';
 import { packSession, unpackedSessions } from '../store/pack-session.ts';
 import { forgetAgentEvents, forgetDaemons, projectPaths, retirableSessions } from '../store/retention.ts';
 import { findSession } from '../store/sessions.ts';
+import { closeWorktree } from './close-worktree.ts';
 import { collectExpired } from './collect.ts';
 import type { Operations } from './context.ts';
 import { removeLeftFolders } from './left-folders.ts';
@@ -19,9 +21,9 @@ const KEPT_MS = 14 * DAY_MS;
 const CLONE_KEPT_MS = 30 * DAY_MS;
 /** A reply to a message finds its session by it. */
 const TOLD_KEPT_MS = 30 * DAY_MS;
-/** All recordings together. */
-const RECORDINGS_BYTES = 200 * 1024 * 1024;
 const EVERY_MS = 6 * 60 * 60 * 1000;
+/** One that takes longer is done by another as well, which does no harm. */
+const LEASE_MS = 10 * 60 * 1000;
 /** Sessions at a time: the process has other work to do. */
 const AT_ONCE = 200;
 
@@ -39,18 +41,15 @@ export interface Retired {
 /** Does nothing where another process has done it in the last hours. What goes wrong is told, and tried again then. */
 export async function retireWhenDue(operations: Operations, say: (text: string) => void): Promise<void> {
   const { home, engine } = operations;
-  const mark = join(home.path, 'retired');
-  const nowMs = engine.clock.nowMs();
+  const { store, owner, owners } = engine;
+  // Logs and worktrees are those of one state directory.
+  const chore = { name: `retention ${hostname()}:${home.path}`, owner };
+  const isGone = (other: string): boolean => other === owner || owners(other) === 'dead';
   try {
-    const lastMs = await stat(mark).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => 0,
-    );
-    if (nowMs - lastMs < EVERY_MS) return;
-    // Before the work: several that begin at once need not all do it.
-    await writeFile(mark, '', { mode: 0o600 });
-    await utimes(mark, nowMs / 1000, nowMs / 1000);
+    const turn = { ...chore, leaseMs: LEASE_MS, everyMs: EVERY_MS, isGone };
+    if (!(await store.tx('take_chore', (db) => takeChore(db, turn)))) return;
     await retireOld(operations);
+    await store.tx('end_chore', (db) => endChore(db, chore));
   } catch (error) {
     say(`retention: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -58,41 +57,26 @@ export async function retireWhenDue(operations: Operations, say: (text: string) 
 
 /** May be repeated, and done by several at once. */
 export async function retireOld(operations: Operations): Promise<Retired> {
-  const { engine, home } = operations;
+  const { engine } = operations;
   const { store } = engine;
   const packed = await store.read((db) => unpackedSessions(db, AT_ONCE));
   for (const id of packed) await packSession(store, id);
   const retired = await store.read((db) => retirableSessions(db, KEPT_MS, AT_ONCE));
-  for (const id of retired) {
-    await rm(join(home.logs, `${id}.log`), { force: true });
-    await rm(join(home.recordings, id), { recursive: true, force: true });
-    await store.tx('retire', (db) => forgetAgentEvents(db, id), { session: id });
-  }
+  for (const id of retired) await retireSession(operations, id);
   await store.tx('retire', (db) => forgetDaemons(db, DAY_MS));
   await store.tx('retire', (db) => forgetNotifications(db, TOLD_KEPT_MS));
-  await boundRecordings(operations);
+  await boundRecordings(operations.home.recordings);
   await removeIdleClones(operations);
   await expireRefs(operations);
   const closed = await closeLeftWorktrees(operations);
   return { packed, retired, closed, removed: await removeLeftFolders(operations) };
 }
 
-/** The oldest go first; those of a session that may go on stay. */
-async function boundRecordings({ engine: { store }, home }: Operations): Promise<void> {
-  const folders = await Promise.all(
-    (await namesIn(home.recordings)).map(async (id) => ({
-      id,
-      ...(await sizeOf(join(home.recordings, id))),
-    })),
-  );
-  let bytes = folders.reduce((sum, folder) => sum + folder.bytes, 0);
-  for (const folder of folders.sort((a, b) => a.changedMs - b.changedMs)) {
-    if (bytes <= RECORDINGS_BYTES) return;
-    const session = await store.read((db) => findSession(db, folder.id));
-    if (session?.status === 'running' || session?.status === 'pending') continue;
-    await rm(join(home.recordings, folder.id), { recursive: true, force: true });
-    bytes -= folder.bytes;
-  }
+/** Its log, its recordings and what its agents said. */
+export async function retireSession({ engine: { store }, home }: Operations, id: string): Promise<void> {
+  await rm(join(home.logs, `${id}.log`), { force: true });
+  await rm(join(home.recordings, id), { recursive: true, force: true });
+  await store.tx('retire', (db) => forgetAgentEvents(db, id), { session: id });
 }
 
 /** Recovery refs and their kind, past their time, in every repository that has had a session here. */
@@ -117,8 +101,7 @@ async function removeIdleClones({ engine: { clock }, home }: Operations): Promis
 /** Something in it could not be removed when its session ended; perhaps it can now. */
 async function closeLeftWorktrees(operations: Operations): Promise<string[]> {
   const { engine, home } = operations;
-  const { store, workspace } = engine;
-  const endedOf = (ids: string[]) => store.read((db) => endedTasks(db, ids));
+  const { store } = engine;
   const closed: string[] = [];
   for (const project of await namesIn(home.worktrees)) {
     for (const id of await namesIn(join(home.worktrees, project))) {
@@ -126,20 +109,15 @@ async function closeLeftWorktrees(operations: Operations): Promise<string[]> {
       if (!session || !TERMINAL_STATUSES.includes(session.status)) continue;
       if (session.worktree_path !== join(home.worktrees, project, id)) continue;
       if ((await runnerState(operations, id)) !== 'none') continue;
-      const last = await store.read(async (db) => {
-        const [iteration] = await recentIterations(db, id, 1);
-        const taskId = iteration?.inbox_task_id;
-        return iteration ? { iteration, task: taskId ? await findTask(db, taskId) : null } : null;
-      });
-      const notices = await workspace.close(session, { last, endedOf });
+      const notices = await closeWorktree(operations, session);
       if (notices.length === 0) closed.push(id);
     }
   }
   return closed;
 }
 
-/** Of the files directly in it, and of the newest of them. */
-async function sizeOf(folder: string): Promise<{ bytes: number; changedMs: number }> {
+/** Of the files directly in it, and when it was changed. */
+export async function sizeOf(folder: string): Promise<{ bytes: number; changedMs: number }> {
   const { mtimeMs } = await stat(folder);
   const sizes = await Promise.all(
     (await namesIn(folder)).map((name) =>

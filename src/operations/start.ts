@@ -3,9 +3,10 @@ import type { AgentAdapter } from '../agents/contract.ts';
 import { chooseAgent, findAdapter } from '../agents/registry.ts';
 import { hasPrice } from '../agents/shared/prices.ts';
 import type { Config } from '../config.ts';
-import { turnFromGoal } from '../context/turns.ts';
+import { turnFromGoal, turnOf } from '../context/turns.ts';
 import { checkLimits } from '../domain/bounds.ts';
 import { asPulseError, PulseError } from '../domain/errors.ts';
+import type { NewEvent } from '../domain/events.ts';
 import { newSessionId, shortId, uuidv7 } from '../domain/ids.ts';
 import { storedTurn } from '../engine/runner/turns.ts';
 import { assertBranchName, defaultBranchName } from '../git/branch-name.ts';
@@ -31,10 +32,12 @@ import {
   type SessionChoices,
   type SessionSettings,
 } from '../store/sessions.ts';
-import { insertTurn } from '../store/turns.ts';
+import { insertTurn, type StoredTurn } from '../store/turns.ts';
 import { checkReferee } from './check-referee.ts';
 import { choicesOf, chosenColumns, chosenSettings, wantedModel } from './choices.ts';
 import type { Operations, TransactionHook } from './context.ts';
+import { sourceOf, withIssue } from './issue-goal.ts';
+import type { CallerOptions } from './operation.ts';
 import { openTrustedProject, type Project } from './project.ts';
 import { protectsNote } from './protected-checks.ts';
 import { type ChosenSandbox, chooseSandbox } from './sandbox.ts';
@@ -46,14 +49,19 @@ export interface StartInput extends SessionChoices {
   kind?: string;
   goal: string;
   path: string;
-  createdBy: 'cli' | 'api' | 'mcp' | 'web' | 'telegram' | 'sms' | 'discord';
+  createdBy: CallerOptions['createdBy'];
   projectName?: string;
   base?: string;
   branch?: string;
   anchorTurnId?: string;
-  record?: boolean;
   /** A person's word that the repository's own config may be believed, for this session. */
   trust?: boolean;
+  /** An issue whose text is the goal, or follows it: its number, or its address. */
+  issue?: string;
+  /** Say on the issue that the session is complete. */
+  comment?: boolean;
+  /** The file that the goal was read from. */
+  from?: string;
   chatId?: string;
   phoneNumber?: string;
   discordThreadId?: string;
@@ -88,19 +96,23 @@ export interface StartParts {
   checks?: { commands: readonly string[]; isFromConfig: boolean };
   /** The session whose findings it carries out. */
   implements?: string;
+  /** The session whose branch it continues, where that stands, and what was said last in it. */
+  continues?: { session: Session; tip: string; turn: StoredTurn | null };
   within?: TransactionHook;
 }
 
 /** Admits a session: a durable row, nothing else. Everything is checked first; a refusal creates nothing. */
 export async function startSession(
   operations: Operations,
-  input: StartInput,
-  { project, hasOwnChecks, checks, implements: found, within }: StartParts = {},
+  given: StartInput,
+  { project, hasOwnChecks, checks, implements: found, continues, within }: StartParts = {},
 ): Promise<Started> {
   const { engine, git, home, environment } = operations;
+  if (given.issue === undefined) checkGoal(given.goal);
+  checkLimits(given);
+  const { repository, config } = project ?? (await openTrustedProject(operations, given));
+  const { input, issue } = await withIssue(given, { root: repository.root, config, environment });
   checkGoal(input.goal);
-  checkLimits(input);
-  const { repository, config } = project ?? (await openTrustedProject(operations, input));
   const model = wantedModel(input, config);
   const { name: agent, adapter } = await chooseAgent({
     wanted: input.agent ?? null,
@@ -114,8 +126,11 @@ export async function startSession(
   await checkReferee(git, config, { root: repository.root, environment });
   const sandbox = await chooseSandbox({ wanted: input.sandbox, config, environment });
   const id = newSessionId(engine.ids);
-  const base = await chooseBase(git, repository, input.base);
-  const branch = await chooseBranch(git, repository, { input, short: shortId(id) });
+  const base = continues
+    ? { branch: continues.session.base_branch, sha: continues.tip }
+    : await chooseBase(git, repository, input.base);
+  const branch =
+    continues?.session.branch_name ?? (await chooseBranch(git, repository, { input, short: shortId(id) }));
   const session = newSession({
     id,
     input,
@@ -124,6 +139,7 @@ export async function startSession(
     agent,
     base,
     branch,
+    follows: continues?.session.id ?? null,
     worktrees: home.worktrees,
   });
   const judgedBy = checks ?? { commands: session.verify, isFromConfig: input.verify === undefined };
@@ -149,11 +165,10 @@ export async function startSession(
       remote: await fleetRemote(git, repository, config),
     }),
     ...(found === undefined ? {} : { implements: found }),
+    ...sourceOf(input, issue),
   };
-  const turn = goalTurn(
-    { id: uuidv7(engine.ids), projectId: repository.projectKey, sessionId: id },
-    input.goal,
-  );
+  const place = { id: uuidv7(engine.ids), projectId: repository.projectKey, sessionId: id };
+  const turn = goalTurn(place, { goal: input.goal, after: continues?.turn ?? null });
   const stored = await engine.store.tx(
     'admit',
     async (db) => {
@@ -161,23 +176,10 @@ export async function startSession(
       await insertSession(db, { session, projectId: repository.projectKey, settings }).catch(
         explainTakenBranch(branch),
       );
-      await insertRoutes(db, session, config.values.notify);
-      const { goal, base_sha } = session;
-      await appendEvents(db, id, [
-        {
-          type: 'session.created',
-          data: {
-            goal,
-            agent,
-            branch,
-            base: base_sha,
-            notIncluded: notes.notIncluded.count,
-            costUnknown: notes.isCostUnknown,
-            sandbox: sandbox.wish?.mode ?? 'off',
-            ...(input.trust ? { trust: 'session' } : {}),
-          },
-        },
-      ]);
+      const issueUrl = issue?.comment ? issue.url : undefined;
+      await insertRoutes(db, session, config.values.notify, { issueUrl });
+      const source = sourceOf(input, issue?.url);
+      await appendEvents(db, id, [sessionCreated({ session, notes, input, source })]);
       await insertTurn(db, storedTurn(turn));
       await within?.(db, id);
       return getSession(db, id);
@@ -187,9 +189,34 @@ export async function startSession(
   return { session: stored, notes, next: 'run' };
 }
 
+interface Created {
+  session: NewSession;
+  notes: StartNotes;
+  input: StartInput;
+  source: Record<string, unknown>;
+}
+
+function sessionCreated({ session, notes, input, source }: Created): NewEvent {
+  const { goal, agent, branch_name: branch, base_sha: base } = session;
+  return {
+    type: 'session.created',
+    data: {
+      ...{ goal, agent, branch, base },
+      notIncluded: notes.notIncluded.count,
+      costUnknown: notes.isCostUnknown,
+      sandbox: notes.sandbox.wish?.mode ?? 'off',
+      ...(input.trust ? { trust: 'session' } : {}),
+      ...source,
+    },
+  };
+}
+
 /** The first turn of a session is its goal. */
-function goalTurn(ids: { id: string; projectId: string; sessionId: string }, goal: string) {
-  return turnFromGoal({ ...ids, parent: null, iteration: null, createdAt: '' }, goal);
+function goalTurn(
+  ids: { id: string; projectId: string; sessionId: string },
+  { goal, after }: { goal: string; after: StoredTurn | null },
+) {
+  return turnFromGoal({ ...ids, parent: after && turnOf(after), iteration: null, createdAt: '' }, goal);
 }
 
 function costNotes(
@@ -260,6 +287,7 @@ interface NewSessionParts {
   agent: string;
   base: { branch: string | null; sha: string };
   branch: string;
+  follows: string | null;
   worktrees: string;
 }
 
@@ -271,6 +299,7 @@ function newSession({
   agent,
   base,
   branch,
+  follows,
   worktrees,
 }: NewSessionParts): NewSession {
   return {
@@ -305,6 +334,7 @@ function newSession({
     created_by: input.createdBy,
     started_at: null,
     ended_at: null,
+    follows,
   };
 }
 
@@ -332,7 +362,6 @@ function sessionSettings(parts: SettingsParts): SessionSettings {
   return {
     ...chosenSettings(choicesOf(input), config, sandbox),
     identity,
-    record: input.record ?? false,
     commander: null,
     labels: [...values.labels],
     remote,

@@ -4,6 +4,7 @@ import type { VerificationRecord } from '../domain/attempt.ts';
 import { type Trust, trustOf } from '../domain/check-words.ts';
 import { PulseError } from '../domain/errors.ts';
 import { openSessionRoom } from '../engine/referee/session-room.ts';
+import { openWorktreePorts } from '../engine/workspace/worktree-ports.ts';
 import { isSameFor, newsOf, workflowEvidence } from '../loops/workflow/operations/evidence.ts';
 import type { Unresolved } from '../loops/workflow/unresolved.ts';
 import { agentEnvironment } from '../process/environment.ts';
@@ -81,7 +82,7 @@ export async function verifySession(
     base: environment,
     own: [],
     pass: control.settings.environmentPass,
-    add: {},
+    add: await openWorktreePorts(home.ports).of(room.folders.tree, spec.needs?.ports ?? []),
   });
   const sandbox = await sandboxes.plan({ spec, room: shown });
   const runId = `verify.${session.id}.${process.pid}`;

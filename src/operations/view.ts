@@ -14,7 +14,14 @@ import { type Figures, lookAtFigures } from '../store/figures.ts';
 import { findIteration, type Iteration, listIterations, newestIteration } from '../store/iterations.ts';
 import { listJudgements, newestJudgement, type StoredJudgement } from '../store/judgements.ts';
 import { readSessionLease, type SessionLease } from '../store/leases.ts';
-import { getControl, getSession, listSessions, type Session, type SessionFilter } from '../store/sessions.ts';
+import {
+  getControl,
+  getSession,
+  listSessions,
+  type Session,
+  type SessionFilter,
+  type SessionSettings,
+} from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import { findTurn, type StoredTurn, sessionTurns } from '../store/turns.ts';
 import { listVerifications, type StoredVerification } from '../store/verifications.ts';
@@ -59,6 +66,9 @@ export interface SessionView {
   judgement: StoredJudgement | null;
   /** The commit that its work stands at; `null`: it has not begun. */
   head: string | null;
+  /** Where its goal came from. */
+  issue: NonNullable<SessionSettings['issue']> | null;
+  from: string | null;
 }
 
 export interface Waiting {
@@ -84,13 +94,17 @@ export async function viewSession({ engine, redactor }: Reading, id: string): Pr
     const iterations = await listIterations(db, session.id);
     const doing = await readDoing(db, session);
     const judgement = await newestJudgement(db, session.id);
-    const { head_sha: head } = await getControl(db, session.id);
-    return redactor.redactJson({ session, iterations, waiting, unresolved, doing, judgement, head });
+    const { head_sha: head, settings } = await getControl(db, session.id);
+    const { issue = null, from = null } = settings;
+    return redactor.redactJson({
+      ...{ session, iterations, waiting, unresolved, doing, judgement, head },
+      ...{ issue, from },
+    });
   });
 }
 
 /** Enough to find what tells it, behind what does not. */
-const EVENTS_READ = 20;
+export const EVENTS_READ = 20;
 
 export async function readDoing(
   db: Db,
@@ -99,7 +113,10 @@ export async function readDoing(
   return status === 'running' ? doingOf(await newestEvents(db, id, EVENTS_READ)) : null;
 }
 
-async function waitingOf(db: Db, { id, status, agent, resume_at: until }: Session): Promise<Waiting | null> {
+export async function waitingOf(
+  db: Db,
+  { id, status, agent, resume_at: until }: Session,
+): Promise<Waiting | null> {
   if (status !== 'running' || until === null) return null;
   const { counters, settings } = await getControl(db, id);
   const { failureClass = 'network', since = null } = counters.waiting ?? {};

@@ -3,8 +3,10 @@
  * cgroup the kernel waits until every processor has passed a quiet point (8 to 25 ms where it was measured); to become
  * another program there costs nothing, and Node's own fork was done before it was needed (docs/decisions/0010).
  */
+
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
+import { quoteWord } from '../domain/shell-words.ts';
 import { createReadyCgroup, endCgroup, entryOf, isPopulated, labelCgroup } from './cgroup.ts';
 import { holdLifeline, type Lifeline } from './parent-death-watch.ts';
 import { openProcessTable } from './process-table.ts';
@@ -112,7 +114,7 @@ function enter(cgroup: string): Starter | null {
     waiting = null;
     end();
   });
-  shell.stdin?.write(`{ echo 0 >${quote(entryOf(cgroup))}; } 2>/dev/null\n`);
+  shell.stdin?.write(`{ echo 0 >${quoteWord(entryOf(cgroup))}; } 2>/dev/null\n`);
   return { shell, cgroup, lifeline };
 }
 
@@ -156,12 +158,8 @@ function canBeTold({ path, args, cwd, env }: Program): boolean {
 
 /** The shell reads it from its stdin and gives the program the fourth pipe in its place. */
 function script({ path, args, cwd, env, hasStdin }: Program): string {
-  const variables = Object.entries(env).map(([name, value]) => `export ${name}=${quote(value)}`);
-  const command = [path, ...args].map(quote).join(' ');
+  const variables = Object.entries(env).map(([name, value]) => `export ${name}=${quoteWord(value)}`);
+  const command = [path, ...args].map(quoteWord).join(' ');
   const stdin = hasStdin ? '0<&3 3<&-' : '0</dev/null 3<&-';
-  return `cd ${quote(cwd)} || exit 126\nunset OLDPWD\n${variables.join('\n')}\nexec ${command} ${stdin}\n`;
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
+  return `cd ${quoteWord(cwd)} || exit 126\nunset OLDPWD\n${variables.join('\n')}\nexec ${command} ${stdin}\n`;
 }

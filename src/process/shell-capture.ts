@@ -2,9 +2,11 @@
  * Short, trusted programs (git) started by a small shell that stays beside Pulse. Starting a process costs a copy of
  * the starter's page tables: from a shell about 1 ms, from a grown Node process 3 to 8.
  */
+
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
+import { quoteWord } from '../domain/shell-words.ts';
 import { type CaptureCall, type Captured, capture, ProgramStopped, watchStop } from './capture.ts';
 import { noteLeisure } from './prewarmed-shell.ts';
 
@@ -104,21 +106,17 @@ function script(
   const changes = [
     ...Object.keys(base).flatMap((name) => (name in env ? [] : [`unset ${name}`])),
     ...Object.entries(env).flatMap(([name, value]) =>
-      base[name] === value ? [] : [`export ${name}=${quote(value)}`],
+      base[name] === value ? [] : [`export ${name}=${quoteWord(value)}`],
     ),
   ];
-  const call = (words: readonly string[]): string => [file, ...words].map(quote).join(' ');
+  const call = (words: readonly string[]): string => [file, ...words].map(quoteWord).join(' ');
   const [input, text] = stdin === undefined ? ['</dev/null', ''] : [`<<'${marker}'`, `\n${stdin}${marker}`];
   const runs =
     next === undefined
       ? [`exec ${call(args)} ${input}${text}`]
       : [`${call(args)} ${input} || exit${text}`, `exec ${call(next)} </dev/null`];
-  const body = [`cd ${quote(cwd)} || exit 128`, ...changes, ...runs].join('\n');
+  const body = [`cd ${quoteWord(cwd)} || exit 128`, ...changes, ...runs].join('\n');
   return `(\n${body}\n)\ncode=$?; printf '\\n${marker} %s\\n' "$code"; printf '\\n${marker} %s\\n' "$code" >&2\n`;
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 interface Reading {

@@ -44,6 +44,23 @@ export async function startSupervisor({
   }
 }
 
+/** In place of a session's id: it comes on stdin, when there is one. As long as an id, so that it has room in the title. */
+export const UNNAMED = `ses_${'-'.repeat(36)}`;
+
+/** The id that comes on stdin; `null`: there is no session. The process is then called as if it had been given at once. */
+export async function readSessionId(): Promise<string | null> {
+  let text = '';
+  for await (const chunk of process.stdin) {
+    text += chunk;
+    if (text.includes('\n')) break;
+  }
+  const [id] = text.split('\n');
+  if (!id) return null;
+  const words = process.argv.map((word) => (word === UNNAMED ? id : word));
+  process.title = [words[0], ...process.execArgv, ...words.slice(1)].join(' ');
+  return id;
+}
+
 /** The runner's exit code for "the store is away" (sysexits' EX_TEMPFAIL): it is tried again without an end. */
 export const STORE_AWAY_EXIT = 75;
 const LONGEST_ABSENCE_PAUSE_MS = 60_000;
@@ -56,7 +73,7 @@ const CRASH_WINDOW_MS = 60_000;
 /** Ends when the runner ended normally, gave up too often, or this process was told to stop. */
 export async function superviseRunner({
   program,
-  sessionId,
+  sessionId: given,
 }: SupervisedRunner): Promise<'ended' | 'gave_up' | 'stopped'> {
   let runner: ChildProcess | null = null;
   let isStopping = false;
@@ -81,13 +98,20 @@ export async function superviseRunner({
 
   const crashes: number[] = [];
   let absences = 0;
+  let sessionId = given;
   for (;;) {
     runner = spawn(process.execPath, [...RUNNER_FLAGS, program, 'run-session', sessionId], {
       cwd: '/',
-      stdio: ['ignore', 'inherit', 'inherit'],
+      stdio: [sessionId === UNNAMED ? 'pipe' : 'ignore', 'inherit', 'inherit'],
     });
     const startedMs = Date.now();
-    const end = await ended(runner);
+    const ending = ended(runner);
+    if (sessionId === UNNAMED) {
+      const named = await nameRunner(runner);
+      if (named === null) return 'stopped';
+      sessionId = named;
+    }
+    const end = await ending;
     if (isStopping) return 'stopped';
     if (end === 'exit 0') return 'ended';
     if (end === `exit ${STORE_AWAY_EXIT}`) {
@@ -119,6 +143,15 @@ export async function superviseRunner({
  * with a copy of its page tables (docs/benchmarks.md).
  */
 export const RUNNER_FLAGS = ['--max-semi-space-size=8'];
+
+/** Tells a runner that waits which session is its own. `null`: none. */
+async function nameRunner(runner: ChildProcess): Promise<string | null> {
+  runner.stdin?.on('error', () => undefined);
+  const id = await readSessionId();
+  if (id === null) runner.kill('SIGKILL');
+  else runner.stdin?.end(`${id}\n`);
+  return id;
+}
 
 function ended(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {

@@ -21,6 +21,21 @@ export async function announceDaemon(
     .execute();
 }
 
+/** The last seen first. */
+export async function listDaemons(
+  db: Db,
+): Promise<{ owner: string; host: string; labels: string[]; seenUntil: string; isAlive: boolean }[]> {
+  const rows = await db
+    .selectFrom('daemons')
+    .selectAll()
+    .select(storeNow().as('now'))
+    .orderBy('seen_until', 'desc')
+    .execute();
+  return rows.map(({ owner, host, labels, seen_until: seenUntil, now }) => ({
+    ...{ owner, host, labels: fromJson<string[]>(labels), seenUntil, isAlive: seenUntil > now },
+  }));
+}
+
 export async function withdrawDaemon(db: Db, owner: string): Promise<void> {
   await db.deleteFrom('daemons').where('owner', '=', owner).execute();
 }

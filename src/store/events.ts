@@ -65,6 +65,17 @@ export async function readEvents(
   return withOutputs(db, sessionId, events);
 }
 
+/** The number of the newest event of these types; 0 where there is none. */
+export async function lastSeqOf(db: Db, sessionId: string, types: readonly EventType[]): Promise<number> {
+  const row = await db
+    .selectFrom('pulse_events')
+    .select((eb) => eb.fn.max('seq').as('seq'))
+    .where('session_id', '=', sessionId)
+    .where('type', 'in', types)
+    .executeTakeFirst();
+  return Number(row?.seq ?? 0);
+}
+
 /** Newest first. */
 export async function newestEvents(db: Db, sessionId: string, limit: number): Promise<PulseEvent[]> {
   const rows = await db
@@ -119,7 +130,8 @@ export async function referToOutput(
     .execute();
 }
 
-async function withOutputs(db: Db, sessionId: string, events: PulseEvent[]): Promise<PulseEvent[]> {
+/** Texts that stand in their iteration's output are put back. */
+export async function withOutputs(db: Db, sessionId: string, events: PulseEvent[]): Promise<PulseEvent[]> {
   const referring = events.filter(({ data }) => typeof data[FROM_OUTPUT] === 'number');
   if (referring.length === 0) return events;
   const outputs = await readOutputs(

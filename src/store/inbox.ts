@@ -7,6 +7,9 @@ import { readResult, shortenResult } from './attempt-result.ts';
 import type { InboxTasksTable } from './schema.ts';
 import { type Db, fromJson, isPostgres, storeNow, toJson, WAITING } from './store.ts';
 
+/** An attempt that is not under way has no agent, and none that it waits for. */
+const NO_SLOT = { slot_host: null, queued_at: null };
+
 export interface MediaContext {
   pulseSessionId: string;
   iterationNumber: number;
@@ -147,18 +150,27 @@ export async function claimTask(db: Db, { owner, leaseMs, sessionId }: ClaimOpti
   return row ? decodeTask(row) : null;
 }
 
-/** Milliseconds until the session's next attempt is due: 0 when one is, `null` when none is waiting. */
-export async function nextDueMs(db: Db, sessionId: string, nowMs: number): Promise<number | null> {
+export interface DueTask {
+  id: string;
+  /** Milliseconds until it is due. */
+  inMs: number;
+  /** It was due before, and waits for the slot of an agent. */
+  isQueued: boolean;
+}
+
+/** The session's next attempt; `null` when none is waiting. */
+export async function nextDue(db: Db, sessionId: string, nowMs: number): Promise<DueTask | null> {
   const row = await db
     .selectFrom('inbox_tasks')
-    .select(['run_at', storeNow().as('now')])
+    .select(['id', 'run_at', 'queued_at', storeNow().as('now')])
     .where('status', '=', WAITING)
     .where('session_id', '=', sessionId)
     .orderBy('run_at')
     .limit(1)
     .executeTakeFirst();
   if (!row) return null;
-  return Math.max(0, Date.parse(row.run_at) - (row.now ? Date.parse(row.now) : nowMs));
+  const inMs = Math.max(0, Date.parse(row.run_at) - (row.now ? Date.parse(row.now) : nowMs));
+  return { id: row.id, inMs, isQueued: row.queued_at !== null };
 }
 
 /** Gives a claim back inside the transaction that made it, its token too: nobody has seen that. */
@@ -253,6 +265,24 @@ export async function keepsTask(db: Db, { id, token }: Pick<Task, 'id' | 'token'
   return row !== undefined;
 }
 
+/** Whether the attempt stands where it was seen. A daemon that was thought dead may have come to its end meanwhile. */
+export async function standsAsSeen(
+  db: Db,
+  seen: Task,
+  /** It also stays so until this transaction has ended. Asked after the events are written, as `keepsTask`. */
+  { isKept = false } = {},
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('inbox_tasks')
+    .select(['token', 'status', 'result'])
+    .where('id', '=', seen.id)
+    .$if(isKept && isPostgres(db), (held) => held.forUpdate())
+    .executeTakeFirst();
+  if (row?.token !== seen.token || row.status !== seen.status) return false;
+  const result = row.result === null ? null : readResult(row.result);
+  return result?.stage === seen.result?.stage;
+}
+
 /** Gives the lease back before the attempt is done: the session's runner need not wait for it to run out. */
 export async function giveBackTask(db: Db, { id, token }: Pick<Task, 'id' | 'token'>): Promise<void> {
   await db
@@ -286,6 +316,7 @@ export async function closeTask(
       lease_owner: null,
       lease_until: null,
       reserved_usd: 0,
+      ...NO_SLOT,
       task_content: '',
       ...(ended ? { result: toJson(shortenResult(ended.result, ended.keptOwn)) } : {}),
     })
@@ -318,6 +349,7 @@ export async function requeueTask(db: Db, id: string, requeue: Requeue): Promise
       lease_owner: null,
       lease_until: null,
       reserved_usd: 0,
+      ...NO_SLOT,
     })
     .where('id', '=', id)
     .execute();

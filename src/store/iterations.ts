@@ -1,11 +1,18 @@
 import type { Insertable, Selectable, UpdateObject } from 'kysely';
-import { type IterationStatus, LIVE_ITERATION_STATUSES, transitionIteration } from '../domain/status.ts';
+import {
+  type IterationOutcome,
+  type IterationStatus,
+  LIVE_ITERATION_STATUSES,
+  transitionIteration,
+} from '../domain/status.ts';
 import { type IterationTexts, readPackedTexts } from './packs.ts';
 import type { IterationsTable, Schema } from './schema.ts';
 import { type Db, fromJson, storeNow, toJson } from './store.ts';
 
-export interface Iteration extends Omit<Selectable<IterationsTable>, 'files_changed' | 'is_packed'> {
+export interface Iteration
+  extends Omit<Selectable<IterationsTable>, 'files_changed' | 'sections' | 'is_packed'> {
   files_changed: string[];
+  sections: { name: string; tokens: number }[] | null;
 }
 
 /** An iteration without its two long texts: what decisions and lists need, at a constant cost. */
@@ -33,6 +40,7 @@ const HEAD_COLUMNS = [
   'depth',
   'context_tokens',
   'slice_id',
+  'sections',
   'start_sha',
   'tree_hash',
   'new_tree',
@@ -49,11 +57,16 @@ const HEAD_COLUMNS = [
 /** A second live iteration of one session breaks the unique index: the store's own guard. */
 export async function insertIteration(
   db: Db,
-  iteration: Omit<Insertable<IterationsTable>, 'files_changed' | 'new_tree'>,
+  {
+    sections = null,
+    ...iteration
+  }: Omit<Insertable<IterationsTable>, 'files_changed' | 'new_tree' | 'sections'> & {
+    sections?: string | null;
+  },
 ): Promise<void> {
   await db
     .insertInto('pulse_iterations')
-    .values({ ...iteration, files_changed: '[]', new_tree: 0 })
+    .values({ ...iteration, sections, files_changed: '[]', new_tree: 0 })
     .execute();
 }
 
@@ -75,7 +88,21 @@ function decodeIteration(
   packed: IterationTexts | undefined,
 ): Iteration {
   const texts = packed ? { task_content: packed.task, output_full: packed.output } : {};
-  return { ...row, ...texts, files_changed: fromJson<string[]>(row.files_changed) };
+  return {
+    ...row,
+    ...texts,
+    ...decodeJson(row),
+  };
+}
+
+function decodeJson({
+  files_changed,
+  sections,
+}: Pick<Selectable<IterationsTable>, 'files_changed' | 'sections'>) {
+  return {
+    files_changed: fromJson<string[]>(files_changed),
+    sections: sections === null ? null : fromJson<Iteration['sections']>(sections),
+  };
 }
 
 export async function findIteration(db: Db, sessionId: string, number: number): Promise<Iteration | null> {
@@ -130,7 +157,41 @@ export async function recentIterations(db: Db, sessionId: string, count: number)
     .orderBy('iteration_number', 'desc')
     .limit(count)
     .execute();
-  return rows.map((row) => ({ ...row, files_changed: fromJson<string[]>(row.files_changed) }));
+  return rows.map((row) => ({ ...row, ...decodeJson(row) }));
+}
+
+export interface IterationFilter {
+  /** Only those with a lower number. */
+  before?: number;
+  outcome?: IterationOutcome;
+  limit: number;
+}
+
+/** Newest first, without their long texts. */
+export async function pageIterations(
+  db: Db,
+  sessionId: string,
+  { before, outcome, limit }: IterationFilter,
+): Promise<IterationHead[]> {
+  let query = db
+    .selectFrom('pulse_iterations')
+    .select(HEAD_COLUMNS)
+    .where('session_id', '=', sessionId)
+    .orderBy('iteration_number', 'desc')
+    .limit(limit);
+  if (before !== undefined) query = query.where('iteration_number', '<', before);
+  if (outcome !== undefined) query = query.where('outcome', '=', outcome);
+  const rows = await query.execute();
+  return rows.map((row) => ({ ...row, ...decodeJson(row) }));
+}
+
+export async function countIterations(db: Db, sessionId: string): Promise<number> {
+  const row = await db
+    .selectFrom('pulse_iterations')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('session_id', '=', sessionId)
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
 }
 
 /** What the newest `count` cost, newest first. */
@@ -203,7 +264,9 @@ export async function treeSeen(db: Db, sessionId: string, tree: string): Promise
 export async function amendIteration(
   db: Db,
   id: string,
-  patch: Partial<Pick<Iteration, 'start_sha' | 'task_content' | 'context_tokens'>>,
+  patch: Partial<Pick<Iteration, 'start_sha' | 'task_content' | 'context_tokens'>> & {
+    sections?: string | null;
+  },
 ): Promise<void> {
   await db.updateTable('pulse_iterations').set(patch).where('id', '=', id).execute();
 }

@@ -1,5 +1,6 @@
 /** Sessions for a person who looks at all of them: bounded, however many there are. */
 import type { SessionStatus } from '../domain/status.ts';
+import { queuedSince } from './agent-slots.ts';
 import { leaseFrom, type SessionLease } from './leases.ts';
 import type { SessionsTable } from './schema.ts';
 import type { Session } from './sessions.ts';
@@ -12,6 +13,7 @@ export interface LiveSession {
   id: string;
   status: SessionStatus;
   resume_at: string | null;
+  isQueued: boolean;
   lease: Omit<SessionLease, 'token'>;
 }
 
@@ -27,21 +29,23 @@ export async function listLive(db: Db): Promise<LiveSession[]> {
       'control.lease_owner',
       'control.lease_until',
       storeNow().as('now'),
+      queuedSince('session.id').as('queued_at'),
     ])
     .where('session.status', 'in', ['running', 'pending'])
     .where('session.parent_session_id', 'is', null)
     .orderBy('session.id', 'desc')
     .execute();
-  return rows.map(({ lease_owner, lease_until, now, ...row }) => ({
+  return rows.map(({ lease_owner, lease_until, now, queued_at, ...row }) => ({
     ...row,
+    isQueued: queued_at !== null,
     lease: leaseFrom({ lease_owner, lease_until, now }),
   }));
 }
 
 export async function briefSessions(db: Db, ids: readonly string[]): Promise<SessionBrief[]> {
   if (ids.length === 0) return [];
-  const rows = await db.selectFrom('pulse_sessions').select(COLUMNS).where('id', 'in', ids).execute();
-  return rows.map(decode).sort(newestFirst);
+  const rows = await db.selectFrom('pulse_sessions').select(BRIEF_COLUMNS).where('id', 'in', ids).execute();
+  return rows.map(decodeBrief).sort(newestFirst);
 }
 
 /** A group of sessions. */
@@ -63,17 +67,17 @@ export async function listStopped(
     .where('parent_session_id', 'is', null);
   if (endedWithinMs !== undefined) found = found.where('ended_at', '>=', storeNow(-endedWithinMs));
   const rows = await found
-    .select(COLUMNS)
+    .select(BRIEF_COLUMNS)
     .orderBy('ended_at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit)
     .execute();
-  if (rows.length < limit) return { sessions: rows.map(decode), count: rows.length };
+  if (rows.length < limit) return { sessions: rows.map(decodeBrief), count: rows.length };
   const all = await found.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
-  return { sessions: rows.map(decode), count: Number(all.count) };
+  return { sessions: rows.map(decodeBrief), count: Number(all.count) };
 }
 
-const COLUMNS = [
+export const BRIEF_COLUMNS = [
   'id',
   'trust',
   'kind',
@@ -116,15 +120,26 @@ const COLUMNS = [
   'created_at',
   'started_at',
   'ended_at',
+  'nothing_changed',
+  'merged_at',
+  'merged_by',
+  'merged_how',
+  'merged_into',
+  'merged_sha',
+  'pull_request',
+  'discarded_at',
+  'discarded_by',
+  'follows',
 ] as const satisfies readonly (keyof SessionsTable)[];
 
-function decode<Row extends { setup: unknown; verify: unknown }>(
+export function decodeBrief<Row extends { setup: unknown; verify: unknown; nothing_changed: number }>(
   row: Row,
-): Omit<Row, 'setup' | 'verify'> & Pick<Session, 'setup' | 'verify'> {
+): Omit<Row, 'setup' | 'verify' | 'nothing_changed'> & Pick<Session, 'setup' | 'verify' | 'nothing_changed'> {
   return {
     ...row,
     setup: row.setup === null ? null : fromJson<string[]>(row.setup),
     verify: fromJson<string[]>(row.verify),
+    nothing_changed: row.nothing_changed === 1,
   };
 }
 

@@ -63,6 +63,58 @@ export async function readPackedEvents(
   return found;
 }
 
+/** A few at a time: each has to be unpacked to be looked at. */
+const PACKS_LOOKED_AT = 20;
+
+export interface LookedAt {
+  /** In order. */
+  events: PulseEvent[];
+  /** Where the looking ended before there was enough; what lies beyond was not looked at. `null`: nowhere. */
+  endedAt: number | null;
+}
+
+/** Packed events that fit, from one number on in one direction: `limit` of them, or fewer where that takes too long. */
+export async function lookThroughPacks(
+  db: Db,
+  sessionId: string,
+  { from, isDescending, limit, fits }: LookThrough,
+): Promise<LookedAt> {
+  const found: PulseEvent[] = [];
+  let at = from;
+  for (let looked = 0; found.length < limit; looked++) {
+    let query = db
+      .selectFrom('packs')
+      .select(['bytes', 'first_number', 'last_number'])
+      .where('session_id', '=', sessionId)
+      .where('kind', '=', 'events')
+      .limit(1);
+    query = isDescending
+      ? query.where('first_number', '<', at).orderBy('first_number', 'desc')
+      : query.where('last_number', '>', at).orderBy('first_number');
+    const pack = await query.executeTakeFirst();
+    if (!pack) break;
+    if (looked === PACKS_LOOKED_AT) return { events: sorted(found), endedAt: at };
+    const events = unpack<PulseEvent[]>(pack.bytes).filter(({ seq }) =>
+      isDescending ? seq < from : seq > from,
+    );
+    found.push(...events.filter(fits));
+    at = isDescending ? pack.first_number : pack.last_number;
+  }
+  return { events: sorted(found), endedAt: null };
+}
+
+export interface LookThrough {
+  /** Not included. */
+  from: number;
+  isDescending: boolean;
+  limit: number;
+  fits(event: PulseEvent): boolean;
+}
+
+function sorted(events: PulseEvent[]): PulseEvent[] {
+  return events.sort((a, b) => a.seq - b.seq);
+}
+
 function unpack<T>(bytes: Uint8Array): T {
   return JSON.parse(brotliDecompressSync(bytes).toString('utf8')) as T;
 }

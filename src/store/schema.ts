@@ -4,11 +4,15 @@ import type { Trust } from '../domain/check-words.ts';
 import type { FailureClass } from '../domain/failures.ts';
 import type { Judgement } from '../domain/judgement.ts';
 import type { IterationOutcome, IterationStatus, SessionStatus, StopReason } from '../domain/status.ts';
+import type { ChoresTable, PullRequestsTable } from './after-schema.ts';
 import type {
+  EmbedderProjectsTable,
+  EmbeddersTable,
   PacksTable,
   SliceKeysTable,
   TurnsTable,
   TurnTermsTable,
+  TurnVectorsTable,
   TurnWordsTable,
 } from './texts-schema.ts';
 
@@ -63,6 +67,20 @@ export interface SessionsTable {
   created_at: string;
   started_at: string | null;
   ended_at: string | null;
+  /** 1: it is complete, and its tree is its base's. */
+  nothing_changed: Generated<number>;
+  /** When, by whom, how and into which branch it was merged, and where that stood then. */
+  merged_at: string | null;
+  merged_by: string | null;
+  merged_how: string | null;
+  merged_into: string | null;
+  merged_sha: string | null;
+  /** The address of its pull request, or what was pushed where none could be opened. */
+  pull_request: string | null;
+  discarded_at: string | null;
+  discarded_by: string | null;
+  /** The session whose branch it continues. */
+  follows: string | null;
 }
 
 export interface SessionControlsTable {
@@ -95,6 +113,32 @@ export interface SessionControlsTable {
   retired_at: Generated<string | null>;
   /** 1: what it adds up to is in `ended_figures`. */
   is_counted: Generated<number>;
+}
+
+/** What is started by itself, and when next. */
+export interface SchedulesTable {
+  id: string;
+  /** The host whose `serve` starts it: the project lies there. */
+  host: string;
+  expression: string;
+  zone: string;
+  missed: string;
+  operation: string;
+  input: Json;
+  words: Json;
+  actor: string;
+  created_at: string;
+  /** `null`: it is over. */
+  next_at: string | null;
+  last_at: string | null;
+  last_session: string | null;
+  last_error: string | null;
+  missed_count: number;
+  /** The first of those that were missed last. */
+  missed_at: string | null;
+  lease_owner: string | null;
+  lease_until: string | null;
+  token: number;
 }
 
 /** What ended sessions add up to: the sum of all rows. */
@@ -130,6 +174,8 @@ export interface IterationsTable {
   depth: number | null;
   context_tokens: number;
   slice_id: string | null;
+  /** The tokens of each section of the brief; `null`: it has none. */
+  sections: Json | null;
   start_sha: string;
   tree_hash: string | null;
   /** 1 when this iteration's commit gave a tree not seen before in the session. */
@@ -169,6 +215,10 @@ export interface InboxTasksTable {
   idempotency_key: string;
   result: JsonOrNull;
   created_at: string;
+  /** Where its agent runs, or waits to; `null`: it needs none, or is not under way. */
+  slot_host: Generated<string | null>;
+  /** Since when it has waited for the slot of an agent; `null`: it does not wait. */
+  queued_at: Generated<string | null>;
 }
 
 export interface EventsTable {
@@ -249,6 +299,22 @@ export interface JobsTable {
   ended_at: string | null;
 }
 
+export interface DeviceKeysTable {
+  id: string;
+  /** Of the key; it is stored nowhere. */
+  hash: string;
+  name: string;
+  scope: string;
+  created_at: string;
+  last_used_at: string | null;
+}
+
+export interface LoginCodesTable {
+  hash: string;
+  scope: string;
+  expires_at: string;
+}
+
 export interface DaemonsTable {
   owner: string;
   host: string;
@@ -283,6 +349,8 @@ export interface Schema {
   judgements: JudgementsTable;
   notes: NotesTable;
   daemons: DaemonsTable;
+  device_keys: DeviceKeysTable;
+  login_codes: LoginCodesTable;
   pulse_sessions: SessionsTable;
   session_controls: SessionControlsTable;
   ended_figures: EndedFiguresTable;
@@ -293,9 +361,15 @@ export interface Schema {
   turns: TurnsTable;
   turn_terms: TurnTermsTable;
   turn_words: TurnWordsTable;
+  turn_vectors: TurnVectorsTable;
+  embedders: EmbeddersTable;
+  embedder_projects: EmbedderProjectsTable;
   slice_keys: SliceKeysTable;
   packs: PacksTable;
   idempotency_keys: IdempotencyKeysTable;
   project_requests: ProjectRequestsTable;
   jobs: JobsTable;
+  chores: ChoresTable;
+  pull_requests: PullRequestsTable;
+  schedules: SchedulesTable;
 }

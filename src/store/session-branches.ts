@@ -1,6 +1,6 @@
 /** Whose a branch is, and whether it follows its session's head. */
 import { PulseError } from '../domain/errors.ts';
-import type { NewSession } from './sessions.ts';
+import type { NewSession, Session } from './sessions.ts';
 import type { Db } from './store.ts';
 
 /** Two that were admitted in the same moment: the index has let only one in. Rethrows anything else. */
@@ -38,4 +38,24 @@ export async function requireFreeBranch(
       data: { branch: branch_name, session: other.id },
     },
   );
+}
+
+/** The newest session that has the branch after this one, and was not discarded; `null`: this one has it. */
+export async function laterOnBranch(
+  db: Db,
+  { id, branch_of, branch_name }: Pick<Session, 'id' | 'branch_of' | 'branch_name'>,
+): Promise<string | null> {
+  if (branch_of === null) return null;
+  const later = await db
+    .selectFrom('pulse_sessions')
+    .select('id')
+    .where('branch_of', '=', branch_of)
+    .where('branch_name', '=', branch_name)
+    .where('parent_session_id', 'is', null)
+    .where('discarded_at', 'is', null)
+    // Ids sort by time.
+    .where('id', '>', id)
+    .orderBy('id', 'desc')
+    .executeTakeFirst();
+  return later?.id ?? null;
 }

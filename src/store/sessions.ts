@@ -23,11 +23,16 @@ export interface ProgressEntry {
   at: string;
 }
 
-type SessionColumns = Omit<Selectable<SessionsTable>, 'progress_log' | 'setup' | 'verify'>;
+type SessionColumns = Omit<
+  Selectable<SessionsTable>,
+  'progress_log' | 'setup' | 'verify' | 'nothing_changed'
+>;
 export interface Session extends SessionColumns {
   progress_log: ProgressEntry[];
   setup: string[] | null;
   verify: string[];
+  /** It is complete, and its tree is its base's. */
+  nothing_changed: boolean;
 }
 
 /** Retries and waits of the current iteration; settling it clears them. */
@@ -256,6 +261,7 @@ function decodeSession(row: Selectable<SessionsTable>): Session {
     progress_log: fromJson<ProgressEntry[]>(row.progress_log),
     setup: row.setup === null ? null : fromJson<string[]>(row.setup),
     verify: fromJson<string[]>(row.verify),
+    nothing_changed: row.nothing_changed === 1,
   };
 }
 

@@ -43,6 +43,42 @@ export interface TurnWordsTable {
   words: string;
 }
 
+/** A model of a service that has placed turns, as the config named it. Keys are never stored. */
+export interface EmbeddersTable {
+  id: string;
+  service: string;
+  url: string;
+  model: string;
+  asked_dimensions: number | null;
+  /** Of its vectors; `null`: it has not answered yet. */
+  dimension: number | null;
+  /** In a row; `error` is what the last one said, and before `retry_at` nobody asks again. */
+  failures: Generated<number>;
+  error: string | null;
+  retry_at: string | null;
+  created_at: string;
+}
+
+/** Who places the turns of a project. */
+export interface EmbedderProjectsTable {
+  embedder_id: string;
+  project_id: string;
+  lease_owner: string | null;
+  lease_until: string | null;
+}
+
+export interface TurnVectorsTable {
+  /** In the order in which they were written. */
+  number: Generated<number>;
+  embedder_id: string;
+  project_id: string;
+  turn_number: number;
+  /** What a step of each byte is worth. */
+  scale: number;
+  /** A byte for each dimension; none: the turn has no place. */
+  bytes: Uint8Array;
+}
+
 /** The keys of slices' tokens: the newest signs, older ones still check. */
 export interface SliceKeysTable {
   id: string;

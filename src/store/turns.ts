@@ -64,8 +64,13 @@ export async function findTurn(db: Db, projectId: string, id: string): Promise<S
   return row ? withContent(db, row) : null;
 }
 
-/** These turns with their content, in no order; ids that name none are left out. */
-export async function findTurns(db: Db, projectId: string, ids: readonly string[]): Promise<StoredTurn[]> {
+/** These turns with their content, in no order; ids that name none are left out. `isSaid`: without briefs, which Pulse wrote. */
+export async function findTurns(
+  db: Db,
+  projectId: string,
+  ids: readonly string[],
+  { isSaid = false }: { isSaid?: boolean } = {},
+): Promise<StoredTurn[]> {
   const turns: StoredTurn[] = [];
   for (const portion of inPortions(ids)) {
     const rows = await db
@@ -74,7 +79,8 @@ export async function findTurns(db: Db, projectId: string, ids: readonly string[
       .where('project_id', '=', projectId)
       .where('id', 'in', portion)
       .execute();
-    for (const row of rows) turns.push(await withContent(db, row));
+    for (const row of rows)
+      if (!isSaid || row.content_from !== 'task') turns.push(await withContent(db, row));
   }
   return turns;
 }
@@ -99,13 +105,12 @@ export async function markHinted(
     .execute();
 }
 
-/** The turn of the session's own goal: its first, and nobody's child. */
+/** The turn of the session's own goal: its first. It is nobody's child, or follows what another session said last. */
 export async function findGoalTurn(db: Db, sessionId: string): Promise<string | null> {
   const row = await db
     .selectFrom('turns')
     .select('id')
     .where('session_id', '=', sessionId)
-    .where('parent_id', 'is', null)
     .where('iteration_number', 'is', null)
     .orderBy('created_at')
     .orderBy('id')
@@ -230,4 +235,21 @@ export async function claimUnindexed(db: Db, projectId: string, limit: number): 
   for (const { number, ...row } of rows)
     if (mine.has(number)) turns.push({ number, content: (await withContent(db, row)).content });
   return turns;
+}
+
+/** In the order of the numbers. Of a brief, which Pulse wrote, the content is ''. */
+export async function contentsOf(db: Db, numbers: readonly number[]): Promise<NumberedTurn[]> {
+  if (numbers.length === 0) return [];
+  const rows = await db
+    .selectFrom('turns')
+    .select(COLUMNS)
+    .select('number')
+    .where('number', 'in', numbers)
+    .execute();
+  const turns: NumberedTurn[] = [];
+  for (const { number, ...row } of rows) {
+    const content = row.content_from === 'task' ? '' : (await withContent(db, row)).content;
+    turns.push({ number: Number(number), content });
+  }
+  return turns.sort((a, b) => numbers.indexOf(a.number) - numbers.indexOf(b.number));
 }

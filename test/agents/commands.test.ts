@@ -45,6 +45,13 @@ test.each([claudeAdapter, qwenAdapter])('$name finds its tools in a file of the 
   expect(pulse.headers).toEqual({ Authorization: `Bearer ${run.tools.token}` });
 });
 
+test('claude has Pulse’s tools alone, and the servers of its user where these are wanted', () => {
+  expect(claudeAdapter.command(makeRun()).args).toContain('--strict-mcp-config');
+  const { args } = claudeAdapter.command(makeRun({ ownMcp: true }));
+  expect(args).not.toContain('--strict-mcp-config');
+  expect(args).toContain('--mcp-config');
+});
+
 test('claude is told to be patient for a short time only, to call nobody but its model, and to use Pulse’s tools', () => {
   const run = makeRun({ directory: '/run/of/this' });
   const { args, env, files = {} } = claudeAdapter.command(run);

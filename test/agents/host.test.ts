@@ -15,7 +15,7 @@ import { createEventStreamParser } from '../../src/agents/shared/event-stream.ts
 import { guardScript } from '../../src/agents/shared/guard-hook.ts';
 import type { AttemptSpec } from '../../src/domain/attempt.ts';
 import type { NewEvent } from '../../src/domain/events.ts';
-import { createRedactor } from '../../src/domain/redact.ts';
+import { createRedactor, redactLines } from '../../src/domain/redact.ts';
 import type { RunListener } from '../../src/engine/ports.ts';
 import { createAgentHost } from '../../src/engine/run/agent-host.ts';
 import { watchRetries } from '../../src/engine/run/retry-patience.ts';
@@ -56,8 +56,10 @@ async function run(adapter: AgentAdapter, { idleMs = null, hardMs = 5_000, ...sp
   const events: NewEvent[] = [];
   const recorded: string[] = [];
   const host = createAgentHost({
-    record: (_, agent, redact) =>
-      createRecorder((line) => recorded.push(line), { agent, redact, nowMs: Date.now }),
+    record: (_, agent, redact) => ({
+      ...createRecorder((line) => recorded.push(line), { agent, redact, nowMs: Date.now }),
+      [Symbol.dispose]: () => undefined,
+    }),
     findAdapter: () => adapter,
     endpoint,
     environment: env,
@@ -322,10 +324,7 @@ describe('retries', () => {
 describe('what is kept of a run', () => {
   test('ends with a word on it after fifty thousand events', () => {
     const kept: NewEvent[] = [];
-    const tell = createEventTeller(
-      (event) => kept.push(event),
-      (event) => event,
-    );
+    const tell = createEventTeller({ tell: (event) => void kept.push(event), hide: (event) => event });
     for (let count = 0; count < 60_000; count++) tell({ type: 'tool_end', id: 'x', ok: true });
     expect(kept).toHaveLength(50_001);
     expect(kept.at(-1)).toEqual({
@@ -336,12 +335,22 @@ describe('what is kept of a run', () => {
 
   test('and after thirty-two megabytes of text', () => {
     const kept: NewEvent[] = [];
-    const tell = createEventTeller(
-      (event) => kept.push(event),
-      (event) => event,
-    );
+    const tell = createEventTeller({ tell: (event) => void kept.push(event), hide: (event) => event });
     for (let count = 0; count < 100; count++) tell({ type: 'text', text: 'x'.repeat(1024 * 1024) });
     expect(kept).toHaveLength(33);
+  });
+
+  test('has the lines of an agent that prints for people, without a secret of several lines', () => {
+    const kept: NewEvent[] = [];
+    const tell = createEventTeller({
+      tell: (event) => void kept.push(event),
+      hide: (event) => event,
+      hideLine: redactLines((text) => text),
+    });
+    const key = ['-----BEGIN PRIVATE KEY-----', 'MIIEvQIBADANBgkqhkiG9w0B', '-----END PRIVATE KEY-----'];
+    for (const line of ['compiling', ...key, 'done']) tell({ type: 'raw', line });
+    const texts = kept.map(({ data }) => data?.text);
+    expect(texts).toEqual(['compiling', key[0], '[redacted]', '[redacted]', 'done']);
   });
 
   test('a stream that never ends is ended by its limits, and what it says is not held', async () => {

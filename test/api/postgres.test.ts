@@ -41,6 +41,13 @@ describe('the API on PostgreSQL', () => {
     });
     expect((await ask('GET', `/api/pulse/${session.id}/iterations/1`)).json.verifications).toHaveLength(1);
     expect((await ask('GET', '/metrics')).json).toContain('pulse_iterations_settled_total 1\n');
+    expect((await ask('GET', '/api/projects')).json.projects).toMatchObject([{ sessions: 1, open: 0 }]);
+    expect((await ask('GET', '/api/figures?by=kind')).json.rows).toMatchObject([
+      { key: 'goal', sessions: 1, verified: 1, iterations: 1 },
+    ]);
+    const found = (await ask('GET', '/api/search?q=X.txt')).json;
+    expect(found.files).toMatchObject([{ sessionId: session.id, path: 'x.txt' }]);
+    expect(found).toMatchObject({ mail: [], beads: [] });
     expect(await pulse.figures()).toMatchObject({ sessions: { complete: 1 }, iterationsSettled: 1 });
   });
 

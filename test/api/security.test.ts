@@ -68,6 +68,54 @@ describe('Origin', () => {
   });
 });
 
+describe('a page of another origin', () => {
+  const asked = (site: string, mode: string, dest: string) => ({
+    'sec-fetch-site': site,
+    'sec-fetch-mode': mode,
+    'sec-fetch-dest': dest,
+  });
+
+  it.each(['same-site', 'cross-site'])(
+    'gets nothing by picture, script, frame or socket (%s)',
+    async (site) => {
+      const { ask } = await makeApiScene();
+      for (const [mode, dest] of [
+        ['no-cors', 'image'],
+        ['no-cors', 'script'],
+        ['cors', 'empty'],
+        ['navigate', 'iframe'],
+        ['websocket', 'websocket'],
+      ] as const) {
+        for (const path of [
+          '/api/pulse',
+          '/api/live',
+          '/api/health',
+          '/openapi.json',
+          '/metrics',
+          '/',
+          '/mcp',
+        ])
+          expect(
+            await ask('GET', path, { headers: { ...TRUSTED, ...asked(site, mode, dest) } }),
+          ).toMatchObject({
+            status: 403,
+            json: { error: { code: 'forbidden' } },
+          });
+      }
+    },
+  );
+
+  it('may link to a page of ours, and to nothing else', async () => {
+    const { ask } = await makeApiScene();
+    const link = asked('cross-site', 'navigate', 'document');
+    // The page itself is not part of this scene: it is looked for.
+    expect((await ask('GET', '/s/ses_1', { headers: link })).status).toBe(404);
+    expect((await ask('GET', '/api/pulse', { headers: link })).status).toBe(403);
+    for (const site of ['same-origin', 'none'])
+      expect((await ask('GET', '/api/pulse', { headers: asked(site, 'cors', 'empty') })).status).toBe(200);
+  });
+});
+
 describe('the token', () => {
   it('is not needed on loopback to look', async () => {
     const { ask, post } = await makeApiScene();
@@ -85,6 +133,8 @@ describe('the token', () => {
     let changes = 0;
     for (const [path, methods] of Object.entries<Record<string, { security?: object[] }>>(paths)) {
       for (const [method, { security }] of Object.entries(methods)) {
+        // Who signs in shows the token or a code in the body.
+        if (method === 'post' && path === '/api/login') continue;
         const isReading = method === 'get';
         expect([method, path, security]).toEqual([method, path, isReading ? undefined : [{ token: [] }]]);
         if (isReading) continue;

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { type Running, until, useScene } from '../e2e/scene.ts';
 import { forItself, headersOf, MODERN, message } from '../mcp/eras.ts';
 import { EventReader } from './event-reader.ts';
+import { LiveReader } from './live-reader.ts';
 
 const scene = useScene();
 
@@ -105,6 +106,39 @@ describe('pulse serve', () => {
     await stop(server);
   });
 
+  it('is killed under a live stream, which loses and repeats nothing at the next one', async () => {
+    const command = scene.agent(
+      'sleep 0.1; date +%N > "f$PULSE_ITERATION"; echo "Step. <signal>CONTINUE</signal>"',
+    );
+    let server = await startServer();
+    const id = await startSession(server, command, { maxIterations: 6 });
+    const seen: number[] = [];
+    let vector: string | null = null;
+    let status = '';
+    for (let kills = 0; status !== 'blocked'; kills++) {
+      const headers: Record<string, string> = vector === null ? {} : { 'last-event-id': vector };
+      const reader = new LiveReader(await fetch(`${server.url}/api/live?watch=${id}:0`, { headers }));
+      for (let count = 0; status !== 'blocked' && (kills >= 2 || count < 12); count++) {
+        const { event, data } = (await reader.next())!;
+        if (event === 'card' && data.session.id === id) status = data.session.status;
+      }
+      if (kills < 2) {
+        await stop(server, 'SIGKILL');
+        server = await startServer();
+      } else await reader.drop();
+      seen.push(...reader.events(id));
+      vector = reader.messages.at(-1)!.id;
+    }
+    const last = new LiveReader(
+      await fetch(`${server.url}/api/live`, { headers: { 'last-event-id': vector! } }),
+    );
+    await last.until(({ event }) => event === 'ready');
+    await last.drop();
+    const { json } = await server.ask('GET', `/api/pulse/${id}/history?limit=1000`);
+    expect([...seen, ...last.events(id)]).toEqual(json.events.map(({ seq }: { seq: number }) => seq));
+    await stop(server);
+  });
+
   it('goes on after kill -9 with what it had in hand', async () => {
     const first = await startServer();
     const agent = slowAgent();
@@ -114,7 +148,7 @@ describe('pulse serve', () => {
     await first.ended;
     agent.release();
     const second = await startServer();
-    expect(second.output()).toContain(`${id}: continues`);
+    await until('it says so', () => second.output().includes(`${id}: continues`));
     await until('it is complete', async () => (await status(second, id)) === 'complete');
     await stop(second);
   });
@@ -168,9 +202,9 @@ describe('pulse serve', () => {
     const listening = (): number =>
       readdirSync(join(scene.home, 'sockets')).filter((name) => name.endsWith(`.${server.child.pid}.sock`))
         .length;
-    // Beside the session it always listens for jobs.
-    const follows = (): boolean => listening() > 1;
-    expect(listening()).toBe(2);
+    // Beside the session it always listens for jobs, and for all sessions at once.
+    const follows = (): boolean => listening() > 2;
+    expect(listening()).toBe(3);
     gone.abort();
     await until('it has stopped following', () => !follows());
     agent.release();

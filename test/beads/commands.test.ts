@@ -244,4 +244,52 @@ describe('pulse bead', { timeout: 120_000 }, () => {
     writeFileSync(join(scene.repository, 'plan.md'), '# Plan\n- [ ] One\n- [x] Two\n');
     expect((await json<{ created: string[] }>('import', 'plan.md')).created).toHaveLength(3);
   });
+
+  it('starts a swarm on the epic of --epic, or of the word after start', async () => {
+    const swarm = async (...args: string[]) => {
+      const { code, stdout } = await scene.pulse(['swarm', ...args, '--json']);
+      return [code, JSON.parse(stdout.trim().split('\n').at(-1)!)] as const;
+    };
+    expect((await scene.pulse(['init', '--json'])).code).toBe(0);
+    await bead('create', '--title', 'Dates', '--type', 'epic', '--id', 'E');
+    for (const epic of [['--epic', 'E'], ['E'], ['E', '--epic', 'E']]) {
+      const [code, { session }] = await swarm('start', ...epic, '--command', 'true', '--workers', '1');
+      expect([code, session.kind, session.goal, session.status]).toEqual([0, 'beads', 'Dates', 'complete']);
+    }
+    for (const args of [['start'], ['start', 'E', '--epic', 'F'], ['show'], ['stop']]) {
+      const [code, { error }] = await swarm(...args);
+      expect([code, error.code], args.join(' ')).toEqual([2, 'usage']);
+    }
+    const [code, { error }] = await swarm('start', '--epic', 'nope', '--command', 'true');
+    expect([code, error.code]).toEqual([2, 'not_found']);
+    const planned = await scene.pulse([
+      'schedule',
+      'add',
+      'in 2h',
+      '--json',
+      '--',
+      'swarm',
+      'start',
+      '--epic',
+      'E',
+    ]);
+    expect([planned.code, planned.stdout], planned.stderr).toEqual([
+      0,
+      expect.stringContaining('swarm start'),
+    ]);
+  });
+
+  it('makes an imported bead workable by its files and its checks alone', async () => {
+    const file = join(scene.repository, 'issues.jsonl');
+    writeFileSync(file, '{"id":"a","title":"A","status":"open","priority":1}\n');
+    await json('import', file);
+    expect(await json('next')).toEqual({ bead: null });
+    expect(await bead('update', 'a', '--priority', '0')).toMatchObject({ testing_mode: null });
+    expect(await bead('update', 'a', ...WORK)).toMatchObject({
+      missing: [],
+      testing_mode: 'standard',
+      verification_evidence: 'history/general/verification/a.md',
+    });
+    expect(await json('next')).toMatchObject({ bead: { id: 'a' } });
+  });
 });

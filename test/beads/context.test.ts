@@ -3,13 +3,16 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { type Step, startModelServer } from '../fakes/model-server/index.ts';
-import { createSwarmScene, type SwarmScene } from './swarm-scene.ts';
+import { beadDone, createSwarmScene, type SwarmScene } from './swarm-scene.ts';
 
 interface NativeSwarm {
   scene: SwarmScene;
   /** What each run of an agent was told first. */
   briefs: string[];
   drive(): Promise<Awaited<ReturnType<SwarmScene['drive']>>>;
+  start(options?: Record<string, unknown>): Promise<string>;
+  /** A person stops the swarm when this point is passed. */
+  stopAt(point: string): void;
 }
 
 const WINDOW = 2_000;
@@ -19,8 +22,11 @@ async function createNativeSwarm(runs: readonly (readonly Step[])[]): Promise<Na
   const server = await startModelServer();
   let run = -1;
   const briefs: string[] = [];
+  let stopsAt: string | null = null;
+  let id = '';
   const scene = await createSwarmScene({
-    trace(point) {
+    async trace(point) {
+      if (point === stopsAt) await scene.pulse.swarm.stop(id);
       if (point === 'run_agent:before') server.script('model', runs[++run] ?? [{ text: 'Nothing is left.' }]);
       if (point !== 'run_agent:after') return;
       const { messages } = server.requests('model')[0]!.body as { messages: unknown[] };
@@ -36,11 +42,18 @@ async function createNativeSwarm(runs: readonly (readonly Step[])[]): Promise<Na
     ANTHROPIC_API_KEY: 'dummy',
     PULSE_NATIVE_CONTEXT_WINDOW: String(WINDOW),
   });
+  const start = async (options: Record<string, unknown> = {}): Promise<string> => {
+    id = await scene.start('', { workers: 1, agent: 'native', command: undefined, ...options });
+    return id;
+  };
   return {
     scene,
     briefs,
-    drive: async () =>
-      scene.drive(await scene.start('', { workers: 1, agent: 'native', command: undefined })),
+    start,
+    drive: async () => scene.drive(await start()),
+    stopAt(point) {
+      stopsAt = point;
+    },
   };
 }
 
@@ -66,6 +79,19 @@ it('hands over after a bead by what the agent’s own stream tells of its contex
   expect(handoff(scene)).toMatchObject({
     status: 'consumed',
     payload: { context_snapshot: { tokens_used_pct: 0.7, last_bead_closed: 'a' } },
+  });
+});
+
+it('names what comes next where one worker alone hands over', async () => {
+  await using scene = await createSwarmScene();
+  await scene.bead('a');
+  await scene.bead('b', { dependencies: ['a'] });
+  const full = `pulse tool report_usage '{"contextTokens":70,"contextWindow":100}'`;
+  const script = `[ $PULSE_UNIT = a ] && ${full}; echo x > $PULSE_UNIT.txt; ${beadDone()}`;
+  const { session } = await scene.drive(await scene.start(script, { standalone: true }));
+  expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete', total_commits: 2 });
+  expect(JSON.parse(scene.scratch.read('.pulse/handoffs/single-worker.json'))).toMatchObject({
+    payload: { transfer: { in_flight: ['Next priority hint: b'] } },
   });
 });
 
@@ -98,6 +124,36 @@ it('hands over with the bead in flight where the context overflows inside it', a
     'Completed a',
   ]);
   expect((await scene.pulse.reservations.list({})).reservations).toEqual([]);
+});
+
+it('has its bead in flight continued by another worker where a person says so', async () => {
+  const { scene, stopAt, start } = await createNativeSwarm([
+    [{ calls: [write('a.txt', 'half\n')] }, { faults: [{ kind: 'overflow', times: 'always' }] }],
+    [{ calls: [done] }, { text: 'Done.' }],
+  ]);
+  await scene.bead('a', { verify: [{ command: 'grep half a.txt' }] });
+  stopAt('hand_off:after');
+  const id = await start({ workers: 2 });
+  const stopped = await scene.drive(id);
+  expect(stopped.session).toMatchObject({ status: 'paused' });
+  const left = stopped.workers.find(({ leftFor }) => leftFor === 'context_overflow')!;
+  const other = stopped.workers.find(({ leftFor }) => leftFor === null)!;
+  const { swarm, bead, resume } = scene.pulse;
+  const from = `worker-${left.mailName}`;
+  await expect(swarm.reassign(id, { from, to: 'worker-nobody' })).rejects.toThrow('is no worker here');
+  const to = `worker-${other.mailName}`;
+  expect((await swarm.reassign(id, { from, to })).handoff).toMatchObject({ owner_id: to });
+  const project_key = scene.scratch.repository;
+  expect((await bead.show('a', { project_key })).bead.claim).toMatchObject({ worker: other.mailName });
+  await resume(id);
+  const { session, workers, beads } = await scene.drive(id);
+  expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete', total_commits: 1 });
+  expect(workers).toHaveLength(2);
+  expect(beads).toMatchObject([{ id: 'a', status: 'closed' }]);
+  const { events } = await scene.pulse.export(id);
+  expect(events.findLast(({ type }) => type === 'bead.closed')?.data).toMatchObject({
+    worker: other.mailName,
+  });
 });
 
 it('stops at a compaction, and the next run reads AGENTS.md, CONTEXT.md and the bead first', async () => {

@@ -60,8 +60,7 @@ describe('the parser', () => {
 
   it.each([
     [['strat'], 'There is no command "strat".', 'pulse start'],
-    [['schedule'], 'in this version yet', undefined],
-    [['start'], 'needs GOAL', 'pulse start'],
+    [['pause'], 'needs ID', 'pulse help pause'],
     [['start', 'x', '--max-iteration', '3'], 'no option --max-iteration', '--max-iterations'],
     [['start', 'x', '--max-iterations', 'many'], '--max-iterations must be a whole number', undefined],
     [['start', 'x', '--max-iterations', '0'], '--max-iterations', undefined],

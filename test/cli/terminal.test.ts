@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { callOf } from '../../src/terminal/call.ts';
+import { createKeyReader } from '../../src/terminal/keys.ts';
 import { createStyle, wantsColor } from '../../src/terminal/style.ts';
 import { displayWidth, sanitizeForTerminal, sanitizeLine, shorten } from '../../src/terminal/text.ts';
 
@@ -47,5 +49,21 @@ describe('colour', () => {
 
   it('leaves plain text alone when it is off', () => {
     expect(createStyle(false).red('x')).toBe('x');
+  });
+});
+
+describe('a call to somebody who looks elsewhere', () => {
+  it('is a bell, and words that nothing of others breaks out of, through tmux too', () => {
+    const words = 'blocked: a\x07b\x1b]0;t\x07\x9cc';
+    expect(callOf(words, { TERM: 'xterm' })).toBe('\x07\x1b]9;Pulse: blocked: abc\x07');
+    expect(callOf(words, { TERM: 'screen', TMUX: '/tmp/tmux' })).toBe(
+      '\x07\x1bPtmux;\x1b\x1b]9;Pulse: blocked: abc\x07\x1b\\',
+    );
+    expect(callOf(words, { TERM: 'linux' })).toBe('\x07');
+  });
+
+  it('needs to know where they look, as the terminal says it', () => {
+    const read = createKeyReader();
+    expect(read(Buffer.from('\x1b[Oa\x1b[I'))).toEqual([{ name: 'blur' }, { text: 'a' }, { name: 'focus' }]);
   });
 });

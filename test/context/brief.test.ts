@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type BriefInput, buildIterationPrompt } from '../../src/context/brief.ts';
+import { accountSections, type BriefInput, buildIterationPrompt } from '../../src/context/brief.ts';
 import { fenced } from '../../src/context/fence.ts';
 import { scanProse } from '../../src/domain/prose.ts';
 import { parseSignal } from '../../src/domain/signals.ts';
@@ -153,6 +153,73 @@ describe('buildIterationPrompt', () => {
       ['progress', 0],
       ['context', 0],
     ]);
+  });
+
+  it('has at most 24,000 tokens, whatever a person said', () => {
+    const long = (word: string) => `${word} `.repeat(60_000);
+    const { tokens, text, sections } = buildIterationPrompt(
+      full({ goal: long('goal'), answer: long('answer'), notes: [long('note'), 'The newest note.'] }),
+    );
+    expect(tokens).toBeLessThanOrEqual(24_000);
+    expect(tokens).toBeGreaterThan(20_000);
+    expect(text).toContain('# How to end this run');
+    expect(text).toContain('[… cut]');
+    expect(sections.filter(({ cut }) => !cut).map(({ name }) => name)).toEqual(['rules', 'diagnostic']);
+    expect(buildIterationPrompt(input({ goal: 'g '.repeat(40_000) })).sections[0]!.cut).toBe(false);
+  });
+
+  describe('its context', () => {
+    const more = (content: string, id = 't-2') => ({ ...turn, id, content });
+    const quoted = (context: BriefInput['context'], over: Partial<BriefInput> = {}) =>
+      buildIterationPrompt(full({ context, ...over })).text;
+
+    it('quotes the anchor first and then the turns of its slice, each once', () => {
+      const text = quoted({
+        strategy: 'semantic',
+        turn,
+        more: [more('Tokens are rotated at night.'), more('Tokens are rotated at night.', 't-3')],
+      });
+      expect(text).toMatch(/`t-1` .*semantic anchor[\s\S]*The design\.[\s\S]*`t-2`[\s\S]*rotated at night/);
+      expect(text.match(/rotated at night/g)).toHaveLength(1);
+      expect(text).not.toContain('t-3');
+    });
+
+    it('never repeats what the brief says elsewhere', () => {
+      const said = 'Use port 80.\n<signal>CONTINUE</signal>';
+      const lines = '**Lexer** for the whole grammar is written.\n\nThe parser comes next week.';
+      const text = quoted(
+        {
+          strategy: 'chained',
+          turn: { ...turn, content: said },
+          more: [more('Build the parser.'), more(lines)],
+        },
+        {
+          answer: 'Use port 80.',
+          goal: 'Build the parser.',
+          lastOutcome: {
+            kind: 'continued',
+            summary: 'Lexer for the whole grammar is written.',
+            commit: null,
+          },
+        },
+      );
+      const context = text.slice(text.indexOf('# Context'));
+      expect(context).toContain(
+        '`t-1` (assistant, planning, iteration 2), chosen as the chained anchor; what it says was told already',
+      );
+      for (const part of ['port 80', 'Build the parser', 'Lexer', 'CONTINUE'])
+        expect(context).not.toContain(part);
+      expect(context).toContain('The parser comes next week.');
+    });
+
+    it('names the tools only where the run has them', () => {
+      expect(buildIterationPrompt(full()).text).not.toContain('semantic_search');
+      const { text, sections } = buildIterationPrompt(full({ context: null, hasContextTools: true }));
+      expect(text).toContain('`pulse_context_search {query}`');
+      expect(sections.at(-1)).toMatchObject({ name: 'tools', cut: false });
+      const context = accountSections(sections).find(({ name }) => name === 'context');
+      expect(context!.tokens).toBeGreaterThan(20);
+    });
   });
 
   it('keeps within any budget that its fixed part leaves', () => {

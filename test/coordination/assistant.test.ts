@@ -40,7 +40,14 @@ describe('an assistant', { timeout: 60_000 }, () => {
     });
     expect(messages).toMatchObject([{ id: message.id, acked_at: null }]);
     await call(client, 'acknowledge_message', { message_id: message.id, agent_name: 'Owl' });
+    await call(client, 'acknowledge_message', { project_key, message_id: message.id, agent_name: 'Owl' });
+    const elsewhere = { project_key: 'other-12345678', message_id: message.id };
+    const answer = { ...elsewhere, sender_name: 'Owl', body_md: 'Understood' };
+    expect((await failedCall(client, 'reply_message', answer)).code).toBe('not_found');
+    const ack = { ...elsewhere, agent_name: 'Owl' };
+    expect((await failedCall(client, 'acknowledge_message', ack)).code).toBe('not_found');
     await call(client, 'reply_message', {
+      project_key,
       message_id: message.id,
       sender_name: 'Owl',
       body_md: 'Understood',

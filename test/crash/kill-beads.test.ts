@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CrashPoint } from '../../src/engine/actions.ts';
 import { writeOnboarding } from '../../src/loops/beads/files/onboarding.ts';
-import { createPulse } from '../../src/pulse.ts';
+import { createPulse, type Pulse } from '../../src/pulse.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 import { type SharedPostgres, sharePostgres } from '../fakes/shared-postgres.ts';
+import { IS_WHOLE } from '../lanes/lane.ts';
 import { actionOf, drawFor, processesOf, runner, type StoreOfSuite } from './kill-suite.ts';
 
 let server: SharedPostgres;
@@ -45,12 +46,17 @@ function kindOf([where]: [CrashPoint, number]): string {
     : action;
 }
 
-async function start(scratch: Scratch): Promise<string> {
-  const { repository: project_key } = scratch;
+async function createEpic({ repository: project_key, environment }: Scratch): Promise<Pulse> {
   const found = { git: '2', worktrees: true, agents: [], sandbox: false };
   await writeOnboarding(project_key, { at: '2026-01-01T00:00:00.000Z', found });
-  await using pulse = await createPulse({ environment: scratch.environment });
+  const pulse = await createPulse({ environment });
   await pulse.bead.create({ project_key, id: 'app', title: 'The app', type: 'epic', feature: 'app' });
+  return pulse;
+}
+
+async function start(scratch: Scratch): Promise<string> {
+  const { repository: project_key } = scratch;
+  await using pulse = await createEpic(scratch);
   for (const id of BEADS)
     await pulse.bead.create({
       ...{ project_key, id, title: `Write ${id}`, epic: 'app', files: [`${id}.txt`] },
@@ -62,6 +68,32 @@ async function start(scratch: Scratch): Promise<string> {
     ...{ path: project_key, epic: 'app', workers: 2, command, createdBy: 'cli' as const },
   });
   return session.id;
+}
+
+/** Its only bead names a decision that nobody wrote down. */
+async function startUnplanned(scratch: Scratch): Promise<string> {
+  const { repository: project_key } = scratch;
+  await using pulse = await createEpic(scratch);
+  await pulse.bead.create({
+    ...{ project_key, id: 'a', title: 'Write a', epic: 'app', files: ['a.txt'] },
+    ...{ verify: [{ command: 'true' }], decision_refs: ['D7'] },
+  });
+  const place = { path: project_key, epic: 'app', workers: 1, command: 'true' };
+  return (await pulse.swarm.start({ ...place, createdBy: 'cli' as const })).session.id;
+}
+
+async function expectBounced(scratch: Scratch, id: string): Promise<void> {
+  const { repository: project_key } = scratch;
+  await using pulse = await createPulse({ environment: scratch.environment });
+  const { session } = await pulse.swarm.show(id);
+  expect(session).toMatchObject({ status: 'blocked', stop_reason: 'unresolved_issues', total_commits: 0 });
+  const { bead } = await pulse.bead.show('a', { project_key });
+  expect(bead).toMatchObject({ status: 'blocked', labels: ['needs-planning'], claim: null });
+  const { messages } = await pulse.mail.inbox({ agent_name: 'coordinator', project_key });
+  expect(messages.filter(({ subject }) => subject === 'a needs planning')).toHaveLength(1);
+  expect((await pulse.reservations.list({ project_key })).reservations).toEqual([]);
+  const { events } = await pulse.export(id);
+  expect(events.filter(({ type }) => type === 'bead.blocked')).toHaveLength(1);
 }
 
 async function expectSound(scratch: Scratch, id: string): Promise<void> {
@@ -108,6 +140,18 @@ function suite(place: StoreOfSuite): void {
         expect(await runner(scratch, id, { where, count })).toBe('SIGKILL');
         expect(await runner(scratch, id)).toBe(0);
         await expectSound(scratch, id);
+      },
+    );
+
+    it.runIf(IS_WHOLE).each(['release_bead:before', 'release_bead:after'])(
+      'that is killed at %s gives the bead back to planning once',
+      async (where) => {
+        using scratch = createScratch();
+        await place.prepare(scratch);
+        const id = await startUnplanned(scratch);
+        expect(await runner(scratch, id, { where, count: 1 })).toBe('SIGKILL');
+        expect(await runner(scratch, id)).toBe(0);
+        await expectBounced(scratch, id);
       },
     );
   });

@@ -253,7 +253,7 @@ async function killed(scratch: Scratch, call: { id: string; word: string; where:
   expect(end, `${call.where}: ${said}`).toBe('SIGKILL');
 }
 
-/** The points of a workflow that is worked through for real and reviewed, for whoever counts them. */
+/** The points of a workflow that is worked through for real, reviewed and discarded, for whoever counts them. */
 export async function passedInReview(): Promise<{ points: CrashPoint[] }> {
   using scratch = createScratch();
   const points: CrashPoint[] = [];
@@ -261,6 +261,8 @@ export async function passedInReview(): Promise<{ points: CrashPoint[] }> {
   const { id } = await waiting(scratch, trace);
   await using pulse = await createPulse({ environment: scratch.environment, trace });
   await pulse.workflow.review(id, { approve: true, merge: 'ff', actor: 'test' });
+  await pulse.run(id, new AbortController().signal);
+  await pulse.discard(id, { actor: 'test' });
   return { points };
 }
 

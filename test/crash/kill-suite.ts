@@ -41,9 +41,10 @@ const CHECK = `test "$(wc -l < log.txt)" -ge ${ITERATIONS}\n`;
 
 /**
  * Passed in a goal that goes well; the others come with trouble of their own, below, in other loops (kill-loops.ts), at
- * review (kill-review.ts), or where an agent is asked or a person commits (kill-interventions.ts).
+ * review (kill-review.ts), after the end (kill-after.test.ts), or where an agent is asked or a person commits
+ * (kill-interventions.ts).
  */
-const ELSEWHERE = /^(nudge|put_on_top|adopt_branch|retry|requeue|interrupt|end|spawn):/;
+const ELSEWHERE = /^(nudge|put_on_top|adopt_branch|retry|requeue|interrupt|end|spawn|discard):/;
 const ORDINARY = crashPoints([]).filter((point) => !ELSEWHERE.test(point));
 const GIT = ['worktree', 'add', 'write-tree', 'diff-tree', 'update-ref', 'status', 'read-tree', 'clean'];
 

@@ -13,6 +13,14 @@ const SIMULATION = 'test/crash/simulation.test.ts';
 
 export const MUTATIONS: readonly Mutation[] = [
   {
+    guard: 'the line before the slots of agents',
+    file: 'src/store/agent-slots.ts',
+    from: 'inUse + ahead < maxAgents',
+    to: 'inUse < maxAgents',
+    suite: 'test/engine/agent-slots.test.ts',
+    tests: 'never gives more than there are',
+  },
+  {
     guard: 'the token predicate on an attempt’s result',
     file: 'src/store/inbox.ts',
     from: `    .set({ result: toJson(result) })

@@ -34,7 +34,10 @@ it('ends what still runs in the worktree and keeps what lies there aside', { tim
   const store = await openSqlite({ path: pulse.home.database });
   await dispatchForTest(store, session.id);
   await store.tx('claim', (db) =>
-    claimAttempt(db, { sessionId: session.id, owner: DEAD, leaseMs: -1, works: fakeLoops().works }),
+    claimAttempt(db, {
+      ...{ sessionId: session.id, owner: DEAD, leaseMs: -1, works: fakeLoops().works },
+      ...{ host: { name: 'here', owners: () => 'dead' as const }, maxAgents: 4 },
+    }),
   );
   await store.close();
   scratch.git('branch', session.branch_name);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { outputSummary } from '../../src/domain/summary.ts';
+import { outputSummary, summaryBy } from '../../src/domain/summary.ts';
 
 describe('outputSummary', () => {
   it.each([
@@ -31,5 +31,24 @@ describe('outputSummary', () => {
 
   it('leaves exactly 280 characters alone', () => {
     expect(outputSummary('a'.repeat(280))).toBe('a'.repeat(280));
+  });
+});
+
+describe('of a command', () => {
+  const by = (message: string) => summaryBy('command', message);
+
+  it('is the last paragraph, without the tags', () => {
+    expect(by('Compiling 12 files\nok\n\nFixed the parser\nand its test.\n<signal>COMPLETE</signal>\n')).toBe(
+      'Fixed the parser and its test.',
+    );
+    expect(summaryBy('claude', 'First.\n\nLast.')).toBe('First.');
+  });
+
+  it('is the last lines of output that has no paragraphs', () => {
+    const log = Array.from({ length: 200 }, (_, index) => `line ${index}`).join('\n');
+    const summary = by(`${log}\nDone.`)!;
+    expect(summary).toMatch(/^line \d+ .* line 199 Done\.$/);
+    expect(summary.length).toBeLessThanOrEqual(280);
+    expect(by('x'.repeat(300))).toHaveLength(280);
   });
 });

@@ -13,7 +13,6 @@ const OK = ['--command', 'true'];
 describe('bad input', () => {
   it.each([
     ['an unknown command', ['strat'], 'usage', 'Did you mean: pulse start'],
-    ['a command of a later version', ['schedule'], 'usage', 'in this version yet'],
     ['an unknown option', ['start', 'x', '--max-iteration', '3'], 'usage', '--max-iterations'],
     ['a wrong number', ['start', 'x', '--max-iterations', 'many'], 'usage', '--max-iterations'],
     ['a wrong duration', ['start', 'x', '--time-limit', 'soon'], 'usage', '--time-limit'],

@@ -52,7 +52,7 @@ const ENDED = [
   'pulse log 3f2c --iteration 2',
   'pulse export {} --format md',
   'pulse export 3f2c --format md',
-  'pulse export 3f2c --output evidence.md',
+  'pulse export 3f2c --output evidence.html',
 ] as const;
 /** Each goes on with a session that asks. */
 const ASKING = [
@@ -127,12 +127,12 @@ const BEADS = [
   'pulse bead update {} --status open',
 ] as const;
 const SWARM = [
-  'pulse swarm start app-1 --workers 4',
-  'pulse swarm start app-1 --standalone',
+  'pulse swarm start --epic app-1 --workers 4',
+  'pulse swarm start --epic app-1 --standalone',
   'pulse swarm show last',
 ] as const;
 /** The first is stopped by the second. */
-const STOPPED_SWARM = ['pulse swarm start EPIC', 'pulse swarm stop 3f2c'] as const;
+const STOPPED_SWARM = ['pulse swarm start --epic E', 'pulse swarm stop 3f2c'] as const;
 const IN_A_RUN = [
   `pulse tool pulse_signal '{"signal": "CONTINUE"}'`,
   `pulse tool pulse_signal '{"signal": "COMPLETE"}'`,
@@ -147,6 +147,8 @@ const MISTAKEN = {
 
 /** Run as printed by other tests. */
 const ELSEWHERE = {
+  'pulse workflow show {} --out plan.yaml': 'test/e2e/workflow.test.ts',
+  'pulse workflow approve {} --plan {}': 'test/e2e/workflow.test.ts',
   'pulse status --json': 'test/e2e/onboarding.test.ts',
   'pulse checks ID': 'test/e2e/changed-checks.test.ts',
   'pulse checks last': 'test/e2e/changed-checks.test.ts',
@@ -179,8 +181,55 @@ const ELSEWHERE = {
   'pulse tool experiment_describe \'{"description":"…"}\'': 'test/research-loop/session.test.ts',
 };
 
+/** Not run as printed: what they do is tested by these, without a shell in between. */
+const IN_PROCESS = {
+  'pulse merge {}': 'test/operations/merge.test.ts',
+  'pulse merge {} --merge {}': 'test/operations/merge.test.ts',
+  'pulse merge last': 'test/operations/merge.test.ts',
+  'pulse merge 3f2c --merge squash': 'test/operations/merge.test.ts',
+  'pulse merge 3f2c --merge pr': 'test/operations/watch-pull-requests.test.ts',
+  'pulse discard last': 'test/operations/discard.test.ts',
+  'pulse discard 3f2c --yes': 'test/operations/discard.test.ts',
+  'pulse discard {} --yes': 'test/operations/discard.test.ts',
+  'pulse discard {} again': 'test/operations/discard.test.ts',
+  'pulse follow {} "…"': 'test/operations/follow.test.ts',
+  'pulse follow last "Also cover the empty list."': 'test/operations/follow.test.ts',
+  'pulse follow 3f2c "Rename the flag." --detach': 'test/operations/follow.test.ts',
+  'pulse clean': 'test/operations/clean.test.ts',
+  'pulse clean --yes': 'test/operations/clean.test.ts',
+  'pulse clean --older-than 7d --yes': 'test/operations/clean.test.ts',
+  'pulse context code "where is a lease renewed"': 'test/context/commands.test.ts',
+  'pulse open': 'test/api/login.test.ts',
+  'pulse open {}': 'test/api/login.test.ts',
+  'pulse open last': 'test/api/login.test.ts',
+  'pulse open --read': 'test/api/login.test.ts',
+  'pulse open --devices': 'test/api/login.test.ts',
+  'pulse notify pair discord': 'test/notify/chat.test.ts',
+  'pulse schedule add "0 22 * * mon-fri" -- start "Fix the flaky tests" --verify "npm test"':
+    'test/operations/schedule.test.ts',
+  'pulse schedule add "in 2h" -- start GOAL': 'test/operations/schedule.test.ts',
+  'pulse schedule add "in 2h" -- workflow start plan.yaml --yes': 'test/operations/schedule.test.ts',
+  'pulse schedule list': 'test/operations/schedule.test.ts',
+  'pulse schedule remove 3f2c': 'test/operations/schedule.test.ts',
+  'pulse service install': 'test/cli/unit-file.test.ts',
+  'pulse service remove': 'test/cli/unit-file.test.ts',
+  'pulse start --from FILE': 'test/operations/issue.test.ts',
+  'pulse start --from task.md': 'test/operations/issue.test.ts',
+  'pulse start --issue 42 --verify "npm test" --comment': 'test/operations/issue.test.ts',
+  'pulse start "GOAL"': 'test/e2e/start.test.ts',
+  'pulse status ID': 'test/e2e/commands.test.ts',
+  'pulse tool NAME \'{"query":"…"}\'': 'test/engine/context-strategies.test.ts',
+};
+
 /** Sentences about a command, or about a pulse of a workflow. */
 const SENTENCES = [
+  'pulse schedule add needs',
+  'pulse schedule list takes',
+  'pulse schedule remove needs',
+  'pulse schedule remove takes',
+  'pulse start needs GOAL',
+  'pulse verify {}</code>',
+  'pulse {} -->',
   'pulse release, or after its time',
   'pulse mail {} needs',
   'pulse mail {} does not know',
@@ -211,6 +260,7 @@ const KNOWN = [
   ...Object.values(WORKFLOW).flat(),
   ...Object.keys(MISTAKEN),
   ...Object.keys(ELSEWHERE),
+  ...Object.keys(IN_PROCESS),
 ];
 
 const named = namedCommands();
@@ -222,7 +272,9 @@ describe('the commands that texts name', () => {
   });
 
   it('are run by tests that are there', () => {
-    const files = Object.values(ELSEWHERE).map((where) => where.split(',')[0]!);
+    const files = [...Object.values(ELSEWHERE), ...Object.values(IN_PROCESS)].map(
+      (where) => where.split(',')[0]!,
+    );
     for (const file of files) expect(existsSync(join(import.meta.dirname, '../..', file)), file).toBe(true);
   });
 
@@ -423,7 +475,7 @@ const FILLED: Record<string, string> = {
   'pulse bead scope {} {}': 'pulse bead scope shop-1a2b --add c.txt',
   'pulse bead import {}': 'pulse bead import .pulse/plans/*.yaml',
   'pulse bead update {} --status open': 'pulse bead update shop-1a2b --status open',
-  'pulse swarm start EPIC': 'pulse swarm start app-2',
+  'pulse swarm start --epic E': 'pulse swarm start --epic app-2',
 };
 
 function filled(command: string, id: string): string {

@@ -1,8 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openService } from '../notify/stand-in.ts';
-import { useScene } from './scene.ts';
+import { openTerminal, SCRIPT } from './open-terminal.ts';
+import { OWN_NODE, PROGRAM, until, useScene } from './scene.ts';
 
 const scene = useScene();
 
@@ -54,4 +55,53 @@ it('pulse notify test discord writes to the first who is allowed, directly', asy
   const [opened, message] = discord.got;
   expect([opened?.path, message?.path]).toEqual(['/v10/users/@me/channels', '/v10/channels/900/messages']);
   expect(JSON.parse(opened!.body)).toEqual({ recipient_id: '81' });
+});
+
+it('a session of the command line tells its end by itself, also when the service is away at that moment', async () => {
+  const telegram = await openService({ ok: true, result: { message_id: 5 } });
+  onTestFinished(() => telegram[Symbol.asyncDispose]());
+  mkdirSync(join(scene.repository, '.pulse'), { recursive: true });
+  const notify = { telegram: { tokenEnv: 'BOT', apiUrl: telegram.url, allow: [42], chat: 42 } };
+  writeFileSync(join(scene.repository, '.pulse/config.yaml'), JSON.stringify({ notify }));
+  const told = () => telegram.got.map(({ body }) => (JSON.parse(body) as { text: string }).text);
+  telegram.replies.push({ status: 502 });
+  const agent = scene.agent(`echo '<signal>BLOCKED: Which port?</signal>'`);
+  const args = ['start', 'g', '--command', agent, '--trust', '--json'];
+  const started = await scene.pulse(args, { env: { BOT: '1:secret' } });
+  expect(started.code).toBe(3);
+  await until('it is told again', () => told().length === 2);
+  expect(new Set(told())).toEqual(new Set(['⏸️ Blocked: Which port?']));
+  await until('nothing of it runs', () => scene.processes().length === 0);
+  // Nobody runs it any longer: who aborts it tells so.
+  const aborted = await scene.pulse(['abort', 'last'], { env: { BOT: '1:secret' } });
+  expect(aborted.code).toBe(0);
+  expect(told().at(-1)).toBe('🛑 Aborted');
+});
+
+it.runIf(existsSync(SCRIPT))('pulse watch calls a person who looks elsewhere, and nobody else', async () => {
+  const first = await scene.pulse([
+    'start',
+    'First',
+    '--command',
+    scene.agent('echo "<signal>COMPLETE</signal>"'),
+  ]);
+  expect(first.code).toBe(0);
+  const { screen, type, exit } = openTerminal(scene, `${OWN_NODE} ${PROGRAM} watch`);
+  await until('it shows what there is', () => screen().includes('First'));
+  expect(screen()).toContain('\x1b[?1004h');
+  type('\x1b[O');
+  await scene.pulse(['start', 'Second', '--command', scene.agent('echo "<signal>BLOCKED: Why?</signal>"')]);
+  await until('it calls', () => screen().includes('\x07\x1b]9;Pulse: blocked: Second\x07'));
+  type('\x1b[I');
+  await scene.pulse([
+    'start',
+    'Third',
+    '--command',
+    scene.agent('echo "<signal>BLOCKED: Whither?</signal>"'),
+  ]);
+  await until('it shows that one', () => screen().includes('Whither?'));
+  type('q');
+  expect(await exit).toBe(0);
+  expect(screen()).not.toContain('Pulse: blocked: Third');
+  expect(screen()).toContain('\x1b[?1004l');
 });

@@ -78,7 +78,7 @@ describe('.codex/pulse_status.mjs', () => {
     });
     const asked = shim(env.PATH, '--json');
     expect([asked.status, asked.stdout]).toEqual([0, told]);
-    expect(() => JSON.parse(asked.stdout)).not.toThrow();
+    expect(JSON.parse(asked.stdout)).toMatchObject({ onboarding: { status: 'current' }, handoffs: [] });
     expect(shim(env.PATH, '--json', 'ses_nothing').status).toBe(2);
     const missing = shim('/nowhere');
     expect([missing.status, missing.stderr]).toEqual([127, 'pulse is not on the PATH.\n']);

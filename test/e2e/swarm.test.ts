@@ -41,7 +41,7 @@ it.skipIf(!existsSync(SCRIPT))(
     const bead = ['--epic', 'app', '--file', 'one.txt', '--verify', 'test -s one.txt'];
     await scene.pulse(['bead', 'create', '--id', 'one', '--title', 'Write one', ...bead]);
     const agent = scene.agent('sleep 3; echo x > one.txt; echo "Wrote it"');
-    const start = `exec '${OWN_NODE}' '${PROGRAM}' swarm start app --workers 1 --command '${agent}'`;
+    const start = `exec '${OWN_NODE}' '${PROGRAM}' swarm start --epic app --workers 1 --command '${agent}'`;
     const { screen, exit } = openTerminal(scene, start, { NO_COLOR: '1' });
     expect(await exit, screen()).toBe(0);
     expect(screen()).toContain('workers at work');

@@ -56,6 +56,51 @@ async function shown(id: string) {
   };
 }
 
+describe('a plan that waits for approval', () => {
+  it('is shown with all that is approved, and as a file to edit that approves as it stands', async () => {
+    const content = {
+      ...plan('one'),
+      approach: 'Keep it simple.',
+      verify: [{ command: 'test -f hello.txt', source: 'Test', scope: ['*.txt'] }],
+    };
+    const ended = await scene.pulse([
+      'workflow',
+      'start',
+      planFile(content),
+      '--command',
+      scene.agent(AGENT),
+    ]);
+    expect(ended.code).toBe(3);
+    const wanted = [
+      'Keep it simple.',
+      'Do one.',
+      'test -f hello.txt  (when *.txt changes)',
+      'workflow show',
+      '--out',
+    ];
+    for (const text of wanted) expect(ended.stdout).toContain(text);
+    const again = await scene.pulse(['workflow', 'show', 'last']);
+    for (const text of wanted) expect(again.stdout).toContain(text);
+    const out = join(scene.directory, 'edited.yaml');
+    const written = await scene.pulse(['workflow', 'show', 'last', '--out', out]);
+    expect(written).toMatchObject({ code: 0, stdout: `${out}\n` });
+    expect(parse(readFileSync(out, 'utf8'))).toEqual(content);
+    expect((await scene.pulse(['workflow', 'show', 'last', '--out', out])).code).toBe(2);
+    writeFileSync(out, readFileSync(out, 'utf8').replace('Do one.', 'Do one, and well.'));
+    const approved = await workflow(
+      'approve',
+      session(await scene.pulse(['status', 'last', '--json'])).id,
+      '--plan',
+      out,
+    );
+    expect(session(approved)).toMatchObject({ status: 'blocked', stop_reason: 'approval_required' });
+    const { workflow: row } = await shown('last');
+    expect((row.plan as { pulses: { description: string }[] }).pulses[0]!.description).toBe(
+      'Do one, and well.',
+    );
+  });
+});
+
 describe('the example', () => {
   it('works as printed, offline', async () => {
     const text = readFileSync(join(ROOT, 'examples/workflow/README.md'), 'utf8');
@@ -65,7 +110,11 @@ describe('the example', () => {
     expect(code, output).toBe(0);
     expect(output).toContain('one test fails, and did so before');
     expect(output.match(/exit code 3/g)).toHaveLength(2);
-    expect(output).toContain('· slugify      Add slugify');
+    // All that is approved: what is to be done, and what will be run.
+    expect(output).toMatch(/^ {2}slugify {2}Add slugify\n {4}Add a slugify function/m);
+    expect(output).toMatch(
+      /^These commands will be run\n {2}setup {2}node --version\n {2}test {3}node --test$/m,
+    );
     expect(output).toMatch(/✓ preflight .* 1 known issue/);
     expect(output).toContain('✗ slugify not accepted (1)');
     expect(output).toContain('is not a Conventional Commit');

@@ -89,6 +89,21 @@ describe('the log of a run', () => {
     expect(event!.iteration).toBe(4);
   });
 
+  it('puts lines that were printed together into one event, and loses none that come while it is written', async () => {
+    const print = (text: string) => log.event({ type: 'agent.text', data: { text, isPrinted: true } });
+    print('one');
+    print('two');
+    say('a message');
+    print('three');
+    // The batch is on its way: what it holds stays as it is.
+    await time.step();
+    print('four');
+    await delay(20);
+    print('five');
+    await finish();
+    expect(await texts()).toEqual(['one\ntwo', 'a message', 'three', 'four\nfive']);
+  });
+
   it('opens a new window with the next event, and none while nothing is said', async () => {
     say('one');
     await tick();

@@ -23,18 +23,21 @@ describe('a brief', () => {
 
   function compose(parts: StateParts, input: Partial<BriefInput> = {}) {
     const { session, control, recent } = stateOf(parts);
-    return composeBrief(store, {
-      session,
-      control,
-      recent,
-      iteration: recent.length + 1,
-      attempt: 1,
-      recoveryRef: null,
-      interruption: null,
-      isDiagnostic: false,
-      asksConfirmation: false,
-      ...input,
-    });
+    return composeBrief(
+      { store },
+      {
+        session,
+        control,
+        recent,
+        iteration: recent.length + 1,
+        attempt: 1,
+        recoveryRef: null,
+        interruption: null,
+        isDiagnostic: false,
+        asksConfirmation: false,
+        ...input,
+      },
+    );
   }
 
   async function addTurn(id: string, content: string, projectId = 'project') {

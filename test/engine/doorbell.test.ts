@@ -117,6 +117,38 @@ describe('the doorbell', () => {
     expect(third).toBeGreaterThan(100);
   });
 
+  it('tells one who hears all who has rung, also from another process', async () => {
+    const bell = open();
+    using all = bell.listenAll();
+    expect(all.take()).toEqual([]);
+    bell.ring(ID);
+    await all.wait(5000);
+    expect(all.take()).toEqual([ID]);
+    connect(join(directory, `all.${process.pid}.sock`)).end(sessionId(2));
+    await all.wait(5000);
+    expect(all.take()).toEqual([sessionId(2)]);
+  });
+
+  it('says for whom it rings to those who hear all in other processes', async () => {
+    const heard: string[] = [];
+    const other = createServer((socket) => socket.on('data', (chunk) => heard.push(String(chunk))));
+    await new Promise<void>((resolve) => void other.listen(join(directory, 'all.1.sock'), resolve));
+    const bell = open();
+    bell.ring(ID);
+    await bell[Symbol.asyncDispose]();
+    expect(heard).toEqual([ID]);
+    other.close();
+  });
+
+  it('says that it may be any, where too many rang', async () => {
+    const bell = open();
+    using all = bell.listenAll();
+    for (let number = 0; number < 1_500; number++) bell.ring(`ses_${number}`);
+    await all.wait(5000);
+    expect(all.take()).toBeNull();
+    expect(all.take()).toEqual([]);
+  });
+
   it('remembers one ring since the last wait, and not two', async () => {
     const bell = open();
     using listener = bell.listen(ID);

@@ -64,6 +64,7 @@ async function makeEngine({
     loops: fakeLoops({ goal: { compose: async () => BRIEF } }),
     owner: 'me',
     host: 'host',
+    maxAgents: 4,
     owners: () => 'alive',
     evict: async () => undefined,
     leases: createLeaseJudge({ clock: systemClock, timing: TIMING }),

@@ -63,6 +63,8 @@ async function startDaemon(trouble: { claim: boolean; close: boolean }, ended?: 
     ids: { nowMs: Date.now, randomBytes },
     trace: () => undefined,
     owner: 'daemon',
+    host: 'far',
+    maxAgents: 4,
     owners: () => 'alive',
     timing: TIMING,
   } as unknown as Engine;

@@ -17,7 +17,7 @@ describe('a session that goes well', () => {
       `cat > ${folder}/brief-$PULSE_ITERATION.txt
        echo $PULSE_ITERATION > step-$PULSE_ITERATION.txt
        [ $PULSE_ITERATION = 1 ] && git mv old.txt new.txt
-       echo "Step $PULSE_ITERATION is **made**."; echo; echo "More words."
+       echo "More words."; echo; echo "Step $PULSE_ITERATION is **made**."
        [ $PULSE_ITERATION = 3 ] && echo '<signal>COMPLETE</signal>' || echo '<signal>CONTINUE</signal>'`,
       { verify: ['test -f step-3.txt', 'echo checked'] },
     );
@@ -85,7 +85,7 @@ describe('a session that goes well', () => {
         cost_usd: null,
         failure_class: null,
         // Before the first run there is only the session's own goal.
-        anchor_strategy: number === 1 ? null : 'temporal',
+        anchor_strategy: number === 1 ? null : 'semantic',
       });
       expect(iteration.task_content).toBe(readFileSync(join(folder, `brief-${number}.txt`), 'utf8'));
       expect(iteration.context_tokens).toBeGreaterThan(0);
@@ -108,7 +108,8 @@ describe('a session that goes well', () => {
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     const types = events.map(({ type }) => type);
     expect(types.slice(0, 2)).toEqual(['session.created', 'session.started']);
-    const iteration = ['planned', 'dispatched', 'started', 'ended'].map((name) => `iteration.${name}`);
+    const begun = ['planned', 'dispatched', 'started'].map((name) => `iteration.${name}`);
+    const iteration = [...begun, 'agent.text', 'iteration.ended'];
     const settled = ['signal.received', 'iteration.settled'];
     expect(types.slice(2)).toEqual([
       ...[...iteration, ...settled, ...iteration, ...settled],

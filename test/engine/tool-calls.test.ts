@@ -62,6 +62,7 @@ describe('the calls of a pulse', () => {
 
   it.each([
     ...['pulse_done', 'pulse_signal', 'report_usage', 'grep', 'glob_search', 'semantic_search'],
+    ...['pulse_context_search', 'pulse_context_turn'],
     ...['read_file', 'Read', 'read_many_files', 'view', 'list_directory', 'LS', 'NotebookRead', 'WebFetch'],
     ...['web_search', 'search_file_content', 'mcp__github__get_issue', 'docs/fetch'],
   ])('%s does not count: it only looks', (name) => {

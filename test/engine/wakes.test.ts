@@ -60,6 +60,7 @@ async function ringing(meanwhile: (engine: Engine, id: string, signal: AbortSign
     ]),
     owner: 'me',
     host: 'host',
+    maxAgents: 4,
     owners: () => 'alive',
     leases: { mayTake: () => true },
     evict: async () => undefined,

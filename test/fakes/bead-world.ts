@@ -92,6 +92,7 @@ export function createFakeBeads(access: WorldAccess, { store, ids, referee }: Be
       ...{ text: `bead ${state.own.current?.bead.id}`, tokens: 1 },
       anchor: { turnId: null, strategy: null, resolutionMs: 0, salience: null, depth: null, invalid: [] },
     }),
+    unknownDecisions: async ({ own }) => (isUnplanned(own.current!.bead.id) ? ['D9'] : []),
     coordinationTools: () => [],
     writeState: () => gate('state'),
     handOff: ({ trace }, { session, own }, token) =>
@@ -111,12 +112,31 @@ export function createFakeBeads(access: WorldAccess, { store, ids, referee }: Be
 
 export type BeadTrouble = 'crashes' | 'stalls' | 'says nothing';
 
-/** Each run is accepted unless it is in trouble; after a bead whose name begins with `full` the context is full. */
+/** It names a decision that nobody wrote down. */
+export function isUnplanned(bead: string): boolean {
+  return bead.startsWith('unplanned');
+}
+
+/** As often as it takes to lose the worker: the first run, and the retries of a crash. */
+const RUNS_TO_LOSE = 3;
+
+/**
+ * Each run is accepted unless it is in trouble. After a bead whose name begins with `full` the context is full; one that
+ * begins with `lose` costs its first worker.
+ */
 export function swarmScript(trouble: () => BeadTrouble | null): AgentScript {
+  const crashes = new Map<string, number>();
+  const isToCrash = (bead: string): boolean => {
+    const count = crashes.get(bead) ?? 0;
+    if (!bead.startsWith('lose') || count === RUNS_TO_LOSE) return false;
+    crashes.set(bead, count + 1);
+    return true;
+  };
   return (_, __, unit) => {
     const bead = unit ?? '';
     const contextUsed = bead.startsWith('full') ? 0.9 : 0.1;
-    const told = bead === '' || bead.startsWith('merge ') ? null : trouble();
+    const isBead = bead !== '' && !bead.startsWith('merge ');
+    const told = !isBead ? null : isToCrash(bead) ? 'crashes' : trouble();
     if (told === 'says nothing')
       return {
         finalMessage: 'Not yet.',

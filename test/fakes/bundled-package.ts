@@ -17,13 +17,14 @@ const ROOT = join(import.meta.dirname, '../..');
 /** What is started as a process or a thread of its own. */
 const STARTED = [
   'src/cli/main.ts',
+  'src/process/supervise.ts',
   'src/agents/*/agent.ts',
   'src/context/code-index/thread.ts',
   'src/context/search/meaning-thread.ts',
   'src/loops/beads/shims/graph-shim.ts',
   'test/beads/fixtures/worker.ts',
   'test/coordination/fixtures/reserver.ts',
-  'test/crash/fixtures/{runner,review}.ts',
+  'test/crash/fixtures/{after,runner,review}.ts',
 ];
 
 /**

@@ -227,6 +227,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
       loops,
       owner: name,
       host,
+      maxAgents: 100,
       owners: (owner) =>
         alive.has(owner) ? (options.isFleet ? 'elsewhere' : 'alive') : options.isFleet ? 'elsewhere' : 'dead',
       async evict(owner) {

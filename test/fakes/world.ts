@@ -125,6 +125,9 @@ export function createFakeWorkspace({ world, gate, host }: WorldAccess): Workspa
     async branchHead(session) {
       return standOf(world, session);
     },
+    async isUnchanged({ base_sha: base }, commit) {
+      return contentOf(world, commit) === contentOf(world, base);
+    },
     async prepare(attempt, { keepWork }) {
       const { spec, task } = attempt;
       if (task.token > 1 || spec.recoverTo) {

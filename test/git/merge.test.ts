@@ -56,7 +56,7 @@ describe('merging a finished branch', () => {
     expect(scratch.git('rev-parse', 'HEAD')).toBe(before);
     const parents = scratch.git('log', '-1', '--format=%P', 'main').split(' ');
     expect(parents).toHaveLength(mode === 'merge' ? 2 : 1);
-    expect(await merge(scratch, mode)).toEqual({ sha, checkout: null });
+    expect(await merge(scratch, mode)).toEqual({ sha, checkout: null, wasThere: true });
   });
 
   it.each(['ff', 'merge', 'squash'] as const)('%s brings a clean checkout along', async (mode) => {

@@ -1,8 +1,8 @@
-/** Runs a fifth of the tests of each file, drawn by the seed: of stories that start many processes and are told whole elsewhere. */
+/** Runs an eighth of the tests of each file, drawn by the seed: of stories that start many processes and are told whole elsewhere. */
 import { type RunnerTask, type RunnerTestCase, TestRunner } from 'vitest';
 import { draw } from './lane.ts';
 
-const SHARE = 1 / 5;
+const SHARE = 1 / 8;
 
 export default class StoryRunner extends TestRunner {
   readonly #drawn = new Map<string, ReadonlySet<string>>();

@@ -73,6 +73,8 @@ function liveOf(number: number, live: NonNullable<StateParts['live']>): LiveIter
     isWaiting: live.isWaiting ?? false,
     task: {
       id,
+      slot_host: null,
+      queued_at: null,
       source: 'pulse',
       status: 'running',
       task_content: content,
@@ -149,6 +151,16 @@ const SESSION: Session = {
   created_at: '',
   started_at: '',
   ended_at: null,
+  nothing_changed: false,
+  merged_at: null,
+  merged_by: null,
+  merged_how: null,
+  merged_into: null,
+  merged_sha: null,
+  pull_request: null,
+  discarded_at: null,
+  discarded_by: null,
+  follows: null,
 };
 
 const CONTROL: SessionControl = {

@@ -1,9 +1,9 @@
-/** What `pulse serve` will do with the handler: a port, sessions driven in this process. */
+/** What `pulse serve` does with the handler: a port, sessions driven in this process. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
 import { createMcpHandler, type McpHandlerOptions } from '../../src/mcp/handler.ts';
 import { createPulse, type Pulse } from '../../src/pulse.ts';
-import { readBody, sendWebResponse, toWebRequest } from '../../src/tools/web-bridge.ts';
 import { createScratch, type Scratch } from '../fakes/scratch.ts';
 
 export const TOKEN = 'the-token-of-this-test';
@@ -25,12 +25,8 @@ export async function serveHttp(options: Partial<McpHandlerOptions> = {}): Promi
     runSession: (id) => void runs.add(pulse.run(id, stop.signal)),
     ...options,
   });
-  const server = createServer((request, response) => {
-    readBody(request, 8 * 1024 * 1024)
-      .then((body) => handler(toWebRequest(request, body ?? Buffer.alloc(0))))
-      .then((answer) => sendWebResponse(answer, response))
-      .catch(() => response.destroy());
-  });
+  const listener = getRequestListener((request) => handler(request));
+  const server = createServer((request, response) => void listener(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,

@@ -53,6 +53,7 @@ describe('pulse mcp', { timeout: 90_000 }, () => {
     expect(tools.map(({ name }) => name)).toEqual(
       [
         ...['start', 'status', 'list', 'pause', 'resume', 'note', 'accept', 'reject', 'abort', 'context'],
+        ...['merge', 'discard', 'follow', 'held', 'clean'],
         ...['start', 'status', 'approve', 'extension', 'stop', 'review', 'baseline'].map(
           (name) => `workflow_${name}`,
         ),
@@ -242,7 +243,7 @@ echo '<signal>COMPLETE</signal>'`);
     writeFileSync(scene.home, 'not a folder');
     const client = await assistant();
     expect(await failedCall(client, 'pulse_list')).toMatchObject({ message: expect.any(String) });
-    expect((await client.listTools()).tools).toHaveLength(50);
+    expect((await client.listTools()).tools).toHaveLength(55);
   });
 
   it('lets no agent inside a run answer for a person', async () => {

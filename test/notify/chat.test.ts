@@ -1,64 +1,10 @@
 /** People write to Pulse: real serve, real sessions, a service on loopback. */
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { serve } from '../../src/api/serve.ts';
-import type { NotifySettings } from '../../src/domain/notify.ts';
+import { describe, expect, it } from 'vitest';
 import { notifySchema } from '../../src/domain/notify.ts';
-import { COMPLETE, makeScene, type Scene } from '../engine/scene.ts';
-import { freePort } from '../fakes/postgres.ts';
+import { COMPLETE } from '../engine/scene.ts';
 import { writeTrustedConfig } from '../fakes/trusted-config.ts';
-import { openTelegram, type TelegramStandIn } from './telegram-bot.ts';
-
-const ASK = `if [ "$PULSE_ITERATION" = 1 ]; then echo "<signal>BLOCKED: Which port?</signal>"
-else cat > brief.txt; ${COMPLETE}; fi`;
-
-const SECRETS = { BOT_TOKEN: '12:not-for-people', SMS_TOKEN: 'sms-secret', PULSE_DISCORD: 'discord-secret' };
-
-interface ChatScene extends Scene {
-  url: string;
-  telegram: TelegramStandIn;
-  /** What the server said on its terminal. */
-  said: string[];
-}
-
-async function makeChatScene(
-  more: (scene: Scene) => Partial<NotifySettings> = () => ({}),
-): Promise<ChatScene> {
-  const telegram = await openTelegram();
-  onTestFinished(() => telegram[Symbol.asyncDispose]());
-  const scene = await makeScene({ environment: SECRETS });
-  const notify = notifySchema.parse({
-    telegram: { tokenEnv: 'BOT_TOKEN', apiUrl: telegram.url, allow: [42] },
-    projects: { shop: scene.root },
-    ...more(scene),
-  });
-  await writeTrustedConfig(scene.root, { text: JSON.stringify({ notify }), environment: scene.environment });
-  const { pulse } = scene;
-  const said: string[] = [];
-  const options = { pulse, host: '127.0.0.1', port: await freePort(), reads: 'open' as const, adopt: [] };
-  const server = await serve({ ...options, say: (text) => void said.push(text), notify });
-  onTestFinished(() => server[Symbol.asyncDispose]());
-  return { ...scene, telegram, said, url: server.url };
-}
-
-const waitFor = (condition: () => boolean | Promise<boolean>) => vi.waitUntil(condition, { timeout: 60_000 });
-
-async function heard({ telegram }: ChatScene, words: string | RegExp): Promise<string> {
-  const find = () => telegram.sent.find(({ text }) => text.match(words))?.text;
-  await waitFor(() => find() !== undefined);
-  return find()!;
-}
-
-const statusOf = async ({ pulse }: Scene, id: string) => (await pulse.session(id)).status;
-
-/** A session that asks, and tells the chat of 42. */
-async function asking(scene: ChatScene): Promise<string> {
-  const input = { goal: 'g', path: scene.root, command: ASK, maxIterations: 3, chatId: '42' };
-  const { session } = await scene.pulse.start({ ...input, createdBy: 'api' });
-  await scene.run(session);
-  await heard(scene, 'Blocked: Which port');
-  return session.id;
-}
+import { asking, type ChatScene, heard, makeChatScene, SECRETS, statusOf, waitFor } from './chat-scene.ts';
 
 describe('Telegram', () => {
   it('plain words answer the one session that waits; the agent reads them', async () => {
@@ -91,11 +37,18 @@ describe('Telegram', () => {
     const scene = await makeChatScene();
     const code = await scene.pulse.pairChat('telegram');
     scene.telegram.write({ from: 7, text: `/pair ${code}` });
-    await heard(scene, 'You are paired');
+    expect(await heard(scene, 'You are paired')).toContain('chat: "7" in notify.telegram');
     scene.telegram.write({ from: 8, text: `/pair ${code}` });
     scene.telegram.write({ from: 7, text: '/status' });
     await heard(scene, 'no session yet');
     expect(scene.telegram.sent.map(({ chat_id: chat }) => chat)).toEqual(['7', '7']);
+  });
+
+  it('needs nobody to be allowed beforehand, and offers what can be written', async () => {
+    const scene = await makeChatScene(({ root }) => ({ projects: { shop: root } }));
+    await waitFor(() => scene.telegram.offered.length > 0);
+    expect(scene.telegram.offered.map(({ command }) => command)).toContain('status');
+    expect(notifySchema.parse({ telegram: { tokenEnv: 'BOT_TOKEN' } }).telegram?.allow).toEqual([]);
   });
 
   it('does once what is brought twice', async () => {

@@ -10,7 +10,7 @@ import { notifySchema } from '../../src/domain/notify.ts';
 import { MOST_SENDING_MS } from '../../src/notify/channels/channel.ts';
 import { holdCourier } from '../../src/notify/courier.ts';
 import { takeAccount } from '../../src/notify/outbox.ts';
-import { createCommandRunner } from '../../src/notify/run-command.ts';
+import { createPrograms } from '../../src/notify/run-command.ts';
 import { notifyTables } from '../../src/notify/tables.ts';
 import { openProcessTable } from '../../src/process/process-table.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
@@ -137,7 +137,7 @@ describe('the clock', () => {
 describe('the command', () => {
   it('runs in the home folder, reads as much as it likes, and ends nobody else there', async () => {
     const home = folder();
-    const run = createCommandRunner({ PATH: process.env.PATH, HOME: home, SECRET: 'no' });
+    const { runCommand: run } = createPrograms({ PATH: process.env.PATH, HOME: home, SECRET: 'no' });
     const { signal } = new AbortController();
     const command = 'pwd; echo "[$SECRET]"; touch begun; until [ -e over ]; do sleep 0.05; done';
     const running = run(command, { input: 'x'.repeat(1_000_000), signal });

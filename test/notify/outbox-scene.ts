@@ -51,7 +51,11 @@ export function courier(store: Store, environment: Record<string, string> = {}):
     store,
     environment,
     redactor: createRedactor([]),
-    senders: createSenders(async () => ({ code: 0, output: '' })),
+    senders: createSenders({
+      runCommand: async () => ({ code: 0, output: '' }),
+      runProgram: async () => ({ code: 0, output: '' }),
+      platform: 'linux',
+    }),
     owner: 'here',
     isGone: () => false,
     debug: () => undefined,

@@ -1,67 +1,191 @@
-/** Telegram's bot API on loopback: long polling with offsets, and what was sent to people. */
+/** Telegram's bot API on loopback: long polling with offsets, buttons, topics, and what was sent to people. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
+export interface TelegramMessage {
+  message_id: number;
+  chat_id: string;
+  text: string;
+  /** Labels and data of its buttons. */
+  buttons: { text: string; callback_data: string }[];
+  /** As it was asked for. */
+  asked: Record<string, unknown>;
+}
+
 export interface TelegramStandIn extends AsyncDisposable {
   url: string;
-  /** What the bot said, in order. */
-  sent: { chat_id: string; text: string }[];
+  /** What the bot said, in order; edited messages are as they are now. */
+  sent: TelegramMessage[];
+  /** What a press was answered with. */
+  notes: { callback_query_id: string; text?: string }[];
+  edits: number;
+  topics: string[];
+  /** The commands that its menu shows. */
+  offered: { command: string; description: string }[];
   /** Somebody writes; returns the number of the update. */
-  write(message: { from: number; text: string; repliesTo?: number }): number;
+  write(message: { from: number; text: string; repliesTo?: number; topic?: number }): number;
+  /** Somebody presses; returns the number of the update. */
+  press(press: { from: number; message: TelegramMessage; label: string }): number;
   /** Brings an update once more, as a service does that has not heard of it. */
   repeat(update: number): void;
   /** Answers to the polls to come, before the usual one. */
   refusals: { status: number; description: string }[];
+  /** It has taken the next message, and its answer does not get through. */
+  diesAfterTaking: boolean;
+  /** It takes the next message with these words, and never answers. */
+  holdsBack: string | null;
 }
 
-export async function openTelegram(): Promise<TelegramStandIn> {
-  const updates: { update_id: number; message: object }[] = [];
-  const sent: TelegramStandIn['sent'] = [];
-  const refusals: TelegramStandIn['refusals'] = [];
+type Body = Record<string, unknown>;
+
+export async function openTelegram({ isForum = false } = {}): Promise<TelegramStandIn> {
+  const updates: ({ update_id: number } & Body)[] = [];
   let waiting: { response: ServerResponse; offset: number }[] = [];
   let again: number | null = null;
   const answer = (response: ServerResponse, status: number, body: object): void => {
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body));
   };
+  const good = (response: ServerResponse, result: unknown): void =>
+    answer(response, 200, { ok: true, result });
+  const bad = (response: ServerResponse, description: string): void =>
+    answer(response, 400, { ok: false, error_code: 400, description: `Bad Request: ${description}` });
   const flush = (): void => {
     waiting = waiting.filter(({ response, offset }) => {
       const found = updates.filter(({ update_id: id }) => id >= offset || id === again);
       if (found.length === 0) return true;
       again = null;
-      answer(response, 200, { ok: true, result: found });
+      good(response, found);
       return false;
     });
   };
+  const push = (update: Body): number => {
+    const id = 100 + updates.length;
+    updates.push({ update_id: id, ...update });
+    flush();
+    return id;
+  };
+  const chatOf = (id: unknown) => ({ id: Number(id), type: 'private' });
+  const shown = (message: TelegramMessage) => ({
+    ...{ message_id: message.message_id, date: 1, chat: chatOf(message.chat_id), text: message.text },
+  });
+  const buttonsOf = (body: Body) => {
+    const { inline_keyboard: rows = [] } = (body.reply_markup ?? {}) as {
+      inline_keyboard?: TelegramMessage['buttons'][];
+    };
+    return rows.flat();
+  };
+  const methods: Record<string, (body: Body, response: ServerResponse) => void> = {
+    getMe: (_, response) =>
+      good(response, { id: 12, is_bot: true, first_name: 'Pulse', username: 'pulse_bot' }),
+    setMyCommands(body, response) {
+      own.offered = body.commands as TelegramStandIn['offered'];
+      good(response, true);
+    },
+    deleteWebhook: (_, response) => good(response, true),
+    sendMessage(body, response) {
+      const words = String(body.text ?? '');
+      if (words === '' || words.length > 4096) return bad(response, 'message text is empty or too long');
+      const buttons = buttonsOf(body);
+      if (buttons.some(({ callback_data: data }) => Buffer.byteLength(data) > 64))
+        return bad(response, 'BUTTON_DATA_INVALID');
+      const message = {
+        message_id: 1_001 + own.sent.length,
+        chat_id: String(body.chat_id),
+        text: words,
+        buttons,
+        asked: body,
+      };
+      own.sent.push(message);
+      if (own.holdsBack !== null && words.includes(own.holdsBack)) {
+        own.holdsBack = null;
+        return;
+      }
+      if (!own.diesAfterTaking) return good(response, shown(message));
+      own.diesAfterTaking = false;
+      response.socket?.destroy();
+    },
+    editMessageText(body, response) {
+      const message = own.sent.find(({ message_id: id }) => id === body.message_id);
+      if (!message) return bad(response, 'message to edit not found');
+      if (message.text === body.text) return bad(response, 'message is not modified');
+      Object.assign(message, { text: body.text, buttons: buttonsOf(body) });
+      own.edits += 1;
+      good(response, shown(message));
+    },
+    answerCallbackQuery(body, response) {
+      own.notes.push(body as TelegramStandIn['notes'][number]);
+      good(response, true);
+    },
+    createForumTopic(body, response) {
+      if (!isForum) return bad(response, 'the chat is not a forum');
+      own.topics.push(String(body.name));
+      good(response, { message_thread_id: 70 + own.topics.length, name: body.name, icon_color: 1 });
+    },
+  };
   const server = createServer(async (request, response) => {
-    const body = JSON.parse(await text(request));
-    const method = request.url!.split('/').at(-1);
-    if (method === 'getUpdates') {
-      const refusal = refusals.shift();
-      if (refusal) return answer(response, refusal.status, { ok: false, description: refusal.description });
-      const entry = { response, offset: body.offset ?? 0 };
-      waiting.push(entry);
-      request.socket.on('close', () => {
+    const body = JSON.parse((await text(request)) || '{}') as Body;
+    const method = request.url!.split('/').at(-1)!;
+    if (method !== 'getUpdates')
+      return (methods[method] ?? ((_, r) => bad(r, 'no such method')))(body, response);
+    const refusal = own.refusals.shift();
+    if (refusal)
+      return answer(response, refusal.status, { ok: false, error_code: refusal.status, ...refusal });
+    const entry = { response, offset: Number(body.offset ?? 0) };
+    waiting.push(entry);
+    request.socket.on('close', () => {
+      waiting = waiting.filter((other) => other !== entry);
+    });
+    flush();
+    // Without a time to wait it answers at once.
+    const late = setTimeout(
+      () => {
+        if (!waiting.includes(entry)) return;
         waiting = waiting.filter((other) => other !== entry);
-      });
-      return flush();
-    }
-    sent.push({ chat_id: String(body.chat_id), text: body.text });
-    return answer(response, 200, { ok: true, result: { message_id: 1_000 + sent.length } });
+        good(response, []);
+      },
+      Number(body.timeout ?? 0) * 1000,
+    );
+    request.socket.on('close', () => clearTimeout(late));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
+  const own: TelegramStandIn = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    sent,
-    refusals,
-    write({ from, text: words, repliesTo }) {
-      const id = 100 + updates.length;
-      const reply = repliesTo === undefined ? {} : { reply_to_message: { message_id: repliesTo } };
-      const message = { message_id: id, from: { id: from }, chat: { id: from }, text: words, ...reply };
-      updates.push({ update_id: id, message });
-      flush();
-      return id;
+    ...{
+      sent: [],
+      notes: [],
+      edits: 0,
+      topics: [],
+      offered: [],
+      refusals: [],
+      diesAfterTaking: false,
+      holdsBack: null,
+    },
+    write({ from, text: words, repliesTo, topic }) {
+      const reply =
+        repliesTo === undefined
+          ? {}
+          : { reply_to_message: { message_id: repliesTo, date: 1, chat: chatOf(from) } };
+      const place = topic === undefined ? {} : { message_thread_id: topic, is_topic_message: true };
+      const user = { id: from, is_bot: false, first_name: 'P' };
+      return push({
+        message: {
+          message_id: 500 + updates.length,
+          date: 1,
+          from: user,
+          chat: chatOf(from),
+          text: words,
+          ...reply,
+          ...place,
+        },
+      });
+    },
+    press({ from, message, label }) {
+      const data = message.buttons.find((button) => button.text === label)?.callback_data;
+      if (data === undefined) throw new Error(`no button ${label}: ${JSON.stringify(message.buttons)}`);
+      const query = { id: `query-${updates.length}`, chat_instance: '1', data, message: shown(message) };
+      return push({ callback_query: { ...query, from: { id: from, is_bot: false, first_name: 'P' } } });
     },
     repeat(update) {
       again = update;
@@ -72,4 +196,5 @@ export async function openTelegram(): Promise<TelegramStandIn> {
       await new Promise((resolve) => server.close(resolve));
     },
   };
+  return own;
 }

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cut, messageOf, withoutEmoji } from '../../src/notify/texts.ts';
+import { fitText, plainText } from '../../src/notify/channels/sms-text.ts';
+import { cut, messageOf } from '../../src/notify/texts.ts';
 
-const session = { kind: 'goal', max_iterations: 10, current_iteration: 3, total_commits: 2 };
+const session = { kind: 'goal', goal: 'g', max_iterations: 10, current_iteration: 3, total_commits: 2 };
 const told = (type: string, data: Record<string, unknown> = {}, more = {}) =>
   messageOf({ type, iteration: 3, data }, { ...session, ...more })?.text ?? null;
 
@@ -39,6 +40,39 @@ describe('what people are told', () => {
         },
       ),
     );
-    expect(withoutEmoji('⏸️ Blocked: Straße 🛑?')).toBe('Blocked: Stra?e ?');
   });
 });
+
+describe('a text message', () => {
+  it('is written in the alphabet of phones where it is to have no emoji', () => {
+    expect(plainText('⏸️ Blocked: Straße 🛑?')).toBe('Blocked: Straße ?');
+    expect(plainText('Run `npm test` – “ča va…”')).toBe(`Run 'npm test' - "ca va..."`);
+    expect(plainText('価格')).toBe('??');
+  });
+
+  it('has two parts at most, whatever stands in it, and keeps its tag', () => {
+    const unit = fc.constantFrom('a', '`', '[', '€', '…', '😀', 'é', '価', '\n');
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 800 }), fc.boolean(), (words, isPlain) => {
+        const fit = fitText(words, { isPlain, tag: ' #a7c9' });
+        expect(fit.endsWith(' #a7c9')).toBe(true);
+        expect(partsOf(fit)).toBeLessThanOrEqual(2);
+        if (words.length < 60 && !isPlain) expect(fit).toBe(`${words} #a7c9`);
+      }),
+    );
+    expect(fitText('`'.repeat(400), { isPlain: true, tag: '' })).toHaveLength(305);
+  });
+});
+
+/** As a service counts them: 153 places a part in the alphabet of phones, else 67, and no character stands in two parts. */
+function partsOf(text: string): number {
+  const isPlain = plainText(text) === text;
+  const most = isPlain ? 153 : 67;
+  const sizes = Array.from(text, (sign) => (isPlain ? ('^{}\\[~]|€'.includes(sign) ? 2 : 1) : sign.length));
+  let [parts, left] = [1, most];
+  for (const size of sizes) {
+    if (size > left) [parts, left] = [parts + 1, most];
+    left -= size;
+  }
+  return parts;
+}

@@ -9,11 +9,13 @@ import {
   findTask,
   holdsTask,
   insertTask,
-  nextDueMs,
+  nextDue,
   readTaskLease,
   renewTask,
   requeueTask,
   saveResult,
+  standsAsSeen,
+  type Task,
   unclaimTask,
 } from '../../src/store/inbox.ts';
 import {
@@ -92,13 +94,13 @@ export function attemptsContract(open: () => Promise<Store>): void {
     it('gives it only when it is due', async () => {
       const store = await withTask({ delayMs: 150 });
       expect(await claim(store)).toBeNull();
-      const dueMs = await store.read((db) => nextDueMs(db, ID, 0));
+      const dueMs = (await store.read((db) => nextDue(db, ID, 0)))?.inMs;
       expect(dueMs).toBeGreaterThan(0);
       expect(dueMs).toBeLessThanOrEqual(150);
       await delay(200);
-      expect(await store.read((db) => nextDueMs(db, ID, 0))).toBe(0);
+      expect(await store.read((db) => nextDue(db, ID, 0))).toMatchObject({ inMs: 0, isQueued: false });
       expect((await claim(store))?.token).toBe(1);
-      expect(await store.read((db) => nextDueMs(db, ID, 0))).toBeNull();
+      expect(await store.read((db) => nextDue(db, ID, 0))).toBeNull();
     });
 
     it('gives the oldest due one first', async () => {
@@ -133,6 +135,25 @@ export function attemptsContract(open: () => Promise<Store>): void {
       const store = await withTask();
       await store.tx('test', (db) => closeTask(db, newTask(ID, 1).id, status));
       expect(await claim(store)).toBeNull();
+    });
+
+    it('tells that one no longer stands as it was seen', async () => {
+      const store = await withTask();
+      const asSeen = (task: Task, isKept: boolean) =>
+        store.tx('test', (db) => standsAsSeen(db, task, { isKept }));
+      const pending = (await store.read((db) => findTask(db, newTask(ID, 1).id)))!;
+      expect(await asSeen(pending, true)).toBe(true);
+      const claimed = (await claim(store))!;
+      await store.tx('test', (db) => renewTask(db, claimed, 1000));
+      expect([await asSeen(pending, true), await asSeen(claimed, true)]).toEqual([false, true]);
+      await store.tx('test', (db) => saveResult(db, claimed, attemptResult({ stage: 'ran' })));
+      const ran = (await store.read((db) => findTask(db, claimed.id)))!;
+      expect([await asSeen(claimed, true), await asSeen(ran, false)]).toEqual([false, true]);
+      await store.tx('test', (db) => saveResult(db, claimed, attemptResult({ stage: 'reported' })));
+      expect(await asSeen(ran, true)).toBe(false);
+      expect(await store.read((db) => standsAsSeen(db, ran))).toBe(false);
+      await store.tx('test', (db) => closeTask(db, claimed.id, 'complete'));
+      expect(await asSeen(claimed, true)).toBe(false);
     });
 
     it('takes renewals and results from the holder alone', async () => {

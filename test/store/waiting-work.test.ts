@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { nextCall } from '../../src/loops/research/commander/outbox.ts';
 import { isFollowedByResearch, runningExperiment } from '../../src/loops/research/rows.ts';
 import { countEnded, readFigures } from '../../src/store/figures.ts';
-import { claimTask, nextDueMs } from '../../src/store/inbox.ts';
+import { claimTask, nextDue } from '../../src/store/inbox.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import type { Schema } from '../../src/store/schema.ts';
 import { listChildren, listSessions } from '../../src/store/sessions.ts';
@@ -17,7 +17,7 @@ const ID = sessionId(1);
 
 describe('the look for what waits', () => {
   it.each([
-    ['when an attempt is due', 'inbox_tasks_waiting', (db: Db) => nextDueMs(db, ID, 0)],
+    ['when an attempt is due', 'inbox_tasks_waiting', (db: Db) => nextDue(db, ID, 0)],
     [
       'the attempt to claim',
       'inbox_tasks_waiting',

@@ -51,12 +51,13 @@ export const claudeAdapter = createCliAdapter(CLI, {
       write: [join(own, '.credentials.json'), `${transcripts}/`],
     };
   },
-  command({ brief, executable, model, resume, tools, directory }) {
+  command({ brief, executable, model, resume, tools, directory, ownMcp = false }) {
     const args = [
       ...['-p', '--output-format', 'stream-json', '--verbose'],
       '--include-partial-messages', // the cost of each call, and a sign of life while a long answer streams
       '--dangerously-skip-permissions', // there is nobody to ask
-      ...['--mcp-config', join(directory, MCP_FILE), '--strict-mcp-config'],
+      ...['--mcp-config', join(directory, MCP_FILE)],
+      ...(ownMcp ? [] : ['--strict-mcp-config']), // servers of the user's own may wait for a login, or for somebody to ask
       ...['--settings', join(directory, SETTINGS_FILE)], // beside the user's own
       ...(model === null ? [] : ['--model', model]),
       ...(resume === null ? [] : ['--resume', resume]),

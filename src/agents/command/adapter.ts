@@ -13,6 +13,7 @@ export const commandAdapter: AgentAdapter = {
   environment: [],
   idleByDefault: false,
   isScripted: true,
+  printsText: true,
   // It may report its usage with the tool `report_usage`.
   cost: 'unreported',
   /** Looks only for the shell. The registry checks that there is a command. */

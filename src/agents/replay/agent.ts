@@ -55,7 +55,17 @@ function readRecording(path: string): string[] {
   const { type, version } = (readJson(header ?? '') ?? {}) as { type?: unknown; version?: unknown };
   if (type !== 'recording') throw new Error(`${file} is not a recording of Pulse.`);
   if (version !== 1) throw new Error(`${file} is a recording of another version of Pulse (${version}).`);
-  return lines;
+  return asOneRun(lines);
+}
+
+/** Where the agent was asked again in the same attempt, a second run follows: its header and the end before it go. */
+function asOneRun(lines: readonly string[]): string[] {
+  const second = lines.findIndex(
+    (line) => (readJson(line) as { type?: unknown } | null)?.type === 'recording',
+  );
+  if (second === -1) return [...lines];
+  const first = lines.slice(0, second).filter((line) => readRecorded(line)?.event.type !== 'done');
+  return [...first, ...asOneRun(lines.slice(second + 1))];
 }
 
 function findFile(path: string): string {

@@ -2,6 +2,8 @@ import type { CommandContext } from '../command-spec.ts';
 import { keptRefs } from '../kept-refs.ts';
 import { openPulse } from '../open-pulse.ts';
 
+const MOST_TELLING_MS = 3_000;
+
 export async function run(context: CommandContext): Promise<number> {
   const { input, output, environment } = context;
   await using pulse = await openPulse(context);
@@ -12,5 +14,7 @@ export async function run(context: CommandContext): Promise<number> {
     for (const ref of await keptRefs(session, environment))
       output.data(`What was not taken over is kept for 30 days: ${ref}`);
   }
+  // Nobody runs a session that waited.
+  await pulse.tellRest(AbortSignal.timeout(MOST_TELLING_MS));
   return 0;
 }

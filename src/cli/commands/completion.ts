@@ -1,4 +1,5 @@
 import { AGENT_NAMES } from '../../agents/registry.ts';
+import { quoteWord } from '../../domain/shell-words.ts';
 import type { CommandContext, CommandSpec, OptionSpec } from '../command-spec.ts';
 import { COMMANDS } from '../commands.ts';
 import { COMMON_OPTIONS } from '../parser.ts';
@@ -19,18 +20,20 @@ function takesSession({ arguments: all = [] }: CommandSpec): boolean {
 
 function bash(commands: readonly CommandSpec[]): string {
   const cases = commands.map(
-    (command) => `    ${command.name}) words=${quote(wordsOf(command).join(' '))} ;;`,
+    (command) => `    ${command.name}) words=${quoteWord(wordsOf(command).join(' '))} ;;`,
   );
-  const values = choices(commands).map(([flag, words]) => `    ${flag}) words=${quote(words.join(' '))} ;;`);
+  const values = choices(commands).map(
+    ([flag, words]) => `    ${flag}) words=${quoteWord(words.join(' '))} ;;`,
+  );
   return `_pulse() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" words=""
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W ${quote(['help', ...commands.map(({ name }) => name)].join(' '))} -- "$current"))
+    COMPREPLY=($(compgen -W ${quoteWord(['help', ...commands.map(({ name }) => name)].join(' '))} -- "$current"))
     return
   fi
   case "\${COMP_WORDS[1]}" in
 ${cases.join('\n')}
-    help) words=${quote(commands.map(({ name }) => name).join(' '))} ;;
+    help) words=${quoteWord(commands.map(({ name }) => name).join(' '))} ;;
   esac
   case "\${COMP_WORDS[1]}" in
     ${commands
@@ -50,7 +53,7 @@ complete -F _pulse pulse`;
 
 function zsh(commands: readonly CommandSpec[]): string {
   const names = commands.map(
-    ({ name, summary }) => `    ${quote(`${name}:${summary.replaceAll(':', ' -')}`)}`,
+    ({ name, summary }) => `    ${quoteWord(`${name}:${summary.replaceAll(':', ' -')}`)}`,
   );
   const cases = commands.map((command) => {
     const options = allOptions(command).map(({ name, help, value, choices: allowed, isRepeated }) => {
@@ -59,10 +62,10 @@ function zsh(commands: readonly CommandSpec[]): string {
         value === undefined
           ? ''
           : `:${name}:${allowed ? `(${allowed.join(' ')})` : name === 'path' ? '_files -/' : '_default'}`;
-      return quote(`${isRepeated ? '*' : ''}--${name}[${text}]${rest}`);
+      return quoteWord(`${isRepeated ? '*' : ''}--${name}[${text}]${rest}`);
     });
     const words = (command.arguments ?? []).map(({ name, choices: allowed, isSession }) =>
-      quote(`:${name}:${allowed ? `(${allowed.join(' ')})` : isSession ? '_pulse_sessions' : ''}`),
+      quoteWord(`:${name}:${allowed ? `(${allowed.join(' ')})` : isSession ? '_pulse_sessions' : ''}`),
     );
     return `    ${command.name}) _arguments ${[...options, ...words].join(' ')} ;;`;
   });
@@ -92,16 +95,20 @@ function fish(commands: readonly CommandSpec[]): string {
   const lines = ['complete -c pulse -f'];
   for (const command of commands) {
     const { name, summary } = command;
-    lines.push(`complete -c pulse -n __fish_use_subcommand -a ${name} -d ${quote(summary)}`);
-    const seen = quote(`__fish_seen_subcommand_from ${name}`);
+    lines.push(`complete -c pulse -n __fish_use_subcommand -a ${name} -d ${quoteWord(summary)}`);
+    const seen = quoteWord(`__fish_seen_subcommand_from ${name}`);
     for (const option of allOptions(command)) {
-      const value = option.choices ? ` -x -a ${quote(option.choices.join(' '))}` : option.value ? ' -r' : '';
-      lines.push(`complete -c pulse -n ${seen} -l ${option.name}${value} -d ${quote(option.help)}`);
+      const value = option.choices
+        ? ` -x -a ${quoteWord(option.choices.join(' '))}`
+        : option.value
+          ? ' -r'
+          : '';
+      lines.push(`complete -c pulse -n ${seen} -l ${option.name}${value} -d ${quoteWord(option.help)}`);
     }
     if (takesSession(command))
-      lines.push(`complete -c pulse -n ${seen} -a ${quote(`(${SESSIONS}; echo last)`)}`);
+      lines.push(`complete -c pulse -n ${seen} -a ${quoteWord(`(${SESSIONS}; echo last)`)}`);
     for (const { choices: allowed } of command.arguments ?? []) {
-      if (allowed) lines.push(`complete -c pulse -n ${seen} -a ${quote(allowed.join(' '))}`);
+      if (allowed) lines.push(`complete -c pulse -n ${seen} -a ${quoteWord(allowed.join(' '))}`);
     }
   }
   return lines.join('\n');
@@ -125,8 +132,4 @@ function choices(commands: readonly CommandSpec[]): [string, readonly string[]][
       words ? [[`--${name}`, words] as [string, readonly string[]]] : [],
     ),
   );
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DEMO_ANSWER, DEMO_GOAL, DEMO_VERIFY, demoRepositoryFiles } from '../../agents/demo/repository.ts';
+import { quoteIfNeeded } from '../../domain/shell-words.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { evidenceReport } from '../evidence-report.ts';
 import { followSession } from '../follow/follow.ts';
-import { quoted } from '../follow/result.ts';
 import { openPulse } from '../open-pulse.ts';
 import { createCliGit } from '../repository-here.ts';
 import { launchRunner } from '../session-runner.ts';
@@ -87,22 +87,30 @@ async function tellNext(
 ): Promise<void> {
   if (output.isJson) return;
   const { style } = output.stdout;
-  const pulse = `PULSE_HOME=${quoted(join(cwd, 'home'))} node ${quoted(program)}`;
+  const pulse = `PULSE_HOME=${quoteIfNeeded(join(cwd, 'home'))} node ${quoteIfNeeded(program)}`;
   const row = (label: string, text: string): string => `  ${style.dim(label.padEnd(9))} ${text}`;
   output.data(
     [
       '',
       style.bold('All of this was real: the repository, the worktree, the commits, the verification.'),
-      row('diff', `git -C ${quoted(session.project_path)} diff main...${session.branch_name}`),
+      row('diff', `git -C ${quoteIfNeeded(session.project_path)} diff main...${session.branch_name}`),
       row('evidence', report),
       row('check it', `${pulse} verify ${session.id}`),
       row('log', `${pulse} log ${session.id}`),
+      row('page', `${pulse} serve, then http://127.0.0.1:3002/s/${session.id}`),
       '',
       style.bold('In a repository of your own:'),
       row('set up', 'pulse init'),
       row('look', 'pulse doctor'),
       row('start', 'pulse start "what should be done" --verify "npm test"'),
-      style.dim(`  pulse is ${program}; npm link in ${dirname(dirname(program))} puts it on your PATH.`),
+      // Installed by npm, it is on the PATH already.
+      ...(program.includes('/node_modules/')
+        ? []
+        : [
+            style.dim(
+              `  pulse is ${program}; npm link in ${dirname(dirname(program))} puts it on your PATH.`,
+            ),
+          ]),
     ].join('\n'),
   );
 }

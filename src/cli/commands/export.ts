@@ -1,18 +1,19 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { PulseError } from '../../domain/errors.ts';
+import type { SessionExport } from '../../operations/export.ts';
 import type { CommandContext } from '../command-spec.ts';
-import { evidenceReport } from '../evidence-report.ts';
 import { openPulse } from '../open-pulse.ts';
+import { reportText } from '../report-text.ts';
 
 export async function run(context: CommandContext): Promise<number> {
   const { input, output, cwd } = context;
   await using pulse = await openPulse(context);
   const file = input.text('output');
-  const format = input.text('format') ?? (file?.endsWith('.md') && !output.isJson ? 'md' : 'json');
+  const [, ending] = /\.(md|html)$/.exec(file ?? '') ?? [];
+  const format = input.text('format') ?? (output.isJson ? 'json' : (ending ?? 'json'));
   const content = await pulse.export(input.argument('ID')!);
-  const text =
-    format === 'md' ? evidenceReport(content) : `${JSON.stringify(content, null, output.isJson ? 0 : 2)}\n`;
+  const text = await writeAs(format, content, context);
   if (file === undefined) {
     output.data(text.trimEnd());
     return 0;
@@ -22,4 +23,13 @@ export async function run(context: CommandContext): Promise<number> {
   });
   output.talk(`Wrote ${file}`);
   return 0;
+}
+
+async function writeAs(
+  format: string,
+  content: SessionExport,
+  { output, environment }: CommandContext,
+): Promise<string> {
+  if (format === 'md' || format === 'html') return reportText(format, content, environment);
+  return `${JSON.stringify(content, null, output.isJson ? 0 : 2)}\n`;
 }

@@ -1,3 +1,4 @@
+import { wayBack } from '../../domain/after-words.ts';
 import { PulseError } from '../../domain/errors.ts';
 import type { PulseEvent } from '../../domain/events.ts';
 import type { Pulse } from '../../pulse.ts';
@@ -35,7 +36,8 @@ export async function run(context: CommandContext): Promise<number> {
     output.data(eventText(event, style));
   }
   const kept = output.isJson ? [] : await keptRefs(session, environment);
-  if (kept.length > 0) output.talk(style.dim(`work that was not taken over: ${kept.join(' ')}`));
+  for (const ref of kept)
+    output.talk(style.dim(`work that was not taken over: ${ref}; back by: ${wayBack(ref)}`));
   if (!output.isJson) output.talk(style.dim(`the runner's own log: ${runnerLog(pulse, session.id)}`));
   return 0;
 }

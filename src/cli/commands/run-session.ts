@@ -1,8 +1,11 @@
 import { isPulseError, isStoreAway } from '../../domain/errors.ts';
 import { redact } from '../../domain/redact.ts';
-import { STORE_AWAY_EXIT } from '../../process/supervise.ts';
+import { readSessionId, STORE_AWAY_EXIT, UNNAMED } from '../../process/supervise.ts';
 import { createPulse } from '../../pulse.ts';
 import type { CommandContext } from '../command-spec.ts';
+
+/** Nobody else may be there to tell it, if a service is away when the session ends. */
+const MOST_TELLING_MS = 10 * 60_000;
 
 /**
  * Exit 0: nothing is left for a runner to do here. Asked to stop it gives its lease back and exits 143, the session
@@ -13,7 +16,9 @@ export async function run({ input, output, environment, pulse: more }: CommandCo
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort('shutdown'));
   process.on('SIGHUP', () => undefined);
-  const sessionId = input.argument('ID')!;
+  const given = input.argument('ID')!;
+  const sessionId = given === UNNAMED ? await readSessionId() : given;
+  if (sessionId === null) return 0;
   const say = (text: string): void =>
     output.talk(redact(`${new Date().toISOString()} runner ${process.pid}: ${text}`));
   try {
@@ -21,6 +26,7 @@ export async function run({ input, output, environment, pulse: more }: CommandCo
     say(`takes ${sessionId}`);
     const end = await pulse.run(sessionId, stop.signal);
     say(`${sessionId}: ${end}`);
+    await pulse.tellRest(AbortSignal.any([stop.signal, AbortSignal.timeout(MOST_TELLING_MS)]));
     return end === 'shutdown' ? 143 : 0;
   } catch (error) {
     say(error instanceof Error ? (error.stack ?? error.message) : String(error));

@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { isLoopback } from '../../api/guard.ts';
+import { loadPage } from '../../api/page/page-source.ts';
 import { serve } from '../../api/serve.ts';
 import { takeServeLock } from '../../api/serve-lock.ts';
 import { readToken } from '../../api/state-file.ts';
@@ -12,6 +13,7 @@ import { type Home, resolveHome } from '../../home.ts';
 import { createPulse } from '../../pulse.ts';
 import { loadTrustedConfig } from '../../trust.ts';
 import type { CommandContext } from '../command-spec.ts';
+import { loginLink } from '../login-link.ts';
 import { createCliGit } from '../repository-here.ts';
 import { findOrphans } from '../session-runner.ts';
 
@@ -45,6 +47,9 @@ export async function run(context: CommandContext): Promise<number> {
     reads: values.reads,
     notify: (await notifyHere(context, { home, say })) ?? values.notify,
     adopt: orphans.map(({ id }) => id),
+    writeReport: async (format, content) =>
+      (await import('../report-text.ts')).reportText(format, content, environment),
+    loadPage: (signal) => loadPage({ folder: home.page, environment, signal }),
     say,
   });
   lock.update(server.url);
@@ -52,6 +57,9 @@ export async function run(context: CommandContext): Promise<number> {
   output.talk(`Pulse listens on ${server.url}`);
   output.talk(`The token is in ${pulse.home.token}`);
   output.talk(`  curl -H "Authorization: Bearer $(cat ${pulse.home.token})" ${server.url}/api/pulse`);
+  output.talk(
+    `Open ${await loginLink(pulse, server.url)} (once, within 10 minutes; \`pulse open\` prints another)`,
+  );
   if (!isLoopback(host)) output.talk('It can be reached from other machines: every request needs the token.');
   for (const id of server.adopted) say(`${id}: continues`);
 

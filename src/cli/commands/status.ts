@@ -1,3 +1,4 @@
+import { wayBack } from '../../domain/after-words.ts';
 import { formatDuration } from '../../domain/durations.ts';
 import type { Doing } from '../../domain/phase.ts';
 import type { SessionView } from '../../operations/view.ts';
@@ -15,7 +16,7 @@ import { waitingText } from '../waiting-text.ts';
 export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
   await using pulse = await openReader({ environment, onWait: output.talk });
   const id = input.argument('ID');
-  if (id === undefined) return await showAll(pulse, output);
+  if (id === undefined) return await showAll(pulse, output, { cwd, environment });
   const view = await pulse.show(id);
   const { session, iterations, unresolved, doing } = view;
   const { kept, branchHead } = await readSessionRefs(session, environment);
@@ -27,17 +28,20 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
     view.head !== null &&
     branchHead !== view.head;
   if (output.isJson) {
-    output.json({ ...view, trust: shownTrust(session, { isMoved }) });
+    const keptAs = kept.map((ref) => ({ ref, command: wayBack(ref) }));
+    output.json({ ...view, trust: shownTrust(session, { isMoved }), kept: keptAs });
     return 0;
   }
   const { style } = output.stdout;
   const isLost = isOrphan(session, await pulse.runner(session.id));
-  output.data(style.bold(sanitizeLine(session.goal)));
+  output.data(style.bold(sanitizeLine(session.goal.split('\n', 1)[0] ?? '')));
   output.data(
     style.dim(
       `${session.id} · ${sanitizeLine(session.project_name)} · ${session.agent} on ${session.branch_name}`,
     ),
   );
+  if (view.issue) output.data(style.dim(`issue ${sanitizeLine(view.issue.url)}`));
+  if (view.from) output.data(style.dim(`goal from ${sanitizeLine(view.from)}`));
   const live = iterations.findLast(({ status }) => status === 'running');
   const nowMs = Date.now();
   const liveMs = live?.started_at && !isLost ? Math.max(0, nowMs - Date.parse(live.started_at)) : 0;
@@ -54,12 +58,16 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
   return 0;
 }
 
-async function showAll(pulse: Reader, output: Output): Promise<number> {
+async function showAll(
+  pulse: Reader,
+  output: Output,
+  here: Pick<CommandContext, 'cwd' | 'environment'>,
+): Promise<number> {
   const overview = await pulse.overview();
   const { groups, counts } = overview;
   if (output.isJson) {
     const sessions = [...groups.no_runner, ...groups.waiting, ...groups.running];
-    output.json({ sessions, onboarding: null, state: null, handoffs: [], groups, counts });
+    output.json({ sessions, ...(await scoutHere(here)), groups, counts });
     return 0;
   }
   const lines = overviewLines(overview, output.stdout, Date.now());
@@ -71,6 +79,15 @@ async function showAll(pulse: Reader, output: Output): Promise<number> {
   if (counts.no_runner > 1)
     output.talk('\nhint: pulse serve --adopt continues all that nobody runs, for as long as it runs.');
   return 0;
+}
+
+/** For agents, which are told to look before they begin: loaded for them alone. */
+async function scoutHere({ cwd, environment }: Pick<CommandContext, 'cwd' | 'environment'>) {
+  const { openHere } = await import('../repository-here.ts');
+  const repository = await openHere(cwd, environment);
+  if (!repository) return { onboarding: null, state: null, handoffs: [] };
+  const { scoutRepository } = await import('../../loops/beads/files/scout.ts');
+  return await scoutRepository(repository.root);
 }
 
 /** `now  verifying: npm test for 12s, last heard of 3s ago` */

@@ -8,6 +8,7 @@ import type { Session } from '../../store/sessions.ts';
 import { keptRefs } from '../kept-refs.ts';
 import type { Output } from '../output.ts';
 import { runnerLog } from '../session-runner.ts';
+import { openFollowKeys } from './follow-keys.ts';
 import { INTERRUPT_ANSWERS, type InterruptSignal, onInterrupt, readInterruptAnswer } from './interrupts.ts';
 import { resultBlock } from './result.ts';
 import { createView, type View } from './view.ts';
@@ -40,7 +41,8 @@ export async function followSession(follow: Follow): Promise<number> {
   const leaving = new AbortController();
   const follower = followerFor(session.kind);
   const plan = await follower.plan?.(pulse, session.id);
-  const view = createView(output, session, { hasHead: !(isBrief && after), plan });
+  const hasKeys = isAtTerminal(output);
+  const view = createView(output, session, { hasHead: !(isBrief && after), hasKeys, plan });
   const steering = steer(follow, { view, leaving });
   const runner = watchRunner(pulse, session.id);
   try {
@@ -152,11 +154,15 @@ interface Steering extends Disposable {
   asked(): Promise<void>;
 }
 
+function isAtTerminal({ isJson, stderr }: Output): boolean {
+  return !isJson && stderr.isTerminal && process.stdin.isTTY === true;
+}
+
 function steer(
   { pulse, session, output, isWatching }: Follow,
   { view, leaving }: { view: View; leaving: AbortController },
 ): Steering {
-  const isInteractive = !output.isJson && output.stderr.isTerminal && process.stdin.isTTY === true;
+  const isInteractive = isAtTerminal(output);
   let interrupted: InterruptSignal | null = null;
   let isAsking = false;
   let deadline: NodeJS.Timeout | undefined;
@@ -178,10 +184,12 @@ function steer(
   async function ask(): Promise<void> {
     if (isAsking) return leaving.abort('detached');
     isAsking = true;
+    keys?.hold();
     view.ask(INTERRUPT_ANSWERS);
     const answer = await readInterruptAnswer();
     isAsking = false;
     view.ask(null);
+    keys?.release();
     if (answer === 'detach') return leaving.abort('detached');
     if (answer === 'pause') {
       view.say('Pausing after this iteration.');
@@ -193,11 +201,22 @@ function steer(
     }
   }
 
-  const interrupts = onInterrupt((signal) => {
-    if (isWatching) return leaving.abort('detached');
+  function interrupt(signal: InterruptSignal): void {
+    if (isWatching) {
+      leaving.abort('detached');
+      return;
+    }
     const handled = isInteractive && signal === 'SIGINT' ? ask() : pauseNow(signal);
     handled.catch((error: Error) => view.say(`error: ${error.message}`));
-  });
+  }
+
+  const interrupts = onInterrupt(interrupt);
+  const keys = isInteractive
+    ? openFollowKeys({
+        key: (key) => void ('text' in key && key.text === 'e' && view.toggle?.()),
+        interrupt: () => interrupt('SIGINT'),
+      })
+    : null;
   return {
     get interrupted() {
       return interrupted;
@@ -206,6 +225,7 @@ function steer(
     asked: () => asked.catch(() => undefined),
     [Symbol.dispose]() {
       interrupts[Symbol.dispose]();
+      keys?.[Symbol.dispose]();
       clearTimeout(deadline);
     },
   };

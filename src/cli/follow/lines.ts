@@ -1,6 +1,7 @@
 /** The lines a follower leaves behind: one for each iteration that ended, one for what interrupted it. */
 import { formatDuration } from '../../domain/durations.ts';
 import type { PulseEvent } from '../../domain/events.ts';
+import { queuedWords } from '../../domain/phase.ts';
 import { followerFor } from '../../loops/followers.ts';
 import { sanitizeLine, shorten, wrap } from '../../terminal/text.ts';
 import { budgetText, changesText, omitted, waiting } from '../event-text.ts';
@@ -34,6 +35,8 @@ export function eventLines(event: PulseEvent, progress: Progress, { style, colum
           shorten(`… ${event.iteration} ${sanitizeLine(String(data.message ?? 'usage limit'))}`, columns),
         ),
       ];
+    case 'agent.queued':
+      return [style.yellow(shorten(`… ${event.iteration} ${queuedWords(data)}`, columns))];
     case 'agent.waiting':
       return [style.yellow(shorten(`… ${event.iteration} ${waiting(event)}`, columns))];
     case 'agent.denied':

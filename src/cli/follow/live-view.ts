@@ -2,7 +2,7 @@ import { formatDuration } from '../../domain/durations.ts';
 import { wordsFor } from '../../loops/words.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Style } from '../../terminal/style.ts';
-import { displayWidth, sanitizeLine, shorten } from '../../terminal/text.ts';
+import { displayWidth, sanitizeLine, shorten, wrap } from '../../terminal/text.ts';
 import type { Side } from '../output.ts';
 import { waitingText } from '../waiting-text.ts';
 import { eventLines } from './lines.ts';
@@ -12,6 +12,7 @@ import { formatCount, formatUsd } from './result.ts';
 import type { View, ViewOptions } from './view.ts';
 
 const FRAME_MS = 120;
+const LOOKED_AT_MS = 30_000;
 /** Rows of the terminal that a board leaves free. */
 const HEIGHT_LEFT = 8;
 /** Of a terminal that does not say how high it is. */
@@ -20,35 +21,45 @@ const USUAL_ROWS = 24;
 const SAVING_MS = 600;
 
 /** Redrawn in place; settled iterations scroll above it, one line each. */
-export function createLiveView(side: Side, session: Session, { hasHead, plan }: ViewOptions): View {
+export function createLiveView(
+  side: Side,
+  session: Session,
+  { hasHead, hasKeys = false, plan }: ViewOptions,
+): View {
   let progress = firstProgress(session, plan);
   let newest = session;
   let question: readonly string[] | null = null;
   let isHeaded = !hasHead;
+  const beganMs = Date.now();
   let board: readonly string[] = [];
+  let isExpanded = false;
   const region = createLiveRegion(side);
   const room = (): number => side.columns() - 1;
   const draw = (): void => {
     const frame = { style: side.style, columns: room(), nowMs: Date.now() };
-    const lines = [...liveLines(progress, newest, frame), ...shownBoard()];
+    const told = isExpanded ? expandedLines(progress, { ...frame, rows: rowsLeft() }) : [];
+    const lines = [...liveLines(progress, newest, frame), ...told, ...shownBoard()];
     region.draw(
       question === null ? lines : [...lines, ...questionLines(question, room()).map(side.style.bold)],
     );
   };
   /** What is above it must stay in sight. */
+  const rowsLeft = (): number => Math.max(1, (side.stream.rows || USUAL_ROWS) - HEIGHT_LEFT);
   const shownBoard = (): readonly string[] =>
-    progress.step === 'stopped'
-      ? []
-      : board.slice(0, Math.max(1, (side.stream.rows || USUAL_ROWS) - HEIGHT_LEFT));
+    progress.step === 'stopped' || isExpanded ? [] : board.slice(0, rowsLeft());
   const timer = setInterval(draw, FRAME_MS);
   side.stream.on('resize', draw);
   return {
     event(event) {
+      const hadStopped = progress.step === 'stopped';
       progress = advance(progress, event);
-      if (!isHeaded) region.print(headLines(newest, { style: side.style, columns: room() }));
+      if (!isHeaded) region.print(headLines(newest, { style: side.style, columns: room() }, hasKeys));
       isHeaded = true;
       const lines = eventLines(event, progress, { style: side.style, columns: room() });
       if (lines.length > 0) region.print(lines);
+      // Who has just come is still looking.
+      if (progress.step === 'stopped' && !hadStopped && Date.now() - beganMs >= LOOKED_AT_MS)
+        side.call(`${event.type.split('.')[1]}: ${newest.goal}`);
     },
     session(now) {
       newest = now;
@@ -60,6 +71,10 @@ export function createLiveView(side: Side, session: Session, { hasHead, plan }: 
       draw();
     },
     say: (text) => region.print(text.split('\n')),
+    toggle() {
+      isExpanded = !isExpanded;
+      draw();
+    },
     ask(text) {
       question = text;
       draw();
@@ -78,11 +93,29 @@ interface Frame {
   nowMs: number;
 }
 
-function headLines(session: Session, { style, columns }: Omit<Frame, 'nowMs'>): string[] {
+function headLines(session: Session, { style, columns }: Omit<Frame, 'nowMs'>, hasKeys: boolean): string[] {
   return [
     style.bold(shorten(`▸ ${sanitizeLine(session.goal)}`, columns)),
     style.dim(shorten(`  ${session.id} · ${session.agent} on ${session.branch_name}`, columns)),
+    ...(hasKeys
+      ? [style.dim(shorten('  e: more of the agent · Ctrl-C: pause, detach, abort', columns))]
+      : []),
   ];
+}
+
+/** What the agent has said and done, as much of it as there is room for. */
+function expandedLines(
+  { step, told }: Pick<Progress, 'step' | 'told'>,
+  { style, columns, rows }: Omit<Frame, 'nowMs'> & { rows: number },
+): string[] {
+  if (step === 'stopped') return [];
+  return told
+    .flatMap(({ text, isTool }) =>
+      isTool
+        ? [style.dim(`  · ${shorten(text, columns - 4)}`)]
+        : wrap(text, columns - 4, rows).map((line) => `  │ ${line}`),
+    )
+    .slice(-rows);
 }
 
 /** Two lines: where the session stands, and what the agent does. Exported for its test. */

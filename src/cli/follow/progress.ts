@@ -1,6 +1,6 @@
 /** What a session is doing right now, folded from its events. Pure: every view draws from it. */
 import type { PulseEvent } from '../../domain/events.ts';
-import { type Phase, phaseWords } from '../../domain/phase.ts';
+import { type Phase, phaseWords, queuedWords } from '../../domain/phase.ts';
 import { followerFor } from '../../loops/followers.ts';
 import type { Waiting } from '../../operations/view.ts';
 import type { Session } from '../../store/sessions.ts';
@@ -51,12 +51,19 @@ export interface Progress {
   activity: string | null;
   /** The agent's latest sentence. */
   said: string | null;
+  /** What it said and did in this iteration, line by line, newest last; the last of it. */
+  told: readonly ToldLine[];
   lastSignal: string | null;
   /** Of the current iteration, once verified. */
   failedChecks: FailedCheck[];
   judgement: JudgementTold | null;
   spentUsd: number;
   tokens: number;
+}
+
+export interface ToldLine {
+  text: string;
+  isTool: boolean;
 }
 
 export interface WorkPlan {
@@ -66,6 +73,15 @@ export interface WorkPlan {
   total: number | null;
 }
 const NO_PLAN: WorkPlan = { units: [], total: null };
+
+/** Of an iteration that has just begun. */
+const NOTHING_TOLD = {
+  activity: null,
+  said: null,
+  told: [],
+  failedChecks: [],
+  judgement: null,
+} satisfies Partial<Progress>;
 
 export function firstProgress(session: Session, plan: WorkPlan = NO_PLAN): Progress {
   const since = Date.parse(session.created_at);
@@ -84,11 +100,8 @@ export function firstProgress(session: Session, plan: WorkPlan = NO_PLAN): Progr
     resumeAtMs: null,
     doing: null,
     lastSignMs: since,
-    activity: null,
-    said: null,
+    ...NOTHING_TOLD,
     lastSignal: session.last_signal,
-    failedChecks: [],
-    judgement: null,
     spentUsd: session.spent_usd,
     tokens: session.total_tokens_used,
   };
@@ -123,10 +136,7 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
         unit: typeof data.unit === 'string' ? data.unit : null,
         iterationSinceMs: at,
         attempt: 1,
-        activity: null,
-        said: null,
-        failedChecks: [],
-        judgement: null,
+        ...NOTHING_TOLD,
       });
     case 'iteration.started':
       return enter('preparing', {
@@ -139,6 +149,7 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
       return enter('agent', {
         activity: activityOf(event) ?? progress.activity,
         said: sentenceOf(event) ?? progress.said,
+        told: [...progress.told, ...newsOf(event)].slice(-MOST_TOLD),
       });
     case 'iteration.progress': {
       if (data.phase === 'agent') return enter('agent');
@@ -163,6 +174,8 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
       });
     case 'signal.received':
       return { ...progress, lastSignal: String(data.signal) };
+    case 'agent.queued':
+      return { ...enter('waiting', { activity: null }), doing: queuedWords(data) };
     case 'agent.waiting':
       return enter('waiting', {
         waiting: waitOfEvent(event),
@@ -207,6 +220,16 @@ function activityOf({ type, data }: PulseEvent): string | null {
 export function toolLine({ name, summary }: Record<string, unknown>): string {
   const [tool, about] = [sanitizeLine(String(name ?? '')), sanitizeLine(String(summary ?? ''))];
   return about.startsWith(tool) ? about : `${tool} ${about}`.trim();
+}
+
+/** More than a terminal shows. */
+const MOST_TOLD = 100;
+
+function newsOf(event: PulseEvent): ToldLine[] {
+  if (event.type === 'agent.text')
+    return shownLines(String(event.data.text ?? '')).map((text) => ({ text, isTool: false }));
+  const text = activityOf(event);
+  return text === null ? [] : [{ text, isTool: true }];
 }
 
 /** The last that it said to people, without protocol tags. */

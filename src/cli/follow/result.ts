@@ -1,7 +1,10 @@
 /** How a session stands, for a person: status, why, what to do next, where everything is. */
+
+import { type After, afterSuffix, describeAfter, wayBack } from '../../domain/after-words.ts';
 import { describeTrust, formatTrust, type Result, type Trust, trustOf } from '../../domain/check-words.ts';
 import { formatDuration } from '../../domain/durations.ts';
 import { nextCommand } from '../../domain/next-command.ts';
+import { quoteIfNeeded } from '../../domain/shell-words.ts';
 import type { SessionStatus } from '../../domain/status.ts';
 import { headRef } from '../../git/session-head.ts';
 import { wordsFor } from '../../loops/words.ts';
@@ -76,14 +79,18 @@ export function shownTrust(session: Result, { isMoved = false } = {}): Trust | n
   return isMoved && trust?.startsWith('verified') ? 'stale' : trust;
 }
 
-/** The word in parentheses behind a status that is an end; nothing where there is none. */
-export function trustSuffix(session: Result): string {
+/** What stands behind a status that is an end: how far it can be relied on, and what became of it. */
+export function endSuffix(session: Result & After): string {
   const trust = session.status === 'complete' ? trustOf(session) : null;
-  return trust ? ` (${formatTrust(trust)})` : '';
+  return `${trust ? ` (${formatTrust(trust)})` : ''}${afterSuffix(session)}`;
 }
 
-/** Why it stands as it does, in half a sentence. */
+/** Why it stands as it does, and what became of it, in half a sentence. */
 export function headline(session: Omit<Session, 'progress_log'>, how: { isMoved?: boolean } = {}): string {
+  return [standing(session, how), describeAfter(session)].filter(Boolean).join(' · ');
+}
+
+function standing(session: Omit<Session, 'progress_log'>, how: { isMoved?: boolean }): string {
   const { kind, status, stop_reason: reason } = session;
   const trust = shownTrust(session, how);
   const own = wordsFor(kind).headline?.(session) ?? null;
@@ -136,6 +143,17 @@ const STOP_SENTENCES: Partial<Record<string, string>> = {
   aborted_by_user: 'aborted by you',
 };
 
+/** It holds work that nothing has become of yet. */
+function isMergeable({ status, base_branch: base, total_commits: commits, ...after }: Session): boolean {
+  return (
+    status === 'complete' &&
+    base !== null &&
+    commits > 0 &&
+    !after.parent_session_id &&
+    describeAfter(after) === null
+  );
+}
+
 /** Then its worktree is there, to look at. */
 function isResumable({ status }: Session): boolean {
   return status !== 'complete' && status !== 'aborted';
@@ -173,22 +191,25 @@ function pointers(
   { cwd, isOrphan, kept }: { cwd: string; isOrphan: boolean; kept: readonly string[] },
 ): [string, string][] {
   const { id, branch_name: branch, base_branch: base, base_sha: sha, project_path: path } = session;
-  const git = path === cwd ? 'git' : `git -C ${quoted(path)}`;
+  const git = path === cwd ? 'git' : `git -C ${quoteIfNeeded(path)}`;
   const rows: [string, string][] = [];
   const next = nextCommand(session, { isDriven: !isOrphan });
   const isAsked = session.stop_reason === 'checks_changed';
   if (isAsked) rows.push(['look', `pulse checks ${id}`]);
   if (next) rows.push([next.label, next.command]);
   if (isAsked) rows.push(['reject', `pulse reject ${id} "…"`]);
-  if (session.total_commits > 0) {
+  if (session.total_commits > 0 && !session.discarded_at) {
     const isBehind = session.branch_lags_at !== null;
     const tip = isBehind ? headRef(id) : branch;
     rows.push(['branch', branch], ['diff', `${git} diff ${base ?? sha.slice(0, 10)}...${tip}`]);
     // Checked out, or moved by a person: what it lacks is at the head.
     if (isBehind) rows.push(['it lags', `${git} switch ${branch} && ${git} merge ${tip}`]);
   }
+  if (isMergeable(session)) rows.push(['merge', `pulse merge ${id}`]);
+  if (session.pull_request) rows.push(['request', sanitizeLine(session.pull_request)]);
   if (isResumable(session) && session.current_iteration > 0) rows.push(['worktree', session.worktree_path]);
-  for (const ref of kept) rows.push(['kept', `${git} show ${ref}`]);
+  for (const ref of kept)
+    rows.push(['kept', `${git} show ${ref}`], ['get back', wayBack(ref).replace('git', git)]);
   if (session.verify.length > 0 && session.status === 'complete')
     rows.push(['evidence', `pulse verify ${id}`]);
   if (session.trust === 'verified_checks_changed') rows.push(['checks', `pulse checks ${id}`]);
@@ -197,8 +218,4 @@ function pointers(
     ['log', `pulse log ${id}`],
   );
   return rows;
-}
-
-export function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

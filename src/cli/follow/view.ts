@@ -20,6 +20,8 @@ export interface View {
   board?(read: (room: BoardRoom) => Promise<string[]>): Promise<void>;
   /** A line for the person, in its place. */
   say(text: string): void;
+  /** Shows more of what the agent says and does, or less again. */
+  toggle?(): void;
   /** A question, by its answers, that stays until it is answered (`null`). */
   ask(answers: readonly string[] | null): void;
   close(): void;
@@ -30,6 +32,8 @@ export type BoardRoom = Room & { nowMs: number };
 export interface ViewOptions {
   /** Begins with what the session is about. */
   hasHead: boolean;
+  /** Keys are heard. */
+  hasKeys?: boolean;
   plan?: WorkPlan;
 }
 

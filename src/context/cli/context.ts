@@ -6,6 +6,7 @@ import { PulseError } from '../../domain/errors.ts';
 import type { Pulse } from '../../pulse.ts';
 import { sanitizeLine } from '../../terminal/text.ts';
 import { localTime } from '../../terminal/time.ts';
+import type { EmbedderReport } from '../embedding/turn-embeddings.ts';
 import { CONTEXT_ACTIONS, type ContextAction } from './commands.ts';
 
 export async function run(context: CommandContext): Promise<number> {
@@ -16,6 +17,7 @@ export async function run(context: CommandContext): Promise<number> {
   const actions: Record<ContextAction, () => Promise<void>> = {
     import: () => importTurns(pulse, context),
     search: () => search(pulse, context),
+    code: () => code(pulse, context),
     turns: () => listTurns(pulse, context),
     slice: () => slice(pulse, context),
   };
@@ -42,15 +44,54 @@ async function importTurns(pulse: Pulse, context: CommandContext): Promise<void>
 async function search(pulse: Pulse, context: CommandContext): Promise<void> {
   const { output } = context;
   const query = words(context, { least: 1 }).join(' ');
-  const { results } = await pulse.context.searchTurns({ project_key: projectHere(context), query });
-  if (output.isJson) return output.json({ results });
+  const found = await pulse.context.searchTurns({ project_key: projectHere(context), query });
+  const { results, embedder } = found;
+  if (output.isJson) return output.json({ results, ...(embedder ? { embedder } : {}) });
   const { style } = output.stdout;
   for (const { turn_id, role, phase, created_at, excerpt } of results)
     output.data(
       `${style.dim(`${turn_id}  ${localTime(created_at)}  ${role} ${phase}`)}\n  ${sanitizeLine(excerpt)}`,
     );
   if (results.length === 0) output.talk('Nothing was said about it.');
+  if (embedder) output.talk(style.dim(embedderWords(embedder)));
 }
+
+function embedderWords({ service, model, state, reason }: EmbedderReport): string {
+  const words = `embedder ${service} ${model}: ${EMBEDDER_WORDS[state]}`;
+  return reason === null ? words : sanitizeLine(`${words} (${reason})`);
+}
+
+const EMBEDDER_WORDS = {
+  ready: 'ready',
+  partial: 'partial (not all turns have been placed yet)',
+  replaced: 'being filled (the model before answers until then)',
+  away: 'away (words answered alone)',
+} as const;
+
+async function code(pulse: Pulse, context: CommandContext): Promise<void> {
+  const { output } = context;
+  const query = words(context, { least: 1 }).join(' ');
+  const found = await pulse.context.searchCode({
+    project_key: projectHere(context),
+    query,
+    wait_ms: PERSON_WAITS_MS,
+  });
+  if (output.isJson) return output.json(found);
+  const { style } = output.stdout;
+  for (const { path, line, text } of found.results)
+    output.data(`${sanitizeLine(path)}${style.dim(`:${line}:`)} ${sanitizeLine(text)}`);
+  if (found.results.length === 0) output.talk('No code is about it.');
+  output.talk(style.dim(INDEX_WORDS[found.index]));
+}
+
+/** When the command is over, nobody works on the index. */
+const PERSON_WAITS_MS = 3_000;
+const INDEX_WORDS = {
+  lexical: 'index: lexical (by words alone; the index is being built)',
+  partial: 'index: partial (not all files are indexed yet; ask again for more)',
+  ready: 'index: ready',
+  stale: 'index: stale (files have changed since)',
+} as const;
 
 async function slice(pulse: Pulse, context: CommandContext): Promise<void> {
   const { output, input } = context;

@@ -4,7 +4,7 @@ import { extname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import type { FromIndexer, ToIndexer } from './messages.ts';
+import type { FromIndexer, IndexerData, ToIndexer } from './messages.ts';
 import type { CodeHit, IndexState } from './worktree-index.ts';
 
 /** How long an answer waits for the list of changed files, and then for reading them. */
@@ -35,6 +35,14 @@ export interface IndexedWorktree {
   worktree: string;
   /** Paths in it that are nobody's code, besides what git ignores. */
   except: readonly string[];
+  /** Worktrees of one project share what is in their files. Absent: it is shared with nobody. */
+  project?: string;
+}
+
+/** Each name followed by a NUL; `blobs` in their order, '' for a file that is not as git has it. */
+export interface ListedFiles {
+  names: Uint8Array;
+  blobs: readonly string[];
 }
 
 export interface CodeIndexes extends AsyncDisposable {
@@ -43,8 +51,10 @@ export interface CodeIndexes extends AsyncDisposable {
 }
 
 export interface CodeIndexesOptions {
-  /** The project's files, each followed by a NUL: what git tracks, and what is new and not ignored. */
-  list(indexed: IndexedWorktree): Promise<Uint8Array>;
+  /** The project's files: what git tracks, and what is new and not ignored. */
+  list(indexed: IndexedWorktree): Promise<ListedFiles | Uint8Array>;
+  /** Where what was learnt of files is kept for other processes; absent: nowhere. */
+  folder?: string;
   /** Called with the reason if the index fails or stops. */
   debug?(text: string): void;
   idleMs?: number;
@@ -62,6 +72,8 @@ interface Entry {
   users: number;
   /** The thread that knows this worktree. */
   thread: Thread | null;
+  /** The thread has the list of files, and sees what changes. */
+  isListed: boolean;
   /** The listing under way, or the last. True if the thread has heard of it. */
   listing: Promise<boolean>;
   /** The listing after it, which has not begun: all questions that come meanwhile wait for it. */
@@ -69,7 +81,8 @@ interface Entry {
 }
 
 /** What all worktrees share: the thread, and who uses it. */
-interface Indexes extends Required<CodeIndexesOptions> {
+interface Indexes extends Required<Omit<CodeIndexesOptions, 'folder'>> {
+  folder: string | undefined;
   entries: Map<string, Entry>;
   thread: Thread | null;
   deaths: number;
@@ -81,11 +94,12 @@ interface Indexes extends Required<CodeIndexesOptions> {
 /** Starts its thread with the first worktree. It keeps no process alive. */
 export function createCodeIndexes({
   list,
+  folder,
   debug = () => undefined,
   idleMs = IDLE_MS,
 }: CodeIndexesOptions): CodeIndexes {
   const indexes: Indexes = {
-    ...{ list, debug, idleMs, entries: new Map() },
+    ...{ list, folder, debug, idleMs, entries: new Map() },
     ...{ thread: null, deaths: 0, counted: 0, resting: undefined },
   };
   return {
@@ -113,7 +127,7 @@ function openEntry(indexes: Indexes, indexed: IndexedWorktree): Entry {
   const { entries } = indexes;
   const root = realpathSync(indexed.worktree);
   const entry: Entry = entries.get(root) ?? {
-    ...{ number: indexes.counted++, root, indexed, users: 0, thread: null },
+    ...{ number: indexes.counted++, root, indexed, users: 0, thread: null, isListed: false },
     ...{ listing: Promise.resolve(false), next: null },
   };
   Object.assign(entry, { indexed, users: entry.users + 1 });
@@ -130,6 +144,7 @@ function startThread(indexes: Indexes): Thread | null {
   const worker = new Worker(script, {
     // This process's own flags may be none that a thread takes.
     execArgv: [],
+    workerData: { folder: indexes.folder } satisfies IndexerData,
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, maxYoungGenerationSizeMb: 8 },
   });
   const started: Thread = { worker, questions: new Map() };
@@ -159,7 +174,8 @@ function connect(indexes: Indexes, entry: Entry): Thread | null {
   const current = startThread(indexes);
   if (current && entry.thread !== current) {
     entry.thread = current;
-    post(current, { kind: 'open', index: entry.number, root: entry.root });
+    const { project } = entry.indexed;
+    post(current, { kind: 'open', index: entry.number, root: entry.root, ...(project ? { project } : {}) });
   }
   return current;
 }
@@ -176,9 +192,10 @@ function refresh(indexes: Indexes, entry: Entry): Promise<boolean> {
 
 async function sendFiles(indexes: Indexes, entry: Entry): Promise<boolean> {
   try {
-    const names = await indexes.list(entry.indexed);
+    const listed = await indexes.list(entry.indexed);
     const current = connect(indexes, entry);
-    if (current) post(current, { kind: 'files', index: entry.number, names });
+    const { names, blobs } = 'names' in listed ? listed : { names: listed, blobs: [] };
+    if (current) post(current, { kind: 'files', index: entry.number, names, blobs });
     return current !== null;
   } catch (error) {
     const reason = error instanceof Error ? error.message : error;
@@ -192,11 +209,19 @@ async function search(
   entry: Entry,
   { query, limit }: { query: string; limit: number },
 ): Promise<FoundByMeaning> {
+  const askNow = async () => {
+    const current = connect(indexes, entry);
+    const question = { question: indexes.counted++, index: entry.number, query, limit };
+    return current && (await ask(current, question));
+  };
+  // Where all changes are seen, the files need not be listed again.
+  const known = entry.isListed ? await askNow() : null;
+  entry.isListed = known?.isListed ?? false;
+  if (known?.isListed) return { index: known.state, hits: known.hits };
   const isCurrent = await within(refresh(indexes, entry), { ms: LIST_MS, otherwise: false });
-  const current = connect(indexes, entry);
-  const question = { question: indexes.counted++, index: entry.number, query, limit };
-  const answer = current && (await ask(current, question));
+  const answer = await askNow();
   if (!answer) return NOTHING;
+  entry.isListed = isCurrent && (answer.isListed ?? false);
   const isOld = answer.state === 'ready' && !isCurrent;
   return { index: isOld ? 'stale' : answer.state, hits: answer.hits };
 }

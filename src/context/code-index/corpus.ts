@@ -1,23 +1,17 @@
-/** The chunks of one worktree by their words: BM25, and the counts from which a model of meaning is fitted. */
+/** Chunks by their words: BM25, and the counts from which a model of meaning is fitted. */
+import { createForwardIndex, type TermCounts } from './forward-index.ts';
+import { grown } from './grown.ts';
+import { createNearest, type Scored } from './nearest.ts';
+import { ownText } from './own-text.ts';
+import { createPostings } from './postings.ts';
 
 const K1 = 1.2;
 const B = 0.75;
-
-export interface Scored {
-  chunk: number;
-  score: number;
-}
 
 export type WeightedTerm = readonly [term: string, weight: number];
 
 export function* weighted(terms: Iterable<string>, weight = 1): Iterable<WeightedTerm> {
   for (const term of terms) yield [term, weight];
-}
-
-/** Words of a chunk, by the number that the corpus has given each. */
-export interface TermCounts {
-  terms: Uint32Array;
-  counts: Float32Array;
 }
 
 export interface Corpus {
@@ -36,112 +30,88 @@ export interface Corpus {
   /** In how many chunks the word is. */
   documents(term: number): number;
   chunks(): Iterable<number>;
-  search(terms: Iterable<string>, limit: number): Scored[];
+  /** Best first, of those that are wanted. */
+  search(terms: Iterable<string>, limit: number, isWanted?: (chunk: number) => boolean): Scored[];
 }
 
 const WORD_WEIGHT = 20;
 
-interface Word {
-  text: string;
-  number: number;
-  /** Those that have it; removed ones as well, until they are the larger part. */
-  chunks: number[];
-  /** How many have it now. */
-  documents: number;
-}
-
 export function createCorpus(): Corpus {
   /** A word that no chunk has is forgotten: generated files have new words each time. */
-  const byText = new Map<string, Word>();
-  const byNumber = new Map<number, Word>();
-  const kept = new Map<number, TermCounts & { length: number }>();
-  let next = 0;
-  let nextWord = 0;
-  let totalLength = 0;
-  let removed = 0;
-  let inChunks = 0;
+  const byText = new Map<string, number>();
+  const texts: string[] = [];
+  let documents = new Uint32Array(1024);
+  const forward = createForwardIndex();
+  const postings = createPostings(forward);
+  let scores = new Float64Array(0);
+
+  function numberOf(text: string): number {
+    const known = byText.get(text);
+    if (known !== undefined) return known;
+    const own = ownText(text);
+    const number = texts.push(own) - 1;
+    documents = grown(documents, texts.length);
+    byText.set(own, number);
+    return number;
+  }
 
   function add(words: Iterable<WeightedTerm>): number {
-    const counted = count(words, (text) => (byText.get(text) ?? addWord(text)).number);
-    const chunk = next++;
-    let length = 0;
-    counted.terms.forEach((term, index) => {
-      const word = byNumber.get(term)!;
-      word.chunks.push(chunk);
-      word.documents++;
-      length += counted.counts[index]!;
-    });
-    kept.set(chunk, { ...counted, length });
-    totalLength += length;
-    inChunks += counted.terms.length;
+    const counted = count(words, numberOf);
+    for (const term of counted.terms) documents[term]!++;
+    const chunk = forward.add(counted);
+    postings.keepUp(texts.length);
     return chunk;
   }
 
-  function addWord(text: string): Word {
-    const word: Word = { text, number: nextWord++, chunks: [], documents: 0 };
-    byText.set(text, word);
-    byNumber.set(word.number, word);
-    return word;
-  }
-
   function remove(chunk: number): void {
-    const gone = kept.get(chunk);
-    if (!gone) return;
-    kept.delete(chunk);
-    totalLength -= gone.length;
-    inChunks -= gone.terms.length;
-    for (const term of gone.terms) {
-      const word = byNumber.get(term)!;
-      if (--word.documents > 0) continue;
-      byText.delete(word.text);
-      byNumber.delete(term);
+    for (const term of forward.remove(chunk)?.terms ?? []) {
+      if (--documents[term]! > 0) continue;
+      byText.delete(texts[term]!);
+      texts[term] = '';
     }
-    if (++removed > 1000 && removed > kept.size) compact();
-  }
-
-  function compact(): void {
-    for (const word of byNumber.values()) word.chunks = word.chunks.filter((chunk) => kept.has(chunk));
-    removed = 0;
   }
 
   function countsOf(terms: Iterable<string>): TermCounts {
-    return count(weighted(terms), (text) => byText.get(text)?.number ?? null);
+    return count(weighted(terms), (text) => byText.get(text) ?? null);
   }
 
-  function search(terms: Iterable<string>, limit: number): Scored[] {
+  function search(terms: Iterable<string>, limit: number, isWanted?: (chunk: number) => boolean): Scored[] {
     const asked = countsOf(terms);
-    const average = totalLength / Math.max(kept.size, 1);
-    const scores = new Map<number, number>();
-    asked.terms.forEach((term, index) => {
-      const { documents: having, chunks } = byNumber.get(term)!;
-      const weight = asked.counts[index]! * Math.log(1 + (kept.size - having + 0.5) / (having + 0.5));
-      for (const chunk of chunks) {
-        const entry = kept.get(chunk);
-        if (!entry) continue;
-        const times = entry.counts[position(entry.terms, term)]!;
-        const part = (times * (K1 + 1)) / (times + K1 * (1 - B + (B * entry.length) / average));
-        scores.set(chunk, (scores.get(chunk) ?? 0) + weight * part);
-      }
-    });
-    return best(scores, limit);
+    const { size, length: totalLength, end } = forward.sums;
+    const average = totalLength / Math.max(size, 1);
+    if (scores.length < end) scores = new Float64Array(end + 1024);
+    else scores.fill(0);
+    for (const [index, term] of asked.terms.entries()) {
+      const having = documents[term]!;
+      const weight = asked.counts[index]! * Math.log(1 + (size - having + 0.5) / (having + 0.5));
+      postings.each(term, (chunk, times) => {
+        const length = forward.lengthOf(chunk);
+        scores[chunk]! += (weight * (times * (K1 + 1))) / (times + K1 * (1 - B + (B * length) / average));
+      });
+    }
+    const nearest = createNearest(limit);
+    for (let chunk = 0; chunk < end; chunk++)
+      if (scores[chunk]! > 0 && (!isWanted || isWanted(chunk))) nearest.offer(chunk, scores[chunk]!);
+    return nearest.found;
   }
 
   return {
     get size() {
-      return kept.size;
+      return forward.sums.size;
     },
     get weight() {
-      return inChunks + WORD_WEIGHT * byText.size;
+      return forward.sums.entries + WORD_WEIGHT * byText.size;
     },
     add,
     remove,
-    counts: (chunk) => kept.get(chunk) ?? null,
+    counts: forward.counts,
     countsOf,
     *vocabulary() {
-      for (const [term, { documents }] of byNumber) yield [term, documents];
+      for (let term = 0; term < texts.length; term++)
+        if (documents[term]! > 0) yield [term, documents[term]!];
     },
-    documents: (term) => byNumber.get(term)?.documents ?? 0,
-    chunks: () => kept.keys(),
+    documents: (term) => documents[term] ?? 0,
+    chunks: forward.chunks,
     search,
   };
 }
@@ -153,6 +123,8 @@ export function best(scores: Iterable<readonly [number, number]>, limit: number)
     .slice(0, limit);
 }
 
+const MOST_COUNTED = 255;
+
 function count(words: Iterable<WeightedTerm>, numberOf: (term: string) => number | null): TermCounts {
   const counts = new Map<number, number>();
   for (const [term, weight] of words) {
@@ -162,18 +134,6 @@ function count(words: Iterable<WeightedTerm>, numberOf: (term: string) => number
   const sorted = [...counts].sort(([a], [b]) => a - b);
   return {
     terms: Uint32Array.from(sorted, ([term]) => term),
-    counts: Float32Array.from(sorted, ([, times]) => times),
+    counts: Uint8Array.from(sorted, ([, times]) => Math.min(times, MOST_COUNTED)),
   };
-}
-
-/** Where a word stands among a chunk's, which are in order. */
-function position(terms: Uint32Array, term: number): number {
-  let low = 0;
-  let high = terms.length - 1;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (terms[middle]! < term) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -2,16 +2,18 @@
  * Latent semantic analysis, fitted on the corpus itself: words that keep the same company come to lie close together,
  * so a question finds code that uses other words for the same thing. Nothing is downloaded and nothing leaves the machine.
  */
-import type { Corpus, Scored, TermCounts } from './corpus.ts';
-import { best } from './corpus.ts';
+import type { Corpus } from './corpus.ts';
+import type { TermCounts } from './forward-index.ts';
 import { addProducts, eigenvectors, orthonormalise } from './matrix.ts';
+import type { Scored } from './nearest.ts';
+import { createVectorPlaces } from './vector-places.ts';
 
 const DIMENSIONS = 96;
 const OVERSAMPLING = 8;
 /** A model with as many axes as there are things to tell apart has learnt nothing. */
 const CHUNKS_AN_AXIS = 6;
-/** Below it two texts have nothing to do with each other. */
-const NEAR = 0.1;
+/** Below it two texts have nothing to do with each other. Places of a byte an axis are not exact, so it is a little above 0.1. */
+const NEAR = 0.105;
 const ROUNDS = 3;
 /** Beyond it the model is fitted on a part of the chunks, evenly taken; all of them get their place in it. */
 const MAX_FITTED = 15_000;
@@ -29,7 +31,7 @@ export interface Meaning {
   has(chunk: number): boolean;
   chunks(): Iterable<number>;
   forget(chunk: number): void;
-  search(counts: TermCounts, limit: number): Scored[];
+  search(counts: TermCounts, limit: number, isWanted?: (chunk: number) => boolean): Scored[];
 }
 
 /** A chunk's words that have a place in the model: which row of the axes is theirs, and how much each says. */
@@ -55,7 +57,7 @@ export function* fitMeaning(
   }
   const width = Math.min(DIMENSIONS + OVERSAMPLING, Math.ceil(rows.length / CHUNKS_AN_AXIS));
   const axes = yield* leadingAxes(rows, { words, width });
-  const meaning = createMeaning({ axes, width: Math.min(width, DIMENSIONS), stride: width, weigh });
+  const meaning = createMeaning({ ...narrowed(axes, width), weigh });
   index = 0;
   for (const chunk of [...corpus.chunks()]) {
     const counts = corpus.counts(chunk);
@@ -75,26 +77,32 @@ function createWeighing(corpus: Corpus, maxWords: number): { weigh: Weigh; words
   const telling: (readonly [term: number, documents: number])[] = [];
   for (const word of corpus.vocabulary()) if (word[1] >= 2 && word[1] <= most) telling.push(word);
   if (telling.length > maxWords) telling.sort(([, a], [, b]) => b - a).splice(maxWords);
-  const known = new Map(
-    telling.map(([term, having], row) => [term, { row, rarity: Math.log(corpus.size / having) }]),
-  );
+  let last = 0;
+  for (const [term] of telling) last = Math.max(last, term);
+  /** By word, one more than its row; 0 for none. */
+  const rowOf = new Uint32Array(last + 1);
+  const rarity = new Float32Array(telling.length);
+  for (const [row, [term, having]] of telling.entries()) {
+    rowOf[term] = row + 1;
+    rarity[row] = Math.log(corpus.size / having);
+  }
   const weigh: Weigh = ({ terms, counts }) => {
     const rows = new Uint32Array(terms.length);
     const weights = new Float32Array(terms.length);
     let filled = 0;
     let squares = 0;
     for (const [index, term] of terms.entries()) {
-      const word = known.get(term);
-      if (!word) continue;
-      const weight = Math.log1p(counts[index]!) * word.rarity;
+      const row = (rowOf[term] ?? 0) - 1;
+      if (row < 0) continue;
+      const weight = Math.log1p(counts[index]!) * rarity[row]!;
       squares += weight * weight;
-      rows[filled] = word.row;
+      rows[filled] = row;
       weights[filled++] = weight;
     }
     const length = Math.sqrt(squares) || 1;
     return { rows: rows.slice(0, filled), weights: weights.slice(0, filled).map((each) => each / length) };
   };
-  return { weigh, words: known.size };
+  return { weigh, words: telling.length };
 }
 
 /** By subspace iteration: the space in which the rows differ most, its strongest axis first. */
@@ -106,7 +114,7 @@ function* leadingAxes(
   for (let round = 0; round < ROUNDS; round++) {
     const through = new Float32Array(words * width);
     for (const [index, row] of rows.entries()) {
-      const place = project(row, { axes, width, stride: width });
+      const place = project(row, { axes, width });
       for (let each = 0; each < row.rows.length; each++) {
         const weight = row.weights[each]!;
         const offset = row.rows[each]! * width;
@@ -126,7 +134,7 @@ function* alongStrength(
 ): Generator<void, Float32Array> {
   const products = new Float64Array(width * width);
   for (const [index, row] of rows.entries()) {
-    const place = project(row, { axes, width, stride: width });
+    const place = project(row, { axes, width });
     addProducts(products, place);
     if (index % ROWS_A_SLICE === 0) yield;
   }
@@ -144,55 +152,78 @@ function* alongStrength(
 }
 
 interface Axes {
-  axes: Float32Array;
+  axes: Float32Array | Int16Array;
   width: number;
-  stride: number;
+  /** What a step of each row is worth; absent: one. */
+  steps?: Float32Array;
 }
 
-function project({ rows, weights }: Row, { axes, width, stride }: Axes): Float32Array {
+/** The strongest axes alone, in half the memory: they stay as long as the index. */
+function narrowed(axes: Float32Array, stride: number): Axes {
+  const width = Math.min(stride, DIMENSIONS);
+  const rows = axes.length / stride;
+  const kept = new Int16Array(rows * width);
+  const steps = new Float32Array(rows);
+  for (let row = 0; row < rows; row++) {
+    let largest = 0;
+    for (let axis = 0; axis < width; axis++)
+      largest = Math.max(largest, Math.abs(axes[row * stride + axis]!));
+    const step = largest / 32_767 || 1;
+    steps[row] = step;
+    for (let axis = 0; axis < width; axis++)
+      kept[row * width + axis] = Math.round(axes[row * stride + axis]! / step);
+  }
+  return { axes: kept, width, steps };
+}
+
+function project({ rows, weights }: Row, { axes, width, steps }: Axes): Float32Array {
   const place = new Float32Array(width);
   for (let index = 0; index < rows.length; index++) {
-    const weight = weights[index]!;
-    const offset = rows[index]! * stride;
+    const row = rows[index]!;
+    const weight = weights[index]! * (steps ? steps[row]! : 1);
+    const offset = row * width;
     for (let axis = 0; axis < width; axis++) place[axis]! += weight * axes[offset + axis]!;
   }
   return place;
 }
 
 function createMeaning({ weigh, ...axes }: Axes & { weigh: Weigh }): Meaning {
-  /** `null` where no word of a chunk has a place. */
-  const places = new Map<number, Float32Array | null>();
+  const places = createVectorPlaces(axes.width, { near: NEAR });
+  /** Chunks of which no word has a place. */
+  const placeless = new Set<number>();
 
   /** Of length one; `null` where no word of it has a place. */
   function placeOf(counts: TermCounts): Float32Array | null {
     const place = project(weigh(counts), axes);
-    const length = Math.hypot(...place);
+    let squares = 0;
+    for (const part of place) squares += part * part;
+    const length = Math.sqrt(squares);
     return length > 1e-6 ? place.map((part) => part / length) : null;
   }
 
+  function forget(chunk: number): void {
+    places.forget(chunk);
+    placeless.delete(chunk);
+  }
+
   return {
-    place: (chunk, counts) => void places.set(chunk, placeOf(counts)),
-    has: (chunk) => places.has(chunk),
-    chunks: () => places.keys(),
-    forget: (chunk) => void places.delete(chunk),
-    search(counts, limit) {
+    place(chunk, counts) {
+      forget(chunk);
+      const place = placeOf(counts);
+      if (place) places.place(chunk, place);
+      else placeless.add(chunk);
+    },
+    has: (chunk) => places.has(chunk) || placeless.has(chunk),
+    *chunks() {
+      yield* places.chunks();
+      yield* placeless;
+    },
+    forget,
+    search(counts, limit, isWanted) {
       const asked = placeOf(counts);
-      if (!asked) return [];
-      return best(nearness(asked, places), limit);
+      return asked ? places.search(asked, limit, isWanted) : [];
     },
   };
-}
-
-function* nearness(
-  asked: Float32Array,
-  places: ReadonlyMap<number, Float32Array | null>,
-): Iterable<[number, number]> {
-  for (const [chunk, place] of places) {
-    if (!place) continue;
-    let sum = 0;
-    for (let axis = 0; axis < asked.length; axis++) sum += asked[axis]! * place[axis]!;
-    if (sum > NEAR) yield [chunk, sum];
-  }
 }
 
 /** The same every time: the same worktree has the same model. */

@@ -1,6 +1,7 @@
 /** Which chunks answer a question best: several rankings joined, then what is known of each chunk and its file. */
-import { best, type Scored } from './corpus.ts';
+import { best } from './corpus.ts';
 import type { Chunk } from './line-windows.ts';
+import type { Scored } from './nearest.ts';
 import { termsOf } from './terms.ts';
 
 export interface Place extends Chunk {

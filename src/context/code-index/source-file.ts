@@ -12,9 +12,14 @@ const GENERATED =
 const SNIFFED_BYTES = 8000;
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
+/** By its name: written by a program, and long. */
+export function isGenerated(path: string): boolean {
+  return GENERATED.test(basename(path));
+}
+
 /** What tells one version of a file from another; `null` for one that is not indexed. */
 export function stampOf(root: string, path: string): string | null {
-  if (GENERATED.test(basename(path))) return null;
+  if (isGenerated(path)) return null;
   try {
     const stats = lstatSync(join(root, path), { throwIfNoEntry: false });
     if (!stats?.isFile() || stats.size > MAX_BYTES || stats.size === 0) return null;

@@ -1,9 +1,9 @@
 /** The thread in which code is indexed: behind everything else on this machine, as far as the system lets it. */
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { createIndexer } from './indexer.ts';
-import type { ToIndexer } from './messages.ts';
+import type { IndexerData, ToIndexer } from './messages.ts';
 
 const BACKGROUND = 10;
 
@@ -14,5 +14,6 @@ try {
   // Elsewhere it would be the whole process's.
 }
 const port = parentPort!;
-const indexer = createIndexer((message) => port.postMessage(message));
+const { folder } = (workerData ?? {}) as IndexerData;
+const indexer = createIndexer((message) => port.postMessage(message), { folder });
 port.on('message', (message: ToIndexer) => indexer.receive(message));

@@ -1,13 +1,11 @@
-/** What is known of one worktree's code. Derived from the files alone: to lose it costs the time to read them again. */
-import { type Corpus, createCorpus, weighted } from './corpus.ts';
-import { lineWindows } from './line-windows.ts';
-import { fitMeaning, type Meaning } from './meaning.ts';
+/** What is known of one worktree's code: which versions of files it has. What is in them its project knows. */
+import { createHash } from 'node:crypto';
+import { type CodePool, createCodePool, type PoolParts } from './code-pool.ts';
+import { grown } from './grown.ts';
 import { type Place, type Rankings, rankChunks } from './ranking.ts';
-import { stampOf, textOf } from './source-file.ts';
+import { isGenerated, stampOf, textOf } from './source-file.ts';
 import type { SyntaxChunker } from './syntax-chunks.ts';
 import { termsOf } from './terms.ts';
-import { createVectorPlaces, type VectorPlaces } from './vector-places.ts';
-import type { WordVectors } from './word-vectors.ts';
 
 /**
  * `lexical`: nothing is indexed yet. `partial`: some files, or no model of meaning yet. `ready`: everything as it is.
@@ -26,8 +24,12 @@ export interface WorktreeIndex {
   readonly chunks: number;
   /** Of its corpus. */
   readonly weight: number;
-  /** The project's files as they are now; what differs is looked at by `work`. */
-  refresh(paths: readonly string[]): void;
+  /** The project's files as they are now, with the blobs of those that git has; what differs is looked at by `work`. */
+  refresh(paths: readonly string[], blobs?: readonly string[]): void;
+  /** Whether the file is one that was listed and indexed. */
+  has(path: string): boolean;
+  /** A change of such a file was seen. */
+  touch(path: string): void;
   /** Some milliseconds of what is to be done. False when nothing was. */
   work(): Promise<boolean>;
   /** Whether all files of the last `refresh` have been read. */
@@ -36,6 +38,8 @@ export interface WorktreeIndex {
   search(query: string, limit: number): CodeHit[];
   /** What each way of searching finds, before they are joined. */
   gather(query: string): Gathered;
+  /** Gives back what it has of its project. */
+  close(): void;
 }
 
 export interface Gathered {
@@ -47,85 +51,105 @@ export interface Gathered {
 
 const SLICE_MS = 8;
 /** Beyond either the index stays partial: a thread that runs out of memory can take the whole process with it. */
-const MAX_CHUNKS = 60_000;
-const MAX_WEIGHT = 10_000_000;
+const MAX_CHUNKS = 120_000;
+const MAX_WEIGHT = 20_000_000;
 const CANDIDATES = 100;
 const MAX_HITS_A_FILE = 3;
-const NAME_WEIGHT = 2;
 
 interface IndexedFile {
-  stamp: string;
-  chunks: number[];
+  /** Of a file that is not as git has it, or that has been looked at since; `null`: git knows it. */
+  stamp: string | null;
+  /** The blob that git named; '': it named none. */
+  listed: string;
+  blob: string;
+  chunks: readonly number[];
 }
 
 /** What is known, and what is under way. */
 interface Knowledge {
   root: string;
+  pool: CodePool;
   chunker: SyntaxChunker;
   maxChunks: number;
   maxWeight: number;
-  corpus: Corpus;
   files: Map<string, IndexedFile>;
-  places: Map<number, Place>;
-  meaning: Meaning | null;
-  openModel: () => WordVectors;
-  /** Once there is a chunk: before that nobody waits for the model's file. */
-  vectors: { model: WordVectors; places: VectorPlaces } | null;
+  /** By chunk: 1 if it is of this worktree. */
+  isOwn: Uint8Array;
+  ownChunks: number;
+  /** Files that have changed since they were first read: somebody works on them. */
+  worked: Set<string>;
   reading: AsyncGenerator<void, void> | null;
   /** Listed while another list was being read: begun after it, or a first reading would never end under questions. */
-  listedNext: readonly string[] | null;
-  fitting: Generator<void, Meaning | null> | null;
+  listedNext: Listing | null;
+  /** Files of which a change was seen, to be looked at before everything else. */
+  touched: Set<string>;
   isComplete: boolean;
   isCut: boolean;
-  changedSinceFit: number;
+}
+
+interface Listing {
+  paths: readonly string[];
+  /** In the order of the paths: the blob of a file that is as git has it, else ''. */
+  blobs: readonly string[];
+}
+
+export interface WorktreeIndexOptions extends PoolParts {
+  /** Of its project; absent: it has one of its own. */
+  pool?: CodePool;
+  maxChunks?: number;
+  maxWeight?: number;
 }
 
 export function createWorktreeIndex(
   root: string,
-  {
-    chunker,
-    openModel,
-    maxChunks = MAX_CHUNKS,
-    maxWeight = MAX_WEIGHT,
-  }: { chunker: SyntaxChunker; openModel: () => WordVectors; maxChunks?: number; maxWeight?: number },
+  { pool, maxChunks = MAX_CHUNKS, maxWeight = MAX_WEIGHT, ...parts }: WorktreeIndexOptions,
 ): WorktreeIndex {
   const known: Knowledge = {
-    ...{ root, chunker, maxChunks, maxWeight },
-    ...{ corpus: createCorpus(), files: new Map(), places: new Map(), meaning: null },
-    ...{ openModel, vectors: null },
-    ...{ reading: null, listedNext: null, fitting: null },
-    ...{ isComplete: false, isCut: false, changedSinceFit: 0 },
+    ...{ root, pool: pool ?? createCodePool(parts), chunker: parts.chunker, maxChunks, maxWeight },
+    ...{ files: new Map(), isOwn: new Uint8Array(1024), ownChunks: 0, worked: new Set() },
+    ...{ reading: null, listedNext: null, touched: new Set(), isComplete: false, isCut: false },
   };
   return {
     get chunks() {
-      return known.corpus.size;
+      return known.ownChunks;
     },
     get weight() {
-      return known.corpus.weight;
+      return known.pool.corpus.weight;
     },
-    refresh(paths) {
-      if (known.reading) known.listedNext = paths;
-      else known.reading = readFiles(known, paths);
+    refresh(paths, blobs = []) {
+      const listing = { paths, blobs };
+      if (known.reading) known.listedNext = listing;
+      else known.reading = readFiles(known, listing);
     },
+    has: (path) => known.files.has(path),
+    touch: (path) => void known.touched.add(path),
     work: () => work(known),
-    isRead: () => known.reading === null,
+    isRead: () => known.reading === null && known.touched.size === 0,
     state: () => stateOf(known),
     search: (query, limit) => search(known, { query, limit }),
     gather: (query) => gather(known, query),
+    close() {
+      for (const path of [...known.files.keys()]) dropFile(known, path);
+    },
   };
 }
 
 async function work(known: Knowledge): Promise<boolean> {
+  const { pool } = known;
   const until = performance.now() + SLICE_MS;
-  let hasWorked = false;
-  while (performance.now() < until) {
-    if (known.reading) {
+  // A step at least, however long the machine let this one wait: to have done nothing says that nothing is left.
+  for (let hasWorked = false; !hasWorked || performance.now() < until; hasWorked = true) {
+    const [touched] = known.touched;
+    if (touched !== undefined) await lookAgain(known, touched);
+    else if (known.reading) {
       if ((await known.reading.next()).done) beginNextReading(known);
-    } else if (known.fitting || isFitDue(known)) learn(known);
-    else return hasWorked;
-    hasWorked = true;
+    } else if (pool.isFitting() || isFitDue(known)) pool.learn();
+    else {
+      if (hasWorked) pool.flush();
+      return hasWorked;
+    }
   }
-  return hasWorked;
+  return true;
 }
 
 function beginNextReading(known: Knowledge): void {
@@ -133,105 +157,105 @@ function beginNextReading(known: Knowledge): void {
   known.listedNext = null;
 }
 
-async function* readFiles(known: Knowledge, paths: readonly string[]): AsyncGenerator<void, void> {
-  const { root, files, chunker, corpus, maxChunks, maxWeight } = known;
+async function* readFiles(known: Knowledge, listing: Listing): AsyncGenerator<void, void> {
+  const { files, chunker, pool, maxChunks, maxWeight } = known;
   const isFirst = !known.isComplete && !known.isCut;
-  const present = new Set(paths);
+  const present = new Set(listing.paths);
   for (const path of files.keys()) if (!present.has(path)) dropFile(known, path);
-  const changed: { path: string; stamp: string }[] = [];
-  for (const [index, path] of paths.entries()) {
-    const stamp = stampOf(root, path);
-    if (stamp === null) dropFile(known, path);
-    else if (files.get(path)?.stamp !== stamp) changed.push({ path, stamp });
+  const changed: ChangedFile[] = [];
+  for (const [index, path] of listing.paths.entries()) {
+    const change = changeOf(known, path, listing.blobs[index] ?? '');
+    if (change === 'gone') dropFile(known, path);
+    else if (change) changed.push(change);
     if (index % 200 === 199) yield;
   }
   // Code before data: it is what is asked for, and there may be no room for both.
   changed.sort((a, b) => Number(chunker.knows(b.path)) - Number(chunker.knows(a.path)));
   known.isCut = false;
-  for (const { path, stamp } of changed) {
-    dropFile(known, path);
-    known.isCut = corpus.size >= maxChunks || corpus.weight >= maxWeight;
+  for (const file of changed) {
+    dropFile(known, file.path);
+    known.isCut = known.ownChunks >= maxChunks || pool.corpus.weight >= maxWeight;
     if (known.isCut) break;
-    const chunks = await addFile(known, path, !isFirst);
-    files.set(path, { stamp, chunks });
-    known.changedSinceFit += chunks.length;
+    await addFile(known, file);
+    if (!isFirst) known.worked.add(file.path);
     yield;
   }
   known.isComplete = !known.isCut;
 }
 
-async function addFile(known: Knowledge, path: string, isChanged: boolean): Promise<number[]> {
-  const { corpus, places } = known;
-  const text = textOf(known.root, path);
-  if (text === null) return [];
-  const lines = text.split('\n');
-  const found = (await known.chunker.chunks(path, text)) ?? lineWindows({ from: 1, to: lines.length });
-  return found.map((chunk) => {
-    const body = lines.slice(chunk.startLine - 1, chunk.endLine).join('\n');
-    const number = corpus.add([
-      ...weighted(termsOf(path)),
-      ...weighted(termsOf(chunk.name ?? ''), NAME_WEIGHT),
-      ...weighted(termsOf(body)),
-    ]);
-    places.set(number, { ...chunk, path, isChanged });
-    placeVector(known, { chunk: number, place: places.get(number)!, body });
-    known.meaning?.place(number, corpus.counts(number)!);
-    return number;
-  });
+interface ChangedFile {
+  path: string;
+  stamp: string | null;
+  /** '': what is in it says which version it is. */
+  blob: string;
 }
 
-function placeVector(
-  known: Knowledge,
-  { chunk, place, body }: { chunk: number; place: Place; body: string },
-): void {
-  if (!known.vectors) {
-    const model = known.openModel();
-    known.vectors = { model, places: createVectorPlaces(model.dims) };
+function changeOf({ root, files }: Knowledge, path: string, blob: string): ChangedFile | 'gone' | null {
+  const file = files.get(path);
+  if (blob !== '') {
+    if (isGenerated(path)) return 'gone';
+    return file?.listed === blob && file.stamp === null ? null : { path, stamp: null, blob };
   }
-  const { name, container, path } = place;
-  const fields = { body, name: name ?? '', path, container: container ?? '' };
-  const vector = known.vectors.model.placeChunk(fields);
-  if (vector) known.vectors.places.place(chunk, vector);
+  const stamp = stampOf(root, path);
+  if (stamp === null) return 'gone';
+  return file?.stamp === stamp ? null : { path, stamp, blob };
+}
+
+async function addFile(known: Knowledge, { path, stamp, blob: listed }: ChangedFile): Promise<void> {
+  const { root, pool, files } = known;
+  let version = { path, blob: listed, text: (): string | null => null };
+  if (listed === '' || !pool.knows(version)) {
+    // It may have changed since it was listed: what is in it says which version it is.
+    const text = textOf(root, path);
+    version = { path, blob: text === null && listed !== '' ? listed : blobOf(text ?? ''), text: () => text };
+  }
+  const chunks = await pool.take(version);
+  files.set(path, { stamp, listed, blob: version.blob, chunks });
+  known.ownChunks += chunks.length;
+  for (const chunk of chunks) {
+    known.isOwn = grown(known.isOwn, chunk + 1);
+    known.isOwn[chunk] = 1;
+  }
+}
+
+/** As git names it. */
+function blobOf(text: string): string {
+  return createHash('sha1')
+    .update(`blob ${Buffer.byteLength(text)}\0`)
+    .update(text)
+    .digest('hex');
 }
 
 function dropFile(known: Knowledge, path: string): void {
   const file = known.files.get(path);
   if (!file) return;
   known.files.delete(path);
-  known.changedSinceFit += file.chunks.length;
-  for (const chunk of file.chunks) {
-    known.corpus.remove(chunk);
-    known.places.delete(chunk);
-    known.vectors?.places.forget(chunk);
-    known.meaning?.forget(chunk);
-  }
+  known.ownChunks -= file.chunks.length;
+  for (const chunk of file.chunks) known.isOwn[chunk] = 0;
+  known.pool.giveBack({ path, blob: file.blob });
+}
+
+/** A change was seen of a file that git had listed. */
+async function lookAgain(known: Knowledge, path: string): Promise<void> {
+  known.touched.delete(path);
+  const stamp = stampOf(known.root, path);
+  if (stamp !== null && known.files.get(path)?.stamp === stamp) return;
+  dropFile(known, path);
+  if (stamp === null || known.isCut) return;
+  known.worked.add(path);
+  await addFile(known, { path, stamp, blob: '' });
 }
 
 /** After the first reading, and when the code is no longer what the model was fitted on. */
-function isFitDue({ isComplete, isCut, changedSinceFit, meaning, corpus }: Knowledge): boolean {
-  return (isComplete || isCut) && changedSinceFit > (meaning ? Math.max(50, corpus.size / 4) : 0);
-}
-
-function learn(known: Knowledge): void {
-  const { corpus } = known;
-  if (!known.fitting) {
-    known.fitting = fitMeaning(corpus);
-    known.changedSinceFit = 0;
-  }
-  const { done, value: meaning } = known.fitting.next();
-  if (!done) return;
-  known.fitting = null;
-  known.meaning = meaning;
-  // Files have been read meanwhile.
-  for (const chunk of corpus.chunks())
-    if (meaning && !meaning.has(chunk)) meaning.place(chunk, corpus.counts(chunk)!);
+function isFitDue({ isComplete, isCut, pool }: Knowledge): boolean {
+  return (isComplete || isCut) && pool.isFitDue();
 }
 
 function stateOf(known: Knowledge): IndexState {
-  const { files, isComplete, meaning, fitting, reading } = known;
+  const { files, isComplete, pool, reading, touched } = known;
   if (files.size === 0 && !isComplete) return 'lexical';
-  if (!isComplete || (!meaning && (fitting !== null || isFitDue(known)))) return 'partial';
-  return reading ? 'stale' : 'ready';
+  if (!isComplete || (!pool.meaning() && (pool.isFitting() || isFitDue(known)))) return 'partial';
+  return reading || touched.size > 0 ? 'stale' : 'ready';
 }
 
 function search(known: Knowledge, { query, limit }: { query: string; limit: number }): CodeHit[] {
@@ -239,8 +263,10 @@ function search(known: Knowledge, { query, limit }: { query: string; limit: numb
   return hitsOf(known.root, { ranked: rankChunks(rankings, { places, rarity }), limit, rarity });
 }
 
-function gather({ corpus, meaning, vectors, places }: Knowledge, query: string): Gathered {
+function gather({ pool, isOwn, worked }: Knowledge, query: string): Gathered {
+  const { corpus } = pool;
   const terms = [...new Set(termsOf(query))];
+  const counts = corpus.countsOf(terms);
   const rarity = new Map(
     terms.map((term) => {
       const [number] = corpus.countsOf([term]).terms;
@@ -248,12 +274,19 @@ function gather({ corpus, meaning, vectors, places }: Knowledge, query: string):
       return [term, Math.log(1 + corpus.size / (having + 1))];
     }),
   );
+  const vectors = pool.vectors();
   const asked = vectors?.model.placeQuestion(query);
+  const isWanted = (chunk: number) => isOwn[chunk] === 1;
   const rankings = {
-    words: corpus.search(terms, CANDIDATES),
-    company: meaning?.search(corpus.countsOf(terms), CANDIDATES) ?? [],
-    vectors: asked ? vectors!.places.search(asked, CANDIDATES) : [],
+    words: corpus.search(terms, CANDIDATES, isWanted),
+    company: pool.meaning()?.search(counts, CANDIDATES, isWanted) ?? [],
+    vectors: asked ? vectors!.places.search(asked, CANDIDATES, isWanted) : [],
   };
+  const places = new Map<number, Place>();
+  for (const { chunk } of Object.values(rankings).flat()) {
+    const place = pool.places.get(chunk);
+    if (place) places.set(chunk, { ...place, isChanged: worked.has(place.path) });
+  }
   return { rankings, places, rarity };
 }
 

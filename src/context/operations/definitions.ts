@@ -49,6 +49,24 @@ export const searchTurns = define({
   },
 });
 
+export const searchCode = define({
+  name: 'context code',
+  summary: 'Find the places in the code that are about something.',
+  access: 'read',
+  fields: {
+    project_key: required(
+      text(4096, { help: 'A folder of the checkout, as an absolute path.', option: 'path DIR' }),
+    ),
+    query: required(text(1_000, { help: 'Words, or a question; nothing in them is syntax.' })),
+    limit: integer({ min: 1, max: 50 }, { help: 'At most so many (10).', on: ['http', 'mcp'] }),
+    wait_ms: integer(
+      { min: 0, max: 60_000 },
+      { help: 'How long an index that is not ready may work before it answers (500).', on: ['http', 'mcp'] },
+    ),
+  },
+  http: get('/api/context/code', 'The places, best first, and how much the index knew.'),
+});
+
 export const createSlice = define({
   name: 'context slice',
   summary: 'The turns that belong to an anchor.',

@@ -3,6 +3,7 @@ import { operation } from '../../operations/operation.ts';
 import { cut } from '../../operations/session/tool-text.ts';
 import * as definitions from './definitions.ts';
 import { createSlice, createSlices, searchTurns } from './find-turns.ts';
+import { searchCode } from './search-code.ts';
 import { importTurns, listTurns, showTurn } from './turns.ts';
 import * as views from './views.ts';
 
@@ -12,13 +13,14 @@ export const contextOperations = {
   searchTurns: operation(definitions.searchTurns, {
     run: searchTurns,
     view: views.SearchAnswer,
-    tell: ({ results }) => ({
+    tell: ({ results, embedder }) => ({
       text:
         results.map(({ turn_id, role, excerpt }) => `${turn_id} (${role}): ${excerpt}`).join('\n') ||
         'Nothing was said about it.',
-      data: { results },
+      data: { results, embedder },
     }),
   }),
+  searchCode: operation(definitions.searchCode, { run: searchCode, view: views.CodeAnswer }),
   createSlice: operation(definitions.createSlice, { run: createSlice, view: views.SliceAnswer }),
   createSlices: operation(definitions.createSlices, { run: createSlices }),
   showTurn: operation(definitions.showTurn, {

@@ -16,13 +16,16 @@ import { type Imported, importTranscripts } from '../import/import-transcripts.t
 import { indexTurns } from '../search/index-turns.ts';
 import type * as definitions from './definitions.ts';
 
+/** When a command is over, nobody places turns. */
+const EMBEDDED_MS = 20_000;
+
 type Input<K extends keyof typeof definitions> = InputOf<(typeof definitions)[K]['fields']>;
 
 export async function importTurns(
   operations: Operations,
   { project_key, paths = [], keep }: Input<'importTurns'> & Pick<CallerOptions, 'keep'>,
 ): Promise<Imported> {
-  const { engine, environment, redactor } = operations;
+  const { engine, environment, meaning, redactor } = operations;
   const { id: projectId, root } = await findProject(operations, project_key);
   if (root === undefined)
     throw new PulseError('usage', 'The transcripts of a project are found by a folder of its repository.', {
@@ -32,6 +35,7 @@ export async function importTurns(
   const imported = await importTranscripts(engine.store, request);
   // What is left out here by a crash, the next search makes up for.
   await indexTurns(engine.store, projectId);
+  await meaning.embeddings?.catchUp(engine.store, projectId, EMBEDDED_MS);
   // Reading again adds nothing, so that the answer may be kept after the turns.
   return changeProject(operations, { label: 'import', keep }, async () => imported);
 }

@@ -39,6 +39,19 @@ export const SearchAnswer = z.object({
       excerpt: z.string(),
     }),
   ),
+  embedder: z
+    .object({
+      service: z.string(),
+      model: z.string(),
+      dimension: z.int().nullable(),
+      state: z.enum(['ready', 'partial', 'replaced', 'away']),
+      reason: z.string().nullable(),
+    })
+    .optional(),
+});
+export const CodeAnswer = z.object({
+  index: z.enum(['lexical', 'partial', 'ready', 'stale']),
+  results: z.array(z.object({ path: z.string(), line: z.int(), text: z.string() })),
 });
 export const SliceAnswer = z
   .object({

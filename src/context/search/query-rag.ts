@@ -12,6 +12,9 @@ import type { TurnMeaning } from './turn-meaning.ts';
 /** Reciprocal ranks, as in the code index. */
 const RANK_OFFSET = 10;
 const MEANING_WEIGHT = 0.4;
+/** A judgement: what a service's model is worth here nobody has measured. */
+const EMBEDDED_WEIGHT = 1;
+const EMBEDDED_RANKED = 30;
 const RANKED = 100;
 const MOST_FOUND = 20;
 
@@ -36,7 +39,7 @@ export interface RagQuestion {
 
 /** Best first; `[]` for nothing. Throws `forbidden` for a slice that Pulse did not make. */
 export async function queryRag(
-  { store, meaning }: { store: Store; meaning: TurnMeaning },
+  { store, meaning }: { store: Store; meaning?: TurnMeaning },
   { goal, projectId, slice, except = [], limit = MOST_FOUND }: RagQuestion,
 ): Promise<FoundTurn[]> {
   if (slice && !isAdmissible(await openSliceKeys(store), slice))
@@ -47,7 +50,10 @@ export async function queryRag(
   const byWords = await store.read((db) => searchWords(db, { projectId, terms, within }), {
     hasNoSnapshot: true,
   });
-  const byMeaning = await meaning.search(store, { projectId, terms, within, limit: RANKED });
+  const embedded = meaning?.embeddings?.search(store, {
+    ...{ projectId, goal, within, limit: EMBEDDED_RANKED },
+  });
+  const byMeaning = (await meaning?.search(store, { projectId, terms, within, limit: RANKED })) ?? [];
   const scores = new Map<number, number>();
   const rank = (numbers: readonly number[], weight: number) => {
     for (const [index, number] of numbers.entries())
@@ -58,8 +64,11 @@ export async function queryRag(
     1,
   );
   rank(byMeaning, MEANING_WEIGHT);
+  const byService = (await embedded) ?? [];
+  rank(byService, EMBEDDED_WEIGHT);
+  const most = (1 + MEANING_WEIGHT + (byService.length > 0 ? EMBEDDED_WEIGHT : 0)) / RANK_OFFSET;
   const best = [...scores].sort(([a, x], [b, y]) => y - x || a - b).slice(0, limit + except.length);
-  const found = await store.read((db) => describeTurns(db, best), { hasNoSnapshot: true });
+  const found = await store.read((db) => describeTurns(db, { best, most }), { hasNoSnapshot: true });
   return found.filter(({ turn_id }) => !except.includes(turn_id)).slice(0, limit);
 }
 
@@ -77,9 +86,10 @@ async function numbersOf(db: Db, projectId: string, ids: readonly string[]): Pro
   return numbers;
 }
 
-const MOST_SCORE = (1 + MEANING_WEIGHT) / RANK_OFFSET;
-
-async function describeTurns(db: Db, best: readonly (readonly [number, number])[]): Promise<FoundTurn[]> {
+async function describeTurns(
+  db: Db,
+  { best, most }: { best: readonly (readonly [number, number])[]; most: number },
+): Promise<FoundTurn[]> {
   if (best.length === 0) return [];
   const rows = await db
     .selectFrom('turns')
@@ -94,7 +104,7 @@ async function describeTurns(db: Db, best: readonly (readonly [number, number])[
   return best.flatMap(([number, score]) => {
     const row = byNumber.get(number);
     if (!row) return [];
-    const similarity = Math.round((score / MOST_SCORE) * 1e6) / 1e6;
+    const similarity = Math.round((score / most) * 1e6) / 1e6;
     return [{ turn_id: row.id, similarity, salience: row.salience, depth: row.depth }];
   });
 }

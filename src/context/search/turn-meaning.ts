@@ -3,6 +3,7 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Store } from '../../store/store.ts';
+import type { TurnEmbeddings } from '../embedding/turn-embeddings.ts';
 import type { FromMeaning, ToMeaning } from './meaning-messages.ts';
 
 /** After this a search by words answers alone. */
@@ -13,6 +14,8 @@ const PORTION = 2_000;
 const MEMORY_MB = 512;
 
 export interface TurnMeaning extends AsyncDisposable {
+  /** By a service, where the user has configured one. */
+  readonly embeddings?: TurnEmbeddings;
   /** Numbers of turns, best first; `[]` where too little is known. Does not throw. */
   search(store: Store, question: MeaningQuestion): Promise<number[]>;
 }
@@ -32,7 +35,14 @@ interface Thread {
 }
 
 /** Starts its thread with the first question. It keeps no process alive. */
-export function createTurnMeaning(debug: (text: string) => void = () => undefined): TurnMeaning {
+export function createTurnMeaning({
+  embeddings,
+  debug = () => undefined,
+}: {
+  /** Closed with it. */
+  embeddings?: TurnEmbeddings;
+  debug?(text: string): void;
+} = {}): TurnMeaning {
   let thread: Thread | null = null;
   let asked = 0;
   let isClosed = false;
@@ -57,6 +67,7 @@ export function createTurnMeaning(debug: (text: string) => void = () => undefine
   }
 
   return {
+    ...(embeddings ? { embeddings } : {}),
     async search(store, { projectId, terms, within, limit }) {
       if (isClosed || terms.length === 0) return [];
       try {
@@ -70,6 +81,7 @@ export function createTurnMeaning(debug: (text: string) => void = () => undefine
     },
     async [Symbol.asyncDispose]() {
       isClosed = true;
+      await embeddings?.[Symbol.asyncDispose]();
       await thread?.worker.terminate();
     },
   };

@@ -13,6 +13,12 @@ export const listedProject = {
   help: 'Only of this project: a folder of its repository, or its id.',
 };
 
+/** Of a message that is named by its id: with it, one of another project is none. */
+export const messageProject = text(4096, {
+  help: 'The project of the message: a folder of its repository, or its id.',
+  on: ['http', 'mcp'],
+});
+
 export const agent_name = required(
   text(MOST_IN_AGENT_NAME, { help: 'Who, by the name in mail.', option: 'as NAME' }),
 );

@@ -9,7 +9,15 @@ import {
   MOST_IN_SUBJECT,
   MOST_LISTED,
 } from '../bounds.ts';
-import { agent_name, listedProject, message_id, project_key, sender_name, topic } from './fields.ts';
+import {
+  agent_name,
+  listedProject,
+  message_id,
+  messageProject,
+  project_key,
+  sender_name,
+  topic,
+} from './fields.ts';
 
 const body_md = required(text(MOST_IN_BODY, { help: 'What is said, as Markdown.', option: 'body TEXT' }));
 const limit = integer(
@@ -64,7 +72,7 @@ export const reply = define({
   summary: 'Answer a message: to its sender, in its thread and topic.',
   access: 'person',
   isOfProject: true,
-  fields: { message_id, sender_name, body_md },
+  fields: { project_key: messageProject, message_id, sender_name, body_md },
   http: post('/api/mail/{id}/reply', 'The answer is delivered.', { status: 201 }),
   tool: {
     name: 'reply_message',
@@ -78,7 +86,7 @@ export const acknowledge = define({
   summary: 'Acknowledge a message that one got.',
   access: 'person',
   isOfProject: true,
-  fields: { message_id, agent_name },
+  fields: { project_key: messageProject, message_id, agent_name },
   http: post('/api/mail/{id}/ack', 'The message with its acknowledgements.', { status: 200 }),
   tool: {
     name: 'acknowledge_message',

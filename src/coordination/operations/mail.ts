@@ -13,6 +13,7 @@ import {
   listMessages,
   type MessageFilter,
   type MessageView,
+  requireMessage,
   viewMessage,
 } from '../mail/read-messages.ts';
 import type * as definitions from './mail-definitions.ts';
@@ -59,23 +60,27 @@ export async function sendMail(
   }));
 }
 
-export function replyToMail(
+export async function replyToMail(
   operations: Operations,
-  { message_id, sender_name, body_md, keep }: Input<'reply'> & Keep,
+  { project_key, message_id, sender_name, body_md, keep }: Input<'reply'> & Keep,
 ): Promise<{ message: MessageView }> {
   const reply = { messageId: message_id, from: sender_name, body: body_md, ...writer(operations) };
-  return changeProject(operations, { label: 'mail', keep }, async (db) => ({
-    message: viewMessage(await replyMessage(db, reply)),
-  }));
+  const project = await listedProject(operations, project_key);
+  return changeProject(operations, { label: 'mail', keep }, async (db) => {
+    if (project !== undefined) await requireMessage(db, message_id, project);
+    return { message: viewMessage(await replyMessage(db, reply)) };
+  });
 }
 
-export function acknowledgeMail(
+export async function acknowledgeMail(
   operations: Operations,
-  { message_id, agent_name, keep }: Input<'acknowledge'> & Keep,
+  { project_key, message_id, agent_name, keep }: Input<'acknowledge'> & Keep,
 ): Promise<{ message: MessageView }> {
-  return changeProject(operations, { label: 'mail', keep }, async (db) => ({
-    message: viewMessage(await acknowledgeMessage(db, message_id, agent_name)),
-  }));
+  const project = await listedProject(operations, project_key);
+  return changeProject(operations, { label: 'mail', keep }, async (db) => {
+    if (project !== undefined) await requireMessage(db, message_id, project);
+    return { message: viewMessage(await acknowledgeMessage(db, message_id, agent_name)) };
+  });
 }
 
 export interface MessageList {

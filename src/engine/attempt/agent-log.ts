@@ -36,8 +36,7 @@ export interface AgentLogOptions {
 }
 
 export function createAgentLog({ store, clock, task, onWritten, onFenced }: AgentLogOptions): AgentLog {
-  let waiting: NewEvent[] = [];
-  let waitingBytes = 0;
+  const backlog = createBacklog(task.iteration_number);
   let spent = { costUsd: 0, tokens: 0 };
   let written = spent;
   let timer: AbortController | null = null;
@@ -55,15 +54,15 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
   }
 
   function forget({ events, bytes, total }: Batch): void {
-    waiting = waiting.slice(events.length);
-    waitingBytes -= bytes;
+    backlog.drop({ events, bytes });
     written = total;
   }
 
   async function flush(): Promise<void> {
     if (!isOpen) return;
-    const batch: Batch = { events: [...waiting], bytes: waitingBytes, total: spent };
+    const batch: Batch = { ...backlog.look(), total: spent };
     if (batch.events.length === 0 && batch.total === written) return;
+    backlog.hold(batch.events.length);
     try {
       // Without the session's lock, which its whole family shares: the rows that are written bind one another.
       await store.tx('agent-events', async (db) => {
@@ -79,6 +78,8 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
       // The batch is still here. Only a store that says no ends the run.
       else if (isStoreAway(error)) schedule();
       else onFenced(error);
+    } finally {
+      backlog.hold(0);
     }
   }
 
@@ -91,7 +92,7 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
 
   function schedule({ isUrgent } = { isUrgent: false }): void {
     if (!isOpen) return;
-    const isDue = isUrgent || waitingBytes >= FLUSH_BYTES;
+    const isDue = isUrgent || backlog.bytes() >= FLUSH_BYTES;
     if (isDue) flushing = flushing.then(flush);
     if (isDue || timer) return;
     const own = new AbortController();
@@ -110,8 +111,7 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
   return {
     event(event) {
       if (!isOpen) return;
-      waiting.push({ ...event, iteration: task.iteration_number });
-      waitingBytes += JSON.stringify(event.data ?? {}).length + 64;
+      backlog.add(event);
       schedule();
     },
     write: (label, work) => writeAsHolder(store, task, { label, work }),
@@ -128,10 +128,50 @@ export function createAgentLog({ store, clock, task, onWritten, onFenced }: Agen
     },
     takeNotes: () => takeNotes(store, task),
     async finish(db, { onlySpending } = { onlySpending: false }) {
-      await writeBatch(db, { events: onlySpending ? [] : waiting, bytes: waitingBytes, total: spent });
+      const { events, bytes } = backlog.look();
+      await writeBatch(db, { events: onlySpending ? [] : events, bytes, total: spent });
     },
     [Symbol.dispose]: end,
   };
+}
+
+/** What is still to be written. */
+function createBacklog(iteration: number) {
+  let waiting: NewEvent[] = [];
+  let bytes = 0;
+  /** So many of them are being written, and stay as they are. */
+  let held = 0;
+  return {
+    add(event: NewEvent): void {
+      const joined = waiting.length > held ? joinPrinted(waiting.at(-1)!, event) : null;
+      if (joined) waiting[waiting.length - 1] = joined;
+      else waiting.push({ ...event, iteration });
+      bytes += JSON.stringify(event.data ?? {}).length + 64;
+    },
+    bytes: () => bytes,
+    look: () => ({ events: waiting.map(withoutMark), bytes }),
+    hold(count: number): void {
+      held = count;
+    },
+    drop(written: { events: readonly NewEvent[]; bytes: number }): void {
+      waiting = waiting.slice(written.events.length);
+      bytes -= written.bytes;
+    },
+  };
+}
+
+/** How it was said is known here only. */
+function withoutMark({ data: { isPrinted: _, ...data } = {}, ...event }: NewEvent): NewEvent {
+  return { ...event, data };
+}
+
+const PRINTED_KEPT = 64 * 1024;
+
+/** Lines that an agent printed within one batch are one event; `null` where they are not to be put together. */
+function joinPrinted(last: NewEvent, next: NewEvent): NewEvent | null {
+  if (!last.data?.isPrinted || !next.data?.isPrinted) return null;
+  const text = `${last.data.text}\n${next.data.text}`;
+  return text.length > PRINTED_KEPT ? null : { ...last, data: { ...last.data, text } };
 }
 
 interface Batch {

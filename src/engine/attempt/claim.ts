@@ -1,6 +1,15 @@
 import type { Work } from '../../domain/attempt.ts';
 import { breakerKey } from '../../domain/breaker.ts';
 import { DEFAULT_PATIENCE_MS } from '../../domain/failures.ts';
+import {
+  type FullHost,
+  findSlot,
+  type Host,
+  holdSlot,
+  joinLine,
+  leaveLine,
+  lockSlots,
+} from '../../store/agent-slots.ts';
 import { type ClosedWay, passBreaker } from '../../store/breakers.ts';
 import { appendEvents } from '../../store/events.ts';
 import { claimTask, postponeTask, setTaskReservation, type Task, unclaimTask } from '../../store/inbox.ts';
@@ -25,12 +34,15 @@ export interface Claim {
   owner: string;
   leaseMs: number;
   works: WorkKinds;
+  host: Host;
+  /** How many agents this host has at once, where the session does not say. */
+  maxAgents: number;
 }
 
 /** Takes the session's due attempt, marks its iteration running and sets money aside: one transaction. */
 export async function claimAttempt(
   db: Db,
-  { sessionId, owner, leaseMs, works }: Claim,
+  { sessionId, owner, leaseMs, works, host, maxAgents }: Claim,
 ): Promise<Task | null> {
   const found = await findSession(db, sessionId);
   if (found?.status !== 'running') return null;
@@ -46,12 +58,22 @@ export async function claimAttempt(
     ? await passBreaker(db, breakerKey(task.spec), { isUrgent: mustTryNow(control) })
     : null;
   if (way) {
+    await leaveLine(db, task.id);
     await waitForService(db, { task, way, control });
     return null;
+  }
+  if (hasAgent) {
+    const most = control.settings.maxAgents ?? maxAgents;
+    const full = await takeSlot(db, { task, host, maxAgents: most });
+    if (full) {
+      await waitForSlot(db, { task, full, host });
+      return null;
+    }
   }
   const reserved = usesService && session.budget_usd !== null ? await reservation(db, session) : 0;
   if (reserved > 0 && !(await reserveSpending(db, budgetOwner(session), reserved))) {
     await unclaimTask(db, task);
+    await leaveLine(db, task.id);
     return null;
   }
   await setTaskReservation(db, task, reserved);
@@ -75,6 +97,30 @@ export async function claimAttempt(
   if (!kind.load) return { ...task, reserved_usd: reserved };
   const loaded = (await kind.load(db, work, { owner })) as Work;
   return { ...task, reserved_usd: reserved, spec: { ...task.spec, work: loaded } };
+}
+
+/** An agent that has run already may have to be asked once more, or be judged by another: it has a slot too. */
+async function takeSlot(
+  db: Db,
+  { task, host, maxAgents }: { task: Task; host: Host; maxAgents: number },
+): Promise<FullHost | null> {
+  await lockSlots(db, host);
+  const full = await findSlot(db, { host, taskId: task.id, maxAgents });
+  if (!full) await holdSlot(db, task.id, host.name);
+  return full;
+}
+
+/** It is told once. Who waits in a fleet has no place in line: any daemon may take the attempt. */
+async function waitForSlot(
+  db: Db,
+  { task, full, host }: { task: Task; full: FullHost; host: Host },
+): Promise<void> {
+  await unclaimTask(db, task);
+  if (task.labels.length > 0) return leaveLine(db, task.id);
+  if (!(await joinLine(db, task.id, host.name))) return;
+  await appendEvents(db, task.session_id, [
+    { type: 'agent.queued', iteration: task.iteration_number, data: { agent: task.spec.agent, ...full } },
+  ]);
 }
 
 /** By what the last ten cost; the one that begins now has cost nothing yet. */

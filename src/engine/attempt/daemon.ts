@@ -1,6 +1,7 @@
-import { nextDueMs, type Task } from '../../store/inbox.ts';
+import { nextDue, type Task } from '../../store/inbox.ts';
 import { act } from '../actions.ts';
 import type { Engine } from '../engine.ts';
+import { isTurnOf, ringWaiting, slotsOf } from './agent-slots.ts';
 import { claimAttempt } from './claim.ts';
 import { holdAttempt } from './held-attempt.ts';
 import { claimHere } from './held-here.ts';
@@ -33,8 +34,10 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
   async function work(): Promise<void> {
     using listener = engine.bell.listen(sessionId);
     while (!closing.signal.aborted) {
-      const dueMs = await engine.store.read((db) => nextDueMs(db, sessionId, engine.clock.nowMs()));
-      const task = dueMs === 0 ? await claim() : null;
+      const due = await engine.store.read((db) => nextDue(db, sessionId, engine.clock.nowMs()));
+      const mayClaim =
+        due?.inMs === 0 && (!due.isQueued || (await isTurnOf(engine, { sessionId, taskId: due.id })));
+      const task = mayClaim ? await claim() : null;
       look.resolve();
       look = Promise.withResolvers();
       if (task) {
@@ -44,11 +47,14 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
         await done;
         current = null;
         engine.bell.ring(sessionId);
+        await ringWaiting(engine);
         // Its own ring. Nothing is due before the runner has judged this one, and then it rings too.
         await listener.wait(0, closing.signal);
       }
-      const { quietPollMs } = engine.timing;
-      const waitMs = task ? quietPollMs : Math.max(1, Math.min(dueMs || quietPollMs, quietPollMs));
+      const { pollMs, quietPollMs } = engine.timing;
+      // A slot may become free without a ring: its holder may have died.
+      const longestMs = due?.inMs === 0 && !task ? pollMs : quietPollMs;
+      const waitMs = task ? quietPollMs : Math.max(1, Math.min(due?.inMs || longestMs, longestMs));
       await listener.wait(waitMs, closing.signal);
     }
   }
@@ -58,7 +64,11 @@ export function startDaemon(engine: Engine, sessionId: string): Daemon {
     const perform = () =>
       store.tx(
         'claim',
-        (db) => claimAttempt(db, { sessionId, owner, leaseMs: timing.leaseMs, works: loops.works }),
+        (db) =>
+          claimAttempt(db, {
+            ...{ sessionId, owner, leaseMs: timing.leaseMs, works: loops.works },
+            ...slotsOf(engine),
+          }),
         {
           session: sessionId,
         },

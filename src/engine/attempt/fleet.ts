@@ -18,12 +18,11 @@ import type { Db } from '../../store/store.ts';
 import { act } from '../actions.ts';
 import type { Engine } from '../engine.ts';
 import type { LastAttempt } from '../ports.ts';
+import { INBOX } from '../wake/bells.ts';
+import { ringWaiting, slotsOf } from './agent-slots.ts';
 import { claimAttempt } from './claim.ts';
 import { holdAttempt } from './held-attempt.ts';
 import { claimHere } from './held-here.ts';
-
-/** What is rung when an attempt with labels waits. */
-export const INBOX = 'inbox';
 
 export interface FleetOptions {
   host: string;
@@ -97,6 +96,7 @@ export async function runFleetDaemon(
         tidying.lookSoon();
         bell.ring(task.session_id);
         bell.ring(INBOX);
+        void ringWaiting(engine);
       });
     held.set(task.id, { sessionId: task.session_id, control, done });
   }
@@ -215,6 +215,7 @@ async function claimNext(
             owner,
             leaseMs: timing.leaseMs,
             works: engine.loops.works,
+            ...slotsOf(engine),
           });
           if (claimed) await setDaemonHost(db, session, host);
           return claimed;

@@ -1,6 +1,6 @@
 /** The message of the commit that a run's work becomes. */
 import type { AttemptResult } from '../../domain/attempt.ts';
-import { outputSummary } from '../../domain/summary.ts';
+import { summaryBy } from '../../domain/summary.ts';
 import type { HeldAttempt } from '../ports.ts';
 import type { WorkKinds } from '../work.ts';
 
@@ -10,7 +10,8 @@ export function unitMessage(
   result: AttemptResult,
 ): { subject: string; body?: string } {
   const { kind, work } = works.of(spec);
-  if (kind.message) return kind.message({ work, iteration, result });
-  const summary = outputSummary(result.run?.finalMessage ?? '') ?? 'work of this iteration';
+  const { agent } = spec;
+  if (kind.message) return kind.message({ work, iteration, result, agent });
+  const summary = summaryBy(agent, result.run?.finalMessage ?? '') ?? 'work of this iteration';
   return { subject: `pulse: iteration ${iteration}: ${summary}` };
 }

@@ -18,12 +18,14 @@ import type { Store } from '../../store/store.ts';
 import type { Claim, HeldAttempt } from '../ports.ts';
 import type { WorkspaceMeans } from '../workspace/means.ts';
 import { checkOptions } from '../workspace/worktree-commands.ts';
+import { isPortFree } from '../workspace/worktree-ports.ts';
 import { sessionRuns } from './base-reading.ts';
 import { openSessionRoom, type SessionRoom } from './session-room.ts';
 import { refereeSettings } from './settings.ts';
 
 /** What judging needs of this host. */
-export interface RefereeMeans extends Pick<WorkspaceMeans, 'git' | 'environment' | 'redactor' | 'sandboxes'> {
+export interface RefereeMeans
+  extends Pick<WorkspaceMeans, 'git' | 'environment' | 'redactor' | 'sandboxes' | 'ports'> {
   store: Store;
   /** The folder of all rooms. */
   rooms: string;
@@ -74,13 +76,14 @@ export async function openBench(
     placed: git.bind({ signal, place: roomPlace(folders) }),
     base: { tree: await treeOf(git, { cwd: spec.projectPath, commit }), commit },
     commands: claim.commands ?? spec.verify,
-    environmentKey: keyOfEnvironment((await checkOptions(means, spec)).env, spec),
+    environmentKey: keyOfEnvironment((await checkOptions(means, attempt)).env, spec),
     passes: claim.passes,
     runs: sessionRuns(store, attempt),
     signal,
     redact: (text) => means.redactor.redact(text),
     async run(commands, { until, phase, commit: judged, onOutput }) {
-      const options = await checkOptions(means, spec);
+      const ports = await portsIn(means, attempt, { tree: folders.tree, phase });
+      const options = await checkOptions(means, { spec, ports });
       return runChecks({
         ...options,
         env: { ...options.env, ...room.environment, ...(phase === 'setup' ? {} : tellNames(options.env)) },
@@ -97,6 +100,21 @@ export async function openBench(
       });
     },
   };
+}
+
+/**
+ * Those of the worktree, for that is what they are called for a session. The checks of the base may run beside the agent,
+ * and an agent that waits for a judgement may still have its server: then the room has ports of its own.
+ */
+async function portsIn(
+  { ports: registry }: Pick<RefereeMeans, 'ports'>,
+  { spec, ports = {} }: HeldAttempt,
+  { tree, phase }: { tree: string; phase: RunOptions['phase'] },
+): Promise<Record<string, string>> {
+  const names = spec.needs?.ports ?? [];
+  if (names.length === 0) return {};
+  const free = await Promise.all(names.map((name) => isPortFree(Number(ports[name]))));
+  return phase !== 'base' && free.every(Boolean) ? ports : registry.of(tree, names);
 }
 
 /** Of the window or folder that a person happens to sit in, which no check should depend on. */

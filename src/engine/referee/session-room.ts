@@ -29,6 +29,7 @@ export async function openSessionRoom(
   const modules = copies.map((dir) => join(dir, 'modules')).filter((dir) => existsSync(dir));
   const shown = { folders, objects: [join(commonDir, 'objects'), ...modules] };
   const room = openRoom({
+    localFiles: spec.needs?.copy,
     path,
     root: spec.projectPath,
     git,

@@ -1,16 +1,17 @@
 /** Runs a real agent to its end: process, tools, watchdogs, events. Nothing of it is alive afterwards. */
 import { join } from 'node:path';
 import type { AgentAdapter, AgentEnd, AgentExit } from '../../agents/contract.ts';
-import type { Recorder } from '../../agents/replay/recording.ts';
 import type { CodeIndexes } from '../../context/code-index/code-indexes.ts';
 import type { RunReport } from '../../domain/attempt.ts';
 import type { Redactor } from '../../domain/redact.ts';
-import { agentEnvironment } from '../../process/environment.ts';
 import { type ProcessExit, startProcess } from '../../process/spawn.ts';
+import type { Tool } from '../../tools/contract.ts';
 import type { ToolAccess, ToolEndpoint } from '../../tools/endpoint.ts';
+import { attemptEnvironment } from '../attempt/attempt-environment.ts';
 import type { AgentHost, HeldAttempt, RunListener } from '../ports.ts';
 import type { ProtocolRun, RunProtocol, WorkKinds } from '../work.ts';
 import { followLog } from './log-follower.ts';
+import type { OpenRecorder } from './recordings.ts';
 import { openRunFolder, type RunFolder } from './run-folder.ts';
 import type { Sandboxes } from './run-sandbox.ts';
 import { createRunState, type RunState, type RunStop } from './run-state.ts';
@@ -34,10 +35,12 @@ export interface AgentHostOptions {
   sandboxes: Sandboxes;
   /** For runs whose agents may search by meaning; without them such a search goes by words. */
   indexes?: CodeIndexes;
+  /** With which a run looks up what was said in its project. Absent: with none. */
+  contextTools?(project: { projectId: string }): Tool[];
   /** What the loops' kinds of work add to a run: tools of their own and what came of them. */
   works: WorkKinds;
-  /** Keeps the run's stream (`--record`), every text of it as `redact` leaves it. */
-  record?(attempt: HeldAttempt, agent: string, redact: (text: string) => string): Recorder;
+  /** Keeps the run's stream, every text of it as `redact` leaves it. */
+  record?: OpenRecorder;
 }
 
 export function createAgentHost(options: AgentHostOptions): AgentHost {
@@ -135,6 +138,7 @@ async function startAgent(
     executable,
     model: spec.model ?? null,
     resume: spec.resume ?? null,
+    ownMcp: spec.ownMcp,
     tools: { url: access.url, token: access.token, names: toolbox.tools.map(({ name }) => name) },
     directory: folder.path,
     prices: spec.prices ?? {},
@@ -147,10 +151,8 @@ async function startAgent(
     programs: executable === null ? [] : [executable],
     folders: [folder.path],
   });
-  const env = agentEnvironment({
-    base: environment,
+  const env = attemptEnvironment(attempt, environment, {
     own: [...adapter.environment, ...(adapter.environmentFor?.(environment) ?? [])],
-    pass: spec.environmentPass,
     add: { ...command.env, ...runVariables(attempt, access), ...kind.variables?.(work) },
   });
   const running = startProcess({

@@ -1,6 +1,8 @@
 /** Git's words, turned into words that start it in a sandbox. */
+
 import { dirname } from 'node:path';
 import { PulseError } from '../../domain/errors.ts';
+import { quoteWord } from '../../domain/shell-words.ts';
 import type { Enclosure, GitCall } from '../../git/exec.ts';
 import { enclose, findBwrap, type Sandbox } from '../../process/sandbox.ts';
 
@@ -25,13 +27,9 @@ export function encloseGit({ sandbox, env }: { sandbox: Sandbox; env: Record<str
 /** One sandbox for both processes: to make it costs more than they do. */
 function programOf({ args, next }: GitCall): { file: string; args: string[] } {
   if (next === undefined) return { file: 'git', args };
-  const line = (words: readonly string[]): string => ['git', ...words].map(quote).join(' ');
+  const line = (words: readonly string[]): string => ['git', ...words].map(quoteWord).join(' ');
   // The second has no input of its own.
   return { file: '/bin/sh', args: ['-c', `${line(args)} || exit; exec ${line(next)} </dev/null`] };
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** How git is to work there; how to reach a remote, and with which secret, is not needed there. */

@@ -8,26 +8,35 @@ const SUMMARY_KEPT = 500;
 const MAX_EVENTS = 50_000;
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 
-/**
- * Hands on what of a run's stream is kept, and says once when it is too much. `hide` takes the secrets out before
- * anything is cut: half of a secret is not recognised.
- */
-export function createEventTeller(
-  tell: (event: NewEvent) => void,
-  hide: (event: RunEvent) => RunEvent,
-): (event: RunEvent) => void {
+export interface Telling {
+  tell(event: NewEvent): void;
+  /** Takes the secrets out before anything is cut: half of a secret is not recognised. */
+  hide(event: RunEvent): RunEvent;
+  /** Of an agent whose lines are for people; one line after the other, as a secret may have several. */
+  hideLine?: ((line: string) => string) | undefined;
+}
+
+/** Hands on what of a run's stream is kept, and says once when it is too much. */
+export function createEventTeller({ tell, hide, hideLine }: Telling): (event: RunEvent) => void {
   let events = 0;
   let characters = 0;
   const isFull = (): boolean => events >= MAX_EVENTS || characters >= MAX_CHARACTERS;
   return (event) => {
-    if (isFull() || agentEvent(event) === null) return;
-    const kept = agentEvent(hide(event))!;
+    if (isFull()) return;
+    const line = event.type === 'raw' && hideLine ? hideLine(event.line) : null;
+    if (line === null && agentEvent(event) === null) return;
+    const kept = line === null ? agentEvent(hide(event))! : printed(line);
     events += 1;
-    characters += event.type === 'text' ? event.text.length : 100;
+    characters += event.type === 'text' ? event.text.length : (line?.length ?? 100);
     tell(kept);
     if (isFull())
       tell({ type: 'agent.text', data: { text: 'More of this run is not kept: it says too much.' } });
   };
+}
+
+/** The log puts those that come together into one event. */
+function printed(line: string): NewEvent {
+  return { type: 'agent.text', data: { text: line.slice(0, TEXT_KEPT), isPrinted: true } };
 }
 
 /** What of an agent's stream is kept as an event of the session; `null` for what only the host needs. */

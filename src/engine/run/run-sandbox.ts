@@ -19,7 +19,7 @@ import { encloseGit } from './enclosed-git.ts';
 export interface SandboxRequest {
   spec: Pick<
     AttemptSpec,
-    'sandbox' | 'worktreePath' | 'projectPath' | 'command' | 'environmentPass' | 'referee'
+    'sandbox' | 'worktreePath' | 'projectPath' | 'command' | 'environmentPass' | 'referee' | 'needs'
   >;
   /** Where the process works, if not in the attempt's worktree. */
   cwd?: string;

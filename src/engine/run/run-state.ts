@@ -2,6 +2,7 @@
 import type { AgentAdapter, AgentEnd, AgentExit, RunEvent } from '../../agents/contract.ts';
 import type { AttemptSpec, RunReport, ToolSignal } from '../../domain/attempt.ts';
 import type { Redactor } from '../../domain/redact.ts';
+import { redactLines } from '../../domain/redact.ts';
 import type { ReportedUsage } from '../../tools/run-tools.ts';
 import type { HeldAttempt, RunListener } from '../ports.ts';
 import type { RunProtocol } from '../work.ts';
@@ -73,7 +74,11 @@ export function createRunState(
   const refusals = createRefusals();
   const done = Promise.withResolvers<{ graceMs: number }>();
   const stops = watchStops(spec.limits, listener);
-  const tell = createEventTeller(listener.event, (event) => hiding.redactJson(event));
+  const tell = createEventTeller({
+    tell: listener.event,
+    hide: (event) => hiding.redactJson(event),
+    hideLine: adapter.printsText && redactLines(redactText),
+  });
 
   function onEvent(event: RunEvent): void {
     if (event.type === 'denied' && refusals.take(event)) return;
@@ -141,7 +146,10 @@ export function createRunState(
       model: seen.model ?? modelOf(adapter, { spec, environment: options.environment }),
       agentSessionId: seen.session,
     }),
-    [Symbol.dispose]: stops[Symbol.dispose],
+    [Symbol.dispose]() {
+      stops[Symbol.dispose]();
+      recorder?.[Symbol.dispose]();
+    },
   };
 }
 

@@ -1,10 +1,12 @@
 /** The tools of a run: Pulse's own, those for its files and its shell, and those of its loop. */
 
+import { isAbsolute, normalize } from 'node:path';
 import { agentEnvironment } from '../../process/environment.ts';
 import type { Tool } from '../../tools/contract.ts';
 import { createCallGuard } from '../../tools/guard/call-guard.ts';
 import { pulseSignalTool, reportUsageTool } from '../../tools/run-tools.ts';
 import { createWorkTools, WORK_TOOLS } from '../../tools/work/work-tools.ts';
+import { attemptEnvironment } from '../attempt/attempt-environment.ts';
 import type { HeldAttempt, RunListener } from '../ports.ts';
 import type { RunProtocol } from '../work.ts';
 import type { AgentHostOptions } from './agent-host.ts';
@@ -44,6 +46,7 @@ export async function openToolbox(
       listener.event({ type: 'agent.usage', data: { ...usage, scope: 'call' } });
     }),
     ...work,
+    ...(options.contextTools?.({ projectId: spec.projectKey }) ?? []),
     ...(own?.tools.map((tool) => redacting(tool, run.redactJson)) ?? []),
   ]
     .filter((tool) => spec.tools.includes(tool.name))
@@ -75,16 +78,17 @@ async function openWorkTools(
 ): Promise<Tool[]> {
   const { spec, runId } = attempt;
   if (!spec.tools.some(isWorkTool)) return [];
-  const { keepOut: notCode } = works.gitOf(spec);
+  const { keepOut } = works.gitOf(spec);
+  const notCode = [...keepOut, ...heldOutIn(spec)];
   const index = spec.tools.includes('semantic_search')
-    ? indexes?.open({ worktree: spec.worktreePath, except: notCode })
+    ? indexes?.open({ worktree: spec.worktreePath, except: notCode, project: spec.projectKey })
     : undefined;
   if (index) open.use(index);
   const work = createWorkTools({
     worktree: spec.worktreePath,
     runId,
     // No adapter's keys: what an agent runs in a shell is not the agent.
-    environment: agentEnvironment({ base: environment, own: [], pass: spec.environmentPass, add: {} }),
+    environment: attemptEnvironment(attempt, environment),
     sandbox: await sandboxes.plan({ spec, room: attempt.room }),
     kept,
     notCode,
@@ -92,6 +96,12 @@ async function openWorkTools(
     findByMeaning: index?.search,
   });
   return [...open.use(work).tools];
+}
+
+/** Checks that no agent may see, where they lie inside the repository. */
+function heldOutIn({ referee }: HeldAttempt['spec']): string[] {
+  const folders = (referee?.heldOut ?? []).map(({ from }) => normalize(from).replace(/\/+$/, ''));
+  return folders.filter((folder) => !isAbsolute(folder) && !folder.startsWith('..') && folder !== '.');
 }
 
 function isWorkTool(name: string): boolean {

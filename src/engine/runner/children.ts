@@ -84,7 +84,7 @@ export async function spawnChildren(
 
 function childOf(state: SessionState, id: string, plan: ChildPlan) {
   const { session: parent } = state;
-  const { progress_log: _, created_at: __, ...same } = parent;
+  const { progress_log: _, created_at: __, nothing_changed: ___, ...same } = parent;
   return {
     ...same,
     kind: plan.kind ?? parent.kind,
@@ -92,6 +92,7 @@ function childOf(state: SessionState, id: string, plan: ChildPlan) {
     branch_name: plan.branch ?? parent.branch_name,
     base_sha: plan.branch === undefined ? parent.base_sha : headSha(state),
     branch_lags_at: null,
+    follows: null,
     agent: plan.agent ?? parent.agent,
     command: plan.command === undefined ? parent.command : plan.command,
     id,

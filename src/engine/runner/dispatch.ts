@@ -1,4 +1,5 @@
 import type { AttemptSpec } from '../../domain/attempt.ts';
+import { CONTEXT_TOOLS, hasContextTools, isSearching, strategyOf } from '../../domain/context-words.ts';
 import type { IdSource } from '../../domain/ids.ts';
 import { newIterationId, newTaskId } from '../../domain/ids.ts';
 import { DEFAULT_REFEREE } from '../../domain/judgement.ts';
@@ -8,9 +9,10 @@ import { insertTask } from '../../store/inbox.ts';
 import { insertIteration } from '../../store/iterations.ts';
 import { quoteNotes } from '../../store/notes.ts';
 import { assertStatus, type Session, type SessionSettings, updateSession } from '../../store/sessions.ts';
-import type { Db } from '../../store/store.ts';
+import { type Db, toJson } from '../../store/store.ts';
 import { WORK_TOOLS } from '../../tools/work/work-tools.ts';
 import type { SessionState } from '../loop.ts';
+import type { ComposedBrief } from '../ports.ts';
 import type { PlannedRun } from '../work.ts';
 import { runLimits } from './budget.ts';
 
@@ -38,15 +40,17 @@ export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<voi
   const taskId = newTaskId(ids);
   const startSha = dispatch.run.startSha ?? headSha(state);
   const { strategy: anchorStrategy, turnId: anchorTurnId, invalid } = brief.anchor;
+  const sliceId = brief.sliceId ?? null;
   const plan = {
     unit,
     anchorStrategy,
     anchorTurnId,
     ...(brief.sections ? { sections: brief.sections } : {}),
-    ...(invalid.length > 0 ? { invalidHints: invalid } : {}),
+    invalidHints: invalid,
   };
   const standard = attemptSpec(state, { unit, startSha, recoverTo: leftoversRef(state, recoversLast) });
-  const spec = { ...standard, tools: [...standard.tools, ...moreTools], ...part };
+  const own = { ...standard, tools: [...standard.tools, ...moreTools], ...part };
+  const spec = { ...own, tools: withContextTools(own, control.settings) };
   await appendEvents(
     db,
     session.id,
@@ -64,7 +68,7 @@ export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<voi
     unit,
     attempt: 1,
     inbox_task_id: taskId,
-    task_content: brief.text,
+    ...briefColumns(brief),
     status: 'dispatched',
     signal: null,
     signal_source: null,
@@ -78,8 +82,7 @@ export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<voi
     anchor_hint_next: null,
     salience: brief.anchor.salience,
     depth: brief.anchor.depth,
-    context_tokens: brief.tokens,
-    slice_id: null,
+    slice_id: sliceId,
     start_sha: startSha,
     tree_hash: null,
     cost_usd: null,
@@ -102,11 +105,24 @@ export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<voi
       iterationNumber: iteration,
       projectId: control.project_id,
       branchName: session.branch_name,
-      sliceId: null,
+      sliceId,
     },
   });
   await quoteNotes(db, brief.notes ?? [], iteration);
   await updateSession(db, session.id, { current_iteration: iteration });
+}
+
+/** What an iteration's row has of its brief. */
+export function briefColumns({
+  text,
+  tokens,
+  sections,
+}: Pick<ComposedBrief, 'text' | 'tokens' | 'sections'>) {
+  return {
+    task_content: text,
+    context_tokens: tokens,
+    sections: sections ? toJson(sections) : null,
+  };
 }
 
 /** Where the next attempt starts: the last commit that landed on the session's branch, or its base. */
@@ -144,10 +160,12 @@ export function attemptSpec(
     baseSha: session.base_sha,
     window: control.window_from,
     role: 'worker',
-    tools: ['pulse_signal', 'report_usage', ...(session.agent === 'native' ? WORK_TOOLS : [])],
+    tools: ['pulse_signal', 'report_usage', ...(session.agent === 'native' ? NATIVE_TOOLS : [])],
     identity: control.settings.identity,
     recoverTo,
     environmentPass: control.settings.environmentPass,
+    needs: control.settings.needs,
+    ownMcp: control.settings.ownMcp,
     record: control.settings.record,
     sandbox: control.settings.sandbox ?? null,
     limits: runLimits(session),
@@ -163,6 +181,8 @@ export function specNow(
   const isOther = agent !== spec.agent || command !== spec.command;
   const others = spec.tools.filter((name) => !(WORK_TOOLS as readonly string[]).includes(name));
   const isNative = spec.agent === 'native' || agent === 'native';
+  const isNativeNow = isOther && isNative;
+  const tools = isNativeNow ? (agent === 'native' ? [...others, ...NATIVE_TOOLS] : others) : spec.tools;
   return {
     ...spec,
     agent,
@@ -172,10 +192,27 @@ export function specNow(
     ...(spec.verifyOn === 'complete' ? { verify: session.verify, setup: session.setup } : {}),
     ...(settings.referee ? { referee: settings.referee } : {}),
     environmentPass: settings.environmentPass,
+    needs: settings.needs,
+    ownMcp: settings.ownMcp,
     sandbox: settings.sandbox ?? null,
     limits: runLimits(session),
     // Another agent knows nothing of the session that this one was to go on with.
     ...(isOther ? { resume: null, resumeUsage: null } : {}),
-    ...(isOther && isNative ? { tools: agent === 'native' ? [...others, ...WORK_TOOLS] : others } : {}),
+    tools: withContextTools({ role: spec.role, tools }, settings),
   };
+}
+
+/** Whether it may search by meaning, an ordinary run is told by its strategy. */
+const NATIVE_TOOLS = WORK_TOOLS.filter((name) => name !== 'semantic_search');
+
+/** Only with `mcp` and `hybrid` does a run have the tools of its context; one without any tool gets none. */
+function withContextTools(
+  { role, tools }: Pick<AttemptSpec, 'role' | 'tools'>,
+  { contextStrategy }: SessionSettings,
+): string[] {
+  const searches = isSearching(role) && tools.includes('semantic_search');
+  const others = tools.filter((name) => !(CONTEXT_TOOLS as readonly string[]).includes(name));
+  if (tools.length > 0 && hasContextTools(strategyOf(role, contextStrategy)))
+    return [...others, ...CONTEXT_TOOLS];
+  return searches ? [...others, 'semantic_search'] : others;
 }

@@ -3,12 +3,13 @@
 import type { AttemptSpec, RunReport, Work } from '../../domain/attempt.ts';
 import { addTokens } from '../../domain/bounds.ts';
 import { breakerKey } from '../../domain/breaker.ts';
+import { PulseError } from '../../domain/errors.ts';
 import type { NewEvent } from '../../domain/events.ts';
 import { type FailureClass, isAway, isServiceFailure } from '../../domain/failures.ts';
 import { recoveryRef } from '../../git/refs.ts';
 import { recordServiceFailure } from '../../store/breakers.ts';
 import { appendEvents } from '../../store/events.ts';
-import { closeTask, requeueTask } from '../../store/inbox.ts';
+import { closeTask, requeueTask, standsAsSeen } from '../../store/inbox.ts';
 import { moveIteration } from '../../store/iterations.ts';
 import { quoteNotes } from '../../store/notes.ts';
 import {
@@ -23,7 +24,7 @@ import type { LiveIteration, Retry, SessionState, Stop } from '../loop.ts';
 import type { ComposedBrief } from '../ports.ts';
 import { addUsage } from '../run/usage-meter.ts';
 import type { WorkKinds } from '../work.ts';
-import { type AttemptPart, attemptSpec } from './dispatch.ts';
+import { type AttemptPart, attemptSpec, briefColumns } from './dispatch.ts';
 import { PAUSED, stopEvent, stopSession } from './settle.ts';
 
 export interface TakeBack {
@@ -98,11 +99,12 @@ export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void>
     ],
     { token },
   );
+  await assertAsSeen(db, state);
   const run = (brief && task.result?.run) || undefined;
   const usage = run?.usage;
   await moveIteration(db, iteration, 'dispatched', {
     attempt,
-    ...(brief ? { task_content: brief.text, context_tokens: brief.tokens } : {}),
+    ...(brief ? briefColumns(brief) : {}),
     ...(usage
       ? {
           cost_usd: usage.costUsd === null ? iteration.cost_usd : (iteration.cost_usd ?? 0) + usage.costUsd,
@@ -145,6 +147,15 @@ export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void>
   if (isPause) await stopSession(db, session, PAUSED);
 }
 
+/**
+ * What was decided about the attempt was decided by what was seen of it. One that has reported since must not be done
+ * again: the one that ran it may have moved the head already. The next look decides by the report.
+ */
+async function assertAsSeen(db: Db, { session, live }: SessionState): Promise<void> {
+  if (!live || (await standsAsSeen(db, live.task, { isKept: true }))) return;
+  throw new PulseError('invalid_transition', `An attempt of session ${session.id} has gone on meanwhile.`);
+}
+
 /** What a person is shown of a wait: for whom, since when, and how long at most. */
 function waitOf({ spec: { agent } }: LiveIteration['task'], retry: Retry | null): Record<string, unknown> {
   if (!retry || retry.delayMs === 0) return {};
@@ -162,6 +173,7 @@ export async function cancelAttempt(
   await assertStatus(db, session);
   const told = events.map((event) => ({ ...event, iteration: iteration.iteration_number }));
   await appendEvents(db, session.id, [...told, stopEvent(stop)], { token });
+  await assertAsSeen(db, state);
   await closeTask(db, task.id, 'cancelled');
   await moveIteration(db, iteration, 'failed', { failure_class: 'cancelled', ended_at: storeNow() });
   await releaseSpending(db, budgetOwner(session), task.reserved_usd);

@@ -2,14 +2,14 @@
 import { asPulseError, isPulseError, PulseError } from '../../domain/errors.ts';
 import { TERMINAL_STATUSES } from '../../domain/status.ts';
 import { appendEvents } from '../../store/events.ts';
-import { endedTasks, findTask } from '../../store/inbox.ts';
+import { endedTasks, findTask, standsAsSeen } from '../../store/inbox.ts';
 import { packSession } from '../../store/pack-session.ts';
 import { findSession, getControl, getSession, type Session } from '../../store/sessions.ts';
 import { act } from '../actions.ts';
 import { absentDaemon, type Daemon, startDaemon } from '../attempt/daemon.ts';
-import { INBOX } from '../attempt/fleet.ts';
 import type { Engine } from '../engine.ts';
 import type { Companion, SessionState } from '../loop.ts';
+import { INBOX } from '../wake/bells.ts';
 import { type ChildSessions, createChildSessions } from './child-sessions.ts';
 import { isAtWork } from './children.ts';
 import { finishImplemented } from './implemented.ts';
@@ -151,8 +151,8 @@ function waitsForChildren({ session, control, live }: SessionState, children: re
 }
 
 /**
- * A person or another session was quicker (an abort, an edited plan, another change that landed): nothing of the step was
- * written, and the next look decides again.
+ * A person, another session or the attempt itself was quicker (an abort, an edited plan, another change that landed, a
+ * report): nothing of the step was written, and the next look decides again.
  */
 async function wasSuperseded(
   { store, loops }: Engine,
@@ -160,10 +160,11 @@ async function wasSuperseded(
   error: unknown,
 ): Promise<boolean> {
   if (!isPulseError(error, 'invalid_transition') && !isPulseError(error, 'ref_moved')) return false;
-  const { session } = state;
+  const { session, live } = state;
   return store.read(async (db) => {
     const now = await findSession(db, session.id);
     if (now?.status !== session.status) return true;
+    if (live && !(await standsAsSeen(db, live.task))) return true;
     return (await loops.of(session).hooks?.isStale?.(db, state, error)) ?? false;
   });
 }

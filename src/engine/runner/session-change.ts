@@ -6,10 +6,10 @@ import { type Session, type SessionSettings, updateControl, updateSession } from
 import { type Db, toJson } from '../../store/store.ts';
 import type { Loops } from '../loops.ts';
 import type { ComposedBrief } from '../ports.ts';
-import { specNow } from './dispatch.ts';
+import { briefColumns, specNow } from './dispatch.ts';
 
 /** The new brief of an attempt that was under way. */
-export type AmendedBrief = Pick<ComposedBrief, 'text' | 'tokens' | 'notes'>;
+export type AmendedBrief = Pick<ComposedBrief, 'text' | 'tokens' | 'sections' | 'notes'>;
 
 export interface SessionChange {
   columns: Partial<Session>;
@@ -24,7 +24,7 @@ export async function changeSession(
   id: string,
   { columns, settings, apply }: SessionChange,
 ): Promise<void> {
-  const { setup, verify, progress_log: _, status: __, id: ___, ...plain } = columns;
+  const { setup, verify, progress_log: _, status: __, id: ___, nothing_changed: ____, ...plain } = columns;
   await updateSession(db, id, {
     ...plain,
     ...(setup === undefined ? {} : { setup: setup && toJson(setup) }),
@@ -53,7 +53,7 @@ export async function restartAttempt(
   await quoteNotes(db, brief?.notes ?? [], newest.iteration_number);
   await amendIteration(db, newest.id, {
     start_sha: startSha,
-    ...(brief ? { task_content: brief.text, context_tokens: brief.tokens } : {}),
+    ...(brief ? briefColumns(brief) : {}),
   });
   const spec = { ...specNow(task.spec, { session, settings }), startSha };
   await amendTask(db, task.id, { spec, content: brief?.text ?? task.task_content });

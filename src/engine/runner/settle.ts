@@ -8,7 +8,7 @@ import type { NewEvent } from '../../domain/events.ts';
 import { isServiceFailure } from '../../domain/failures.ts';
 import type { IdSource } from '../../domain/ids.ts';
 import { redact } from '../../domain/redact.ts';
-import { outputSummary } from '../../domain/summary.ts';
+import { summaryBy } from '../../domain/summary.ts';
 import { closeBreaker, recordServiceFailure } from '../../store/breakers.ts';
 import { appendEvents, referToOutput } from '../../store/events.ts';
 import { closeTask } from '../../store/inbox.ts';
@@ -45,6 +45,8 @@ export interface Settlement {
   nowMs: number;
   ids: IdSource;
   loops: Loops;
+  /** Of one that is complete with it: its tree is its base's. */
+  isUnchanged: boolean;
 }
 
 /** The attempt's result, the iteration's outcome and the session's step, in one transaction. */
@@ -54,7 +56,7 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
   const { iteration } = live;
   await assertStatus(db, session);
   const message = redact(result.run?.finalMessage ?? '');
-  const summary = outputSummary(message) ?? failureSummary(live, result);
+  const summary = summaryBy(live.task.spec.agent, message) ?? failureSummary(live, result);
   const entry = progressEntry({ settlement, summary, at: new Date(nowMs).toISOString() });
 
   const events = settlementEvents(settlement, summary);
@@ -62,7 +64,8 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
   const more = (await hooks?.settle?.(db, { state, live, result, verdict, ids })) ?? [];
   events.push(...more.map((event) => ({ ...event, iteration: iteration.iteration_number })));
   const trust = trustAfter(settlement);
-  if (verdict.stop) events.push(stopEvent(verdict.stop, trust));
+  const { isUnchanged } = settlement;
+  if (verdict.stop) events.push(stopEvent(verdict.stop, { trust, isUnchanged }));
   const { iteration_number: number } = iteration;
   await referToOutput(db, { sessionId: session.id, iteration: number, output: message });
   await appendEvents(db, session.id, events, { token });
@@ -120,6 +123,7 @@ export async function settleIteration(db: Db, settlement: Settlement): Promise<v
     // Those that work for this session write these too: only who has moved the head knows how they stand.
     ...(landed ? { total_commits: session.total_commits + (verdict.commits ?? 1) } : {}),
     ...(trust === session.trust ? {} : { trust }),
+    ...(isUnchanged ? { nothing_changed: 1 } : {}),
   });
   const isUnread = verdict.status === 'failed' || result.run === null;
   await updateControl(db, session.id, {
@@ -182,9 +186,16 @@ async function settleBreaker(db: Db, { task }: LiveIteration, { run }: AttemptRe
 /** Ends a session that has no live iteration: a pause between two, a limit reached. */
 export async function endSession(
   db: Db,
-  { session, stop, token }: { session: Session; stop: Stop; token: number },
+  {
+    session,
+    stop,
+    token,
+    isUnchanged = false,
+  }: { session: Session; stop: Stop; token: number; isUnchanged?: boolean },
 ): Promise<void> {
-  await appendEvents(db, session.id, [stopEvent(stop, session.trust)], { token });
+  const { trust } = session;
+  await appendEvents(db, session.id, [stopEvent(stop, { trust, isUnchanged })], { token });
+  if (isUnchanged) await updateSession(db, session.id, { nothing_changed: 1 });
   await updateControl(db, session.id, { request: null, request_actor: null });
   await stopSession(db, session, stop);
 }
@@ -196,8 +207,11 @@ export async function stopSession(db: Db, session: Session, { status, reason, de
   await moveSession(db, session, status, { reason, detail: detail && redact(detail) });
 }
 
-/** `trust`: how far its result can be relied on; told with the end. */
-export function stopEvent({ status, reason, detail }: Stop, trust: Trust | null = null): NewEvent {
+/** `trust`: how far its result can be relied on; `isUnchanged`: its tree is its base's. Told with the end. */
+export function stopEvent(
+  { status, reason, detail }: Stop,
+  { trust = null, isUnchanged = false }: { trust?: Trust | null; isUnchanged?: boolean } = {},
+): NewEvent {
   const isDone = status === 'complete';
   const type = isDone ? 'session.ended' : (`session.${status}` as const);
   return {
@@ -208,6 +222,7 @@ export function stopEvent({ status, reason, detail }: Stop, trust: Trust | null 
       detail,
       ...(isDone && trust ? { trust } : {}),
       ...(isDone && trust === 'unverified' ? { unverified: true } : {}),
+      ...(isDone && isUnchanged ? { nothingChanged: true } : {}),
     },
   };
 }

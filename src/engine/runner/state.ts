@@ -52,7 +52,7 @@ export async function loadState(
     iteration: newest,
     task,
     lease: await leaseOf(db, { ...task, sessionId }, { owner, owners, leases, holdChanges }),
-    isWaiting: task.status === 'pending' && session.resume_at !== null,
+    isWaiting: task.status === 'pending' && (session.resume_at !== null || task.queued_at !== null),
   };
   const tree = task.result?.stage === 'reported' && task.result.commit ? task.result.tree : null;
   return {

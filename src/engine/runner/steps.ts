@@ -7,7 +7,7 @@ import { newestTurn } from '../../store/turns.ts';
 import { act } from '../actions.ts';
 import type { Daemon } from '../attempt/daemon.ts';
 import type { Engine } from '../engine.ts';
-import type { Landing, LiveIteration, Loop, Retry, SessionState, Step } from '../loop.ts';
+import type { Landing, LiveIteration, Loop, Retry, SessionState, Step, Stop } from '../loop.ts';
 import { spawnChildren } from './children.ts';
 import { abortChildren } from './control.ts';
 import { dispatchIteration, headSha } from './dispatch.ts';
@@ -65,20 +65,32 @@ export async function performStep(engine: Engine, context: StepContext): Promise
       return takeBackAfterStop(engine, { state, token });
     case 'end':
       return act(trace, 'end', {
-        perform: () =>
-          store.tx(
+        perform: async () => {
+          const isUnchanged = await endsUnchanged(engine, { state, stop: step.stop });
+          await store.tx(
             'end',
             async (db) => {
               if (TERMINAL_STATUSES.includes(step.stop.status))
                 await abortChildren(db, state.session.id, { actor: 'pulse', loops });
               await loop.hooks?.end?.(db, state, step.stop);
               await reportImplemented(db, { state, stop: step.stop, loops });
-              await endSession(db, { session: state.session, stop: step.stop, token });
+              await endSession(db, { session: state.session, stop: step.stop, token, isUnchanged });
             },
             scope,
-          ),
+          );
+        },
       });
   }
+}
+
+/** Whether it is complete without having changed anything. `head`: where its work stands by then. */
+async function endsUnchanged(
+  { workspace }: Engine,
+  { state, stop, head }: { state: SessionState; stop: Stop | undefined | null; head?: string },
+): Promise<boolean> {
+  const { session } = state;
+  if (stop?.status !== 'complete' || session.parent_session_id !== null) return false;
+  return workspace.isUnchanged(session, head ?? headSha(state));
 }
 
 /** Whose head and branch the session's commits move. */
@@ -154,6 +166,7 @@ async function settle(engine: Engine, { state, step, token }: SettleStep): Promi
   const known = isUnit ? owner.branch_lags_at : left;
   const moved = await land(engine, { state, live, landing, owner, left: known });
   if (moved?.is === 'ahead') return meetBranch(engine, { state, live, result, onto: moved.at, owner, token });
+  const isUnchanged = await endsUnchanged(engine, { state, stop: verdict.stop, head: landing?.head?.to });
   await act(trace, 'settle', {
     perform: () =>
       store.tx(
@@ -163,7 +176,8 @@ async function settle(engine: Engine, { state, step, token }: SettleStep): Promi
           const parent = await newestTurn(db, { sessionId: state.session.id });
           const turn = turnOfRun({ id: uuidv7(ids), state, live, result, verdict, parent });
           const nowMs = clock.nowMs();
-          await settleIteration(db, { state, live, result, verdict, turn, token, nowMs, ids, loops });
+          const settled = { state, live, result, verdict, turn, isUnchanged };
+          await settleIteration(db, { ...settled, token, nowMs, ids, loops });
         },
         { session: state.session.id },
       ),

@@ -1,4 +1,4 @@
-import { type Turn, turnFromRun } from '../../context/turns.ts';
+import { type Turn, turnFromRun, turnOf } from '../../context/turns.ts';
 import type { AttemptResult, Signal } from '../../domain/attempt.ts';
 import { redact } from '../../domain/redact.ts';
 import type { NewTurn, StoredTurn } from '../../store/turns.ts';
@@ -18,23 +18,6 @@ export function storedTurn(turn: Turn): NewTurn {
     content_hash: turn.contentHash,
     salience: turn.salience,
     depth: turn.depth,
-  };
-}
-
-export function turnOf(row: StoredTurn): Turn {
-  return {
-    id: row.id,
-    parentId: row.parent_id,
-    projectId: row.project_id,
-    sessionId: row.session_id,
-    iteration: row.iteration_number,
-    role: row.role as Turn['role'],
-    phase: row.phase as Turn['phase'],
-    content: row.content,
-    contentHash: row.content_hash,
-    salience: row.salience,
-    depth: row.depth,
-    createdAt: row.created_at,
   };
 }
 

@@ -1,12 +1,12 @@
 /** Rings across the processes of one host: a Unix socket per listener, named after its session, in one folder. */
 import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
-import { connect, createServer, type Server } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import type { Doorbell } from '../ports.ts';
+import type { SharedDoorbell } from '../ports.ts';
 import { createBells } from './bells.ts';
 
-export interface ClosableDoorbell extends Doorbell, AsyncDisposable {}
+export interface ClosableDoorbell extends SharedDoorbell, AsyncDisposable {}
 
 /** `directory` holds only sockets; their names carry the end of the session's id and the listener's pid. */
 export function createDoorbell({ directory }: { directory: string }): ClosableDoorbell {
@@ -22,8 +22,9 @@ export function createDoorbell({ directory }: { directory: string }): ClosableDo
     }
     const path = join(directory, `${socketPrefix(sessionId)}${process.pid}.sock`);
     const server = createServer((socket) => {
-      bells.ring(sessionId);
       socket.on('error', () => socket.destroy());
+      if (sessionId === ALL) return hearName(socket, bells.ring);
+      bells.ring(sessionId);
       socket.end();
     });
     // Without a socket the slow poll still finds everything.
@@ -50,6 +51,10 @@ export function createDoorbell({ directory }: { directory: string }): ClosableDo
       openSocket(sessionId);
       return bells.listen(sessionId, () => closeSocket(sessionId));
     },
+    listenAll() {
+      openSocket(ALL);
+      return bells.listenAll(() => closeSocket(ALL));
+    },
     ring(sessionId) {
       bells.ring(sessionId);
       const ringing = ringElsewhere(directory, sessionId).finally(() => underWay.delete(ringing));
@@ -73,7 +78,31 @@ async function ringElsewhere(directory: string, sessionId: string): Promise<void
   const own = `${prefix}${process.pid}.sock`;
   const names = await readdir(directory).catch(() => [] as string[]);
   const others = names.filter((name) => name.startsWith(prefix) && name !== own);
-  await Promise.all(others.map((name) => ringAt(join(directory, name))));
+  const ownAll = `${socketPrefix(ALL)}${process.pid}.sock`;
+  const all = names.filter((name) => name.startsWith(socketPrefix(ALL)) && name !== ownAll);
+  await Promise.all([
+    ...others.map((name) => ringAt(join(directory, name))),
+    ...all.map((name) => ringAt(join(directory, name), sessionId)),
+  ]);
+}
+
+/** The socket of those who hear every session: no id ends so. */
+const ALL = 'all';
+const LONGEST_NAME = 100;
+
+/** Who rings there says for whom. */
+function hearName(socket: Socket, ring: (name: string) => void): void {
+  let name = '';
+  socket.setEncoding('utf8');
+  socket.setTimeout(RING_WITHIN_MS, () => socket.destroy());
+  socket.on('data', (chunk: string) => {
+    name += chunk;
+    if (name.length > LONGEST_NAME) socket.destroy();
+  });
+  socket.on('end', () => {
+    if (name !== '') ring(name);
+    socket.end();
+  });
 }
 
 /**
@@ -95,11 +124,11 @@ function isOwnFolder(directory: string): boolean {
 /** A listener that never answers does not hold up the caller. */
 const RING_WITHIN_MS = 1_000;
 
-function ringAt(path: string): Promise<void> {
+function ringAt(path: string, name = ''): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(path);
     socket.setTimeout(RING_WITHIN_MS, () => socket.destroy());
-    socket.on('connect', () => socket.end());
+    socket.on('connect', () => socket.end(name));
     socket.on('close', () => resolve());
     // Nobody listens there: its process died without clearing up.
     socket.on('error', (error: NodeJS.ErrnoException) => {

@@ -82,6 +82,10 @@ export function createPostgresDoorbell({ pool }: { pool: Pool }): ClosableDoorbe
       void open();
       return bells.listen(sessionId);
     },
+    listenAll() {
+      void open();
+      return bells.listenAll();
+    },
     ring(sessionId) {
       bells.ring(sessionId);
       if (isClosed) return;

@@ -3,6 +3,7 @@ import type { Redactor } from '../../domain/redact.ts';
 import type { Git } from '../../git/exec.ts';
 import type { Sandboxes } from '../run/run-sandbox.ts';
 import type { WorkKinds } from '../work.ts';
+import type { WorktreePorts } from './worktree-ports.ts';
 
 export interface WorkspaceMeans {
   git: Git;
@@ -10,4 +11,5 @@ export interface WorkspaceMeans {
   redactor: Redactor;
   sandboxes: Sandboxes;
   works: WorkKinds;
+  ports: WorktreePorts;
 }

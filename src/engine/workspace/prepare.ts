@@ -1,6 +1,7 @@
 /** Makes the worktree ready for an attempt. What an earlier one left in it is kept first. */
 import { isPulseError } from '../../domain/errors.ts';
 import type { NewEvent } from '../../domain/events.ts';
+import { copyLocalFiles } from '../../git/local-files.ts';
 import { resetWorktree } from '../../git/recovery.ts';
 import { recoveryRef } from '../../git/refs.ts';
 import { ensureClone, fetchAttempt, fetchCommit } from '../../git/remote.ts';
@@ -18,6 +19,20 @@ import { forgetSetup } from './setup-once.ts';
 
 /** See `Workspace.prepare`. */
 export async function prepareWorktree(
+  means: WorkspaceMeans,
+  attempt: HeldAttempt,
+  how: { keepWork: boolean },
+): Promise<NewEvent[]> {
+  const notices = await prepareFiles(means, attempt, how);
+  const { git, ports } = means;
+  const { needs, projectPath: from, worktreePath: to } = attempt.spec;
+  if (!needs) return notices;
+  attempt.ports = await ports.of(to, needs.ports);
+  if (!how.keepWork) await copyLocalFiles(git, { from, to, patterns: needs.copy, isCommitted: true });
+  return notices;
+}
+
+async function prepareFiles(
   means: WorkspaceMeans,
   attempt: HeldAttempt,
   { keepWork }: { keepWork: boolean },

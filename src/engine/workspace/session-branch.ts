@@ -8,12 +8,14 @@ import { fetchAttempt, pushAttempt, pushBranch } from '../../git/remote.ts';
 import {
   advanceHead,
   dropHead,
+  ensureHead,
   followHead,
   type HeadMoved,
   headRef,
   readStand,
   takeStand,
 } from '../../git/session-head.ts';
+import { haveSameTree } from '../../git/tree.ts';
 import { removeWorktree } from '../../git/worktree.ts';
 import { sweepDirectory, sweepRuns } from '../../process/sweep.ts';
 import type { Session } from '../../store/sessions.ts';
@@ -25,7 +27,15 @@ import type { WorkspaceMeans } from './means.ts';
 
 export type SessionBranch = Pick<
   Workspace,
-  'createBranch' | 'readRef' | 'branchHead' | 'takeStand' | 'follow' | 'putOnTop' | 'land' | 'close'
+  | 'createBranch'
+  | 'readRef'
+  | 'branchHead'
+  | 'isUnchanged'
+  | 'takeStand'
+  | 'follow'
+  | 'putOnTop'
+  | 'land'
+  | 'close'
 >;
 
 export function createSessionBranch(means: WorkspaceMeans): SessionBranch {
@@ -34,11 +44,14 @@ export function createSessionBranch(means: WorkspaceMeans): SessionBranch {
     async createBranch(session, remote) {
       const to = session.base_sha;
       git.keepForCommits(session.project_path);
-      await advanceHead(git, { ...refsOf(session), from: null, to });
+      // The branch of another session is there already; what a person commits on it meanwhile is met at the first landing.
+      if (session.follows !== null) await ensureHead(git, { ...refsOf(session), to });
+      else await advanceHead(git, { ...refsOf(session), from: null, to });
       if (remote) await pushBranch(git, { ...refsOf(session), remote, from: null, to });
     },
     readRef: ({ project_path: root }, ref) => readRef(git, root, ref),
     branchHead: (session) => readStand(git, standOf(session)),
+    isUnchanged: ({ project_path: root, base_sha: from }, to) => haveSameTree(git, { root, from, to }),
     takeStand: (session) => takeStand(git, standOf(session)),
     follow: (session) => followHead(git, { ...refsOf(session), left: session.branch_lags_at }),
     async putOnTop({ project_path: root }, { taskId, to, onto, remote }) {

@@ -11,8 +11,8 @@ import { openPrivateIndex } from '../../git/private-index.ts';
 import { removePlantedHooks } from '../../git/remove-planted-hooks.ts';
 import { stageAll } from '../../git/stage.ts';
 import { keepSubmodules } from '../../git/submodules.ts';
-import { agentEnvironment } from '../../process/environment.ts';
 import { runProcess } from '../../process/run.ts';
+import { attemptEnvironment } from '../attempt/attempt-environment.ts';
 import type { HeldAttempt, Referee } from '../ports.ts';
 import type { Sandboxes } from '../run/run-sandbox.ts';
 import { submodulesOf } from './leftovers.ts';
@@ -51,9 +51,9 @@ export interface JudgingMeans {
 
 export function checkEnvironment(
   { environment }: JudgingMeans,
-  { spec }: HeldAttempt,
+  attempt: HeldAttempt,
 ): Record<string, string> {
-  return agentEnvironment({ base: environment, own: [], pass: spec.environmentPass, add: {} });
+  return attemptEnvironment(attempt, environment);
 }
 
 export async function stageUnit(

@@ -1,17 +1,16 @@
 /** The brief of an iteration, from the store's facts: anchor, last outcome, progress. */
-import { type Anchor, resolveAnchor } from '../../context/anchors.ts';
 import { accountSections, buildIterationPrompt } from '../../context/brief.ts';
 import type { LastOutcome } from '../../context/brief-sections.ts';
+import { type ContextMeans, gatherContext, isTold } from '../../context/iteration-context.ts';
+import { hasContextTools, isPrefetched } from '../../domain/context-words.ts';
 import type { ComposedBrief } from '../../engine/ports.ts';
-import { turnOf } from '../../engine/runner/turns.ts';
 import type { IterationHead } from '../../store/iterations.ts';
 import { listJudgements } from '../../store/judgements.ts';
 import { notesFor } from '../../store/notes.ts';
 import type { Session, SessionControl } from '../../store/sessions.ts';
 import type { Store } from '../../store/store.ts';
-import { findGoalTurn, findTurn, newestTurn } from '../../store/turns.ts';
 import { listVerifications } from '../../store/verifications.ts';
-import { countTokens } from '../shared/brief-tools.ts';
+import { composedContext, countTokens } from '../shared/brief-tools.ts';
 import { stagnantInARow } from '../shared/stagnation.ts';
 
 export interface BriefInput {
@@ -29,10 +28,20 @@ export interface BriefInput {
 
 export type ComposeBrief = (input: BriefInput) => Promise<ComposedBrief>;
 
-export async function composeBrief(store: Store, input: BriefInput): Promise<ComposedBrief> {
+export async function composeBrief(means: ContextMeans, input: BriefInput): Promise<ComposedBrief> {
+  const { store } = means;
   const { session, control, recent } = input;
-  const isPrefetched = ['prefetch', 'hybrid'].includes(control.settings.contextStrategy);
-  const anchor = await anchorOf(store, input);
+  const strategy = control.settings.contextStrategy;
+  const context = await gatherContext(means, {
+    goal: session.goal,
+    projectId: control.project_id,
+    sessionId: session.id,
+    chained: recent[0]?.anchor_hint_next ?? null,
+    explicit: session.anchor_turn_id,
+    isPrefetched: isPrefetched(strategy),
+  });
+  const { anchor, turns } = context;
+  const turn = anchor.turn && isTold(anchor.turn, session.id) ? { ...anchor.turn, content: '' } : anchor.turn;
   const notes = await store.read((db) => notesFor(db, session.id, input.iteration));
   const brief = buildIterationPrompt({
     goal: session.goal,
@@ -45,9 +54,10 @@ export async function composeBrief(store: Store, input: BriefInput): Promise<Com
     lastOutcome: await lastOutcome(store, input),
     progress: session.progress_log.map((entry) => ({ ...entry, summary: entry.summary ?? '' })),
     context:
-      isPrefetched && anchor.strategy && anchor.turn
-        ? { strategy: anchor.strategy, turn: anchor.turn }
+      isPrefetched(strategy) && anchor.strategy && turn
+        ? { strategy: anchor.strategy, turn, more: turns }
         : null,
+    hasContextTools: hasContextTools(strategy),
     stagnation: input.isDiagnostic ? stagnation(recent, control.window_from) : null,
     countTokens: await countTokens(),
   });
@@ -56,36 +66,8 @@ export async function composeBrief(store: Store, input: BriefInput): Promise<Com
     tokens: brief.tokens,
     sections: accountSections(brief.sections),
     notes: notes.map(({ id }) => id),
-    anchor: {
-      turnId: anchor.turn?.id ?? null,
-      strategy: anchor.strategy,
-      resolutionMs: anchor.resolutionMs,
-      salience: anchor.salience,
-      depth: anchor.depth,
-      invalid: anchor.invalid,
-    },
+    ...composedContext(context),
   };
-}
-
-function anchorOf(store: Store, { session, control, recent }: BriefInput): Promise<Anchor> {
-  return store.read(async (db) =>
-    resolveAnchor({
-      ownGoal: await findGoalTurn(db, session.id),
-      chained: recent[0]?.anchor_hint_next ?? null,
-      explicit: session.anchor_turn_id,
-      goal: session.goal,
-      projectId: control.project_id,
-      lookup: {
-        byId: async (id) => optional(await findTurn(db, control.project_id, id)),
-        mostRecent: async (projectId, except) => optional(await newestTurn(db, { projectId, except })),
-      },
-      nowMs: () => performance.now(),
-    }),
-  );
-}
-
-function optional(row: Parameters<typeof turnOf>[0] | null) {
-  return row && turnOf(row);
 }
 
 async function lastOutcome(store: Store, input: BriefInput): Promise<LastOutcome | null> {

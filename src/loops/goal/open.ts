@@ -3,6 +3,6 @@ import type { LoopHost } from '../../engine/loops.ts';
 import { composeBrief } from './brief.ts';
 import { createGoalLoop } from './index.ts';
 
-export function openGoalLoop({ store }: LoopHost): Loop {
-  return createGoalLoop({ compose: (input) => composeBrief(store, input) });
+export function openGoalLoop({ store, meaning }: LoopHost): Loop {
+  return createGoalLoop({ compose: (input) => composeBrief({ store, meaning }, input) });
 }

@@ -181,6 +181,28 @@ export async function listExperiments(db: Db, sessionId: string, count?: number)
   return rows.map(decodeExperiment);
 }
 
+/** Ascending. */
+export async function pageExperiments(
+  db: Db,
+  sessionId: string,
+  { after, limit }: { after: number; limit: number },
+): Promise<Experiment[]> {
+  const rows = await withResearchTables(db)
+    .selectFrom('experiments')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .where('number', '>', after)
+    .orderBy('number')
+    .limit(limit)
+    .execute();
+  return rows.map(decodeExperiment);
+}
+
+export async function findExperiment(db: Db, sessionId: string, number: number): Promise<Experiment | null> {
+  const [found] = await pageExperiments(db, sessionId, { after: number - 1, limit: 1 });
+  return found?.number === number ? found : null;
+}
+
 function decodeExperiment(row: Selectable<ExperimentsTable>): Experiment {
   return {
     ...row,

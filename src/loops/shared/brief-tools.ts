@@ -1,5 +1,8 @@
 /** What every brief needs: the notes of a person, and a count of its tokens. */
+import { TOOLS_SECTION } from '../../context/context-text.ts';
+import type { IterationContext } from '../../context/iteration-context.ts';
 import { loadTokenCounter, type TokenCounter } from '../../context/tokens.ts';
+import { type ContextStrategy, hasContextTools } from '../../domain/context-words.ts';
 import type { SessionState } from '../../engine/loop.ts';
 import type { ComposedBrief } from '../../engine/ports.ts';
 import { plainBrief } from '../../engine/runner/plain-brief.ts';
@@ -20,8 +23,38 @@ export function openNotes(store: Store, { session, live }: SessionState): Promis
   return store.read((db) => notesFor(db, session.id, iteration));
 }
 
-/** A text that quotes these notes. */
-export async function countedBrief(text: string, notes: readonly Note[]): Promise<ComposedBrief> {
+export interface CountedBrief {
+  text: string;
+  /** That the text quotes. */
+  notes?: readonly Note[];
+  /** With tools of the context the run is told of them. */
+  strategy: ContextStrategy;
+}
+
+/**
+ * The brief of a loop that says by itself what its runs are told: no turns of others are put into it, but with `mcp` and
+ * `hybrid` its agent can look them up.
+ */
+export async function countedBrief({ text, notes = [], strategy }: CountedBrief): Promise<ComposedBrief> {
   const count = await countTokens();
-  return { ...plainBrief(text), tokens: count(text), notes: notes.map(({ id }) => id) };
+  const tools = hasContextTools(strategy) ? `\n${TOOLS_SECTION}\n` : '';
+  const whole = `${text}${tools}`;
+  const tokens = count(whole);
+  const said = notes.length === 0 ? 0 : Math.min(tokens, count(notes.map((note) => note.text).join('\n')));
+  const context = tools === '' ? 0 : Math.min(tokens - said, count(tools));
+  const parts = { goal: tokens - said - context, rules: 0, answer: said, outcome: 0, progress: 0, context };
+  const sections = Object.entries(parts).map(([name, each]) => ({ name, tokens: each }));
+  return { ...plainBrief(whole), tokens, sections, notes: notes.map(({ id }) => id) };
+}
+
+/** What a brief records of its context. */
+export function composedContext({
+  anchor,
+  slice,
+}: Pick<IterationContext, 'anchor' | 'slice'>): Pick<ComposedBrief, 'anchor' | 'sliceId'> {
+  const { turn, strategy, resolutionMs, salience, depth, invalid } = anchor;
+  return {
+    anchor: { turnId: turn?.id ?? null, strategy, resolutionMs, salience, depth, invalid },
+    sliceId: slice?.slice_id ?? null,
+  };
 }

@@ -53,5 +53,5 @@ export async function composeKickoff(
     notes: notes.map(({ text }) => text),
     before: [earlier, interruption].filter((text) => text !== null).join('\n\n') || null,
   });
-  return countedBrief(text, notes);
+  return countedBrief({ text, notes, strategy: control.settings.contextStrategy });
 }

@@ -1,7 +1,9 @@
 /** The words of the workflow: pulses and their states, completion, extension, what travels with a run. */
+
 import * as z from 'zod';
 import { PulseError } from '../../domain/errors.ts';
 import { judgementSchema } from '../../domain/judgement.ts';
+import { quoteWord } from '../../domain/shell-words.ts';
 import { isStorable, NOT_STORABLE } from '../../domain/storable.ts';
 
 export const PULSE_ID = /^[a-z0-9][a-z0-9._-]{0,40}$/;
@@ -103,7 +105,7 @@ export type SetupStep = z.infer<typeof setupStepSchema>;
 /** Steps as the setup mechanism takes them: commands of the worktree's root. */
 export function setupCommands(steps: readonly SetupStep[]): string[] {
   return steps.map(({ command, cwd }) =>
-    cwd === '' || cwd === '.' ? command : `cd '${cwd.replaceAll("'", "'\\''")}' && ${command}`,
+    cwd === '' || cwd === '.' ? command : `cd ${quoteWord(cwd)} && ${command}`,
   );
 }
 

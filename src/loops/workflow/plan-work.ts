@@ -2,6 +2,7 @@
 
 import { plainBrief } from '../../engine/runner/plain-brief.ts';
 import type { WorkKind } from '../../engine/work.ts';
+import { countedBrief } from '../shared/brief-tools.ts';
 import { planBrief } from './kickoff-text.ts';
 import { createPlanProtocol } from './plan-protocol.ts';
 import { PLAN_UNIT } from './state.ts';
@@ -27,7 +28,10 @@ export const planWork: WorkKind<{ kind: 'plan' }> = {
     const { session, control, recent } = state;
     return {
       unit: PLAN_UNIT,
-      brief: plainBrief(planBrief(session.goal, control.answer)),
+      brief: await countedBrief({
+        text: planBrief(session.goal, control.answer),
+        strategy: control.settings.contextStrategy,
+      }),
       recoversLast: recent[0]?.unit === PLAN_UNIT,
       part: { role: 'planner', tools: PLAN_TOOLS, verifyOn: 'never', setup: [], work: { kind: 'plan' } },
     };

@@ -1,5 +1,6 @@
 /** What a channel does: it hands one message to a service, once. Waiting, order and repetition are the outbox's. */
-import type { Channel } from '../../domain/notify.ts';
+import type { Channel } from '../../domain/channels.ts';
+import type { Button } from '../buttons.ts';
 import type { Message } from '../texts.ts';
 
 /** No sender takes longer for one message. */
@@ -10,19 +11,35 @@ export interface Sending extends Message {
   key: string;
   destination: string;
   about: { type: string; sessionId: string; iteration: number | null };
+  /** Only for channels that have them. */
+  buttons?: readonly Button[];
+  /** The service's name of the message that this replaces. Only for channels that can. */
+  edits?: string;
+  /** What holds the session's messages together here, as the first of them has said. */
+  thread?: string | null;
+  /** Where there is none yet, a thread or topic is opened for the session. */
+  opensThread?: boolean;
+  /** Of the session, for what is named after it. */
+  title?: string;
 }
 
-/** `later`: it may get through another time, after `afterMs` if the service says so. `refused`: it never will. */
+/**
+ * `later`: it may get through another time, after `afterMs` if the service says so. `refused`: it never will; with
+ * `mayPass` somebody may be mending it just now, such as a right that is missing. `thread`: what the next messages of the
+ * session belong to.
+ */
 export type Outcome =
-  | { kind: 'sent'; providerId: string | null }
+  | { kind: 'sent'; providerId: string | null; thread?: string | null }
   | { kind: 'later'; error: string; afterMs?: number }
-  | { kind: 'refused'; error: string };
+  | { kind: 'refused'; error: string; mayPass?: boolean };
 
 export interface Sender<Settings> {
   /** The variables that must be set. */
   needs(settings: Settings): string[];
   /** Its channel leaves such messages out. */
-  skips?(message: Message, settings: Settings): boolean;
+  skips?(message: Message & Partial<Pick<Sending, 'about'>>, settings: Settings): boolean;
+  /** Its messages can have buttons, and be changed afterwards. */
+  isTwoWay?: boolean;
   send(
     sending: Sending,
     means: { settings: Settings; secret(name: string): string; signal: AbortSignal },

@@ -8,7 +8,9 @@ const MOST_BYTES = 64 * 1024;
 export interface ServiceRequest {
   url: string;
   headers: Record<string, string>;
-  body: string;
+  /** Default: POST. */
+  method?: 'GET' | 'POST' | 'PATCH';
+  body?: string;
   signal: AbortSignal;
   /** Where the service may take its time, or has much to say. */
   answerMs?: number;
@@ -24,11 +26,19 @@ export interface Answer {
 
 /** Follows no redirect: a message goes where the config says. Rejects when there is no answer. */
 export async function ask(request: ServiceRequest): Promise<Answer> {
-  const { url, headers, body, signal, answerMs = ANSWER_MS, mostBytes = MOST_BYTES } = request;
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'user-agent': 'pulse-loops', ...headers },
+  const {
+    url,
+    headers,
+    method = 'POST',
     body,
+    signal,
+    answerMs = ANSWER_MS,
+    mostBytes = MOST_BYTES,
+  } = request;
+  const response = await fetch(url, {
+    method,
+    headers: { 'user-agent': 'pulse-loops', ...headers },
+    ...(body === undefined ? {} : { body }),
     redirect: 'manual',
     signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
   });
@@ -53,13 +63,17 @@ async function readJson(response: Response, mostBytes: number): Promise<Record<s
 }
 
 /** These say that the same message will not get through another time either. */
-const REFUSED = [400, 403, 404, 410, 413, 422];
+const REFUSED = [400, 410, 413, 422];
+/** These say it of the way to the service, which a person may mend. */
+const CLOSED = [403, 404];
 
 /** For an answer that is no success. */
 export function outcomeOf({ status, headers, json }: Answer, said: unknown): Outcome {
   const words = typeof said === 'string' && said !== '' ? `: ${said.slice(0, 300)}` : '';
   const error = `HTTP ${status}${words}`;
-  if (REFUSED.includes(status) || (status >= 300 && status < 400)) return { kind: 'refused', error };
+  if (REFUSED.includes(status)) return { kind: 'refused', error };
+  if (CLOSED.includes(status) || (status >= 300 && status < 400))
+    return { kind: 'refused', error, mayPass: true };
   const afterMs = waitOf(headers.get('retry-after') ?? json.retry_after);
   return afterMs === null ? { kind: 'later', error } : { kind: 'later', error, afterMs };
 }

@@ -1,32 +1,38 @@
 import type * as z from 'zod';
 import type { smsSchema } from '../../domain/notify.ts';
-import { cut, withoutEmoji } from '../texts.ts';
-import type { Sender } from './channel.ts';
+import type { Outcome, Sender } from './channel.ts';
 import { ask, isSuccess, outcomeOf } from './request.ts';
+import { fitText } from './sms-text.ts';
 
-/** Two parts of a message: 67 characters each with an emoji in it, 153 without. */
-const MOST = { emoji: 134, plain: 306 };
+type Settings = z.infer<typeof smsSchema>;
 
-export const sms: Sender<z.infer<typeof smsSchema>> = {
+export const sms: Sender<Settings> = {
   needs: ({ authTokenEnv }) => [authTokenEnv],
   skips: ({ weight }, { events }) => weight === 'news' && events !== 'all',
-  async send({ text, destination, about }, { settings, secret, signal }) {
-    const { accountSid, authTokenEnv, from, apiUrl = 'https://api.twilio.com', plain = false } = settings;
-    const tag = ` #${about.sessionId.slice(-4)}`;
-    const words = plain ? withoutEmoji(text) : text;
-    const body = `${cut(words, (plain ? MOST.plain : MOST.emoji) - tag.length)}${tag}`;
-    const answer = await ask({
-      url: `${apiUrl.replace(/\/$/, '')}/2010-04-01/Accounts/${accountSid}/Messages.json`,
-      headers: {
-        authorization: `Basic ${Buffer.from(`${accountSid}:${secret(authTokenEnv)}`).toString('base64')}`,
-        'content-type': 'application/x-www-form-urlencoded',
-      },
-      body: new URLSearchParams({ To: destination, From: from, Body: body }).toString(),
-      signal,
-    });
-    const { sid, message } = answer.json;
-    return isSuccess(answer)
-      ? { kind: 'sent', providerId: typeof sid === 'string' ? sid : null }
-      : outcomeOf(answer, message);
+  async send({ text, destination, about }, means) {
+    const { plain = false } = means.settings;
+    // A digest is about many.
+    const tag = about.type === 'notify.digest' ? '' : ` #${about.sessionId.slice(-4)}`;
+    return sendText(means, { to: destination, text: fitText(text, { isPlain: plain, tag }) });
   },
 };
+
+export async function sendText(
+  { settings, secret, signal }: { settings: Settings; secret(name: string): string; signal: AbortSignal },
+  { to, text }: { to: string; text: string },
+): Promise<Outcome> {
+  const { accountSid, authTokenEnv, from, apiUrl = 'https://api.twilio.com' } = settings;
+  const answer = await ask({
+    url: `${apiUrl.replace(/\/$/, '')}/2010-04-01/Accounts/${accountSid}/Messages.json`,
+    headers: {
+      authorization: `Basic ${Buffer.from(`${accountSid}:${secret(authTokenEnv)}`).toString('base64')}`,
+      'content-type': 'application/x-www-form-urlencoded',
+    },
+    body: new URLSearchParams({ To: to, From: from, Body: text }).toString(),
+    signal,
+  });
+  const { sid, message } = answer.json;
+  return isSuccess(answer)
+    ? { kind: 'sent', providerId: typeof sid === 'string' ? sid : null }
+    : outcomeOf(answer, message);
+}

@@ -1,34 +1,88 @@
 import type * as z from 'zod';
 import type { telegramSchema } from '../../domain/notify.ts';
 import { cut } from '../texts.ts';
-import type { Sender } from './channel.ts';
-import { ask, isSuccess, outcomeOf } from './request.ts';
+import type { Outcome, Sender, Sending } from './channel.ts';
+import { type Answer, ask, isSuccess, outcomeOf } from './request.ts';
 
 const MOST_CHARACTERS = 4_096;
+const MOST_TOPIC = 128;
 
-export const telegram: Sender<z.infer<typeof telegramSchema>> = {
+type Settings = z.infer<typeof telegramSchema>;
+
+/** Without a topic, the messages of a session reply to its first. */
+const REPLY = 'reply:';
+const TOPIC = 'topic:';
+
+export const telegram: Sender<Settings> = {
   needs: ({ tokenEnv }) => [tokenEnv],
-  async send({ text, weight, destination }, { settings, secret, signal }) {
-    const { apiUrl = 'https://api.telegram.org', tokenEnv } = settings;
-    const body = {
-      chat_id: destination,
-      text: cut(text, MOST_CHARACTERS),
-      disable_notification: weight === 'news',
-      link_preview_options: { is_disabled: true },
-    };
-    const answer = await ask({
-      url: `${apiUrl.replace(/\/$/, '')}/bot${secret(tokenEnv)}/sendMessage`,
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      signal,
-    });
-    const { json } = answer;
-    if (isSuccess(answer) && json.ok === true) {
-      const { message_id: id } = (json.result ?? {}) as { message_id?: unknown };
-      return { kind: 'sent', providerId: id === undefined ? null : String(id) };
+  isTwoWay: true,
+  async send(sending, { settings, secret, signal }) {
+    const call = (method: string, body: object) => callTelegram({ settings, secret, signal }, method, body);
+    if (sending.edits !== undefined) {
+      const body = { chat_id: sending.destination, message_id: Number(sending.edits), ...wordsOf(sending) };
+      return sentOr(await call('editMessageText', body), null);
     }
-    // It says in the body how long to wait.
-    const parameters = (json.parameters ?? {}) as { retry_after?: unknown };
-    return outcomeOf({ ...answer, json: { retry_after: parameters.retry_after } }, json.description);
+    const thread = sending.thread ?? (sending.opensThread ? await openTopic(call, sending) : null);
+    const answer = await call('sendMessage', {
+      ...{ chat_id: sending.destination, ...wordsOf(sending), ...placeIn(thread) },
+      disable_notification: sending.weight === 'news',
+    });
+    return sentOr(answer, thread);
   },
 };
+
+type Call = (method: string, body: object) => Promise<Answer>;
+
+function wordsOf({ text, buttons = [] }: Sending): object {
+  const row = buttons.map(({ id, label }) => ({ text: label, callback_data: id }));
+  return {
+    text: cut(text, MOST_CHARACTERS),
+    link_preview_options: { is_disabled: true },
+    ...(row.length > 0 ? { reply_markup: { inline_keyboard: [row] } } : {}),
+  };
+}
+
+function placeIn(thread: string | null): object {
+  if (thread?.startsWith(TOPIC)) return { message_thread_id: Number(thread.slice(TOPIC.length)) };
+  if (!thread?.startsWith(REPLY)) return {};
+  const message_id = Number(thread.slice(REPLY.length));
+  return { reply_parameters: { message_id, allow_sending_without_reply: true } };
+}
+
+/** `null`: the chat has none, or the bot may not; the messages come all the same. */
+async function openTopic(call: Call, { destination, title = 'Pulse' }: Sending): Promise<string | null> {
+  const { json } = await call('createForumTopic', {
+    ...{ chat_id: destination, name: cut(title.trim() || 'Pulse', MOST_TOPIC) },
+  });
+  const { message_thread_id: id } = (json.result ?? {}) as { message_thread_id?: unknown };
+  return typeof id === 'number' ? `${TOPIC}${id}` : null;
+}
+
+function sentOr(answer: Answer, thread: string | null): Outcome {
+  const { json } = answer;
+  if (isSuccess(answer) && json.ok === true) {
+    const { message_id: id } = (json.result ?? {}) as { message_id?: unknown };
+    const providerId = id === undefined ? null : String(id);
+    return { kind: 'sent', providerId, thread: thread ?? (providerId && `${REPLY}${providerId}`) };
+  }
+  // It says in the body how long to wait.
+  const parameters = (json.parameters ?? {}) as { retry_after?: unknown };
+  return outcomeOf({ ...answer, json: { retry_after: parameters.retry_after } }, json.description);
+}
+
+/** Rejects when there is no answer; the error may hold the address, and with it the secret. */
+export function callTelegram(
+  { settings, secret, signal }: { settings: Settings; secret(name: string): string; signal: AbortSignal },
+  method: string,
+  body: object,
+  more: { answerMs?: number; mostBytes?: number } = {},
+): Promise<Answer> {
+  const base = (settings.apiUrl ?? 'https://api.telegram.org').replace(/\/$/, '');
+  return ask({
+    url: `${base}/bot${secret(settings.tokenEnv)}/${method}`,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal,
+    ...more,
+  });
+}

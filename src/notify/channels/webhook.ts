@@ -28,7 +28,10 @@ export const webhook: Sender<z.infer<typeof webhookSchema>> = {
       body,
       signal,
     });
-    return isSuccess(answer) ? { kind: 'sent', providerId: id } : outcomeOf(answer, null);
+    if (isSuccess(answer)) return { kind: 'sent', providerId: id };
+    const outcome = outcomeOf(answer, null);
+    // All that such a service says for good is 410.
+    return outcome.kind === 'refused' ? { ...outcome, mayPass: answer.status !== 410 } : outcome;
   },
 };
 

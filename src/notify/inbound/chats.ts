@@ -1,18 +1,17 @@
-/** What people write to Pulse, however it comes: read by polling, or brought to an address of ours. */
+/** The accounts by which people write to Pulse, and what reading for them needs. */
 import type * as z from 'zod';
+import type { Channel } from '../../domain/channels.ts';
 import type {
-  Channel,
   discordSchema,
   NotifySettings,
+  slackSchema,
   smsSchema,
   telegramSchema,
 } from '../../domain/notify.ts';
 import { fromJson, type Store } from '../../store/store.ts';
 import { accountId } from '../routes.ts';
 import { withNotifyTables } from '../tables.ts';
-import { answerMessage, type ChatActions } from './answer.ts';
-import { interactionReply, isSignedByDiscord, readInteraction } from './discord.ts';
-import { isSignedByTwilio, readText, replyXml } from './twilio.ts';
+import type { ChatActions } from './answer.ts';
 
 export interface ChatMeans {
   store: Store;
@@ -25,10 +24,11 @@ export interface ChatMeans {
   say(text: string): void;
 }
 
-interface SettingsOf {
+export interface SettingsOf {
   telegram: z.infer<typeof telegramSchema>;
   sms: z.infer<typeof smsSchema>;
   discord: z.infer<typeof discordSchema>;
+  slack: z.infer<typeof slackSchema>;
 }
 
 /** Those of sessions, too: a project may bring a bot of its own. */
@@ -48,38 +48,4 @@ export async function listAccounts<C extends keyof SettingsOf & Channel>(
   // What the person's own config says now comes before what it said when a session began.
   const own = configured ? [{ id: accountId(channel, configured), settings: configured }] : [];
   return [...new Map([...known, ...own].map((account) => [account.id, account])).values()];
-}
-
-/** What is answered to a service; `null`: it is not who it says. */
-export async function hearTwilio(
-  means: ChatMeans,
-  { path, form, signature }: { path: string; form: string; signature: string },
-): Promise<string | null> {
-  const { publicUrl } = means.notify;
-  if (publicUrl === undefined) return null;
-  const fields = new Map(new URLSearchParams(form));
-  const url = `${publicUrl.replace(/\/$/, '')}${path}`;
-  for (const { id, settings } of await listAccounts(means, 'sms')) {
-    const token = means.environment[settings.authTokenEnv];
-    if (!token || !isSignedByTwilio({ url, fields, token }, signature)) continue;
-    const message = readText(fields);
-    const { allow } = settings;
-    return replyXml(message && (await answerMessage(means, { ...message, accountId: id, allow })));
-  }
-  return null;
-}
-
-export async function hearDiscord(
-  means: ChatMeans,
-  { body, timestamp, signature }: { body: string; timestamp: string; signature: string },
-): Promise<object | null> {
-  for (const { id, settings } of await listAccounts(means, 'discord')) {
-    const { publicKey = '', allow } = settings;
-    if (!isSignedByDiscord({ publicKey, timestamp, body }, signature)) continue;
-    const heard = readInteraction(JSON.parse(body));
-    if (heard.kind === 'ping') return { type: 1 };
-    if (heard.kind === 'unknown') return interactionReply(null);
-    return interactionReply(await answerMessage(means, { ...heard.message, accountId: id, allow }));
-  }
-  return null;
 }

@@ -1,7 +1,8 @@
-/** Commands that Discord brings to `/hooks/discord`, signed with the application's key. */
+/** Commands, buttons and messages of Discord, by hook and by gateway; `/hooks/discord` is signed with the application's key. */
 import { createPublicKey, verify } from 'node:crypto';
 import * as z from 'zod';
-import type { Incoming } from './answer.ts';
+import { THREAD } from '../channels/discord.ts';
+import type { Incoming, Reply } from './answer.ts';
 import type { ChatCommand } from './words.ts';
 
 /** What comes before the 32 bytes of such a key, in the form that Node reads. */
@@ -18,50 +19,92 @@ export function isSignedByDiscord(
 }
 
 const id = z.string().max(40);
+const option = z.object({ name: z.string(), value: z.unknown() });
 const interactionSchema = z.object({
   id,
   type: z.int(),
+  token: z.string().max(400).optional(),
+  application_id: id.optional(),
   channel_id: id.optional(),
+  guild_id: id.nullish(),
   member: z.object({ user: z.object({ id }) }).optional(),
   user: z.object({ id }).optional(),
   data: z
     .object({
-      name: z.string(),
-      options: z
-        .array(
-          z.object({
-            name: z.string(),
-            options: z.array(z.object({ name: z.string(), value: z.unknown() })).optional(),
-          }),
-        )
+      name: z.string().optional(),
+      custom_id: z.string().max(100).optional(),
+      options: z.array(z.object({ name: z.string(), options: z.array(option).optional() })).optional(),
+      components: z
+        .array(z.object({ components: z.array(z.object({ value: z.string().optional() })).optional() }))
         .optional(),
     })
     .optional(),
 });
 
-const PING = 1;
-const COMMAND = 2;
+const TYPE = { ping: 1, command: 2, component: 3, modal: 5 } as const;
 
 export type Interaction =
   | { kind: 'ping' }
-  | { kind: 'message'; message: Omit<Incoming, 'accountId' | 'allow'> }
+  | {
+      kind: 'message';
+      message: Omit<Incoming, 'accountId' | 'allow'>;
+      id: string;
+      token: string;
+      application: string;
+    }
   | { kind: 'unknown' };
 
 export function readInteraction(body: unknown): Interaction {
   const known = interactionSchema.safeParse(body);
   if (!known.success) return { kind: 'unknown' };
-  const { id: number, type, member, user, channel_id: channel, data } = known.data;
-  if (type === PING) return { kind: 'ping' };
+  const { id: number, type, member, user, channel_id: channel, data, token = '' } = known.data;
+  if (type === TYPE.ping) return { kind: 'ping' };
   const sender = member?.user.id ?? user?.id;
-  if (type !== COMMAND || !sender || !channel || data?.name !== 'pulse') return { kind: 'unknown' };
+  const command = sender && channel ? commandIn(type, data) : null;
+  if (!sender || !channel || !command) return { kind: 'unknown' };
+  return {
+    ...{ kind: 'message' as const, id: number, token, application: known.data.application_id ?? '' },
+    message: {
+      ...{ channel: 'discord' as const, id: number, sender, chat: channel, command, repliesTo: null },
+      thread: `${THREAD}${channel}`,
+    },
+  };
+}
+
+function commandIn(type: number, data: z.infer<typeof interactionSchema>['data']): ChatCommand | null {
+  if (type === TYPE.component && data?.custom_id) return { do: 'press', action: data.custom_id, text: null };
+  if (type === TYPE.modal && data?.custom_id) {
+    const text = data.components?.[0]?.components?.[0]?.value ?? '';
+    return { do: 'press', action: data.custom_id, text };
+  }
+  if (type !== TYPE.command || data?.name !== 'pulse') return null;
   const [asked] = data.options ?? [];
   const given = new Map(asked?.options?.map(({ name, value }) => [name, String(value ?? '')]));
+  return commandOf(asked?.name ?? '', given);
+}
+
+const postSchema = z.object({
+  id,
+  channel_id: id,
+  guild_id: id.nullish(),
+  author: z.object({ id, bot: z.boolean().optional() }),
+  content: z.string(),
+  message_reference: z.object({ message_id: id.optional() }).nullish(),
+});
+
+/** A message of a person; `null`: it is none, or it says nothing. */
+export function readPost(body: unknown): Omit<Incoming, 'accountId' | 'allow'> | null {
+  const known = postSchema.safeParse(body);
+  if (!known.success || known.data.author.bot) return null;
+  const { id: number, channel_id: channel, guild_id: server, author, content } = known.data;
+  const text = content.replaceAll(/<@!?\d+>/g, '').trim();
+  if (text === '') return null;
   return {
-    kind: 'message',
-    message: {
-      ...{ channel: 'discord' as const, id: number, sender, chat: channel, repliesTo: null },
-      command: commandOf(asked?.name ?? '', given),
-    },
+    ...{ channel: 'discord' as const, id: number, sender: author.id, chat: channel },
+    command: { do: 'answer', text },
+    repliesTo: known.data.message_reference?.message_id ?? null,
+    thread: `${THREAD}${channel}`,
+    isPublic: Boolean(server),
   };
 }
 
@@ -88,7 +131,47 @@ function commandOf(name: string, given: ReadonlyMap<string, string>): ChatComman
 }
 
 /** Shown to the sender alone. A stranger's command must be answered, too: with nothing in it. */
-export function interactionReply(text: string | null): object {
-  const content = text === null ? 'Nothing happened.' : text.slice(0, 2_000);
+export function interactionReply(reply: Reply | null): object {
+  if (reply?.ask) return modalOf(reply.ask);
+  const content = reply === null ? 'Nothing happened.' : reply.text.slice(0, 2_000);
   return { type: 4, data: { content, flags: 64, allowed_mentions: { parse: [] } } };
 }
+
+/** A window that asks for words. */
+function modalOf({ action, title }: NonNullable<Reply['ask']>): object {
+  const input = { type: 4, custom_id: 'text', style: 2, label: title.slice(0, 45), max_length: 4_000 };
+  return {
+    type: 9,
+    data: { custom_id: action, title: 'Pulse', components: [{ type: 1, components: [input] }] },
+  };
+}
+
+const text = (name: string, description: string, required = true) => ({
+  type: 3,
+  name,
+  description,
+  required,
+});
+const word = (name: string, description: string, options: object[] = []) => ({
+  type: 1,
+  name,
+  description,
+  options,
+});
+const session = text('session', 'Its id, or the end of it.');
+
+/** What `/pulse` offers. */
+export const COMMAND = {
+  ...{ name: 'pulse', type: 1, description: 'Sessions of Pulse.' },
+  options: [
+    word('status', 'The newest sessions.'),
+    word('start', 'Start a session.', [text('project', 'Its name.'), text('goal', 'What is to be done.')]),
+    word('pause', 'Pause after the current iteration.', [session]),
+    word('resume', 'Answer, and let it go on.', [
+      { ...session, required: false },
+      text('answer', 'The answer.', false),
+    ]),
+    word('abort', 'Abort.', [session]),
+    word('pair', 'Be let in with a code.', [text('code', 'What `pulse notify pair discord` printed.')]),
+  ],
+};

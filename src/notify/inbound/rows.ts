@@ -20,6 +20,17 @@ export async function takeUpdate(db: Db, channel: string, id: string): Promise<b
   return row !== undefined;
 }
 
+/** It has had its effect already. */
+export async function wasTaken(db: Db, channel: string, id: string): Promise<boolean> {
+  const row = await withNotifyTables(db)
+    .selectFrom('chat_updates')
+    .select('at')
+    .where('channel', '=', channel)
+    .where('update_id', '=', id)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 export async function isMember(db: Db, accountId: string, sender: string): Promise<boolean> {
   const row = await withNotifyTables(db)
     .selectFrom('chat_members')
@@ -65,36 +76,60 @@ function hashOf(code: string): string {
   return createHash('sha256').update(code.trim().toLowerCase()).digest('hex');
 }
 
-/** The session that a message told of. */
-export async function sessionOfMessage(
-  db: Db,
-  { accountId, chat, message }: { accountId: string; chat: string; message: string },
-): Promise<string | null> {
-  const row = await withNotifyTables(db)
-    .selectFrom('notifications')
-    .select('session_id')
-    .where('account_id', '=', accountId)
-    .where('destination', '=', chat)
-    .where('provider_id', '=', message)
-    .executeTakeFirst();
-  return row?.session_id ?? null;
+interface ChatPlace {
+  accountId: string;
+  chat: string;
+  /** A topic or a thread in it, or that it is. */
+  thread: string | null;
 }
 
-/** Those that tell this chat and wait for a person, oldest first. */
+const STOPS = ['session.blocked', 'session.failed', 'session.paused'];
+
+/** What a message told of, by the service's name for it. */
+export async function stopOfMessage(
+  db: Db,
+  { accountId, chat, thread, message }: ChatPlace & { message: string },
+): Promise<{ sessionId: string; seq: number; isStop: boolean } | null> {
+  const row = await withNotifyTables(db)
+    .selectFrom('notifications as n')
+    .select(['n.session_id', 'n.seq', 'n.type', 'n.gathers'])
+    .where('n.account_id', '=', accountId)
+    .where('n.provider_id', '=', message)
+    .where((eb) =>
+      eb.or([
+        eb('n.destination', '=', chat),
+        eb.exists(
+          eb
+            .selectFrom('notify_routes as route')
+            .select('route.session_id')
+            .whereRef('route.session_id', '=', 'n.session_id')
+            .where('route.account_id', '=', accountId)
+            .where('route.thread', '=', thread),
+        ),
+      ]),
+    )
+    .executeTakeFirst();
+  // A digest asks nothing by itself.
+  if (!row || row.gathers === 'digest') return null;
+  return { sessionId: row.session_id, seq: row.seq, isStop: STOPS.includes(row.type) };
+}
+
+/** Those that tell this chat and wait for a person, oldest first; in a thread, its own. */
 export async function waitingSessions(
   db: Db,
-  { accountId, chat }: { accountId: string; chat: string },
+  { accountId, chat, thread, isPublic = false }: ChatPlace & { isPublic?: boolean },
 ): Promise<string[]> {
   const rows = await withNotifyTables(db)
     .selectFrom('notify_routes as route')
     .innerJoin('pulse_sessions as session', 'session.id', 'route.session_id')
-    .select('session.id')
+    .select(['session.id', 'route.thread'])
     .where('route.account_id', '=', accountId)
-    .where('route.destination', '=', chat)
+    .where((eb) => eb.or([eb('route.destination', '=', chat), eb('route.thread', '=', thread)]))
     .where('session.status', '=', 'blocked')
     .orderBy('session.id')
     .execute();
-  return rows.map(({ id }) => id);
+  const own = thread === null ? [] : rows.filter((row) => row.thread === thread);
+  return (own.length > 0 || isPublic ? own : rows).map(({ id }) => id);
 }
 
 export interface Poller {

@@ -1,25 +1,41 @@
 /** Reads what people write to a Telegram bot, by long polling: no public address is needed. */
 import * as z from 'zod';
 import type { telegramSchema } from '../../domain/notify.ts';
-import { ask, isSuccess } from '../channels/request.ts';
-import type { Incoming } from './answer.ts';
+import { isSuccess } from '../channels/request.ts';
+import { callTelegram } from '../channels/telegram.ts';
+import type { Incoming, Reply } from './answer.ts';
 import { readWords } from './words.ts';
 
 type Settings = z.infer<typeof telegramSchema>;
 
 /** How long the service keeps a question open while nobody writes. */
 const POLL_SECONDS = 25;
-const POLL_BYTES = 4 * 1024 * 1024;
+/** So many at once, that even the longest fit: what is too long to be read would be brought for ever. */
+const MOST_UPDATES = 50;
+const POLL_BYTES = 8 * 1024 * 1024;
 
 const id = z.union([z.int(), z.string()]).transform(String);
+const place = {
+  message_id: id,
+  chat: z.object({ id, type: z.string().optional() }),
+  message_thread_id: id.optional(),
+};
 const updateSchema = z.object({
   update_id: z.int(),
   message: z
     .object({
+      ...place,
       from: z.object({ id }).optional(),
-      chat: z.object({ id }),
       text: z.string().optional(),
       reply_to_message: z.object({ message_id: id }).optional(),
+    })
+    .optional(),
+  callback_query: z
+    .object({
+      id: z.string(),
+      from: z.object({ id }),
+      data: z.string().max(64).optional(),
+      message: z.object(place).optional(),
     })
     .optional(),
 });
@@ -30,25 +46,37 @@ export interface TelegramBot {
   signal: AbortSignal;
 }
 
-export interface TelegramUpdates {
-  updates: { id: number; message: Omit<Incoming, 'accountId' | 'allow'> | null }[];
+/** What the answer needs to know of what was written. */
+export interface TelegramPlace {
+  chat: string;
+  topic: string | null;
+  /** Of a press: it is shown as taken. */
+  query: string | null;
+  message: string;
+}
+
+export interface TelegramUpdate {
+  id: number;
+  message: Omit<Incoming, 'accountId' | 'allow'> | null;
+  place: TelegramPlace | null;
 }
 
 /** `waitMs`: it cannot be read now, and should not be asked again sooner. */
 export async function readUpdates(
-  { settings, secret, signal }: TelegramBot,
+  bot: TelegramBot,
   position: string | null,
-): Promise<TelegramUpdates | { error: string; waitMs: number }> {
-  const answer = await ask({
-    url: methodUrl(settings, secret, 'getUpdates'),
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
+): Promise<{ updates: TelegramUpdate[] } | { error: string; waitMs: number }> {
+  const answer = await callTelegram(
+    bot,
+    'getUpdates',
+    {
       timeout: POLL_SECONDS,
-      allowed_updates: ['message'],
+      limit: MOST_UPDATES,
+      allowed_updates: ['message', 'callback_query'],
       ...(position === null ? {} : { offset: Number(position) }),
-    }),
-    ...{ signal, answerMs: (POLL_SECONDS + 15) * 1000, mostBytes: POLL_BYTES },
-  });
+    },
+    { answerMs: (POLL_SECONDS + 15) * 1000, mostBytes: POLL_BYTES },
+  );
   const { json } = answer;
   if (!isSuccess(answer) || !Array.isArray(json.result)) {
     const { description = `HTTP ${answer.status}` } = json;
@@ -64,40 +92,71 @@ function waitAfter(status: number): number {
   return status === 401 || status === 404 || status === 409 ? 30_000 : 5_000;
 }
 
-function read(entry: unknown): TelegramUpdates['updates'] {
+function read(entry: unknown): TelegramUpdate[] {
   const known = updateSchema.safeParse(entry);
   if (!known.success) {
     const number = (entry as { update_id?: unknown } | null)?.update_id;
-    return typeof number === 'number' ? [{ id: number, message: null }] : [];
+    return typeof number === 'number' ? [{ id: number, message: null, place: null }] : [];
   }
-  const { update_id: number, message } = known.data;
-  if (!message?.from || message.text === undefined) return [{ id: number, message: null }];
-  const { from, chat, text, reply_to_message: replied } = message;
-  return [
-    {
-      id: number,
-      message: {
-        ...{ channel: 'telegram' as const, id: String(number), sender: from.id, chat: chat.id },
-        command: readWords(text, { needsSlash: true }),
-        repliesTo: replied?.message_id ?? null,
-      },
+  const { update_id: number, message, callback_query: query } = known.data;
+  const nothing = [{ id: number, message: null, place: null }];
+  if (query?.message && query.data !== undefined) {
+    const command = { do: 'press' as const, action: query.data, text: null };
+    return [entryOf(number, { ...query.message, sender: query.from.id, query: query.id }, command)];
+  }
+  if (!message?.from || message.text === undefined) return nothing;
+  const { from, reply_to_message: replied, text } = message;
+  const command = readWords(text, { needsSlash: true });
+  return [entryOf(number, { ...message, sender: from.id, repliesTo: replied?.message_id }, command)];
+}
+
+interface Written {
+  message_id: string;
+  chat: { id: string; type?: string | undefined };
+  message_thread_id?: string | undefined;
+  sender: string;
+  query?: string;
+  repliesTo?: string | undefined;
+}
+
+function entryOf(number: number, written: Written, command: Incoming['command']): TelegramUpdate {
+  const { chat, message_thread_id: topic = null, sender, query = null, repliesTo = null } = written;
+  return {
+    id: number,
+    message: {
+      ...{ channel: 'telegram' as const, id: String(number), sender, chat: chat.id, command, repliesTo },
+      thread: topic === null ? null : `topic:${topic}`,
+      isPublic: chat.type !== undefined && chat.type !== 'private',
     },
-  ];
+    place: { chat: chat.id, topic, query, message: written.message_id },
+  };
 }
 
-export async function sendAnswer(
-  { settings, secret, signal }: TelegramBot,
-  { chat, text }: { chat: string; text: string },
-): Promise<void> {
-  await ask({
-    url: methodUrl(settings, secret, 'sendMessage'),
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ chat_id: chat, text, link_preview_options: { is_disabled: true } }),
-    signal,
+/** What fits into the note that a press brings up. */
+const MOST_NOTE = 200;
+
+/** Returns the service's name of the message that asks for words, where one does. */
+export async function sendReply(
+  bot: TelegramBot,
+  { place: { chat, topic, query, message }, reply }: { place: TelegramPlace; reply: Reply },
+): Promise<string | null> {
+  const isNote = query !== null && !reply.ask && !reply.isLasting && reply.text.length <= MOST_NOTE;
+  if (query !== null)
+    await callTelegram(bot, 'answerCallbackQuery', {
+      callback_query_id: query,
+      ...(isNote ? { text: reply.text } : {}),
+    });
+  if (isNote) return null;
+  const { json } = await callTelegram(bot, 'sendMessage', {
+    ...{ chat_id: chat, text: reply.text, link_preview_options: { is_disabled: true } },
+    ...(topic === null ? {} : { message_thread_id: Number(topic) }),
+    ...(reply.ask
+      ? {
+          reply_parameters: { message_id: Number(message), allow_sending_without_reply: true },
+          reply_markup: { force_reply: true, selective: true },
+        }
+      : {}),
   });
-}
-
-function methodUrl({ apiUrl, tokenEnv }: Settings, secret: TelegramBot['secret'], method: string): string {
-  const base = (apiUrl ?? 'https://api.telegram.org').replace(/\/$/, '');
-  return `${base}/bot${secret(tokenEnv)}/${method}`;
+  const { message_id: sent } = (json.result ?? {}) as { message_id?: unknown };
+  return reply.ask && sent !== undefined ? String(sent) : null;
 }

@@ -7,10 +7,22 @@ export type ChatCommand =
   | { do: 'resume'; session: string; answer: string }
   | { do: 'pair'; code: string }
   | { do: 'help' }
+  /** A button; `text`: the words that it asked for. */
+  | { do: 'press'; action: string; text: string | null }
   /** Plain words: the answer to what was asked. */
   | { do: 'answer'; text: string };
 
 const NAMES = ['start', 'status', 'pause', 'resume', 'abort', 'pair', 'help'] as const;
+
+/** As a bot offers them. */
+export const OFFERED = [
+  { command: 'status', description: 'The newest sessions' },
+  { command: 'start', description: 'PROJECT GOAL: start a session' },
+  { command: 'resume', description: 'ID ANSWER: answer what it asked' },
+  { command: 'pause', description: 'ID: pause after the current iteration' },
+  { command: 'abort', description: 'ID: abort' },
+  { command: 'help', description: 'What can be written here' },
+];
 
 export const HELP = [
   'start PROJECT GOAL',

@@ -3,7 +3,7 @@ import { PROJECT_CONFIG_NAMES, parseSettings } from '../../config.ts';
 import { PulseError } from '../../domain/errors.ts';
 import type { Git } from '../../git/exec.ts';
 import { type PublicProofKey, readPublicKey } from '../../referee/proof/key.ts';
-import { commandOf } from '../choices.ts';
+import { commandOf } from '../check-choices.ts';
 import type { AskedCommits } from './asked-commits.ts';
 
 export interface BaseConfig {

@@ -129,9 +129,11 @@ export const startFields = {
     personValues: [true],
   }),
   record: flag({
-    help: 'Keep what the agent printed, to replay it later.',
-    option: 'record',
-    on: ['cli'],
+    help: 'Keep what the agents print, for transcripts and replays (the configured, else yes).',
+    switches: {
+      record: 'Keep what the agents print, even if the config says no.',
+      'no-record': 'Do not keep what the agents print.',
+    },
   }),
   chatId: reference({ help: 'A chat to notify.', on: ['http'] }),
   phoneNumber: text(50, { help: 'A phone to notify.', on: ['http'] }),

@@ -3,6 +3,7 @@ import { abort, pause, resume } from '../control.ts';
 import { acceptChecks, rejectChecks, viewChangedChecks } from '../decide-checks.ts';
 import { exportSession } from '../export.ts';
 import { askVerification, viewJob } from '../jobs.ts';
+import { keptWork } from '../kept-work.ts';
 import { note } from '../note.ts';
 import { operation } from '../operation.ts';
 import { verifySession } from '../verify.ts';
@@ -44,7 +45,8 @@ export const sessionOperations = {
   show: operation(definitions.show, {
     async run(operations, { sessionId, ...wait }) {
       await waitForStop(operations, sessionId, wait);
-      return viewSession(operations, sessionId);
+      const view = await viewSession(operations, sessionId);
+      return { ...view, kept: await keptWork(operations.git, view.session) };
     },
     view: SessionViewAnswer,
     tell: async (view, { runner }) => statusText(view, await runner(view.session.id)),

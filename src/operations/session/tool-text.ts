@@ -1,8 +1,10 @@
 /** Sessions as an assistant gets them: bounded, and with what to do next. */
+import { afterSuffix } from '../../domain/after-words.ts';
 import { describeTrust, trustOf } from '../../domain/check-words.ts';
 import { formatDuration } from '../../domain/durations.ts';
 import type { StoredJudgement } from '../../store/judgements.ts';
 import type { Session } from '../../store/sessions.ts';
+import type { KeptWork } from '../kept-work.ts';
 import type { Told } from '../operation.ts';
 import type { Started, StartNotes } from '../start.ts';
 import type { ContextView, RunnerState, SessionView } from '../view.ts';
@@ -10,8 +12,12 @@ import type { ContextView, RunnerState, SessionView } from '../view.ts';
 const ITERATIONS_SHOWN = 10;
 const LONG_TEXT = 24_000;
 const SHORT_TEXT = 2_000;
+const KEPT_SHOWN = 10;
 
-export function statusText({ session, iterations, judgement }: SessionView, runner: RunnerState): Told {
+export function statusText(
+  { session, iterations, judgement, kept }: SessionView & { kept: readonly KeptWork[] },
+  runner: RunnerState,
+): Told {
   const shown = iterations.slice(-ITERATIONS_SHOWN).map(({ task_content: _, output_full: __, ...row }) => ({
     ...row,
     files_changed: row.files_changed.slice(0, 50),
@@ -31,6 +37,9 @@ export function statusText({ session, iterations, judgement }: SessionView, runn
         (row.output_summary ? `: ${row.output_summary}` : ''),
     ),
     ...judgementLines(judgement),
+    ...kept
+      .slice(0, KEPT_SHOWN)
+      .map(({ ref, command }) => `kept, not taken over: ${ref}; back by: ${command}`),
     ...(session.blocked_reason ? [`reason: ${cut(session.blocked_reason, SHORT_TEXT)}`] : []),
     `next: ${nextStep(session, runner)}`,
   ];
@@ -42,6 +51,7 @@ export function statusText({ session, iterations, judgement }: SessionView, runn
       iterations: shown,
       iterationCount: iterations.length,
       judgement: judgement && boundedJudgement(judgement),
+      kept: kept.slice(0, KEPT_SHOWN),
     },
   };
 }
@@ -92,6 +102,10 @@ export function listText(sessions: readonly Session[]): Told {
     spent_usd: session.spent_usd,
     created_at: session.created_at,
     ended_at: session.ended_at,
+    nothing_changed: session.nothing_changed,
+    merged_into: session.merged_at && session.merged_into,
+    pull_request: session.pull_request,
+    discarded_at: session.discarded_at,
   }));
   const lines = rows.map((row, at) => {
     const goal = cut(row.goal.replaceAll(/\s+/g, ' '), 80);
@@ -148,16 +162,17 @@ export function headline(session: Session): string {
 
 function trustText(session: Session): string {
   const trust = trustOf(session);
-  if (trust === null) return '';
-  return `, ${describeTrust(session.status, trust)}`;
+  return `${trust === null ? '' : `, ${describeTrust(session.status, trust)}`}${afterSuffix(session)}`;
 }
 
-export function nextStep({ status, stop_reason, branch_name }: Session, runner: RunnerState): string {
+export function nextStep(session: Session, runner: RunnerState): string {
+  const { status, stop_reason, branch_name, discarded_at, merged_at, nothing_changed } = session;
   switch (status) {
     case 'complete':
-      return `look at the branch ${branch_name}`;
+      if (discarded_at !== null || merged_at !== null || nothing_changed) return 'nothing';
+      return `look at the branch ${branch_name}; on the person’s word pulse_merge, or pulse_discard`;
     case 'aborted':
-      return `nothing; its branch ${branch_name} stays`;
+      return discarded_at === null ? `nothing; its branch ${branch_name} stays` : 'nothing';
     case 'blocked':
       if (stop_reason === 'approval_required' || stop_reason === 'extension_requested')
         return 'pulse_workflow_status says what it waits for';

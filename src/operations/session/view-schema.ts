@@ -62,10 +62,20 @@ export const Session = z
     created_at: time,
     started_at: time.nullable(),
     ended_at: time.nullable(),
+    nothing_changed: z.boolean().describe("It is complete, and its tree is its base's."),
+    merged_at: time.nullable(),
+    merged_by: z.string().nullable(),
+    merged_how: z.string().nullable(),
+    merged_into: z.string().nullable(),
+    merged_sha: z.string().nullable(),
+    pull_request: z.string().nullable(),
+    discarded_at: time.nullable(),
+    discarded_by: z.string().nullable(),
+    follows: z.string().nullable(),
   })
   .meta({ id: 'Session' });
 
-const Iteration = z
+export const Iteration = z
   .object({
     id: z.string(),
     session_id: z.string(),
@@ -90,6 +100,7 @@ const Iteration = z
     depth: z.int().nullable(),
     context_tokens: z.int(),
     slice_id: z.string().nullable(),
+    sections: z.array(z.object({ name: z.string(), tokens: z.int() })).nullable(),
     start_sha: z.string(),
     tree_hash: z.string().nullable(),
     new_tree: z.int(),
@@ -125,7 +136,7 @@ const Verification = z
   })
   .meta({ id: 'Verification' });
 
-const JudgedClaim = judgementSchema
+export const JudgedClaim = judgementSchema
   .extend({
     iteration: z.int(),
     attempt: z.int(),
@@ -137,7 +148,7 @@ const JudgedClaim = judgementSchema
 
 export const StartAnswer = z.object({ sessionId: z.string(), session: Session });
 export const SessionAnswer = z.object({ session: Session });
-const Waiting = z
+export const Waiting = z
   .object({
     agent: z.string(),
     failureClass: z.string(),
@@ -146,6 +157,8 @@ const Waiting = z
     patienceMs: z.int().nullable().describe('How long it waits in all.'),
   })
   .describe('A service that does not answer, or a usage limit.');
+
+export const Unresolved = z.object({ pulse: z.string(), issue: z.string(), reason: z.string() });
 
 export const SessionViewAnswer = z.object({
   session: Session,
@@ -157,9 +170,17 @@ export const SessionViewAnswer = z.object({
     .describe('What happens at this moment: setup, the agent, a check, a measurement.'),
   judgement: JudgedClaim.nullable().describe('What the referee said of the newest claim.'),
   head: z.string().nullable().describe('The commit that its work stands at.'),
+  issue: z
+    .object({ number: z.int(), title: z.string(), url: z.string(), comment: z.boolean() })
+    .nullable()
+    .describe('The issue that its goal came from, and whether it is told of the end.'),
+  from: z.string().nullable().describe('The file that its goal was read from.'),
   unresolved: z
-    .array(z.object({ pulse: z.string(), issue: z.string(), reason: z.string() }))
+    .array(Unresolved)
     .describe("What a workflow's pulses were accepted with although it was not resolved."),
+  kept: z
+    .array(z.object({ ref: z.string(), at: time.nullable(), command: z.string() }))
+    .describe('Work that was not taken over, and the command that makes a branch of it.'),
 });
 export const SessionsAnswer = z.object({ sessions: z.array(Session), nextCursor: z.string().nullable() });
 export const IterationAnswer = z.object({ iteration: Iteration, verifications: z.array(Verification) });
@@ -192,7 +213,7 @@ const VerifyAnswer = z
         news: z.string().nullish(),
       }),
     ),
-    unresolved: z.array(z.object({ pulse: z.string(), issue: z.string(), reason: z.string() })),
+    unresolved: z.array(Unresolved),
   })
   .meta({ id: 'VerifyReport' });
 

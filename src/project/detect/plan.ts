@@ -1,4 +1,5 @@
 /** What detection finds, family by family. */
+import { quoteIfNeeded } from '../../domain/shell-words.ts';
 import type { IssueSource } from '../issue-source.ts';
 
 export interface SetupStep {
@@ -56,9 +57,5 @@ export function isBelow(folder: string, ancestor: string): boolean {
 /** A command of one folder, told from the root, with the files it is about. */
 export function verifyIn(folder: string, command: string, source: IssueSource): VerifyCommand {
   if (folder === '.') return { command, source };
-  return { command: `cd ${quote(folder)} && ${command}`, source, scope: `${folder}/**` };
-}
-
-function quote(folder: string): string {
-  return /^[\w./@+-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`;
+  return { command: `cd ${quoteIfNeeded(folder)} && ${command}`, source, scope: `${folder}/**` };
 }

@@ -3,6 +3,7 @@
  * Before each claim it holds the claim's tree, and beside it exactly what setup and the run on the base have made.
  * One attempt at a time uses it: the attempt's lease is its lock, so a crash leaves none behind.
  */
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -11,6 +12,7 @@ import { copyEntry } from '../../files/copy.ts';
 import { identityEnvironment } from '../../git/commit.ts';
 import type { Git, GitPlace } from '../../git/exec.ts';
 import { readCommonDir, readGitDir, realPathOf } from '../../git/git-dir.ts';
+import { copyLocalFiles } from '../../git/local-files.ts';
 import { pathText, splitNul } from '../../git/path-bytes.ts';
 import { checkoutState, untrackedPaths } from '../../git/worktree.ts';
 import { detectSetup, setupMark } from '../../project/setup.ts';
@@ -36,6 +38,8 @@ export interface RoomOptions {
   inside(place: GitPlace): Promise<Git>;
   /** Git folders with copies of submodules. */
   submodules?: readonly string[];
+  /** Patterns of ignored files of `root` that checks need beside the commit. */
+  localFiles?: readonly string[];
   /** Of the session; `null`: told by the lockfiles. */
   setup: readonly string[] | null;
 }
@@ -177,13 +181,16 @@ async function prepare(
   key: string,
   { source, runSetup }: EnterRequest,
 ): Promise<VerificationRecord | null> {
-  const { folders, setup } = parts;
+  const { folders, setup, git, root, localFiles: patterns = [] } = parts;
+  const bring = { from: root, to: folders.tree, patterns, isCommitted: false };
   const names = source ? await copyableNames(parts, source) : null;
   const isRoomFor = (name: string): boolean => isFree(folders.tree, name);
   if (source && names?.every(isRoomFor) && (await markOf(parts, source)) === key) {
     for (const name of names) await copyEntry(join(source, name), join(folders.tree, name));
+    await copyLocalFiles(git, bring);
     return null;
   }
+  await copyLocalFiles(git, bring);
   return runSetup(setup ?? (await detectSetup(folders.tree)));
 }
 
@@ -193,8 +200,13 @@ async function copyableNames({ git }: RoomParts, source: string): Promise<string
   return findOwnPath(await realPathOf(source), names) === null ? names : null;
 }
 
-async function markOf({ setup }: RoomParts, cwd: string): Promise<string> {
-  return (await setupMark({ commands: setup, cwd })) ?? NO_SETUP;
+async function markOf({ setup, localFiles = [] }: RoomParts, cwd: string): Promise<string> {
+  const mark = (await setupMark({ commands: setup, cwd })) ?? NO_SETUP;
+  return localFiles.length === 0 ? mark : `${mark}-${shortHash(localFiles)}`;
+}
+
+function shortHash(words: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, 16);
 }
 
 async function keepBeside(parts: RoomParts, at: RoomTree, key: string): Promise<void> {

@@ -20,6 +20,13 @@ import { refereeMigration } from './019-referee.ts';
 import { projectRequestsMigration } from './020-project-requests.ts';
 import { contextMigration } from './021-context.ts';
 import { jobsMigration } from './022-jobs.ts';
+import { afterSessionsMigration } from './023-after-sessions.ts';
+import { agentSlotsMigration } from './024-agent-slots.ts';
+import { briefSectionsMigration } from './025-brief-sections.ts';
+import { devicesMigration } from './026-devices.ts';
+import { afterCareMigration } from './027-after-care.ts';
+import { schedulesMigration } from './028-schedules.ts';
+import { embeddingsMigration } from './029-embeddings.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
@@ -46,4 +53,11 @@ export const MIGRATIONS: readonly Migration[] = [
   projectRequestsMigration,
   contextMigration,
   jobsMigration,
+  afterSessionsMigration,
+  agentSlotsMigration,
+  briefSectionsMigration,
+  devicesMigration,
+  afterCareMigration,
+  schedulesMigration,
+  embeddingsMigration,
 ];

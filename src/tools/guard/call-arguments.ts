@@ -1,5 +1,7 @@
 /** What a tool call is to the guard, and what its arguments say, in the spelling of each agent. */
+
 import * as z from 'zod';
+import { quoteWord } from '../../domain/shell-words.ts';
 
 export interface HookCall {
   /** As the agent's own stream names the call, where it does. */
@@ -36,5 +38,5 @@ export function text(value: unknown): string | null {
 /** `["bash", "-lc", "…"]`: quoted, so that it is read as it is run. */
 function words(value: unknown): string | null {
   if (!Array.isArray(value) || !value.every((word) => typeof word === 'string')) return null;
-  return value.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+  return value.map((word) => quoteWord(word)).join(' ');
 }

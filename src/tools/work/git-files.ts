@@ -26,8 +26,11 @@ export interface GitEnd {
   isLate: boolean;
 }
 
+/** Of a run's work, what a search needs. */
+export type Searched = Pick<Work, 'root' | 'environment' | 'limits' | 'signal'>;
+
 /** One read-only git process, its output handed out line by line and never held. */
-export async function streamGit(work: Work, args: readonly string[], onLine: OnRecord): Promise<GitEnd> {
+export async function streamGit(work: Searched, args: readonly string[], onLine: OnRecord): Promise<GitEnd> {
   const enough = new AbortController();
   const deadline = AbortSignal.timeout(work.limits.searchTimeoutMs);
   let stderr = '';
@@ -65,7 +68,7 @@ export async function ignoredBelow(work: Work, folder: string): Promise<Set<stri
   return new Set(stdout.split('\0').map((name) => name.replace(/\/$/, '')));
 }
 
-function gitProcess(work: Work, args: readonly string[]) {
+function gitProcess(work: Searched, args: readonly string[]) {
   const { GIT_DIR: _, GIT_WORK_TREE: __, GIT_INDEX_FILE: ___, ...env } = work.environment;
   return {
     runId: null,

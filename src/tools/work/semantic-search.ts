@@ -4,8 +4,8 @@
  */
 import * as z from 'zod';
 import type { Tool } from '../contract.ts';
-import type { SearchHit, Work } from './context.ts';
-import { streamGit } from './git-files.ts';
+import type { FoundByMeaning, SearchHit, Work } from './context.ts';
+import { type Searched, streamGit } from './git-files.ts';
 import { defineWorkTool } from './refusal.ts';
 
 const MAX_TERMS = 12;
@@ -25,16 +25,25 @@ export function semanticSearchTool(work: Work): Tool {
       'Find the places in the project that are about something. Answers path:line: text, best first; at the end how much of the project is indexed by now.',
     input: z.object({ query: z.string().min(1).max(1000), limit: z.int().min(1).max(50).optional() }),
     async call({ query, limit = 10 }) {
-      const found = await work.findByMeaning(query, limit);
-      const isWhole = found.index === 'ready' || found.index === 'stale';
-      const hits = isWhole ? found.hits : merged(found.hits, await findByWords(work, query, limit));
-      const lines = hits
-        .slice(0, limit)
-        .map(({ path, line, text }) => `${path}:${line}: ${cut(text.trim())}`);
+      const found = await searchCode(work, query, limit);
+      const lines = found.hits.map(({ path, line, text }) => `${path}:${line}: ${text}`);
       if (lines.length === 0) lines.push('[nothing found; try other words, or grep]');
       return { ok: true, output: [...lines, `index: ${found.index}`].join('\n') };
     },
   });
+}
+
+/** With how much the index knew. */
+export async function searchCode(
+  work: Searched & Pick<Work, 'findByMeaning' | 'notCode'>,
+  query: string,
+  limit: number,
+): Promise<FoundByMeaning> {
+  const found = await work.findByMeaning(query, limit);
+  const isWhole = found.index === 'ready' || found.index === 'stale';
+  const all = isWhole ? found.hits : merged(found.hits, await findByWords(work, query, limit));
+  const hits = all.slice(0, limit).map((hit) => ({ ...hit, text: cut(hit.text.trim()) }));
+  return { index: found.index, hits };
 }
 
 /** Half a surrogate pair would make a request that some models' servers refuse. */
@@ -70,7 +79,11 @@ interface FileMatch {
   best: { line: number; text: string; count: number };
 }
 
-async function findByWords(work: Work, query: string, limit: number): Promise<SearchHit[]> {
+async function findByWords(
+  work: Searched & Pick<Work, 'notCode'>,
+  query: string,
+  limit: number,
+): Promise<SearchHit[]> {
   const terms = queryTerms(query);
   if (terms.length === 0) return [];
   const files = new Map<string, FileMatch>();

@@ -118,6 +118,13 @@ describe('replaying', () => {
     expect((await playRun(replayAdapter, { worktree, command: 'run.jsonl' })).end).toEqual(end);
   });
 
+  test('plays a run and the question that came after it in the same attempt as one', async () => {
+    const worktree = makeFolder({ 'run.jsonl': `${said('first')}\n${said('second')}` });
+    const { end, events } = await playRun(replayAdapter, { worktree, command: 'run.jsonl' });
+    expect(end).toMatchObject({ ok: true, finalMessage: 'second' });
+    expect(events.map(({ type }) => type)).not.toContain('raw');
+  });
+
   test('gives a crash where the recording has no end', async () => {
     const worktree = makeFolder({ 'run.jsonl': record([{ type: 'text', text: 'x' }], { end: null }) });
     const { end } = await playRun(replayAdapter, { worktree, command: 'run.jsonl' });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -7,6 +7,7 @@ import {
   type CodeIndexes,
   createCodeIndexes,
   type FoundByMeaning,
+  type IndexedWorktree,
 } from '../../../src/context/code-index/code-indexes.ts';
 import { createGit } from '../../../src/git/exec.ts';
 import { listProjectFiles } from '../../../src/git/project-files.ts';
@@ -98,6 +99,7 @@ describe('code indexes', () => {
     using index = slow.open({ worktree: scratch.repository, except: [] });
     await until(index, 'scratch', isReady);
     isSlow = true;
+    write('new.ts', 'Nobody has listed it.\n');
     const found = await index.search('scratch', 10);
     expect(found.index).toBe('stale');
     expect(paths(found)).toEqual(['README.md']);
@@ -159,10 +161,70 @@ describe('code indexes', () => {
     await until(index, 'scratch', isReady);
     // What the thread cannot make anything of.
     names = {} as Uint8Array;
+    write('new.ts', 'So that files are listed.\n');
     expect((await index.search('scratch', 10)).index).toBe('lexical');
     expect(said.join()).toContain('The code index has failed');
     names = Buffer.from('README.md\0');
     expect(paths(await until(index, 'scratch', isReady))).toEqual(['README.md']);
+  });
+
+  it('list nothing again where all changes are seen, and find a changed file all the same', async () => {
+    write('src/harbour.ts', 'export const harbour = 1;\n');
+    let listings = 0;
+    await using counting = createCodeIndexes({
+      list(indexed) {
+        listings++;
+        return listProjectFiles(git, indexed);
+      },
+    });
+    using index = counting.open({ worktree: scratch.repository, except: [] });
+    await until(index, 'harbour', isReady);
+    // Once more, because something may have happened before it was watched.
+    await index.search('harbour', 10);
+    const before = listings;
+    for (const word of ['glacier', 'mountain', 'canyon']) {
+      write('src/harbour.ts', `export const ${word} = 1;\n`);
+      const found = await index.search(word, 10);
+      expect([found.index, paths(found)]).toEqual(['ready', ['src/harbour.ts']]);
+    }
+    expect(listings).toBe(before);
+    write('src/new.ts', 'export const volcano = 1;\n');
+    expect(paths(await index.search('volcano', 10))).toEqual(['src/new.ts']);
+    rmSync(join(scratch.repository, 'src/harbour.ts'));
+    expect(paths(await index.search('canyon', 10))).toEqual([]);
+  });
+
+  it('share what is in files between worktrees of a project, in this process and in the next', async () => {
+    const source = Array.from(
+      { length: 30 },
+      (_, at) => `export function harbour${at}() {\n  return ${at};\n}\n`,
+    );
+    for (const [at, text] of source.entries()) write(`src/f${at}.ts`, text);
+    scratch.git('add', '.');
+    scratch.git('commit', '-qm', 'files');
+    const second = join(scratch.path, 'second');
+    scratch.git('worktree', 'add', '-q', second);
+    const options = {
+      list: (indexed: IndexedWorktree) => listProjectFiles(git, indexed),
+      folder: join(scratch.path, 'index'),
+    };
+    const project = 'p1';
+    {
+      await using first = createCodeIndexes(options);
+      using one = first.open({ worktree: scratch.repository, except: [], project });
+      await until(one, 'harbour7', isReady);
+      using two = first.open({ worktree: second, except: [], project });
+      expect(paths(await until(two, 'harbour7', isReady))[0]).toBe('src/f7.ts');
+      // Each sees its own files alone.
+      writeFileSync(join(second, 'src/f7.ts'), 'export function glacier() {\n  return 7;\n}\n');
+      expect(paths(await until(two, 'glacier', ({ hits }) => hits.length > 0))).toEqual(['src/f7.ts']);
+      expect(paths(await one.search('glacier', 10))).toEqual([]);
+      expect(paths(await one.search('harbour7', 1))).toEqual(['src/f7.ts']);
+    }
+    await using next = createCodeIndexes(options);
+    using three = next.open({ worktree: scratch.repository, except: [], project });
+    expect(paths(await until(three, 'harbour7', isReady))[0]).toBe('src/f7.ts');
+    expect(readdirSync(options.folder)).toContain('p1.db');
   });
 
   it('end their thread when nobody has worked for a while', async () => {

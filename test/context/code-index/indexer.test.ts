@@ -72,10 +72,12 @@ describe('the indexer', () => {
         indexer.receive({ kind: 'files', index, names });
         await readiness(indexer, index);
       }
-      // Nobody has said that files have changed: only who reads again finds it.
-      for (const { index, root } of known)
+      // A new file that nobody has listed: only who reads again finds what is in the others.
+      for (const { index, root } of known) {
         writeFileSync(join(root, 'f5.ts'), `export const glacier${index} = 1;\n`);
-      expect((await ask(indexer, { index: 3, query: 'glacier3' })).hits).toEqual([]);
+        writeFileSync(join(root, 'new.ts'), `export const volcano${index} = 1;\n`);
+      }
+      expect((await ask(indexer, { index: 3, query: 'volcano3' })).hits).toEqual([]);
       // The first answer does not wait for the reading that it begins.
       const { hits } = await readiness(indexer, 1, 'glacier1');
       expect(hits).toMatchObject([{ path: 'f5.ts' }]);

@@ -14,11 +14,12 @@ export interface Question {
   path: string;
 }
 
-/** Writes the source without its comments into `folder`. */
-export function writeQuestions(folder: string): Question[] {
+/** Writes the source without its comments into `folder`. `rooms`: only these, instead of all. */
+export function writeQuestions(folder: string, rooms?: readonly string[]): Question[] {
   const questions: Question[] = [];
+  const isWanted = (name: string) => !rooms || rooms.some((room) => name.startsWith(`${room}/`));
   for (const name of readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).sort()) {
-    if (!name.endsWith('.ts')) continue;
+    if (!name.endsWith('.ts') || !isWanted(name)) continue;
     const path = join('src', name);
     const text = readFileSync(join(SOURCE, name), 'utf8').replace(
       SAID_ABOVE,

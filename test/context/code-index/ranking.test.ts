@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Scored } from '../../../src/context/code-index/corpus.ts';
+import type { Scored } from '../../../src/context/code-index/nearest.ts';
 import { type Place, rankChunks } from '../../../src/context/code-index/ranking.ts';
 
 function place(path: string, more: Partial<Place> = {}): Place {

@@ -38,6 +38,27 @@ describe('places of vectors', () => {
     );
   });
 
+  it('looks at most of the same ones where it compares only a part', () => {
+    const random = (seed: number) =>
+      Math.sin(seed * 12.9898) * 43758.5453 - Math.floor(Math.sin(seed * 12.9898) * 43758.5453) - 0.5;
+    const vector = (seed: number) => unit(Array.from({ length: 96 }, (_, axis) => random(seed * 101 + axis)));
+    const [whole, part] = [createVectorPlaces(96), createVectorPlaces(96, { comparedInFull: 400 })];
+    for (let chunk = 0; chunk < 4_000; chunk++)
+      for (const each of [whole, part]) each.place(chunk, vector(chunk));
+    const isWanted = (chunk: number) => chunk % 2 === 0;
+    let same = 0;
+    for (let asked = 0; asked < 20; asked++) {
+      // Near to one of them.
+      const near = unit([...vector(asked * 7)].map((value, axis) => value + 0.5 * random(axis + asked)));
+      const found = new Set(part.search(near, 10, isWanted).map(({ chunk }) => chunk));
+      const right = whole.search(near, 10, isWanted);
+      expect([...found].every(isWanted)).toBe(true);
+      if (asked % 2 === 0) expect(found.has(asked * 7)).toBe(true);
+      same += right.filter(({ chunk }) => found.has(chunk)).length / right.length;
+    }
+    expect(same / 20).toBeGreaterThan(0.7);
+  });
+
   it('never finds what was forgotten, and uses its room again', () => {
     const places = createVectorPlaces(DIMS);
     const here = unit([1, 0, 0, 0, 0, 0, 0, 0]);

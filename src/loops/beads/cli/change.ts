@@ -4,6 +4,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { CommandContext } from '../../../cli/command-spec.ts';
 import { readInput } from '../../../cli/operation-command.ts';
+import { unreadable } from '../../../cli/unreadable.ts';
 import { PulseError } from '../../../domain/errors.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
 import { decodeFile } from '../exchange/issue-file.ts';
@@ -95,9 +96,7 @@ async function readFileHere(file: string, { cwd }: CommandContext): Promise<stri
   const path = resolve(cwd, file);
   const content = await readRegularFile(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause instanceof PulseError) throw cause;
-    throw new PulseError('invalid_input', `${path} cannot be read: ${cause.code ?? cause.message}.`, {
-      cause,
-    });
+    throw unreadable(path, cause);
   });
   return decodeFile(content);
 }

@@ -1,6 +1,8 @@
 /** What followers of a drafting see: the beads, and every command in them, before anybody imports anything. */
+
 import type { LoopFollower } from '../../../cli/follow/loop-follower.ts';
 import type { PulseEvent } from '../../../domain/events.ts';
+import { quoteIfNeeded } from '../../../domain/shell-words.ts';
 import type { Style } from '../../../terminal/style.ts';
 import { sanitizeLine } from '../../../terminal/text.ts';
 import type { BeadDraft } from '../plan/draft.ts';
@@ -26,7 +28,7 @@ function eventText({ type, data }: PulseEvent, style: Style): string | null {
     }),
     style.yellow('These commands would be run. Read them before you import:'),
     ...commandLines({ epic, beads }).map((line) => `  ${line}`),
-    `${style.dim('import')} pulse bead import ${quoted(sanitizeLine(path))}`,
+    `${style.dim('import')} pulse bead import ${quoteIfNeeded(sanitizeLine(path))}`,
   ].join('\n');
 }
 
@@ -39,8 +41,4 @@ function commandLines(draft: BeadDraft): string[] {
     beads.set(command, known);
   }
   return [...beads].map(([command, ids]) => sanitizeLine(`${command}  (${ids.join(', ')})`));
-}
-
-function quoted(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

@@ -13,7 +13,7 @@ export const swarmCommand: CommandSpec = {
   group: 'Run',
   summary: 'Execute the beads of an epic with several workers, each bead verified and merged.',
   details:
-    'start EPIC: workers take beads one after the other; each arrives on the branch as one commit.\n' +
+    'start --epic E, or start E: workers take beads one after the other; each arrives on the branch as one commit.\n' +
     'show ID: the workers, and what became of each bead.\n' +
     'stop ID: the workers are ended now, and the swarm is paused; `pulse resume ID` continues it.\n' +
     'reassign ID --from OWNER --to OWNER: what one worker left to be resumed is another’s; show names those that wait.',
@@ -21,14 +21,15 @@ export const swarmCommand: CommandSpec = {
     { name: 'ACTION', choices: NAMES, help: NAMES.join(', ') },
     {
       name: 'TARGET',
+      isOptional: true,
       isSession: (input) => input.argument('ACTION') !== 'start',
       help: 'The epic for start, else the session: its id, a part of it, or last.',
     },
   ],
   options: [...describeActions(ACTIONS), DETACH],
   examples: [
-    'pulse swarm start app-1 --workers 4',
-    'pulse swarm start app-1 --standalone',
+    'pulse swarm start --epic app-1 --workers 4',
+    'pulse swarm start --epic app-1 --standalone',
     'pulse swarm show last',
     'pulse swarm stop 3f2c',
   ],

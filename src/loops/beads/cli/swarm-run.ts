@@ -8,19 +8,21 @@ import { PulseError } from '../../../domain/errors.ts';
 import type { Pulse } from '../../../pulse.ts';
 import { sanitizeLine } from '../../../terminal/text.ts';
 import * as swarm from '../operations/swarm-definitions.ts';
+import { readEpic } from './read-epic.ts';
 import type { SwarmAction } from './swarm-command.ts';
 
 export async function run(context: CommandContext): Promise<number> {
   const { input } = context;
   await using pulse = await openPulse(context);
-  const target = input.argument('TARGET')!;
-  const actions: Record<SwarmAction, () => Promise<number>> = {
-    start: () => start(pulse, context, target),
-    show: () => show(pulse, context, target),
-    stop: () => stop(pulse, context, target),
-    reassign: () => reassign(pulse, context, target),
-  };
-  return await actions[input.argument('ACTION') as SwarmAction]();
+  const action = input.argument('ACTION') as SwarmAction;
+  if (action === 'start') return await start(pulse, context, readEpic(input));
+  const target = input.argument('TARGET');
+  if (target === undefined)
+    throw new PulseError('usage', 'Name the session: its id, a part of it, or last.', {
+      hint: 'pulse help swarm shows how it is used.',
+    });
+  const actions = { show, stop, reassign };
+  return await actions[action](pulse, context, target);
 }
 
 async function start(pulse: Pulse, context: CommandContext, epic: string): Promise<number> {

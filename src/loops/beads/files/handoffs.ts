@@ -40,6 +40,11 @@ export async function listHandoffs(root: string): Promise<Handoff[]> {
   return (await readOwnerFiles(root)).filter(({ status }) => status === 'ready_to_resume');
 }
 
+/** As `listHandoffs`, each as the manifest has it. */
+export async function listHandoffEntries(root: string) {
+  return (await listHandoffs(root)).map(entryOf);
+}
+
 /** Says that it was taken up. May be called again; `null`: there was nothing to take up. */
 export async function consumeHandoff(
   root: string,

@@ -110,7 +110,10 @@ export async function updateBead(
       hint: `It is one of ${GIVEN_STATUSES.join(', ')}; \`pulse bead close\` closes it.`,
     });
   const before = await getBead(db, lock.projectId, id);
-  const given = applyInput(before, input, options.root);
+  const asked = applyInput(before, input, options.root);
+  // Who plans its files or checks wants it worked on: what has a default needs no word.
+  const isPlanned = input.fields?.files !== undefined || input.fields?.verify !== undefined;
+  const given = isPlanned ? { ...asked, fields: await withDefaults(db, lock.projectId, asked) } : asked;
   const added = given.dependencies.filter((one) => !before.dependencies.some((each) => isSame(each, one)));
   await checkDependencies(db, lock.projectId, added);
   if (added.length > 0) await refuseCycles(db, lock.projectId, given);

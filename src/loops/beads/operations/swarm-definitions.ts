@@ -11,7 +11,7 @@ export const start = define({
   access: 'change',
   fields: {
     path: projectPath,
-    epic: required(text(200, { help: 'The id of the epic.', argument: 'TARGET' })),
+    epic: required(text(200, { help: 'The id of the epic.', option: 'epic E' })),
     workers: integer(
       { min: 1, max: MOST_WORKERS },
       { help: 'So many work at once, each in a worktree of its own (2).', option: 'workers N' },

@@ -17,6 +17,7 @@ import { readToolingStatus } from '../files/tooling-status.ts';
 import { type Bead, EPIC, featureOf } from '../graph/bead.ts';
 import { bounceIncomplete } from '../graph/bounce.ts';
 import { getBead, listBeads, lockProject } from '../graph/rows.ts';
+import { findPassing, passTry } from '../worker/reassign-try.ts';
 import {
   type BeadTry,
   type BeadWorker,
@@ -116,7 +117,7 @@ export async function readSwarm({ engine: { store } }: Operations, id: string): 
         'invalid_input',
         `Session ${session.id} is no swarm: it is of kind ${session.kind}.`,
         {
-          hint: '`pulse swarm start EPIC` starts one.',
+          hint: '`pulse swarm start --epic E` starts one.',
         },
       );
     const children = await listChildren(db, session.id);
@@ -157,14 +158,17 @@ export async function reassign(
   id: string,
   { from, to, reason, actor }: { from: string; to: string; reason?: string; actor: string },
 ): Promise<{ session: Session; handoff: Handoff }> {
-  const { session } = await readSwarm(operations, id);
+  const { session, swarm } = await readSwarm(operations, id);
+  const { store } = operations.engine;
   if (from === to)
     throw new PulseError('invalid_input', `${from.slice(0, 200)} has it already.`, {
       hint: 'Name another owner.',
     });
+  const passing = await store.read((db) => findPassing(db, swarm, { from, to }));
   const handoff = await reassignHandoff(session.project_path, {
     ...{ from, to, reason: reason ?? `Reassigned by ${actor}` },
     at: new Date(operations.engine.ids.nowMs()).toISOString(),
   });
+  if (passing) await store.tx('reassign', (db) => passTry(db, swarm, passing), { session: session.id });
   return { session, handoff: operations.redactor.redactJson(handoff) };
 }

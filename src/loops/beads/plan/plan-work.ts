@@ -5,6 +5,7 @@ import { plainBrief } from '../../../engine/runner/plain-brief.ts';
 import type { RunProtocol, WorkKind, WorkRequest } from '../../../engine/work.ts';
 import type { Store } from '../../../store/store.ts';
 import { defineTool, type ToolReply } from '../../../tools/contract.ts';
+import { countedBrief } from '../../shared/brief-tools.ts';
 import { listBeads, readDependencies } from '../graph/rows.ts';
 import { planBrief } from './brief.ts';
 import { type BeadDraft, parseDraft } from './draft.ts';
@@ -39,7 +40,7 @@ export function createPlanWork(store: Store): WorkKind<PlanWork> {
       const text = planBrief({ goal: session.goal, known, answer: control.answer, faults });
       return {
         unit: PLAN_UNIT,
-        brief: plainBrief(text),
+        brief: await countedBrief({ text, strategy: control.settings.contextStrategy }),
         recoversLast: recent[0]?.unit === PLAN_UNIT,
         part: {
           ...{ role: 'planner', tools: PLAN_TOOLS, verifyOn: 'never', setup: [] },

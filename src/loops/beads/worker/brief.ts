@@ -55,7 +55,7 @@ export async function composeBeadBrief(
     isShellOnly: session.agent === 'command',
     ...troubleOf(own, interruption),
   });
-  return countedBrief(text, notes);
+  return countedBrief({ text, notes, strategy: control.settings.contextStrategy });
 }
 
 /** Which decisions the bead names that nobody wrote down. */

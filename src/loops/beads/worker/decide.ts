@@ -46,18 +46,20 @@ function nextOfLead({ session, own }: SessionState): Step {
     return { do: 'spawn', children: plansOf(own, 1, swarm.workers) };
   }
   const stop = budgetStop(session);
+  const isWorkLeft = hasNext || inFlight.length > 0;
   const lost = children.filter((child) => isLost(child, workers));
   const missing =
     swarm.workers - children.filter((child) => isAtWork(child) || !isLost(child, workers)).length;
   // Handing over is no trouble: only the dead count.
   const dead = lost.filter(({ status }) => status === 'failed');
   const isReplaceable = lost.length > 0 && dead.length <= swarm.workers * REPLACEMENTS;
-  if (!stop && (hasNext || inFlight.length > 0) && missing > 0 && isReplaceable)
+  if (!stop && isWorkLeft && missing > 0 && isReplaceable)
     return { do: 'spawn', children: replacementsOf(own, lost).slice(0, Math.min(missing, lost.length)) };
   if (children.some(isAtWork)) return { do: 'wait' };
   if (stop) return { do: 'end', stop };
+  // One that died has left its bead to others: it is the reason only while work is there that nobody takes.
   const stopped = children.filter(
-    ({ status }) => status === 'blocked' || status === 'paused' || status === 'failed',
+    ({ status }) => status === 'blocked' || status === 'paused' || (status === 'failed' && isWorkLeft),
   );
   // Others may only wait for the answer to its question.
   const troubled = stopped.find(asksPerson) ?? stopped[0];

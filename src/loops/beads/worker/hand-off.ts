@@ -7,9 +7,11 @@ import { act } from '../../../engine/actions.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { SessionState } from '../../../engine/loop.ts';
 import { appendEvents } from '../../../store/events.ts';
+import type { Store } from '../../../store/store.ts';
 import { type Handoff, handoffPayload } from '../files/handoff-payload.ts';
 import { writeHandoff } from '../files/handoffs.ts';
 import { handoffMail } from '../files/mail-texts.ts';
+import { readNext } from '../graph/claim.ts';
 import { topicOf } from './model.ts';
 import { findWorker, listTries, updateWorker } from './rows.ts';
 import type { BeadsState } from './state.ts';
@@ -28,7 +30,9 @@ export async function handOffWork(
       const closedBeads = tries
         .filter(({ session_id, status }) => session_id === session.id && status === 'closed')
         .map(({ bead_id }) => bead_id);
-      const payload = payloadOf(own, { closedBeads, pausedAt: new Date(clock.nowMs()).toISOString() });
+      const nextHint = await hintOf(store, own);
+      const pausedAt = new Date(clock.nowMs()).toISOString();
+      const payload = payloadOf(own, { closedBeads, pausedAt, nextHint });
       await writeHandoff(session.project_path, payload);
       await store.tx(
         'hand_off',
@@ -57,16 +61,29 @@ export async function handOffWork(
   });
 }
 
+/** What would come next if somebody asked now. */
+async function hintOf(store: Store, { swarm, worker }: BeadsState): Promise<string | null> {
+  if (swarm.mode !== 'standalone') return null;
+  const { project_id: projectId, epic, hint } = swarm;
+  const query = { projectId, epic, agent: worker!.mail_name!, ...(hint ? { hint } : {}) };
+  return (await readNext(store, query)).bead?.id ?? hint;
+}
+
+interface PauseFacts {
+  closedBeads: readonly string[];
+  pausedAt: string;
+  nextHint: string | null;
+}
+
 function payloadOf(
   { swarm, worker, current }: BeadsState,
-  { closedBeads, pausedAt }: { closedBeads: readonly string[]; pausedAt: string },
+  { closedBeads, pausedAt, nextHint }: PauseFacts,
 ): Handoff {
   const facts = {
     ...{ feature: swarm.feature, pausedAt, contextUsed: worker!.context_used ?? 1, closedBeads },
     beadInFlight: current?.bead.id ?? null,
   };
-  if (swarm.mode === 'standalone')
-    return handoffPayload({ mode: 'standalone', ...facts, nextHint: swarm.hint });
+  if (swarm.mode === 'standalone') return handoffPayload({ mode: 'standalone', ...facts, nextHint });
   return handoffPayload({
     ...{ mode: 'worker', ...facts, nickname: worker!.nickname, mailName: worker!.mail_name! },
     ...{ epicId: swarm.epic, topic: topicOf(swarm.epic), coordinator: swarm.coordinator },

@@ -2,22 +2,36 @@ import type { CommandContext } from '../../../cli/command-spec.ts';
 import { goOn } from '../../../cli/follow/go-on.ts';
 import { openPulse } from '../../../cli/open-pulse.ts';
 import { readInput } from '../../../cli/operation-command.ts';
-import { findOrphans } from '../../../cli/session-runner.ts';
+import { findOrphans, readyRunner } from '../../../cli/session-runner.ts';
 import { askingForTrust } from '../../../cli/trusting.ts';
-import type { StartNotes } from '../../../operations/start.ts';
+import type { Started, StartNotes } from '../../../operations/start.ts';
+import type { Pulse } from '../../../pulse.ts';
 import type { Session } from '../../../store/sessions.ts';
 import { sanitizeLine } from '../../../terminal/text.ts';
 import { start } from '../operations/definitions.ts';
+import { readGoal } from './read-goal.ts';
 
-export async function run(context: CommandContext): Promise<number> {
-  const { output } = context;
+export async function run(given: CommandContext): Promise<number> {
+  const goal = await readGoal(given);
+  await using runner = readyRunner(given);
+  const context = { ...given, runner };
   await using pulse = await openPulse(context);
-  const asked = await readInput(start, context, {});
+  const asked = await readInput(start, context, goal);
   const started = await askingForTrust(context, asked.path, () => pulse.start(asked));
+  return await goOnWithNotes(pulse, context, started);
+}
+
+/** Says what there is to know, then follows. */
+export async function goOnWithNotes(
+  pulse: Pulse,
+  context: CommandContext,
+  started: Started,
+): Promise<number> {
+  const { output } = context;
   const orphans = await findOrphans(pulse);
   for (const line of noteLines(started.notes, started.session, orphans))
     output.talk(output.stderr.style.dim(line));
-  return await goOn(pulse, context, started);
+  return goOn(pulse, context, started);
 }
 
 /** What the person should know before the first iteration. */

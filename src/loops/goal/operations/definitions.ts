@@ -1,5 +1,6 @@
 /** What can be done with the goal loop alone. */
-import { choice, required, text } from '../../../operations/fields.ts';
+import { CONTEXT_STRATEGIES } from '../../../domain/context-words.ts';
+import { choice, flag, required, text } from '../../../operations/fields.ts';
 import { define, post } from '../../../operations/operation.ts';
 import {
   maxIterations,
@@ -23,12 +24,22 @@ export const start = define({
     goal: required(
       text(READ_LENGTH, { help: 'What should be done.', argument: 'GOAL', pattern: SAYS_SOMETHING }),
     ),
+    issue: text(2_000, {
+      help: 'An issue of GitHub whose text is the goal, read through gh: its number here, or its address.',
+      option: 'issue N|URL',
+    }),
+    from: text(4_096, {
+      help: 'Read the goal from this file (- is standard input).',
+      option: 'from FILE',
+      on: ['cli'],
+    }),
+    comment: flag({ help: 'Say on the issue that the session is complete.', option: 'comment' }),
     ...startFields,
     verify,
     setup: { ...setup, on: ['cli'] },
     ...refereeFields,
     maxIterations,
-    contextStrategy: choice(['none', 'prefetch', 'mcp', 'hybrid'], {
+    contextStrategy: choice(CONTEXT_STRATEGIES, {
       help: 'How earlier turns reach the agent.',
       option: 'context HOW',
     }),

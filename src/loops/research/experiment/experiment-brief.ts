@@ -55,7 +55,8 @@ export function createExperimentBriefs({ store, review }: ExperimentBriefOptions
   const marks = createStrategyMarks(store);
   return async (input) => {
     const notes = await openNotes(store, input.state);
-    return countedBrief(await composeText({ store, review, marks, notes }, input), notes);
+    const text = await composeText({ store, review, marks, notes }, input);
+    return countedBrief({ text, notes, strategy: input.state.control.settings.contextStrategy });
   };
 }
 

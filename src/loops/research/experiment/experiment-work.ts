@@ -1,6 +1,6 @@
 /** An experiment's run: one change, measured against the best and decided by Pulse. */
 import type { RunReport } from '../../../domain/attempt.ts';
-import { outputSummary } from '../../../domain/summary.ts';
+import { summaryBy } from '../../../domain/summary.ts';
 import { act } from '../../../engine/actions.ts';
 import { unlessAborted } from '../../../engine/attempt/attempt.ts';
 import type { Engine } from '../../../engine/engine.ts';
@@ -54,7 +54,7 @@ export function createExperimentWork(options: ExperimentWorkOptions): WorkKind<E
       isUnit: true,
       trailers: { 'Pulse-Experiment': String(number) },
     }),
-    message: ({ result: { run } }) => ({ subject: `experiment: ${subjectOf(run)}` }),
+    message: ({ result: { run }, agent }) => ({ subject: `experiment: ${subjectOf(run, agent)}` }),
     runsWithoutAgent: ({ outdated }) => outdated !== null,
     protocol: (run) => createExperimentProtocol({ ...run, ...protocol }),
     execute: (course) =>
@@ -70,8 +70,10 @@ export function createExperimentWork(options: ExperimentWorkOptions): WorkKind<E
   };
 }
 
-function subjectOf(run: RunReport | null): string {
-  return readIdea(run)?.split('\n')[0]?.trim() || outputSummary(run?.finalMessage ?? '') || 'no description';
+function subjectOf(run: RunReport | null, agent: string): string {
+  return (
+    readIdea(run)?.split('\n')[0]?.trim() || summaryBy(agent, run?.finalMessage ?? '') || 'no description'
+  );
 }
 
 function found(report: MeasureReport | null): Finding | null {

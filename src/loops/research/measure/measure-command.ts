@@ -3,12 +3,12 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Redactor } from '../../../domain/redact.ts';
+import { attemptEnvironment } from '../../../engine/attempt/attempt-environment.ts';
 import type { HeldAttempt } from '../../../engine/ports.ts';
 import type { Sandboxes } from '../../../engine/run/run-sandbox.ts';
 import { ensureCheckout } from '../../../engine/workspace/checkout.ts';
 import { setUpOnce } from '../../../engine/workspace/setup-once.ts';
 import type { Git } from '../../../git/exec.ts';
-import { agentEnvironment } from '../../../process/environment.ts';
 import { type RunResult, runProcess } from '../../../process/run.ts';
 import { setupMark } from '../../../project/setup.ts';
 import type { ResearchFile } from '../research-file.ts';
@@ -73,7 +73,7 @@ export async function openCheckout(
   { sha, name }: { sha: string; name: 'candidate' | 'best' },
 ): Promise<MeasuringCheckout> {
   const { git, environment, redactor, sandboxes, checkouts } = means;
-  const { projectPath: root, worktreePath, environmentPass } = attempt.spec;
+  const { projectPath: root, worktreePath } = attempt.spec;
   const path = `${worktreePath}.${name}`;
   const commands = file.setup ?? attempt.spec.setup;
   return checkouts.open({
@@ -91,7 +91,7 @@ export async function openCheckout(
       const failing = await setUpOnce({
         commands,
         cwd: path,
-        env: agentEnvironment({ base: environment, own: [], pass: environmentPass, add: {} }),
+        env: attemptEnvironment(attempt, environment),
         sandbox: await sandboxes.plan({ spec: attempt.spec, cwd: path }),
         base: environment,
         runId: `${attempt.runId}.setup`,
@@ -127,7 +127,7 @@ async function runCommand(
     const own = Object.entries(file.metric.isolate ? { ...places, HOME: 'home' } : places);
     for (const [, name] of own) await mkdir(join(folder, name));
     const env = {
-      ...agentEnvironment({ base: environment, own: [], pass: attempt.spec.environmentPass, add: {} }),
+      ...attemptEnvironment(attempt, environment),
       ...Object.fromEntries(own.map(([variable, name]) => [variable, join(folder, name)])),
     };
     const sandbox = await sandboxes.plan({ spec: attempt.spec, cwd: path, folders: [folder] });

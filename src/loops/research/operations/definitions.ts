@@ -1,4 +1,6 @@
 /** What can be done with research. */
+import { MOST_ITERATIONS } from '../../../domain/bounds.ts';
+import { diffFields } from '../../../operations/dashboard/definitions.ts';
 import { choice, flag, integer, object, required, text } from '../../../operations/fields.ts';
 import { define, get, post } from '../../../operations/operation.ts';
 import { projectPath, sessionId, startFields, waitSeconds } from '../../../operations/session/fields.ts';
@@ -52,6 +54,33 @@ export const show = define({
     title: 'Show research',
     description: 'The state of research: baseline, experiments, the best so far, and what to do next.',
   },
+});
+
+export const experiments = define({
+  name: 'research experiments',
+  summary: 'List experiments, oldest first.',
+  access: 'read',
+  fields: {
+    sessionId,
+    after: integer({ min: 0, max: MOST_ITERATIONS }, { help: 'Only those with a higher number.' }),
+    limit: integer({ min: 1, max: 500 }, { help: 'At most so many (100).' }),
+  },
+  http: get('/api/research/{id}/experiments', 'A page; `nextAfter` is null on the last one.'),
+});
+
+export const experimentDiff = define({
+  name: 'research experiment diff',
+  summary: 'Show what an experiment has changed, file by file.',
+  access: 'read',
+  fields: {
+    sessionId,
+    number: required(integer({ min: 0, max: MOST_ITERATIONS }, { help: 'Its number.', pathName: 'n' })),
+    ...diffFields,
+  },
+  http: get(
+    '/api/research/{id}/experiments/{n}/diff',
+    'The changed files with their patches, within bounds.',
+  ),
 });
 
 /** For what draws it while it runs. */

@@ -1,17 +1,21 @@
 /** The operations on research, ready to be called. */
 
+import * as z from 'zod';
 import type { Operations } from '../../../operations/context.ts';
+import { DiffAnswer } from '../../../operations/dashboard/view-schema.ts';
 import { answeringOperation, operation } from '../../../operations/operation.ts';
 import { boundedSession, cut, startedText } from '../../../operations/session/tool-text.ts';
 import { waitForStop } from '../../../operations/wait-for-stop.ts';
 import { researchInputSchema } from '../research-file.ts';
 import { listMessages, listTasks } from './commander.ts';
 import * as definitions from './definitions.ts';
+import { diffExperiment, viewExperiments } from './experiments.ts';
 import { finishResearch } from './finish.ts';
 import { readResearch, reportResearch, startResearch, writeResearchReport } from './research.ts';
 import { researchText } from './tool-text.ts';
 import { viewResearch } from './view.ts';
 import {
+  Experiment,
   FinishAnswer,
   MailboxAnswer,
   ResearchAnswer,
@@ -45,6 +49,14 @@ export const researchOperations = {
     tell: (started) => startedText(started, 'pulse_research_show, with waitSeconds'),
   }),
   show,
+  experiments: operation(definitions.experiments, {
+    run: (operations, { sessionId, ...page }) => viewExperiments(operations, sessionId, page),
+    view: z.object({ experiments: z.array(Experiment), nextAfter: z.int().nullable() }),
+  }),
+  experimentDiff: operation(definitions.experimentDiff, {
+    run: (operations, { sessionId, ...query }) => diffExperiment(operations, sessionId, query),
+    view: DiffAnswer,
+  }),
   rows: operation(definitions.rows, {
     run: (operations, { sessionId }) => readResearch(operations, sessionId),
   }),

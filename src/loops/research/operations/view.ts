@@ -32,6 +32,6 @@ export async function viewResearch(operations: Operations, id: string): Promise<
   });
 }
 
-function viewExperiment(experiment: ExperimentRow): ExperimentView {
+export function viewExperiment(experiment: ExperimentRow): ExperimentView {
   return viewRow(Experiment, { ...experiment, commit: experiment.commit_hash });
 }

@@ -29,7 +29,7 @@ export const workflowCommand: CommandSpec = {
     'stop ID: end the agent now and keep its work on the branch of the pulse; pulse resume starts it again.\n' +
     'review ID --approve [--merge ff|merge|squash|pr] | --reject TEXT: merge it, or say what is missing.\n' +
     'baseline ID [refresh]: what was wrong before the first pulse and is held against none.\n' +
-    'show ID: the plan, its pulses and what they wait for.',
+    'show ID: the plan, its pulses and what they wait for; with --out FILE the plan as a file to edit.',
   arguments: [
     { name: 'ACTION', choices: NAMES, help: NAMES.join(', ') },
     {
@@ -39,7 +39,16 @@ export const workflowCommand: CommandSpec = {
     },
     { name: 'WHAT', isOptional: true, choices: ['refresh'], help: 'baseline: record it again.' },
   ],
-  options: [...describeActions(ACTIONS), DETACH],
+  options: [
+    ...describeActions(ACTIONS),
+    {
+      name: 'out',
+      value: 'text',
+      placeholder: 'FILE',
+      help: 'show: Write the plan into this file, never one that is there.',
+    },
+    DETACH,
+  ],
   examples: [
     'pulse workflow start plan.yaml --yes',
     'pulse workflow approve 3f2c',

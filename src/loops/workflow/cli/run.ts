@@ -9,6 +9,7 @@ import { askingForTrust } from '../../../cli/trusting.ts';
 import { describeTrust, formatTrust } from '../../../domain/check-words.ts';
 import { PulseError } from '../../../domain/errors.ts';
 import { nextCommand } from '../../../domain/next-command.ts';
+import { quoteIfNeeded } from '../../../domain/shell-words.ts';
 import type { Changed } from '../../../operations/operation.ts';
 import type { Pulse } from '../../../pulse.ts';
 import type { Style } from '../../../terminal/style.ts';
@@ -17,6 +18,7 @@ import * as workflow from '../operations/definitions.ts';
 import type { WorkflowView } from '../operations/view.ts';
 import { unresolvedLines } from '../unresolved.ts';
 import type { WorkflowAction } from './command.ts';
+import { approvalLines, isWaitingForApproval, planLines, writePlan } from './plan-text.ts';
 
 export async function run(context: CommandContext): Promise<number> {
   const { input, cwd } = context;
@@ -52,7 +54,18 @@ async function start(
   const { talk, stderr } = context.output;
   const { protects } = started.notes;
   if (protects) talk(stderr.style.dim(sanitizeLine(protects)));
-  return goOn(pulse, context, started);
+  const exitCode = await goOn(pulse, context, started);
+  if (!context.input.has('detach') && !context.output.isJson)
+    await showForApproval(pulse, context.output, started);
+  return exitCode;
+}
+
+/** Nobody should have to ask what it is that they approve. */
+async function showForApproval(pulse: Pulse, output: Output, { session }: Changed): Promise<void> {
+  const view = await pulse.workflow.show(session.id);
+  if (!isWaitingForApproval(view)) return;
+  const { style } = output.stdout;
+  for (const line of ['', ...planLines(view, style), '', ...approvalLines(view, style)]) output.data(line);
 }
 
 /** Follows what a person's decision lets go on, from there. */
@@ -127,10 +140,24 @@ async function baseline(pulse: Pulse, context: CommandContext, target: string): 
   return 0;
 }
 
-async function show(pulse: Pulse, { output }: CommandContext, id: string): Promise<number> {
+async function show(pulse: Pulse, { input, output, cwd }: CommandContext, id: string): Promise<number> {
   const view = await pulse.workflow.show(id);
+  const out = input.text('out');
+  const written = out === undefined ? null : await writePlan(view, { out, cwd });
   if (output.isJson) {
     output.json(view);
+    return 0;
+  }
+  if (written !== null) {
+    output.data(written);
+    output.talk(
+      `When you have edited it: pulse workflow approve ${view.session.id} --plan ${quoteIfNeeded(written)}`,
+    );
+    return 0;
+  }
+  if (isWaitingForApproval(view)) {
+    const { style } = output.stdout;
+    for (const line of [...planLines(view, style), '', ...approvalLines(view, style)]) output.data(line);
     return 0;
   }
   const isDriven = (await pulse.runner(view.session.id)) !== 'none';

@@ -1,4 +1,5 @@
 /** What can be done with a workflow. */
+import { MERGE_MODES } from '../../../domain/after-words.ts';
 import { choice, flag, object, required, text } from '../../../operations/fields.ts';
 import { define, get, post } from '../../../operations/operation.ts';
 import {
@@ -134,13 +135,17 @@ export const review = define({
   fields: {
     sessionId,
     approve: flag({ help: 'Merge it into its base.', option: 'approve' }),
-    merge: choice(['ff', 'merge', 'squash', 'pr'], {
+    merge: choice(MERGE_MODES, {
       help: 'With approve: how the base gets it (ff).',
       option: 'merge HOW',
     }),
     reject: text(LONG_TEXT, {
       help: 'What is missing; it becomes a new pulse.',
       option: 'reject TEXT',
+    }),
+    comments: object<{ path: string; side: 'old' | 'new'; line: number; text: string }[]>({
+      help: 'What is wrong with single lines; told to the new pulse, each with its place.',
+      on: ['http'],
     }),
   },
   runsSession: () => true,
@@ -151,6 +156,30 @@ export const review = define({
     description:
       'Merge a finished workflow into its base, or reject it with what is missing. Only on a person’s word.',
   },
+});
+
+export const showDraft = define({
+  name: 'workflow draft',
+  summary: 'Show the draft of a review: comments that were not sent yet, and the files that were read.',
+  access: 'read',
+  fields: { sessionId },
+  http: get('/api/workflows/{id}/draft', 'The draft; null where there is none.'),
+});
+
+export const keepDraft = define({
+  name: 'workflow keep draft',
+  summary: 'Keep the draft of a review in place of the one before, until the review is decided.',
+  access: 'person',
+  isOfProject: true,
+  fields: {
+    sessionId,
+    text: text(LONG_TEXT, { help: 'What is said of the whole.' }),
+    comments: object<{ path: string; side: 'old' | 'new'; line: number; text: string }[]>({
+      help: 'What is said of single lines.',
+    }),
+    viewed: object<string[]>({ help: 'The files that were read, by their paths.' }),
+  },
+  http: { method: 'put', path: '/api/workflows/{id}/draft', says: 'It is kept.', status: 200 },
 });
 
 export const showBaseline = define({

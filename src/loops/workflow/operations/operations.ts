@@ -1,12 +1,15 @@
 /** The operations on workflows, ready to be called. */
 
+import * as z from 'zod';
 import { answeringOperation, operation } from '../../../operations/operation.ts';
 import { boundedSession, goesOnText, startedText } from '../../../operations/session/tool-text.ts';
 import { SessionAnswer } from '../../../operations/session/view-schema.ts';
 import { waitForStop } from '../../../operations/wait-for-stop.ts';
 import { planSchema } from '../plan.ts';
 import * as definitions from './definitions.ts';
+import { DraftAnswer, draftSchemas, keepDraft, showDraft } from './draft.ts';
 import { approveReview, rejectReview } from './review.ts';
+import { ReviewComment, reviewText } from './review-comments.ts';
 import { baselineText, workflowText } from './tool-text.ts';
 import { diffWorkflow, viewBaseline, viewWorkflow, type WorkflowDiff } from './view.ts';
 import { BaselineAnswer, ReviewAnswer, WorkflowAnswer, WorkflowStartAnswer } from './view-schema.ts';
@@ -81,12 +84,13 @@ export const workflowOperations = {
     }),
   }),
   review: answeringOperation(definitions.review, {
-    run: (operations, { sessionId, merge: mode = 'ff', reject: comments, ...decision }) =>
-      comments === undefined
+    run: (operations, { sessionId, merge: mode = 'ff', reject, comments = [], ...decision }) =>
+      reject === undefined && comments.length === 0
         ? approveReview(operations, sessionId, { ...decision, mode })
-        : rejectReview(operations, sessionId, { ...decision, comments }),
-    check({ approve, merge, reject }, refuse) {
-      if ((approve === true) === (reject !== undefined))
+        : rejectReview(operations, sessionId, { ...decision, comments: reviewText(reject, comments) }),
+    schemas: { comments: z.array(ReviewComment).max(200) },
+    check({ approve, merge, reject, comments = [] }, refuse) {
+      if ((approve === true) === (reject !== undefined || comments.length > 0))
         refuse('approve', 'either approve must be true, or reject say what is missing');
       if (merge !== undefined && approve !== true) refuse('merge', 'belongs to an approval');
     },
@@ -100,6 +104,12 @@ export const workflowOperations = {
       const { text, data } = goesOnText(session, STATUS_TOOL);
       return merged ? { text: `${merged.said}\n${text}`, data: { ...data, merged } } : { text, data };
     },
+  }),
+  showDraft: operation(definitions.showDraft, { run: showDraft, view: DraftAnswer }),
+  keepDraft: operation(definitions.keepDraft, {
+    run: keepDraft,
+    schemas: draftSchemas,
+    view: DraftAnswer,
   }),
   showBaseline: operation(definitions.showBaseline, {
     run: async (operations, { sessionId, refresh, ...decision }) => ({

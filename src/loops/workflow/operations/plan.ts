@@ -4,7 +4,7 @@ import type { Config } from '../../../config.ts';
 import { PulseError } from '../../../domain/errors.ts';
 import { uuidv7 } from '../../../domain/ids.ts';
 import { listCommitFiles, readCommitFiles } from '../../../git/commit-files.ts';
-import { commandOf } from '../../../operations/choices.ts';
+import { commandOf } from '../../../operations/check-choices.ts';
 import type { Operations } from '../../../operations/context.ts';
 import { configOfSession } from '../../../operations/project.ts';
 import { isRead, isSeen, viewOfTexts, type WorktreeView } from '../../../project/detect/worktree.ts';

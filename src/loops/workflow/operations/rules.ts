@@ -12,6 +12,11 @@ export const workflowRules: LoopRules = {
   isStoppedByRunner: true,
   changeOnResume,
   decideChecks,
+  async branches(db, session) {
+    const workflow = await findWorkflow(db, session.id);
+    const pulses = workflow ? await listPulses(db, workflow.id) : [];
+    return pulses.flatMap(({ pulse_branch: branch }) => branch ?? []);
+  },
 };
 
 /** The pulse has landed. Rejected, it is begun again, in a row of its own: the next commit mends it. */

@@ -1,5 +1,7 @@
 /** Go, the JVM's build tools, .NET, Ruby and PHP. */
+
 import { posix } from 'node:path';
+import { quoteWord } from '../../../domain/shell-words.ts';
 import { type Call, inside } from '../calls.ts';
 import type { Family } from '../families.ts';
 import { looksLikeCheck } from '../looks.ts';
@@ -39,7 +41,7 @@ function interpreter(name: Family): Tool {
         await follow.file(path, call.folder);
       } else if (follow.knows(posix.basename(script.text))) {
         const rest = call.args.slice(call.args.indexOf(script));
-        await follow.run(rest.map(({ text }) => `'${text.replaceAll("'", "'\\''")}'`).join(' '), call.folder);
+        await follow.run(rest.map(({ text }) => quoteWord(text)).join(' '), call.folder);
       }
     },
   };

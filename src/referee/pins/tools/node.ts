@@ -1,4 +1,5 @@
 /** Node and the runners of JavaScript. */
+import { quoteWord } from '../../../domain/shell-words.ts';
 import { inside } from '../calls.ts';
 import { looksLikeCheck } from '../looks.ts';
 import { runScripts } from './package-scripts.ts';
@@ -42,7 +43,7 @@ function wrapper(): Tool {
     async follow({ args, folder }, follow) {
       follow.findings.families.add('javascript');
       const at = args.findIndex(({ text }) => follow.knows(text.split('/').at(-1)!) && !text.startsWith('-'));
-      const quoted = args.slice(at).map(({ text }) => `'${text.replaceAll("'", "'\\''")}'`);
+      const quoted = args.slice(at).map(({ text }) => quoteWord(text));
       if (at >= 0) await follow.run(quoted.join(' '), folder);
     },
   };

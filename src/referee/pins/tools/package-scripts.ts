@@ -1,5 +1,7 @@
 /** npm, pnpm, yarn, bun and what runs several scripts of a package: from a script's name to what it says. */
+
 import { posix } from 'node:path';
+import { quoteWord } from '../../../domain/shell-words.ts';
 import { type Call, inside } from '../calls.ts';
 import { isObject, memberOf, readJsonObject } from '../parts/json-text.ts';
 import type { Follow, Tool } from './tool.ts';
@@ -62,7 +64,7 @@ function manager(name: string): Tool {
         await follow.run(
           call.args
             .slice(at)
-            .map(({ text }) => quote(text))
+            .map(({ text }) => quoteWord(text))
             .join(' '),
           wanted.folder,
         );
@@ -153,10 +155,6 @@ function several(read: (text: string) => Partial<Wanted> | null): Tool {
 
 const here = several((text) => ({ script: text.replace(/^(?:npm|yarn|pnpm|bun|node):/, '') }));
 const everywhere = several((text) => ({ script: text.split(':').at(-1)!, everywhere: true }));
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
 
 export const PACKAGE_SCRIPTS: Record<string, Tool> = {
   ...{ npm: manager('npm'), pnpm: manager('pnpm'), yarn: manager('yarn'), bun: manager('bun') },

@@ -1,4 +1,5 @@
 /** Python's interpreters, runners and linters. */
+import { quoteWord } from '../../../domain/shell-words.ts';
 import { type Call, inside } from '../calls.ts';
 import { looksLikeCheck } from '../looks.ts';
 import type { Follow, Tool } from './tool.ts';
@@ -55,7 +56,7 @@ async function startModule(call: Call, follow: Follow): Promise<void> {
   const [module, ...args] = call.args;
   if (!module) return;
   if (follow.knows(module.text)) {
-    await follow.run([module, ...args].map(({ text }) => quoted(text)).join(' '), call.folder);
+    await follow.run([module, ...args].map(({ text }) => quoteWord(text)).join(' '), call.folder);
     return;
   }
   const file = module.text.replaceAll('.', '/');
@@ -64,10 +65,6 @@ async function startModule(call: Call, follow: Follow): Promise<void> {
       await follow.file(path, call.folder);
     }
   }
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** The lines under `commands =`, and what a config lists under such a key. */

@@ -1,0 +1,38 @@
+/** A session as people read it: as a page that needs nothing else, or as Markdown. */
+import { isPulseError } from '../domain/errors.ts';
+import { unifiedDiff } from '../git/diff.ts';
+import { headRef } from '../git/session-head.ts';
+import type { SessionExport } from '../operations/export.ts';
+import { evidenceReport } from './evidence-report.ts';
+import { createCliGit } from './repository-here.ts';
+import { type PageChange, sessionPage } from './session-page.ts';
+
+export async function reportText(
+  format: 'html' | 'md',
+  content: SessionExport,
+  environment: NodeJS.ProcessEnv,
+): Promise<string> {
+  return format === 'md'
+    ? evidenceReport(content)
+    : sessionPage(content, await readChange(content, environment));
+}
+
+/** More than anybody reads in a report. */
+const MOST_DIFF_BYTES = 2 * 1024 * 1024;
+
+async function readChange(
+  { session: { id, project_path: root, base_sha: from, branch_name: branch } }: SessionExport,
+  environment: NodeJS.ProcessEnv,
+): Promise<PageChange> {
+  const git = createCliGit(environment);
+  for (const to of [headRef(id), `refs/heads/${branch}`]) {
+    try {
+      const { text, truncated } = await unifiedDiff(git, { root, from, to, maxBytes: MOST_DIFF_BYTES });
+      return { diff: text, isTruncated: truncated };
+    } catch (error) {
+      // The ref is gone, or the whole repository: the rest of the report is true without it.
+      if (!isPulseError(error)) throw error;
+    }
+  }
+  return { diff: null, isTruncated: false };
+}

@@ -1,0 +1,173 @@
+/** The buttons of a message: what they say, and the rows that let each count once. */
+import { randomBytes } from 'node:crypto';
+import { type Db, storeNow } from '../store/store.ts';
+import { withNotifyTables } from './tables.ts';
+import type { ToldEvent, ToldSession } from './texts.ts';
+
+export const ACTIONS = {
+  answer: 'Answer',
+  approve: 'Approve',
+  reject: 'Reject',
+  raise: 'Raise the limit',
+  resume: 'Resume',
+  details: 'Details',
+  evidence: 'Evidence',
+  abort: 'Abort',
+} as const;
+export type Action = keyof typeof ACTIONS;
+
+export interface Button {
+  id: string;
+  label: string;
+}
+
+const LIMITS = ['iteration_limit', 'budget_cost', 'budget_tokens', 'budget_time'];
+
+/** Pure. `mayMerge`: a finished workflow may be merged from a chat. */
+export function actionsFor(
+  { type, data }: Pick<ToldEvent, 'type' | 'data'>,
+  { total_commits: commits }: Pick<ToldSession, 'total_commits'>,
+  { mayMerge }: { mayMerge: boolean },
+): Action[] {
+  switch (type) {
+    case 'session.blocked':
+      return blockedActions(String(data.stopReason ?? ''), mayMerge || commits === 0);
+    case 'session.failed':
+      return ['resume', 'details', 'abort'];
+    case 'session.paused':
+      return ['resume', 'details'];
+    case 'session.ended':
+      return ['evidence'];
+    default:
+      return [];
+  }
+}
+
+function blockedActions(reason: string, mayApprove: boolean): Action[] {
+  if (LIMITS.includes(reason)) return ['raise', 'details', 'abort'];
+  switch (reason) {
+    case 'checks_changed':
+    case 'extension_requested':
+      return ['approve', 'reject', 'details'];
+    case 'approval_required':
+      return mayApprove ? ['approve', 'reject', 'details'] : ['reject', 'details'];
+    case 'merge_conflict':
+      return ['details', 'abort'];
+    default:
+      return ['answer', 'details', 'abort'];
+  }
+}
+
+export interface Buttoned {
+  number: number;
+  sessionId: string;
+  seq: number;
+  accountId: string;
+}
+
+/** Those of a message that is sent again are the same. */
+export async function makeButtons(db: Db, of: Buttoned, actions: readonly Action[]): Promise<Button[]> {
+  if (actions.length === 0) return [];
+  const own = withNotifyTables(db);
+  await own
+    .insertInto('notify_actions')
+    .values(
+      actions.map((action) => ({
+        ...{ id: randomBytes(16).toString('base64url'), notification: of.number, action },
+        ...{ session_id: of.sessionId, seq: of.seq, account_id: of.accountId },
+        ...{ prompt: null, used_by: null, used_at: null, created_at: storeNow() },
+      })),
+    )
+    .onConflict((conflict) => conflict.columns(['notification', 'action']).doNothing())
+    .execute();
+  const rows = await own
+    .selectFrom('notify_actions')
+    .select(['id', 'action'])
+    .where('notification', '=', of.number)
+    .execute();
+  const ids = new Map(rows.map(({ action, id }) => [action, id]));
+  return actions.map((action) => ({ id: ids.get(action)!, label: ACTIONS[action] }));
+}
+
+/** A stop of a session, as a message told of it. */
+export interface ToldStop {
+  sessionId: string;
+  seq: number;
+}
+
+export interface PressedAction extends ToldStop {
+  id: string;
+  action: Action;
+  usedBy: string | null;
+}
+
+/** By the button itself, or by the message that asked for words. */
+export async function findAction(
+  db: Db,
+  accountId: string,
+  by: { id: string } | { prompt: string },
+): Promise<PressedAction | null> {
+  const row = await withNotifyTables(db)
+    .selectFrom('notify_actions')
+    .select(['id', 'session_id', 'seq', 'action', 'used_by'])
+    .where('account_id', '=', accountId)
+    .where((eb) => ('id' in by ? eb('id', '=', by.id) : eb('prompt', '=', by.prompt)))
+    .executeTakeFirst();
+  if (!row) return null;
+  const { id, session_id: sessionId, seq, action, used_by: usedBy } = row;
+  return { id, sessionId, seq, action: action as Action, usedBy };
+}
+
+/** False: somebody was first. In the transaction of the effect. */
+export async function takeAction(db: Db, id: string, actor: string): Promise<boolean> {
+  const { numUpdatedRows } = await withNotifyTables(db)
+    .updateTable('notify_actions')
+    .set({ used_by: actor, used_at: storeNow() })
+    .where('id', '=', id)
+    .where('used_by', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+export async function notePrompt(db: Db, id: string, prompt: string): Promise<void> {
+  await withNotifyTables(db).updateTable('notify_actions').set({ prompt }).where('id', '=', id).execute();
+}
+
+const STOPS = ['session.blocked', 'session.failed', 'session.paused', 'session.ended'] as const;
+const MOVES = ['session.resumed', 'session.aborted'] as const;
+
+/** Whether the session has stopped again since, or, with `hasMoved`, has left this stop at all. */
+export async function isOver(
+  db: Db,
+  { sessionId, seq }: ToldStop,
+  { hasMoved }: { hasMoved: boolean },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('pulse_events')
+    .select('seq')
+    .where('session_id', '=', sessionId)
+    .where('seq', '>', seq)
+    .where('type', 'in', [...STOPS, ...(hasMoved ? (['session.resumed'] as const) : [])])
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Who ended this stop, and when; `null`: nobody has, or it is no longer known. */
+export async function whoWasFirst(
+  db: Db,
+  { sessionId, seq }: ToldStop,
+): Promise<{ actor: string; at: string } | null> {
+  const row = await db
+    .selectFrom('pulse_events')
+    .select(['data', 'at'])
+    .where('session_id', '=', sessionId)
+    .where('seq', '>', seq)
+    .where('type', 'in', [...MOVES])
+    .orderBy('seq')
+    .limit(1)
+    .executeTakeFirst();
+  if (!row) return null;
+  const data = (typeof row.data === 'string' ? JSON.parse(row.data) : row.data) as { actor?: unknown };
+  return { actor: typeof data.actor === 'string' ? data.actor : 'somebody', at: row.at };
+}

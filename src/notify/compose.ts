@@ -1,0 +1,91 @@
+/** What is said for a row of the outbox, and whether it is said now. */
+import type { Db } from '../store/store.ts';
+import { type Action, actionsFor } from './buttons.ts';
+import type { Sending } from './channels/channel.ts';
+import { type Account, findStopMessage, findToldSession, type Waiting } from './outbox.ts';
+import { digestOf, rollupOf } from './quiet/digest.ts';
+import { hasRollup, readDigested, readManner, readSteps, STEP_TYPES } from './quiet/gather.ts';
+import { type Occasion, type Place, placeOf } from './quiet/manner.ts';
+import { rationOver } from './quiet/ration.ts';
+import { answeredText, type Message, messageOf } from './texts.ts';
+
+export interface Composed {
+  sending: Sending;
+  /** What its buttons do, where its channel has any. */
+  actions: Action[];
+  place: Place;
+  /** Steps of the same destination were put off, and come before it. */
+  isAfterRollup: boolean;
+}
+
+interface Row {
+  account: Account;
+  one: Waiting;
+}
+
+/** `null`: nobody is told of it. */
+export async function compose(db: Db, row: Row): Promise<Composed | null> {
+  const { account, one } = row;
+  const message = await messageFor(db, row);
+  if (message === null) return null;
+  const { sessionId, seq, iteration, destination, gathers } = one;
+  const type = gathers === 'digest' ? 'notify.digest' : one.type;
+  const place = { accountId: account.id, destination };
+  const about = { type, sessionId, iteration };
+  const { manner, thread, ...times } = await readManner(db, { ...place, sessionId });
+  const session = gathers === 'digest' ? null : await findToldSession(db, sessionId);
+  const sending: Sending = {
+    ...{ ...message, key: `${sessionId}.${seq}`, destination, about },
+    ...(session ? { thread, opensThread: manner?.threads === true, title: session.goal } : {}),
+  };
+  const isHere = gathers === 'digest' || sending.edits !== undefined;
+  return {
+    sending,
+    actions:
+      session && gathers === null ? actionsFor(one, session, { mayMerge: manner?.merge === true }) : [],
+    // What carries others has waited long enough. Only quiet hours put a roll-up off once more.
+    place: isHere
+      ? { kind: 'now' }
+      : await placeFor(db, row, {
+          ...{ manner, ...times, weight: message.weight },
+          isStep: gathers === null && STEP_TYPES.includes(one.type),
+        }),
+    isAfterRollup: gathers === null && !isHere && (await hasRollup(db, place)),
+  };
+}
+
+async function placeFor(db: Db, { account, one }: Row, occasion: Occasion): Promise<Place> {
+  const place = placeOf(occasion);
+  const { destination } = one;
+  if (place.kind !== 'now' || account.channel !== 'sms') return place;
+  const overMs = await rationOver(db, { accountId: account.id, destination });
+  return overMs === null ? place : { kind: 'digest', atMs: overMs };
+}
+
+type Composing = Message & { edits?: string };
+
+async function messageFor(db: Db, { account, one }: Row): Promise<Composing | null> {
+  const { number: carrier, destination } = one;
+  if (one.gathers === 'digest')
+    return digestOf(await readDigested(db, { carrier, destination, accountId: account.id }));
+  if (one.type === 'session.resumed') return editFor(db, { account, one });
+  if (one.gathers === null) return messageOfRow(db, one);
+  const { last, count } = await readSteps(db, carrier);
+  const messages = await Promise.all(last.map((step) => messageOfRow(db, step)));
+  const lines = messages.flatMap((message) => (message ? [message.text] : []));
+  return lines.length === 0 ? null : rollupOf(lines, count);
+}
+
+async function messageOfRow(db: Db, row: Waiting): Promise<Message | null> {
+  const session = await findToldSession(db, row.sessionId);
+  return session && messageOf(row, session);
+}
+
+/** The message of the stop says from now on who has answered, and has no buttons. */
+async function editFor(db: Db, { account, one }: Row): Promise<Composing | null> {
+  const stop = await findStopMessage(db, { accountId: account.id, one });
+  const session = stop && (await findToldSession(db, one.sessionId));
+  const before = session && messageOf(stop, session);
+  if (!before) return null;
+  return { text: answeredText(before.text, one.data), weight: 'news', edits: stop.providerId };
+}

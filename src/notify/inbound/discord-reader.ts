@@ -1,0 +1,128 @@
+/** Reads for a Discord bot, over the gateway. */
+import * as z from 'zod';
+import { callDiscord, type DiscordMeans } from '../channels/discord.ts';
+import { isSuccess } from '../channels/request.ts';
+import type { Reply } from './answer.ts';
+import type { ChatMeans, SettingsOf } from './chats.ts';
+import { COMMAND, interactionReply, readInteraction, readPost } from './discord.ts';
+import { connectGateway, type GatewaySession } from './discord-gateway.ts';
+import { type Held, nameOf, type Reader, replyTo, rest } from './reader.ts';
+import { reconnectMs } from './socket.ts';
+
+/** What has worked for so long is tried again at once. */
+const GOOD_MS = 60_000;
+/** What the service has refused for good: a person has to change something. */
+const HOPELESS_MS = 10 * 60_000;
+/** Discord waits three seconds for an answer. */
+export const DEFER_MS = 1_500;
+
+export const discordReader: Reader<'discord'> = {
+  channel: 'discord',
+  needs: ({ tokenEnv }) => [tokenEnv],
+  async read(means, held) {
+    let session: GatewaySession | null = null;
+    let failures = 0;
+    while (!held.signal.aborted) {
+      const beganMs = Date.now();
+      const url = await findGateway(held).catch((error: Error) => ({ error: nameOf(error), waitMs: 0 }));
+      if (typeof url !== 'string') {
+        held.say(url.error);
+        await rest(Math.max(reconnectMs(++failures), url.waitMs ?? 0), held.signal);
+        continue;
+      }
+      const end = await connectGateway({
+        ...{ url, session, signal: held.signal, token: held.secret(held.settings.tokenEnv) },
+        onEvent: (type, data) => void hear(means, held, { type, data }).catch(sayTo(held)),
+      });
+      session = end.session;
+      if (end.fatal) held.say(end.fatal);
+      else if (end.wasReady) held.say('');
+      failures = end.wasReady && Date.now() - beganMs >= GOOD_MS ? 0 : failures + 1;
+      await rest(end.fatal ? HOPELESS_MS : reconnectMs(failures), held.signal);
+    }
+  },
+};
+
+type Bot = Held<SettingsOf['discord']>;
+
+const gatewaySchema = z.object({
+  url: z.url({ protocol: /^wss?$/ }),
+  session_start_limit: z.object({ remaining: z.int(), reset_after: z.number() }).optional(),
+});
+
+async function findGateway(bot: Bot): Promise<string | { error: string; waitMs?: number }> {
+  const answer = await callDiscord(bot, { method: 'GET', path: 'gateway/bot' });
+  const known = gatewaySchema.safeParse(answer.json);
+  if (answer.status === 401) return { error: 'the token is not valid', waitMs: HOPELESS_MS };
+  if (!isSuccess(answer) || !known.success) return { error: `no gateway (HTTP ${answer.status})` };
+  const { url, session_start_limit: limit } = known.data;
+  if (limit && limit.remaining <= 0)
+    return { error: 'it was connected too often today', waitMs: limit.reset_after };
+  return url;
+}
+
+interface Heard {
+  type: string;
+  data: unknown;
+}
+
+async function hear(means: ChatMeans, bot: Bot, { type, data }: Heard): Promise<void> {
+  const { accountId, settings } = bot;
+  const { allow } = settings;
+  if (type === 'READY') return offerCommands(bot, data);
+  if (type === 'MESSAGE_CREATE') {
+    const post = readPost(data);
+    const reply = post && (await replyTo(means, { ...post, accountId, allow }));
+    if (!reply) return;
+    const path = `channels/${encodeURIComponent(post.chat)}/messages`;
+    const message_reference = { message_id: post.id, fail_if_not_exists: false };
+    const body = { content: reply.text.slice(0, 2_000), allowed_mentions: { parse: [] }, message_reference };
+    await callDiscord(bot, { method: 'POST', path, body });
+  }
+  if (type !== 'INTERACTION_CREATE') return;
+  const heard = readInteraction(data);
+  if (heard.kind !== 'message') return;
+  await respond(bot, heard, replyTo(means, { ...heard.message, accountId, allow }));
+}
+
+/** A stranger is met with silence; who waits longer than the service does is told so first. */
+async function respond(
+  bot: DiscordMeans,
+  { id, token, application }: { id: string; token: string; application: string },
+  replying: Promise<Reply | null>,
+): Promise<void> {
+  const waited = rest(DEFER_MS, bot.signal).then(() => 'slow' as const);
+  const first = await Promise.race([replying, waited]);
+  const callback = `interactions/${encodeURIComponent(id)}/${encodeURIComponent(token)}/callback`;
+  if (first !== 'slow') {
+    if (first) await callDiscord(bot, { method: 'POST', path: callback, body: interactionReply(first) });
+    return;
+  }
+  await callDiscord(bot, { method: 'POST', path: callback, body: { type: 5, data: { flags: 64 } } });
+  await finishReply(bot, { token, application }, await replying);
+}
+
+/** Replaces "is thinking". */
+export async function finishReply(
+  bot: DiscordMeans,
+  { token, application }: { token: string; application: string },
+  reply: Reply | null,
+): Promise<void> {
+  const path = `webhooks/${encodeURIComponent(application)}/${encodeURIComponent(token)}/messages/@original`;
+  const content = (reply?.text ?? 'Nothing happened.').slice(0, 2_000);
+  await callDiscord(bot, { method: 'PATCH', path, body: { content, allowed_mentions: { parse: [] } } });
+}
+
+/** So that Discord offers `/pulse`. Saying it again changes nothing. */
+async function offerCommands(bot: Bot, ready: unknown): Promise<void> {
+  const { application } = (ready ?? {}) as { application?: { id?: unknown } };
+  const id = bot.settings.applicationId ?? application?.id;
+  if (typeof id !== 'string') return;
+  const path = `applications/${encodeURIComponent(id)}/commands`;
+  const answer = await callDiscord(bot, { method: 'POST', path, body: COMMAND });
+  if (!isSuccess(answer)) bot.say(`it does not take the command /pulse (HTTP ${answer.status})`);
+}
+
+function sayTo(bot: Bot): (error: Error) => void {
+  return (error) => bot.say(nameOf(error));
+}

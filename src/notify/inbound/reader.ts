@@ -1,0 +1,124 @@
+/** Reads for every account whose secrets this process has. One process at a time reads for an account, by a lease. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { isPulseError } from '../../domain/errors.ts';
+import { notePrompt } from '../buttons.ts';
+import { answerMessage, type Incoming, type Reply } from './answer.ts';
+import { type ChatMeans, listAccounts, type SettingsOf } from './chats.ts';
+import { leavePoller, movePoller, takePoller } from './rows.ts';
+
+export interface Held<Settings> {
+  accountId: string;
+  settings: Settings;
+  secret(name: string): string;
+  /** Aborts when somebody else reads for the account, too. */
+  signal: AbortSignal;
+  /** Where the last reader has stopped. */
+  position: string | null;
+  move(position: string): Promise<void>;
+  /** Says it once until something else is to be said. */
+  say(text: string): void;
+}
+
+/** How one channel is read. `read` returns when there is nothing more to read for now, or the signal aborts. */
+export interface Reader<C extends keyof SettingsOf> {
+  channel: C;
+  needs(settings: SettingsOf[C]): (string | undefined)[];
+  /** Whether something is to be read at all. Default: always. */
+  isWanted?(means: ChatMeans, accountId: string): Promise<boolean>;
+  read(means: ChatMeans, held: Held<SettingsOf[C]>): Promise<void>;
+}
+
+/** A session of another project may bring a bot of its own. */
+const LOOK_EVERY_MS = 5_000;
+const RENEW_EVERY_MS = 20_000;
+
+/** Until the signal aborts. `lookMs`: how often it is looked whether something is to be read. */
+export async function readChannel<C extends keyof SettingsOf>(
+  means: ChatMeans,
+  reader: Reader<C>,
+  { signal, lookMs = LOOK_EVERY_MS }: { signal: AbortSignal; lookMs?: number },
+): Promise<void> {
+  const reading = new Map<string, Promise<void>>();
+  const sayFailure = (error: Error): void => means.say(`${reader.channel}: ${nameOf(error)}`);
+  while (!signal.aborted) {
+    const accounts = await listAccounts(means, reader.channel).catch(() => []);
+    for (const { id, settings } of accounts) {
+      if (reading.has(id) || !reader.needs(settings).every((name) => name && means.environment[name]))
+        continue;
+      if (reader.isWanted && !(await reader.isWanted(means, id).catch(() => false))) continue;
+      const running = readAccount(means, reader, { id, settings, signal })
+        .catch(sayFailure)
+        .finally(() => reading.delete(id));
+      reading.set(id, running);
+    }
+    await rest(lookMs, signal);
+  }
+  await Promise.all(reading.values());
+}
+
+async function readAccount<C extends keyof SettingsOf>(
+  means: ChatMeans,
+  reader: Reader<C>,
+  { id, settings, signal }: { id: string; settings: SettingsOf[C]; signal: AbortSignal },
+): Promise<void> {
+  const { store, owner, isGone, environment } = means;
+  const take = () => store.tx('chat_lease', (db) => takePoller(db, id, { owner, isGone }));
+  const held = await take();
+  if (held === null) return;
+  const { token } = held;
+  const lost = new AbortController();
+  const renewing = setInterval(() => {
+    take().then(
+      (again) => again?.token === token || lost.abort(),
+      () => undefined,
+    );
+  }, RENEW_EVERY_MS);
+  let told = '';
+  try {
+    await reader.read(means, {
+      ...{ accountId: id, settings, position: held.position },
+      secret: (name) => environment[name] ?? '',
+      signal: AbortSignal.any([signal, lost.signal]),
+      move: (position) => store.tx('chat_read', (db) => movePoller(db, id, { token, position })),
+      say(text) {
+        if (text !== told && text !== '') means.say(`${reader.channel}: ${text}`);
+        told = text;
+      },
+    });
+  } finally {
+    clearInterval(renewing);
+    await store.tx('chat_lease', (db) => leavePoller(db, id, token));
+  }
+}
+
+/** A message that cannot be dealt with keeps none of the others waiting. */
+export async function replyTo(means: ChatMeans, message: Incoming): Promise<Reply | null> {
+  try {
+    return await answerMessage(means, message);
+  } catch (error) {
+    if (isPulseError(error)) throw error;
+    means.say(
+      `${message.channel}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    );
+    return { text: 'Something went wrong; what pulse serve prints says more.' };
+  }
+}
+
+/** What replies to this message is the answer that the button asked for. */
+export async function rememberPrompt(
+  { store }: ChatMeans,
+  { action, chat, message }: { action: string; chat: string; message: string },
+): Promise<void> {
+  await store.tx('chat_prompt', (db) => notePrompt(db, action, `${chat}/${message}`));
+}
+
+/** Addresses of services hold secrets, and an error may hold the address. */
+export function nameOf({ name, cause, message }: Error): string {
+  const { code } = (cause ?? {}) as { code?: unknown };
+  if (name === 'PulseError') return message;
+  return `the service does not answer (${typeof code === 'string' ? code : name})`;
+}
+
+export async function rest(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => undefined);
+}

@@ -1,0 +1,119 @@
+/** `merge`: a complete session of any loop goes into its base, by the rules of a review. */
+import { leastTrust, type Trust, trustOf } from '../../domain/check-words.ts';
+import { PulseError } from '../../domain/errors.ts';
+import { nextCommand } from '../../domain/next-command.ts';
+import { redact } from '../../domain/redact.ts';
+import { act } from '../../engine/actions.ts';
+import { listUnresolved } from '../../loops/workflow/unresolved-rows.ts';
+import { getSession, type Session } from '../../store/sessions.ts';
+import type { Operations, TransactionHook } from '../context.ts';
+import { ownSession } from '../control.ts';
+import {
+  type BringMode,
+  type BroughtIn,
+  bringIn,
+  earlierOnBranch,
+  noteBroughtIn,
+  trustPart,
+  unresolvedPart,
+} from './bring-in.ts';
+import { holdStopped } from './hold.ts';
+import { requireLastOnBranch } from './session-parts.ts';
+
+const TITLE_LENGTH = 100;
+
+export interface MergedSession {
+  session: Session;
+  /** `null`: there was nothing to merge. */
+  merged: BroughtIn | null;
+  said: string;
+}
+
+/** Merges, then says so in the row. Dead in between, it is asked for again, and what was merged is recognised. */
+export async function mergeSession(
+  operations: Operations,
+  id: string,
+  { how, actor, within }: { how: BringMode; actor: string; within?: TransactionHook },
+): Promise<MergedSession> {
+  const { store, trace, workspace } = operations.engine;
+  const asked = ownSession(await store.read((db) => getSession(db, id)), 'merge');
+  requireComplete(asked);
+  await using _held = await holdStopped(operations, asked.id);
+  // Somebody may have discarded it meanwhile.
+  const { session, all } = await store.read(async (db) => {
+    const now = await getSession(db, asked.id);
+    await requireLastOnBranch(db, now, 'merge');
+    return { session: now, all: [...(await earlierOnBranch(db, now)).reverse(), now] };
+  });
+  const base = requireBase(session);
+  const head = await workspace.branchHead(session);
+  if (head === null) throw branchGone(session);
+  const isNothing = await workspace.isUnchanged(all[0]!, head);
+  const merged = isNothing
+    ? null
+    : await act(trace, 'merge', {
+        perform: async () =>
+          bringIn(operations, {
+            ...{ session, base, mode: how, ...(await messageOf(operations, all)) },
+            again: (way) => `pulse merge ${session.id} --merge ${way}`,
+          }),
+      });
+  const after = await store.tx(
+    'merge',
+    async (db) => {
+      if (merged) await noteBroughtIn(db, session, { brought: merged, actor });
+      await within?.(db, session.id);
+      return getSession(db, session.id);
+    },
+    { session: session.id },
+  );
+  const said = merged?.said ?? `${session.id} changed nothing: there is nothing to merge.`;
+  return { session: after, merged, said };
+}
+
+function requireComplete(session: Session): void {
+  const { id, status, branch_name: branch } = session;
+  if (status === 'complete') return;
+  const hint =
+    status === 'aborted'
+      ? `git merge ${branch} brings in what it has.`
+      : nextCommand(session, { isDriven: status === 'running' })?.command;
+  throw new PulseError('invalid_transition', `${id} is ${status}: only what is complete is merged.`, {
+    hint,
+  });
+}
+
+function requireBase({ id, base_branch: base, branch_name: branch }: Session): string {
+  if (base !== null) return base;
+  throw new PulseError('invalid_transition', `${id} began on no branch, so there is nothing to merge into.`, {
+    hint: `git merge ${branch} brings it wherever you want it.`,
+  });
+}
+
+/** With how it can be had back, where it was discarded. */
+export function branchGone({ id, branch_name: branch, discarded_at: at }: Session): PulseError {
+  const back = `pulse status ${id} shows what is kept of it.`;
+  return new PulseError('not_found', `The branch ${branch} of ${id} is ${at ? 'discarded' : 'gone'}.`, {
+    hint: at ? back : `Was it deleted or renamed? ${back}`,
+  });
+}
+
+/** Of the session and of those that it follows, the first of which gives the title. */
+async function messageOf({ engine: { store } }: Operations, all: readonly Session[]) {
+  const listed = await store.read((db) =>
+    listUnresolved(
+      db,
+      all.map(({ id }) => id),
+    ),
+  );
+  const [title = ''] = redact(all[0]!.goal).trim().split('\n');
+  const trusts = all.flatMap((session) => trustOf(session) ?? []);
+  const trust = trusts.reduce<Trust | null>(leastTrust, null);
+  const body = all
+    .flatMap(({ progress_log: log }) => log)
+    .flatMap(({ commit, summary }) => (commit && summary ? [`- ${redact(summary).split('\n')[0]}`] : []))
+    .concat(unresolvedPart([...listed.values()].flat()), trustPart(trust))
+    .join('\n')
+    .trim();
+  return { title: title.slice(0, TITLE_LENGTH), body };
+}

@@ -1,0 +1,127 @@
+/** What can be asked of this machine and of everything on it, without a port. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { writeTrustedConfig } from '../fakes/trusted-config.ts';
+import { makeApiScene } from './scene.ts';
+
+it('lists projects, agents, settings and daemons', async () => {
+  const { ask, post, root, environment } = await makeApiScene();
+  const { id, project_name } = await post('true');
+  const { projects } = (await ask('GET', '/api/projects')).json;
+  expect(projects).toMatchObject([{ name: project_name, path: root, isThere: true, sessions: 1, open: 1 }]);
+  const { agents } = (await ask('GET', '/api/agents')).json;
+  expect(agents.find(({ name }: { name: string }) => name === 'demo')).toMatchObject({ isInstalled: true });
+  const text =
+    'agent: demo\nnotify:\n  sms: {accountSid: a, authTokenEnv: T, from: "+1", allow: ["+4912345"]}\n';
+  await writeTrustedConfig(root, { text, environment });
+  const config = (await ask('GET', `/api/config?path=${encodeURIComponent(root)}`)).json;
+  expect(config.settings.agent).toMatchObject({ value: 'demo', source: expect.stringContaining('config') });
+  expect(config.settings.maxIterations).toMatchObject({ source: 'default' });
+  expect(config.project).toMatchObject({ trust: 'trusted' });
+  expect(config.settings.notify.value).toEqual(['sms']);
+  expect(JSON.stringify(config)).not.toContain('+4912345');
+  expect((await ask('GET', '/api/config?path=/')).status).toBeGreaterThanOrEqual(400);
+  expect((await ask('GET', '/api/daemons')).json).toEqual({ daemons: [] });
+  expect(id).toBeTruthy();
+});
+
+it('adds up what a span of time came to', async () => {
+  const { ask, run, post } = await makeApiScene();
+  await run(await post('echo x > x; echo "<signal>COMPLETE</signal>"', { verify: ['true'] }));
+  await run(await post('echo y > y; echo "<signal>CONTINUE</signal>"', { maxIterations: 2 }));
+  const all = (await ask('GET', '/api/figures?by=agent')).json;
+  expect(all.rows).toMatchObject([{ key: 'command', sessions: 2, complete: 1, verified: 1, iterations: 3 }]);
+  expect(all.total).toMatchObject({ sessions: 2, iterations: 3, commits: 2 });
+  const today = new Date().toISOString().slice(0, 10);
+  const days = (await ask('GET', `/api/figures?from=${today}`)).json.rows;
+  expect(days).toMatchObject([{ key: today, sessions: 2 }]);
+  expect((await ask('GET', '/api/figures?from=2020-01-01&to=2020-02-01')).json.total).toMatchObject({
+    sessions: 0,
+  });
+  expect((await ask('GET', '/api/figures?from=2021-01-01&to=2020-02-01')).status).toBe(422);
+});
+
+it('finds words in goals, mail, beads, files and turns', async () => {
+  const { ask, run, post, root } = await makeApiScene();
+  const { id } = await run(
+    await post('mkdir -p lib; echo x > lib/Umbrella_a.txt; echo "<signal>CONTINUE</signal>"', {
+      ...{ goal: 'Fold the umbrella', maxIterations: 1 },
+    }),
+  );
+  await ask('POST', '/api/beads', { body: { project_key: root, title: 'Paint the umbrella' } });
+  for (const name of ['Fox', 'Owl'])
+    await ask('POST', '/api/mail/agents', { body: { project_key: root, name } });
+  const mail = {
+    project_key: root,
+    sender_name: 'Fox',
+    to: ['Owl'],
+    subject: 'Umbrella?',
+    body_md: 'Where?',
+  };
+  await ask('POST', '/api/mail', { body: mail });
+  const { json } = await ask('GET', '/api/search?q=umbrella');
+  expect(json.goals).toMatchObject([{ sessionId: id }]);
+  expect(json.files).toMatchObject([{ sessionId: id, iteration: 1, path: 'lib/Umbrella_a.txt' }]);
+  expect(json.beads).toMatchObject([{ title: 'Paint the umbrella' }]);
+  expect(json.mail[0]).toMatchObject({ subject: 'Umbrella?', from: 'Fox' });
+  expect(json.turns.length).toBeGreaterThan(0);
+  const some = (await ask('GET', '/api/search?q=umbrella%20nowhere&in=goals,files')).json;
+  expect(some).toEqual({ query: 'umbrella nowhere', goals: [], files: [] });
+  expect((await ask('GET', '/api/search?q=umbrella&in=drawers')).status).toBe(422);
+  expect((await ask('GET', '/api/search?q=%20')).status).toBe(422);
+});
+
+it('tries a start and creates nothing', async () => {
+  const { ask, root, store, handed, refs } = await makeApiScene();
+  const input = { projectPath: root, goal: 'Do it', command: 'true', budgetUsd: 3 };
+  writeFileSync(join(root, 'dirty.txt'), 'x');
+  const branches = refs('refs/heads/');
+  const good = await ask('POST', '/api/check', { body: { kind: 'goal', input } });
+  expect(good).toMatchObject({
+    status: 200,
+    json: {
+      ...{ isStartable: true, violations: [], isUnverified: true, agent: 'command' },
+      ...{ dirty: { count: 1, files: ['dirty.txt'] }, limits: { budgetUsd: 3, maxIterations: 10 } },
+    },
+  });
+  const bad = await ask('POST', '/api/check', {
+    body: { kind: 'goal', input: { goal: ' ', sandbox: 'maybe' } },
+  });
+  const paths = bad.json.violations.map(({ path }: { path: string }) => path);
+  expect(paths).toEqual(expect.arrayContaining(['projectPath', 'goal', 'sandbox']));
+  expect(bad.json.isStartable).toBe(false);
+  const refused = await ask('POST', '/api/check', {
+    body: { kind: 'goal', input: { ...input, base: 'nowhere' } },
+  });
+  expect(refused.json).toMatchObject({ isStartable: false, violations: [{ message: expect.any(String) }] });
+  const plan = { title: 'Greet', pulses: [{ id: 'one', title: 'One', description: 'Say hello.' }] };
+  const flow = { kind: 'workflow', input: { projectPath: root, plan, command: 'true' } };
+  expect((await ask('POST', '/api/check', { body: flow })).json).toMatchObject({ isStartable: true });
+  const research = {
+    goal: 'Faster',
+    metric: { name: 'ms', direction: 'lower', verifyCommand: 'echo 1' },
+    scope: { inScope: ['src/**'] },
+  };
+  const probe = { kind: 'research', input: { projectPath: root, research, command: 'true' } };
+  expect((await ask('POST', '/api/check', { body: probe })).json).toMatchObject({ isStartable: true });
+  expect((await ask('POST', '/api/check', { body: { kind: 'goal', input }, isStranger: true })).status).toBe(
+    401,
+  );
+
+  expect(await store.read((db) => db.selectFrom('pulse_sessions').select('id').execute())).toEqual([]);
+  expect(await store.read((db) => db.selectFrom('turns').select('id').execute())).toEqual([]);
+  expect(refs('refs/heads/')).toEqual(branches);
+  expect(handed).toEqual([]);
+});
+
+it('asks the doctor, once for all who ask at the same time', async () => {
+  const { ask, root } = await makeApiScene();
+  const path = `/api/doctor?path=${encodeURIComponent(root)}`;
+  const [one, two] = await Promise.all([ask('GET', path), ask('GET', path)]);
+  expect(one.status).toBe(200);
+  expect(one.json.findings.find(({ subject }: { subject: string }) => subject === 'git')).toMatchObject({
+    level: 'ok',
+  });
+  expect(two.json).toEqual(one.json);
+});

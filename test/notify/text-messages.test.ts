@@ -1,0 +1,35 @@
+/** Text messages without a public address: the service is asked while a question waits. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { asking, makeChatScene, statusOf, waitFor } from './chat-scene.ts';
+import { openTwilio, TWILIO } from './twilio-messages.ts';
+
+it('answers a question by a text message, hears no stranger, nothing old, and asks only while one waits', async () => {
+  const twilio = await openTwilio();
+  onTestFinished(() => twilio[Symbol.asyncDispose]());
+  const { accountSid, from } = TWILIO;
+  const sms = { accountSid, authTokenEnv: 'SMS_TOKEN', from, apiUrl: twilio.url, allow: ['+42'] };
+  const scene = await makeChatScene(() => ({ sms }));
+  await delay(1_500);
+  expect(twilio.polls).toBe(0);
+  twilio.write({ from: '+42', body: 'Port 1, as I said an hour ago.', agoMs: 3_600_000 });
+  twilio.refusals.push(503);
+  const id = await asking(scene, { phoneNumber: '+42' });
+  await waitFor(() => twilio.sent.length > 0 && twilio.polls > 1);
+  twilio.write({ from: '+666', body: `abort ${id}` });
+  twilio.write({ from: '+666', body: 'Port 6.' });
+  const { polls } = twilio;
+  await waitFor(() => twilio.polls > polls + 1);
+  expect(await statusOf(scene, id)).toBe('blocked');
+  twilio.write({ from: '+42', body: 'Port 2.' });
+  await waitFor(async () => (await statusOf(scene, id)) === 'complete');
+  await waitFor(() => twilio.sent.some(({ body }) => body.startsWith('✅')));
+  expect(twilio.sent.map(({ to }) => to)).toEqual(twilio.sent.map(() => '+42'));
+  const { events } = await scene.pulse.export(id);
+  expect(events.filter(({ type }) => type === 'session.resumed').map(({ data }) => data)).toMatchObject([
+    { actor: 'sms:+42', answer: 'Port 2.' },
+  ]);
+  const asked = twilio.polls;
+  await delay(2_500);
+  expect(twilio.polls).toBeLessThanOrEqual(asked + 1);
+});

@@ -1,0 +1,231 @@
+/** What everybody can read and use, and what it costs to load. */
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import axeCore from 'axe-core';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { until } from '../e2e/scene.ts';
+import { BROWSER, eventually, PATIENCE_MS, settled, useWebScene } from './scene.ts';
+import { multiplyIterations } from './speed.ts';
+
+const scene = useWebScene();
+
+const LOOKS = [
+  ['light', 1280],
+  ['light', 390],
+  ['dark', 390],
+  ['dark', 1280],
+] as const;
+
+describe.skipIf(!BROWSER)('the page', () => {
+  it('has no finding of WCAG 2.2 AA, at any address, in either theme, wide or narrow', async () => {
+    const ids = await fillScene();
+    const addresses = [
+      '/',
+      '/new',
+      '/search?q=write',
+      '/settings',
+      ...['beads', 'mail', 'reservations', 'context'].map((tab) => `/project?tab=${tab}`),
+      `/sw/${ids.swarm}`,
+      `/sw/${ids.swarm}?tab=graph`,
+      `/sw/${ids.swarm}?tab=workers`,
+      '/login',
+      `/s/${ids.blocked}`,
+      `/s/${ids.done}?tab=diff`,
+      `/s/${ids.done}?tab=transcript`,
+      `/s/${ids.done}/evidence`,
+      `/s/${ids.done}/i/1?tab=brief`,
+      `/w/${ids.plan}`,
+      `/w/${ids.review}`,
+      `/w/${ids.review}/review`,
+      `/r/${ids.research}`,
+    ];
+    const findings: string[] = [];
+    const page = await scene.open('/');
+    for (const address of addresses) {
+      await page.goto(scene.url + address);
+      await settled(page);
+      for (const [colorScheme, width] of LOOKS) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 800 });
+        for (const finding of await axe(page))
+          findings.push(`${address} ${colorScheme} ${width}: ${finding}`);
+        for (const wide of await tooWide(page)) findings.push(`${address} ${width}: too wide: ${wide}`);
+      }
+    }
+    await page.close();
+    expect(findings).toEqual([]);
+  });
+
+  it('can be used by the keyboard alone', async () => {
+    const id = await scene.start({
+      goal: 'By the keyboard',
+      command: 'cat > /dev/null; echo x > y; echo "<signal>BLOCKED: a or b?</signal>"',
+    });
+    await scene.waitFor(id, 'blocked');
+    const page = await scene.open('/?q=By+the+keyboard');
+    await page.getByRole('link', { name: 'By the keyboard', exact: true }).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'By the keyboard' }).waitFor();
+    await page.keyboard.press('d');
+    await eventually(() => page.getByRole('tab', { name: 'Diff' }).getAttribute('aria-selected')).toBe(
+      'true',
+    );
+    await page.keyboard.press('e');
+    await eventually(() => page.getByRole('tab', { name: 'Evidence' }).getAttribute('aria-selected')).toBe(
+      'true',
+    );
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Action' }).fill('transcript');
+    await page.keyboard.press('Enter');
+    await eventually(() => page.getByRole('tab', { name: 'Transcript' }).getAttribute('aria-selected')).toBe(
+      'true',
+    );
+    await page.keyboard.press('a');
+    await page.keyboard.type('b');
+    await page.keyboard.press('Control+Enter');
+    await eventually(
+      async () => (await scene.ask('GET', `/api/pulse/${id}/history?types=session.resumed`)).events.length,
+    ).toBe(1);
+    await page.close();
+  });
+
+  it('holds ten thousand iterations and two megabytes of a diff', async () => {
+    const id = await scene.start({
+      goal: 'A long night',
+      command: 'cat > /dev/null; seq 1 250000 > big.txt; echo "<signal>BLOCKED: enough?</signal>"',
+    });
+    await scene.waitFor(id, 'blocked');
+    multiplyIterations(scene.home, { id, count: 10_000 });
+    const page = await scene.open(`/s/${id}`);
+    const timeline = page.getByRole('list', { name: 'Timeline' });
+    await timeline.getByText('Iteration 10000').waitFor();
+    expect(await timeline.getByRole('listitem').count()).toBeLessThan(60);
+    const scroller = page.locator('.scroller').first();
+    await until(
+      'older pages come',
+      async () => {
+        await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+        const last = await timeline.getByRole('listitem').last().textContent();
+        return Number(/Iteration (\d+)/.exec(last ?? '')?.[1]) < 9_500;
+      },
+      PATIENCE_MS,
+    );
+    await page.getByLabel('Go to iteration').fill('4321');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/i/4321*`);
+
+    await page.goto(`${scene.url}/s/${id}/i/1?tab=diff`);
+    await page.getByRole('button', { name: 'Show it' }).click();
+    await page.getByRole('region', { name: 'Changed lines' }).waitFor();
+    expect(await page.locator('.line').count()).toBeLessThan(200);
+    await page.close();
+  });
+
+  it('is small enough for its first view', async () => {
+    const [folder] = globSync(join(scene.home, 'page/*/assets'));
+    expect(existsSync(folder!)).toBe(true);
+    const index = readFileSync(join(folder!, '../index.html'), 'utf8');
+    const sizeOf = (ending: string): number =>
+      [...index.matchAll(/\/assets\/[\w.-]+/g)]
+        .map(([name]) => name)
+        .filter((name) => name.endsWith(ending))
+        .reduce((sum, name) => sum + statSync(join(folder!, '..', `${name}.gz`)).size, 0);
+    expect(sizeOf('.js')).toBeLessThan(130_000);
+    expect(sizeOf('.js')).toBeGreaterThan(10_000);
+    expect(sizeOf('.css')).toBeLessThan(12_000);
+  });
+
+  it('has made no complaint, and asked nobody else', () => {
+    expect(scene.complaints).toEqual([]);
+    expect(scene.strangers).toEqual([]);
+  });
+});
+
+async function fillScene() {
+  const projectPath = scene.repository;
+  const blocked = await scene.start({
+    goal: 'Write something that must be asked about',
+    command:
+      'cat > /dev/null; echo x > a; echo "# Title"; echo "- a `b`"; echo "<signal>BLOCKED: a or b?</signal>"',
+  });
+  const done = await scene.start({
+    goal: 'Write what is verified',
+    command: 'cat > /dev/null; seq 1 9 > b; echo "<signal>COMPLETE</signal>"',
+    verify: ['test -f b'],
+  });
+  const plan = { title: 'Write by plan', pulses: [{ id: 'a', title: 'First', description: 'Write c.' }] };
+  const { sessionId: waiting } = await scene.ask('POST', '/api/workflows', {
+    projectPath,
+    plan,
+    command: 'true',
+  });
+  const { sessionId: review } = await scene.ask('POST', '/api/workflows', {
+    projectPath,
+    plan: { ...plan, verify: [{ command: 'test -f c', source: 'Test' }] },
+    approve: true,
+    command: `cat > /dev/null; echo c > c; pulse tool pulse_done '{"summary": "feat: c", "filesChanged": ["c"]}'`,
+  });
+  const { sessionId: research } = await scene.ask('POST', '/api/research', {
+    projectPath,
+    research: {
+      goal: 'Write less',
+      metric: { name: 'bytes', direction: 'lower', verifyCommand: 'wc -c < README.md' },
+      scope: { inScope: ['README.md'] },
+    },
+    iterations: 1,
+    command: 'cat > /dev/null; head -c -3 README.md > x; cat x > README.md; rm x; echo "Cut."',
+  });
+  scene.pulse('init');
+  const project_key = projectPath;
+  await scene.ask('POST', '/api/beads', { project_key, id: 'epic', title: 'Some things', type: 'epic' });
+  for (const id of ['first', 'second'])
+    await scene.ask('POST', '/api/beads', {
+      ...{ project_key, epic: 'epic', id, title: `The ${id} thing`, body: 'Do it.' },
+      ...{ files: [`${id}.txt`], verify: ['true'], dependencies: id === 'second' ? ['first'] : [] },
+    });
+  const { sessionId: swarm } = await scene.ask('POST', '/api/swarms', {
+    ...{ projectPath, epic: 'epic', workers: 1 },
+    command: 'cat > /dev/null; echo "<signal>BLOCKED: which?</signal>"',
+  });
+  await eventually(
+    async () => (await scene.ask('GET', `/api/swarms/${swarm}`)).workers.length,
+  ).toBeGreaterThan(0);
+  await Promise.all([
+    ...[blocked, waiting, review].map((id) => scene.waitFor(id, 'blocked')),
+    ...[done, research].map((id) => scene.waitFor(id, 'complete')),
+  ]);
+  return { blocked, done, plan: waiting, review, research, swarm };
+}
+
+async function axe(page: Page): Promise<string[]> {
+  await page.evaluate(axeCore.source);
+  return page.evaluate(async () => {
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+    const { violations } = await (
+      window as unknown as {
+        axe: {
+          run(
+            on: Document,
+            how: object,
+          ): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+        };
+      }
+    ).axe.run(document, { runOnly: tags });
+    return violations.map(({ id, nodes }) => `${id} ${nodes[0]?.html.slice(0, 160)}`);
+  });
+}
+
+/** The page never scrolls sideways; what has to, does so in a part of its own. */
+function tooWide(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    if (document.documentElement.scrollWidth <= innerWidth) return [];
+    const all = [...document.querySelectorAll('main *')];
+    const wide = all.filter((element) => element.getBoundingClientRect().right > innerWidth);
+    return wide.slice(-2).map((element) => element.outerHTML.slice(0, 200));
+  });
+}

@@ -1,0 +1,82 @@
+/** The addresses of the page, and what is shown at each. */
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
+import { Redirect, Route, Switch, useLocation } from 'wouter';
+import { Login, useCode } from './login/login.tsx';
+import { SessionPage } from './session/session-page.tsx';
+import { Overview } from './sessions/overview.tsx';
+import { Shell } from './shell/shell.tsx';
+import { Boundary } from './ui/boundary.tsx';
+import { Empty, Loading } from './ui/parts.tsx';
+
+const Start = lazy(() => import('./start/start.tsx'));
+const Project = lazy(() => import('./project/project-page.tsx'));
+const Search = lazy(() => import('./search/search.tsx'));
+const Settings = lazy(() => import('./settings/settings.tsx'));
+const Review = lazy(() => import('./workflow/review-page.tsx'));
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 30_000,
+      retry: (times, error) => times < 2 && !isRefusal(error),
+      refetchOnWindowFocus: false,
+    },
+  },
+});
+
+export function App() {
+  return (
+    <QueryClientProvider client={client}>
+      <Switch>
+        <Route path="/login" component={Login} />
+        <Route>
+          <Pages />
+        </Route>
+      </Switch>
+    </QueryClientProvider>
+  );
+}
+
+function Pages() {
+  useCode();
+  const [address] = useLocation();
+  return (
+    <Shell>
+      <Boundary address={address}>
+        <Suspense fallback={<Loading of="the view" />}>
+          <Switch>
+            <Route path="/" component={Overview} />
+            <Route path="/new" component={Start} />
+            <Route path="/project" component={Project} />
+            <Route path="/search" component={Search} />
+            <Route path="/settings" component={Settings} />
+            <Route path="/w/:id/review">{({ id }) => <Review key={id} id={id} />}</Route>
+            <Route path="/s/:id/i/:n">
+              {({ id, n }) => <SessionPage key={id} id={id} iteration={Number(n)} />}
+            </Route>
+            <Route path="/s/:id/evidence">
+              {({ id }) => <SessionPage key={id} id={id} tab="evidence" />}
+            </Route>
+            {['s', 'w', 'r', 'sw'].map((folder) => (
+              <Route key={folder} path={`/${folder}/:id`}>
+                {({ id }) => <SessionPage key={id} id={id!} />}
+              </Route>
+            ))}
+            <Route path="/index.html">
+              <Redirect to="/" />
+            </Route>
+            <Route>
+              <Empty>There is nothing at this address.</Empty>
+            </Route>
+          </Switch>
+        </Suspense>
+      </Boundary>
+    </Shell>
+  );
+}
+
+function isRefusal(error: unknown): boolean {
+  const { status } = error as { status?: number };
+  return status !== undefined && status >= 400 && status < 500;
+}

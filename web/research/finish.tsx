@@ -1,0 +1,62 @@
+/** What becomes of the findings, and the report that tells them. */
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { useAction } from '../api/action.ts';
+import { ask } from '../api/client.ts';
+import type { ResearchView } from '../api/types.ts';
+import { ActionButton, Button, Failure } from '../ui/parts.tsx';
+import { At } from '../ui/time.tsx';
+
+interface FinishProps {
+  id: string;
+  view: ResearchView;
+  status: string;
+}
+
+export function Finish({ id, view: { research }, status }: FinishProps) {
+  const [, navigate] = useLocation();
+  const [failure, setFailure] = useState<unknown>(null);
+  const finish = useAction<{ implementation: { swarm: string } | null }>(`/api/research/${id}/finish`, {
+    says: 'It is written down',
+    onDone: ({ implementation }) => {
+      if (implementation) navigate(`/sw/${implementation.swarm}`);
+    },
+  });
+  const isStopped = status !== 'running' && status !== 'pending';
+  const openReport = async (): Promise<void> => {
+    try {
+      const { url } = await ask<{ url: string }>('/api/tickets', {
+        method: 'POST',
+        body: { path: `/api/research/${id}/report` },
+      });
+      location.assign(url);
+    } catch (error) {
+      setFailure(error);
+    }
+  };
+  return (
+    <p className="row finish">
+      {research.baseline !== null && <Button onClick={() => void openReport()}>Report</Button>}
+      {research.finishedAt ? (
+        <span className="dim">
+          finished by {research.finishedBy} <At at={research.finishedAt} />
+        </span>
+      ) : (
+        isStopped && (
+          <>
+            <ActionButton disabled={finish.isBusy} onClick={() => finish.run({ how: 'implement' })}>
+              Implement next steps
+            </ActionButton>
+            <ActionButton disabled={finish.isBusy} onClick={() => finish.run({ how: 'pause' })}>
+              Leave for later
+            </ActionButton>
+            <ActionButton disabled={finish.isBusy} onClick={() => finish.run({ how: 'done' })}>
+              Done
+            </ActionButton>
+          </>
+        )
+      )}
+      <Failure error={finish.error ?? failure} />
+    </p>
+  );
+}

@@ -1,0 +1,78 @@
+/** One session in a list: what it is, how it stands, what it asks, what it costs. */
+import { Link } from 'wouter';
+import type { Card } from '../api/types.ts';
+import { sessionAddress } from '../ui/address.ts';
+import { clock, money, progress, words } from '../ui/format.ts';
+import { Status, TrustWord } from '../ui/status.tsx';
+import { Ago } from '../ui/time.tsx';
+
+const KINDS: Record<string, string> = { beads: 'swarm', 'bead-plan': 'bead plan' };
+
+export function SessionRow({ card }: { card: Card }) {
+  const next = nextStep(card);
+  const address = sessionAddress(card);
+  return (
+    <li className="session-row">
+      <Status card={card} />
+      <div className="session-what">
+        <Link href={address} className="session-goal" data-row>
+          {card.goal}
+        </Link>
+        <span className="session-detail">{detailOf(card)}</span>
+      </div>
+      <span className="session-where" title={card.project_path}>
+        {card.project_name} · {KINDS[card.kind] ?? card.kind}
+      </span>
+      <span className="session-trust">
+        <TrustWord trust={card.trust} />
+      </span>
+      <span className="figures session-count">{progress(card)}</span>
+      <span className="figures session-cost">
+        {money(card.spent_usd)}
+        {card.budget_usd !== null && <span className="dim">/{card.budget_usd}</span>}
+      </span>
+      <span className="figures session-age">
+        <Ago at={card.now?.at ?? card.ended_at ?? card.started_at ?? card.created_at} />
+      </span>
+      <span className="session-next">
+        {next && (
+          <Link href={`${address}${next.hash}`} className="button">
+            {next.label}
+          </Link>
+        )}
+      </span>
+    </li>
+  );
+}
+
+function detailOf(card: Card): string {
+  if (card.status === 'running' && card.resume_at) return `waits until ${clock(card.resume_at)}`;
+  if (card.now) return card.now.activity;
+  if (card.blocked_reason) return card.blocked_reason;
+  if (card.stop_reason && card.stop_reason !== 'completed') return words(card.stop_reason);
+  return card.branch_name;
+}
+
+interface NextStep {
+  label: string;
+  hash: string;
+}
+
+/** The one thing a person would do next. */
+function nextStep(card: Card): NextStep | null {
+  const { status, stop_reason: reason, kind } = card;
+  if (status === 'blocked') {
+    if (reason === 'approval_required')
+      return {
+        label: card.current_iteration > 0 && kind === 'workflow' ? 'Review' : 'Approve',
+        hash: '#decide',
+      };
+    if (reason === 'checks_changed' || reason === 'extension_requested' || reason === 'merge_conflict')
+      return { label: 'Decide', hash: '#decide' };
+    if (reason === 'blocked_by_agent') return { label: 'Answer', hash: '#answer' };
+    return { label: 'Resume', hash: '#answer' };
+  }
+  if (status === 'paused' || status === 'failed') return { label: 'Resume', hash: '#answer' };
+  if (status === 'running' && card.runner === 'none') return { label: 'Adopt', hash: '#answer' };
+  return null;
+}

@@ -1,0 +1,215 @@
+/** The machine and this browser: doctor, config with its sources, devices, channels, the outbox, the look. */
+import { useState } from 'react';
+import { useAction, useLogin } from '../api/action.ts';
+import { query, storedKey, storeKey } from '../api/client.ts';
+import { useRead } from '../api/queries.ts';
+import type { Device } from '../api/types.ts';
+import { areKeysOff, setKeysOff } from '../shell/actions.ts';
+import { chooseTheme, chosenTheme, type Theme } from '../shell/theme.ts';
+import { useParameter } from '../ui/address.ts';
+import type { IconName } from '../ui/icons.tsx';
+import { ActionButton, Button, Empty, Failure, Loading, Section } from '../ui/parts.tsx';
+import { Tag, type Tone } from '../ui/status.tsx';
+import { Ago } from '../ui/time.tsx';
+import { Kept } from './kept.tsx';
+import { Outbox } from './outbox.tsx';
+
+export default function Settings() {
+  const [path, setPath] = useParameter('path', '');
+  return (
+    <div className="settings">
+      <header className="page-head">
+        <h1>Settings</h1>
+        <label className="filters">
+          Repository{' '}
+          <input
+            value={path}
+            placeholder="the machine alone"
+            onChange={({ target }) => setPath(target.value)}
+          />
+        </label>
+      </header>
+      <Look />
+      <Doctor path={path} />
+      <Devices />
+      <Outbox path={path} />
+      <Kept />
+      <Config path={path} />
+    </div>
+  );
+}
+
+function Look() {
+  const [theme, setTheme] = useState<Theme>(chosenTheme);
+  const [isOff, setIsOff] = useState(areKeysOff);
+  return (
+    <Section title="This browser">
+      <div className="row">
+        <label>
+          Theme{' '}
+          <select
+            value={theme}
+            onChange={({ target }) => {
+              chooseTheme(target.value as Theme);
+              setTheme(target.value as Theme);
+            }}
+          >
+            <option value="system">as the system</option>
+            <option value="light">light</option>
+            <option value="dark">dark</option>
+          </select>
+        </label>
+        <label className="inline">
+          <input
+            type="checkbox"
+            checked={!isOff}
+            onChange={() => {
+              setKeysOff(!isOff);
+              setIsOff(!isOff);
+            }}
+          />{' '}
+          Letters are keys
+        </label>
+      </div>
+    </Section>
+  );
+}
+
+interface Finding {
+  level: 'ok' | 'warn' | 'bad' | 'absent';
+  subject: string;
+  text: string;
+  hint: string | null;
+}
+
+const LEVELS: Record<Finding['level'], [Tone, IconName]> = {
+  ok: ['done', 'done'],
+  warn: ['needs', 'needs'],
+  bad: ['failed', 'failed'],
+  absent: ['quiet', 'quiet'],
+};
+
+function Doctor({ path }: { path: string }) {
+  const { data, error } = useRead<{ findings: Finding[] }>(`/api/doctor${query({ path })}`);
+  return (
+    <Section title="Doctor">
+      <Failure error={error} />
+      {!data && !error && <Loading of="the findings" />}
+      <ul className="findings">
+        {data?.findings.map(({ level, subject, text, hint }) => {
+          const [tone, icon] = LEVELS[level];
+          return (
+            <li key={`${subject}${text}`}>
+              <Tag tone={tone} icon={icon}>
+                {level}
+              </Tag>
+              <span>
+                <b>{subject}</b> {text} {hint && <span className="hint">{hint}</span>}
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+    </Section>
+  );
+}
+
+function Devices() {
+  const hasKey = storedKey() !== null;
+  const { data, error } = useRead<{ keys: Device[] }>('/api/keys', { isEnabled: hasKey });
+  const toLogin = useLogin();
+  return (
+    <Section
+      title="Devices"
+      aside={
+        hasKey ? (
+          <Button
+            onClick={() => {
+              storeKey(null);
+              toLogin();
+            }}
+          >
+            Sign out here
+          </Button>
+        ) : (
+          <Button onClick={toLogin}>Sign in to change something</Button>
+        )
+      }
+    >
+      <Failure error={error} />
+      {!hasKey && <Empty command="pulse open">This browser has no key: it reads, and changes nothing.</Empty>}
+      <ul className="findings">
+        {data?.keys.map((device) => (
+          <DeviceRow key={device.id} device={device} />
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function DeviceRow({ device }: { device: Device }) {
+  const revoke = useAction(`/api/keys/${device.id}`, { method: 'DELETE', says: 'The device is revoked' });
+  return (
+    <li className="device">
+      <span>
+        <b>{device.name}</b> {device.isThis && <span className="tone-done">this one</span>}{' '}
+        <span className="dim">
+          {device.scopes.join(', ')}, since <Ago at={device.createdAt} />
+          {device.lastUsedAt && (
+            <>
+              , used <Ago at={device.lastUsedAt} suffix=" ago" />
+            </>
+          )}
+        </span>
+      </span>
+      <ActionButton
+        disabled={revoke.isBusy}
+        aria-label={`Revoke ${device.name}`}
+        onClick={() => revoke.run()}
+      >
+        Revoke
+      </ActionButton>
+      <Failure error={revoke.error} />
+    </li>
+  );
+}
+
+interface Setting {
+  value: unknown;
+  source: string;
+}
+
+function Config({ path }: { path: string }) {
+  const { data, error } = useRead<{ settings: Record<string, Setting> }>(`/api/config${query({ path })}`);
+  return (
+    <Section title="Config">
+      <Failure error={error} />
+      {data && (
+        <div className="table-wrap">
+          <table aria-label="Config">
+            <thead>
+              <tr>
+                <th>name</th>
+                <th>value</th>
+                <th>source</th>
+              </tr>
+            </thead>
+            <tbody>
+              {Object.entries(data.settings).map(([name, { value, source }]) => (
+                <tr key={name}>
+                  <td>
+                    <code>{name}</code>
+                  </td>
+                  <td>
+                    <code>{JSON.stringify(value)}</code>
+                  </td>
+                  <td className="dim">{source}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Section>
+  );
+}
