@@ -100,13 +100,22 @@ async function conformance(scenario: string, version: string) {
     const report = readdirSync(folder, { recursive: true, encoding: 'utf8' }).find((name) =>
       name.endsWith('checks.json'),
     );
-    const checks = report ? (JSON.parse(readFileSync(join(folder, report), 'utf8')) as Check[]) : [];
+    const checks = report ? checksOf(readFileSync(join(folder, report), 'utf8'), stdout + stderr) : [];
     const others = checks
       .filter(({ status }) => status !== 'SUCCESS')
       .map(({ id, status, details }): Remark => [id, details?.untestable ? 'untestable' : status]);
     return { code, output: stdout + stderr, passed: checks.length - others.length, others };
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A suite that could not write its report whole says so in what it printed. */
+function checksOf(report: string, output: string): Check[] {
+  try {
+    return JSON.parse(report) as Check[];
+  } catch (cause) {
+    throw new Error(`The report has ${report.length} characters and is not whole. ${output}`, { cause });
   }
 }
 
