@@ -51,6 +51,19 @@ describe('the import table of ARCHITECTURE.md', () => {
   });
 });
 
+describe('the page', () => {
+  it('imports of src the typed client and the words of domain; of all else only types', () => {
+    const page = filesBelow('web').filter((path) => /\.tsx?$/.test(path));
+    const illegal = page.flatMap((path) =>
+      importsOf(path)
+        .filter(({ target, isTypeOnly }) => target.startsWith('src/') && !isTypeOnly)
+        .filter(({ target }) => !['client', 'domain'].includes(roomOf(target)))
+        .map(({ target }) => `${path} → ${target}`),
+    );
+    expect(illegal).toEqual([]);
+  });
+});
+
 describe('files', () => {
   it('load each other in no circle', () => {
     const loads = new Map(
@@ -90,7 +103,7 @@ describe('a loop', () => {
 describe('the engine', () => {
   it('knows no loop: it names none, and none of what belongs to one', () => {
     const words =
-      /workflow|research|experiment|countdown|\bbeads?\b|loops\/|kind === |plannedPulse|pulse_id/i;
+      /workflow|research|experiment|countdown|swarm|commander|\bbeads?\b|loops\/|\bkind [!=]== |[!=]== kind\b|plannedPulse|pulse_id/i;
     const engine = sources.filter((path) => roomOf(path) === 'engine');
     expect(
       engine.flatMap((path) =>
