@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { UNNAMED } from './supervise.ts';
+import { ONE_ARENA, UNNAMED } from './supervise.ts';
 
 export interface ReadyRunner extends AsyncDisposable {
   /** False if it is gone or was given before: another has to be started. What it prints is kept at `logPath`. */
@@ -66,7 +66,7 @@ function startWaiting({
       const child = spawn(process.execPath, [program, 'supervise', UNNAMED], {
         cwd: '/',
         detached: true,
-        env: environment,
+        env: { ...ONE_ARENA, ...environment },
         stdio: ['pipe', file, file],
       });
       child.on('error', () => undefined);

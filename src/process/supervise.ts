@@ -31,7 +31,7 @@ export async function startSupervisor({
     const child = spawn(process.execPath, [program, 'supervise', sessionId], {
       cwd: '/',
       detached: true,
-      env: environment,
+      env: { ...ONE_ARENA, ...environment },
       stdio: ['ignore', log, log],
     });
     await new Promise((resolve, reject) => {
@@ -43,6 +43,9 @@ export async function startSupervisor({
     closeSync(log);
   }
 }
+
+/** glibc gives each thread a heap of its own; a runner has many threads that allocate little. Agents are not given it. */
+export const ONE_ARENA = { MALLOC_ARENA_MAX: '1' };
 
 /** In place of a session's id: it comes on stdin, when there is one. As long as an id, so that it has room in the title. */
 export const UNNAMED = `ses_${'-'.repeat(36)}`;
@@ -139,10 +142,10 @@ export async function superviseRunner({
 }
 
 /**
- * Half of the young generation that Node would take: a runner mostly waits, and every process that it starts begins
+ * A quarter of the young generation that Node would take: a runner mostly waits, and every process that it starts begins
  * with a copy of its page tables (docs/benchmarks.md).
  */
-export const RUNNER_FLAGS = ['--max-semi-space-size=8'];
+export const RUNNER_FLAGS = ['--max-semi-space-size=4'];
 
 /** Tells a runner that waits which session is its own. `null`: none. */
 async function nameRunner(runner: ChildProcess): Promise<string | null> {
