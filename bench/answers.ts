@@ -99,7 +99,7 @@ for (const [name, { told, answer }] of Object.entries(CHATS)) {
   }
   const [p50, most] = [quantile(took, 0.5), Math.max(...took)];
   rows.push({
-    what: `(n) answered by ${name} → session goes on`,
+    what: `(p) answered by ${name} → session goes on`,
     measured: `p50 ${ms(p50)}, at most ${ms(most)}`,
     ...{ beside: '', result: '', target: `≤ ${ms(MOST_MS)}`, isMet: most <= MOST_MS },
   });

@@ -1,6 +1,7 @@
 /**
  * `npm run bench:code -- ARCHIVES [ROLE]`: what the comments of packages say, asked of the packages without them. The
  * packages are those that training/packages.tsv holds out; `node training/fetch.ts ARCHIVES held-out` brings them.
+ * Without ARCHIVES only this project's own comments are asked.
  */
 import { fileURLToPath } from 'node:url';
 import { RANK_WEIGHTS, type RankWeights } from '../src/context/code-index/ranking.ts';
@@ -12,7 +13,7 @@ import { askFolder, askPackage } from '../training/package-questions.ts';
 import { readList } from '../training/packages.ts';
 import { interval } from './statistics.ts';
 
-const [archives = '', role = 'held-out'] = process.argv.slice(2);
+const [archives, role = 'held-out'] = process.argv.slice(2);
 /** Without what is known of a chunk and its file. */
 const PLAIN = {
   share: 0,
@@ -42,13 +43,15 @@ const WAYS: Record<string, RankWeights> = {
 };
 const reading = { chunker: createSyntaxChunker({ parseMs: PATIENT_MS }), model: loadWordVectors() };
 
-const packages: AskedPackage[] = [];
-for (const listed of readList().filter((each) => each.role === role))
-  packages.push({ listed, questions: await askPackage(archives, listed, reading) });
-report(`${role}: ${packages.length} packages`);
-tell(packages);
+if (archives !== undefined) {
+  const packages: AskedPackage[] = [];
+  for (const listed of readList().filter((each) => each.role === role))
+    packages.push({ listed, questions: await askPackage(archives, listed, reading) });
+  report(`${role}: ${packages.length} packages`);
+  tell(packages);
+}
 const source = fileURLToPath(new URL('../src', import.meta.url));
-const own = { listed: { ...packages[0]!.listed, name: 'pulse', language: 'typescript' } };
+const own = { listed: { ...readList()[0]!, name: 'pulse', language: 'typescript' } };
 report('this project’s own comments');
 tell([{ ...own, questions: await askFolder(source, { ...reading, maxQuestions: 4000 }) }]);
 
@@ -63,9 +66,8 @@ function tell(asked: readonly AskedPackage[]): void {
   report('| | MRR | R@5 | right file in five |\n|---|---|---|---|');
   for (const [name, each] of Object.entries(found)) report(`| ${name} | ${said(figuresOf(each.flat()))} |`);
   const [before, after] = [found['today’s ranking without the model']!, found['today’s ranking']!];
-  const [low, high] = interval(gains(before.flat(), after.flat()));
-  const gain = figuresOf(after.flat()).mrr - figuresOf(before.flat()).mrr;
-  report(`\nThe model’s gain: ${signed(gain)} MRR [${signed(low)}, ${signed(high)}]\n`);
+  report(`\nThe model’s gain: ${gain(before.flat(), after.flat(), reciprocalRank)} MRR,`);
+  report(`right file in five: ${gain(before.flat(), after.flat(), isAmongFive)}\n`);
   if (asked.length === 1) return;
   report('| package | language | questions | without | with |\n|---|---|---|---|---|');
   for (const [at, { listed, questions }] of asked.entries()) {
@@ -76,9 +78,20 @@ function tell(asked: readonly AskedPackage[]): void {
   }
 }
 
-function gains(before: readonly Found[], after: readonly Found[]): number[] {
-  const worth = ({ rank }: Found) => (rank === 0 ? 0 : 1 / rank);
-  return after.map((each, at) => worth(each) - worth(before[at]!));
+function reciprocalRank({ rank }: Found): number {
+  return rank === 0 ? 0 : 1 / rank;
+}
+
+function isAmongFive({ isFileAmongFive }: Found): number {
+  return Number(isFileAmongFive);
+}
+
+/** Of each question by itself: both ways were asked the same. */
+function gain(before: readonly Found[], after: readonly Found[], worth: (found: Found) => number): string {
+  const gains = after.map((each, at) => worth(each) - worth(before[at]!));
+  const [low, high] = interval(gains);
+  const mean = gains.reduce((sum, each) => sum + each, 0) / gains.length;
+  return `${signed(mean)} [${signed(low)}, ${signed(high)}]`;
 }
 
 function said({ mrr, five, file }: Figures): string {

@@ -29,7 +29,7 @@ const bytes = held() - before;
 const text = `${Math.round(bytes / 1e6)} MB`;
 tell([
   {
-    what: `(o) memory of the index at ${index.chunks.toLocaleString('en')} chunks`,
+    what: `(y) memory of the index at ${index.chunks.toLocaleString('en')} chunks`,
     measured: `${text}, after a collection of garbage, its model of code included`,
     ...{ beside: '', result: text, target: '≤ 150 MB', isMet: bytes <= 150e6 },
   },

@@ -1,14 +1,20 @@
-/** (n) The clean room at 50,000 prepared files and 500 MB: what a claim waits for it, from the second one on. */
+/** The clean room at 50,000 prepared files and 500 MB: what a claim waits for it, from the second one on. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { createGit } from '../src/git/exec.ts';
 import { runProcess } from '../src/process/run.ts';
 import { openRoom } from '../src/referee/room/room.ts';
+import { ms, tell } from './row.ts';
+import { median } from './statistics.ts';
 
-const FILES = 50_000;
-const TRACKED = 5_000;
+const { values } = parseArgs({
+  options: { files: { type: 'string', default: '50000' }, tracked: { type: 'string', default: '5000' } },
+});
+const FILES = Number(values.files);
+const TRACKED = Number(values.tracked);
 const BYTES = 10 * 1024;
 const CLAIMS = 7;
 
@@ -77,12 +83,14 @@ try {
     fill(join(room.folders.tree, 'dist'), { count: 600, bytes: 100 });
     writeFileSync(join(room.folders.tree, 'node_modules/p3/f3.js'), 'changed');
   }
-  times.sort((a, b) => a - b);
-  const median = times[Math.floor(times.length / 2)]!;
-  const isMet = median <= 600 ? 'yes' : '**no**';
-  console.log(
-    `| (n) the clean room before a claim, ${FILES.toLocaleString('en')} prepared files, 500 MB, ${TRACKED.toLocaleString('en')} tracked | ${median.toFixed(0)} ms (${times[0]!.toFixed(0)} to ${times.at(-1)!.toFixed(0)} ms) | | | ≤ 600 ms | ${isMet} |`,
-  );
+  const [count, tracked] = [FILES, TRACKED].map((each) => each.toLocaleString('en'));
+  tell([
+    {
+      what: `(n) the clean room before a claim, ${count} prepared files, ${Math.round((FILES * BYTES) / 1e6)} MB, ${tracked} tracked`,
+      measured: `${ms(median(times))} (${ms(Math.min(...times))} to ${ms(Math.max(...times))})`,
+      ...{ beside: '', result: '', target: '≤ 600 ms', isMet: median(times) <= 600 },
+    },
+  ]);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

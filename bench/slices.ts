@@ -53,7 +53,7 @@ async function measure(name: string, store: Store, target: number): Promise<Row>
   }
   const p99 = quantile(took, 0.99);
   return {
-    what: `(u) a slice of ${DEFAULT_POLICY.params.maxNodes} turns out of ${TURNS.toLocaleString('en')}, ${name}`,
+    what: `(x) a slice of ${DEFAULT_POLICY.params.maxNodes} turns out of ${TURNS.toLocaleString('en')}, ${name}`,
     measured: `p50 ${ms(median(took))}, p99 ${ms(p99)}`,
     beside: '',
     result: `p99 ${ms(p99)}`,

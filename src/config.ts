@@ -100,6 +100,8 @@ const settingsSchema = z.strictObject({
       policy: z.enum(CHECK_POLICIES).optional(),
     })
     .optional(),
+  /** Which files are tests, in place of the usual names: what is protected, and what a test-first bead may change. */
+  tests: z.array(z.string().min(1).max(4_096)).min(1).max(200).optional(),
   /** Whether what failed on the base must pass for a completion. */
   known: z.enum(KNOWN_FAILURES).optional(),
   /** How long the agent waits for the checks of the base; `off`: they do not run. */

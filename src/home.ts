@@ -64,6 +64,12 @@ export function resolveHome(environment: NodeJS.ProcessEnv): Home {
   };
 }
 
+/** An agent's run is not told where its Pulse keeps what it knows: the usual place may be another's. */
+export function isRunWithoutStore(environment: NodeJS.ProcessEnv): boolean {
+  const { PULSE_RUN_ID, PULSE_HOME, PULSE_DATABASE_URL } = environment;
+  return Boolean(PULSE_RUN_ID) && !PULSE_HOME && !PULSE_DATABASE_URL;
+}
+
 /** In the state directory, or, where that path is too long for a socket, in the runtime directory under its hash. */
 function socketDirectory(home: string, { XDG_RUNTIME_DIR }: NodeJS.ProcessEnv): string {
   const own = join(home, 'sockets');

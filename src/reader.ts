@@ -1,15 +1,17 @@
 /** Reading sessions without the engine: most of what a quick question costs is loading what it does not need. */
+import { existsSync } from 'node:fs';
 import { coordinationTables } from './coordination/tables.ts';
 import { environmentSecrets } from './domain/environment-secrets.ts';
+import { PulseError } from './domain/errors.ts';
 import { createRedactor, type Redactor } from './domain/redact.ts';
-import { type Home, resolveHome } from './home.ts';
+import { type Home, isRunWithoutStore, resolveHome } from './home.ts';
 import { LOOPS } from './loops/all.ts';
 import { notifyTables } from './notify/tables.ts';
 import type { Overview } from './operations/overview.ts';
 import type { Reading, RunnerState, SessionView } from './operations/view.ts';
 import { waitingFor } from './process/lock-holders.ts';
 import { openStore } from './store/open.ts';
-import type { Session, SessionFilter } from './store/sessions.ts';
+import { listChildren, type Session, type SessionFilter } from './store/sessions.ts';
 import type { Store } from './store/store.ts';
 
 /** As the methods of `Pulse` of the same names. */
@@ -18,6 +20,8 @@ export interface Reader extends AsyncDisposable {
   list(filter: SessionFilter): Promise<{ sessions: Session[] }>;
   runner(sessionId: string): Promise<RunnerState>;
   overview(): Promise<Overview>;
+  /** The sessions that work for it. */
+  children(id: string): Promise<Session[]>;
   /** For each id the shortest ending that is enough to name it. */
   shortNames(ids: readonly string[]): Promise<Map<string, string>>;
   /** The newest session of the project that works for no other. */
@@ -41,6 +45,7 @@ export interface StoreReader extends AsyncDisposable {
  */
 export async function openStoreReader({ environment, onWait }: ReaderOptions): Promise<StoreReader> {
   const home: Home = resolveHome(environment);
+  refuseNewStore(environment);
   const { store } = await openStore({
     url: environment.PULSE_DATABASE_URL,
     path: home.database,
@@ -49,6 +54,19 @@ export async function openStoreReader({ environment, onWait }: ReaderOptions): P
   });
   const redactor = createRedactor(environmentSecrets(environment));
   return { store, redactor, [Symbol.asyncDispose]: () => store.close() };
+}
+
+/** Reading what is at the usual place does no harm; inside a run nothing is made there. */
+export function mayOpenStore(environment: NodeJS.ProcessEnv): boolean {
+  return !isRunWithoutStore(environment) || existsSync(resolveHome(environment).database);
+}
+
+/** Throws `inside_run`. */
+export function refuseNewStore(environment: NodeJS.ProcessEnv): void {
+  if (mayOpenStore(environment)) return;
+  throw new PulseError('inside_run', 'This run has no way to the state directory.', {
+    hint: 'Use the tools of the run: pulse tool NAME JSON.',
+  });
 }
 
 /** The caller closes it (`await using`). */
@@ -67,6 +85,7 @@ export async function openReader(options: ReaderOptions): Promise<Reader> {
     list: async (filter) => ({ sessions: await viewSessions(reading, filter) }),
     runner: (sessionId) => runnerState(reading, sessionId),
     overview: () => viewOverview(reading),
+    children: (id) => store.read((db) => listChildren(db, id)),
     shortNames: (ids) => store.read((db) => shortNames(db, ids)),
     newest: (projectId) => store.read((db) => newestOfProject(db, projectId)),
     [Symbol.asyncDispose]: () => store.close(),

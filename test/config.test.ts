@@ -121,6 +121,7 @@ describe('the settings', () => {
     ['a text where a list belongs', 'verify: npm test', 'verify'],
     ['an empty command', "verify: ['']", 'verify'],
     ['no budget', 'budgetUsd: 0', 'budgetUsd'],
+    ['no glob of tests', 'tests: []', 'tests'],
     ['half an iteration', 'maxIterations: 1.5', 'maxIterations'],
     ['a strategy that is none', 'context: all', 'context'],
     ['a list instead of settings', '- a\n- b', 'file'],

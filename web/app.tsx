@@ -38,6 +38,9 @@ export function App() {
   );
 }
 
+/** One route, so that what is shown of a session stays while another iteration of it is looked at. */
+const SESSION = /^\/(?:s|w|r|sw)\/(?<id>[^/]+)(?:\/i\/(?<n>\d+)|\/(?<tab>evidence))?\/?$/;
+
 function Pages() {
   useCode();
   const [address] = useLocation();
@@ -52,17 +55,16 @@ function Pages() {
             <Route path="/search" component={Search} />
             <Route path="/settings" component={Settings} />
             <Route path="/w/:id/review">{({ id }) => <Review key={id} id={id} />}</Route>
-            <Route path="/s/:id/i/:n">
-              {({ id, n }) => <SessionPage key={id} id={id} iteration={Number(n)} />}
+            <Route path={SESSION}>
+              {({ id, n, tab }: Record<string, string | undefined>) => (
+                <SessionPage
+                  key={id}
+                  id={id!}
+                  iteration={n === undefined ? undefined : Number(n)}
+                  tab={tab}
+                />
+              )}
             </Route>
-            <Route path="/s/:id/evidence">
-              {({ id }) => <SessionPage key={id} id={id} tab="evidence" />}
-            </Route>
-            {['s', 'w', 'r', 'sw'].map((folder) => (
-              <Route key={folder} path={`/${folder}/:id`}>
-                {({ id }) => <SessionPage key={id} id={id!} />}
-              </Route>
-            ))}
             <Route path="/index.html">
               <Redirect to="/" />
             </Route>

@@ -8,6 +8,7 @@ import './styles/shell.css';
 import './styles/parts.css';
 import './styles/views.css';
 import './styles/loops.css';
+import './styles/lists.css';
 import './styles/diff.css';
 
 applyTheme();

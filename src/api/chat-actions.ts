@@ -25,7 +25,7 @@ export function createChatActions(options: ChatActionOptions): ChatActions {
   const callerOf = ({ actor, channel, within }: ChatCaller, isRun: boolean) => ({
     ...{ actor, createdBy: channel },
     async within(...[db, sessionId]: Parameters<TransactionHook>) {
-      await within(db);
+      await within(db, sessionId);
       if (isRun) await options.take(db, sessionId);
     },
   });

@@ -1,5 +1,5 @@
 /** What runs without a word: planned starts, and the service that keeps `pulse serve` alive. */
-import { addSchedule } from '../operations/schedule/definitions.ts';
+import { addSchedule, listSchedules } from '../operations/schedule/definitions.ts';
 import type { CommandSpec } from './command-spec.ts';
 import { describeCommand } from './operation-command.ts';
 
@@ -13,13 +13,14 @@ export const BY_ITSELF_COMMANDS: readonly CommandSpec[] = [
       'that they name are read now. TIME is five cron fields (names, ranges, steps, lists), "in 2h", "at 22:00" or ' +
       '"at 2027-01-31 22:00", by the clocks of --zone.\n' +
       '`pulse serve` starts what is due, each time once. A time at which it was not there is told, and run once or ' +
-      'skipped, as --missed says. list shows what comes next; remove ID takes one back.',
+      'skipped, as --missed says. One that is due while its last session still runs is started beside it. list shows what ' +
+      'comes next, and for a day what is over; remove ID takes one back.',
     arguments: [
       { name: 'ACTION', choices: ['add', 'list', 'remove'], help: 'add, list, remove' },
       { name: 'WHAT', isOptional: true, help: 'The time for add, the id for remove.' },
       { name: 'ARGS', isOptional: true, isRepeated: true, help: 'What add starts, after --.' },
     ],
-    options: describeCommand(addSchedule).options!,
+    options: [...describeCommand(addSchedule).options!, ...describeCommand(listSchedules).options!],
     examples: [
       'pulse schedule add "0 22 * * mon-fri" -- start "Fix the flaky tests" --verify "npm test"',
       'pulse schedule add "in 2h" -- workflow start plan.yaml --yes',

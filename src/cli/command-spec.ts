@@ -15,7 +15,7 @@ export interface OptionSpec {
   /** How help shows the value: `N`, `CMD`. */
   placeholder?: string;
   choices?: readonly string[];
-  /** Of a whole number (1). */
+  /** Of a whole number or a duration (1). */
   least?: 0;
   isRepeated?: boolean;
   help: string;

@@ -243,7 +243,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: 'Look at this repository and write .pulse/config.yaml.',
     details:
       'Also writes what workers need: .pulse/onboarding.json, .pulse/tooling-status.json, .pulse/STATE.md and ' +
-      '.codex/pulse_status.mjs (yours to commit). Where the config is there already, only what is missing or of ' +
+      '.codex/pulse_status.mjs. All but the config is kept out of git. Where the config is there already, only what is missing or of ' +
       'another version of Pulse is written, and the config stays.',
     options: [{ name: 'force', help: 'Replace the config that is there.' }],
     isPersonOnly: true,

@@ -2,6 +2,7 @@
 import { afterSuffix, wayBack } from '../domain/after-words.ts';
 import { formatTrust, trustOf } from '../domain/check-words.ts';
 import { formatDuration } from '../domain/durations.ts';
+import { formatDelta, formatFigure } from '../loops/research/report/figures.ts';
 import { unresolvedLines } from '../loops/workflow/unresolved.ts';
 import type { SessionExport } from '../operations/export.ts';
 import type { Iteration } from '../store/iterations.ts';
@@ -11,11 +12,14 @@ import type { StoredVerification } from '../store/verifications.ts';
 import { createStyle } from '../terminal/style.ts';
 import { sanitizeForTerminal, sanitizeLine, shorten } from '../terminal/text.ts';
 import { eventText } from './event-text.ts';
-import { formatCount, formatUsd } from './follow/result.ts';
+import { formatCount, formatUsd, iterationsText } from './follow/result.ts';
+import { experimentRows, metricOf } from './session-page-experiments.ts';
+import { checksText, spentText, whyLine } from './session-page-loops.ts';
+import { NO_SOURCES, type ReportSources } from './session-page-sources.ts';
 
 const TITLE_LENGTH = 120;
 
-export function evidenceReport(content: SessionExport): string {
+export function evidenceReport(content: SessionExport, sources: ReportSources = NO_SOURCES): string {
   const { session, iterations, verifications, judgements, events, unresolved, recovery } = content;
   const parts = [
     `# ${prose(shorten(sanitizeLine(session.goal), TITLE_LENGTH))}`,
@@ -37,6 +41,7 @@ export function evidenceReport(content: SessionExport): string {
           '## Work that was not taken over',
           recovery.map((ref) => `- \`git show ${ref}\`; back by \`${wayBack(ref)}\``).join('\n'),
         ]),
+    ...loopSections(sources, session),
     '## Iterations',
     iterations.length === 0 ? 'None.' : '',
     ...iterations.flatMap((row) =>
@@ -83,11 +88,11 @@ function resultTable({ session, workflow }: SessionExport): string {
     ['agent', `${session.agent}${session.command ? `: \`${cell(session.command)}\`` : ''}`],
     [
       'verification',
-      checks.length > 0 ? checks.map((command) => `\`${cell(command)}\``).join(', ') : 'none was asked for',
+      checks.length > 0 ? checks.map((command) => `\`${cell(command)}\``).join(', ') : checksText(session),
     ],
     [
       'iterations',
-      `${session.current_iteration} of at most ${session.max_iterations}, ${session.total_commits} commits`,
+      `${iterationsText(session).replace('/', ' of at most ')}, ${session.total_commits} commits`,
     ],
     ['spent', spent(session)],
     [
@@ -96,6 +101,57 @@ function resultTable({ session, workflow }: SessionExport): string {
     ],
   ];
   return ['| | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n');
+}
+
+/** What belongs to a loop, as on the page: experiments, beads, and what worked for it. */
+function loopSections({ research, swarm, children }: ReportSources, session: Session): string[] {
+  const words = (text: string | null): string => prose(cell(text ?? '')) || '–';
+  const code = (text: string | null | undefined): string => (text ? `\`${cell(text)}\`` : '–');
+  const sections: string[] = [];
+  if (research && research.research.baseline !== null) {
+    const rows = experimentRows(research).map(({ iteration, commit, metric, delta, status, ...told }) => [
+      ...[String(iteration), code(commit?.slice(0, 7)), metric === null ? '–' : formatFigure(metric)],
+      ...[formatDelta(delta) || '–', status, words(told.description), words(whyLine({ status, ...told }))],
+    ]);
+    const { name, direction } = metricOf(research);
+    sections.push('## Experiments', `${words(name)}, ${direction} is better.`);
+    sections.push(table(['#', 'commit', 'metric', 'delta', 'status', 'what was tried', 'why'], rows));
+  }
+  if (swarm) {
+    const rows = swarm.beads.map(({ merged, id, title, status, worker, commit, checks, evidence }) => [
+      ...[
+        merged === null ? '–' : String(merged),
+        `${code(id)} ${words(title)}`,
+        words(status),
+        words(worker),
+      ],
+      code(commit?.slice(0, 12)),
+      checks.map((one) => `${one.passed ? 'passed' : 'failed'}: ${code(one.command)}`).join('; ') || 'none',
+      evidence.map(code).join(' ') || '–',
+    ]);
+    const heads = ['order', 'bead', 'status', 'worker', 'commit', 'verification', 'evidence'];
+    sections.push('## Beads', table(heads, rows));
+  }
+  if (children.length > 0) {
+    const rows = children.map((child) => [
+      ...[
+        code(child.id),
+        words(child.nickname),
+        child.status,
+        formatDuration(child.running_ms),
+        spentText(child),
+      ],
+    ]);
+    const all = ['', 'in all', session.status, '', spentText(session)];
+    const heads = ['session', 'name', 'status', 'running', 'spent'];
+    sections.push('## What worked for it, and its cost', table(heads, [...rows, all]));
+  }
+  return sections;
+}
+
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [line(heads), `|${'---|'.repeat(heads.length)}`, ...rows.map(line)].join('\n');
 }
 
 function spent({ spent_usd: usd, total_tokens_used: tokens, budget_usd: budget }: Session): string {

@@ -9,6 +9,8 @@ export interface LoopWords {
   place(progress: Progress): string;
   /** What is done in an iteration without an agent: while it is done, and as a line of a log. */
   alone(progress: Progress): { doing: string; line: string };
+  /** The runs are those of the sessions that work for it: its own are not all there were. */
+  countsTeam?: boolean;
   /** What is done between its iterations, where that is not planning the next. */
   between?: string;
   /** What is done when the agent has ended, where that is not saving and verifying. */

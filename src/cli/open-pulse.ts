@@ -1,4 +1,5 @@
 import { createPulse, type Pulse } from '../pulse.ts';
+import { refuseNewStore } from '../reader.ts';
 import { actor } from './actor.ts';
 import type { CommandContext } from './command-spec.ts';
 
@@ -8,6 +9,7 @@ export function openPulse({
   output,
   pulse,
 }: Pick<CommandContext, 'environment' | 'output' | 'pulse'>): Promise<Pulse> {
+  refuseNewStore(environment);
   const caller = { actor: actor(), createdBy: 'cli' } as const;
   return createPulse({ ...pulse, environment, onWait: output.talk, caller });
 }

@@ -59,7 +59,7 @@ function optionsOf({ kind, option, switches, choices, help, min }: Field): Optio
   if (kind === 'path')
     return [{ name, value: 'text', placeholder, help: `${help.slice(0, -1)} (default: here).` }];
   const value = VALUES[kind] ?? 'text';
-  const least = kind === 'integer' && min === 0 ? ({ least: 0 } as const) : {};
+  const least = (kind === 'integer' || kind === 'duration') && min === 0 ? ({ least: 0 } as const) : {};
   const spec = { name, value, placeholder, ...least, ...(choices ? { choices } : {}) };
   return [
     kind === 'texts' ? { ...spec, isRepeated: true, help: `${help} May be repeated.` } : { ...spec, help },

@@ -147,15 +147,18 @@ function readValue(option: OptionSpec, { flag, text }: { flag: string; text: str
       return number;
     }
     case 'duration':
-      return readDuration(text, wrong);
+      return readDuration(text, { least: option.least, wrong });
     default:
       return text;
   }
 }
 
-function readDuration(text: string, wrong: (expected: string) => PulseError): number {
+function readDuration(
+  text: string,
+  { least, wrong }: { least?: 0; wrong: (expected: string) => PulseError },
+): number {
   try {
-    return parseDuration(text);
+    return parseDuration(text, { least });
   } catch (error) {
     if (isPulseError(error)) throw wrong('a duration such as 90s, 10m or 2h');
     throw error;

@@ -21,7 +21,9 @@ export async function* protectedFindings({ environment, cwd, verify }: Examinati
     const commands = verify.length > 0 ? verify : values.verify.map(commandOf);
     if (commands.length === 0) return;
     const { paths = [], exclude = [] } = values.checks;
-    const found = await findProtected(createCliGit(environment), { root, commit, commands, paths, exclude });
+    const { tests } = values;
+    const wanted = { root, commit, commands, paths, exclude, tests };
+    const found = await findProtected(createCliGit(environment), wanted);
     const { described, unknown } = found;
     for (const line of described.slice(0, PROTECTED_TOLD))
       yield { level: 'ok', subject, text: sanitizeLine(line) };

@@ -6,15 +6,16 @@ import type { SessionExport } from '../operations/export.ts';
 import { evidenceReport } from './evidence-report.ts';
 import { createCliGit } from './repository-here.ts';
 import { type PageChange, sessionPage } from './session-page.ts';
+import { readSources, type SourcesPulse } from './session-page-sources.ts';
 
 export async function reportText(
   format: 'html' | 'md',
   content: SessionExport,
-  environment: NodeJS.ProcessEnv,
+  { pulse, environment }: { pulse: SourcesPulse; environment: NodeJS.ProcessEnv },
 ): Promise<string> {
-  return format === 'md'
-    ? evidenceReport(content)
-    : sessionPage(content, await readChange(content, environment));
+  const sources = await readSources(pulse, content);
+  if (format === 'md') return evidenceReport(content, sources);
+  return sessionPage(content, await readChange(content, environment), sources);
 }
 
 /** More than anybody reads in a report. */

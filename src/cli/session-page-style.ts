@@ -29,4 +29,23 @@ summary { cursor: pointer; color: var(--soft); }
 .unsure, .blocked, .paused, .unverified, .verified_checks_changed { color: var(--unsure); }
 .running, .place { color: var(--work); }
 .file { font-weight: 600; }
+.wide { overflow-x: auto; }
+.wide td { padding: 4px 12px 4px 0; overflow-wrap: break-word; min-width: 4ch; }
+.wide th { white-space: nowrap; }
+.wide td:nth-child(6) { min-width: 14ch; }
+.wide ul { margin: 0; padding-left: 18px; }
+.keep { color: var(--good); font-weight: 600; }
+.crash { color: var(--bad); }
+.discard { color: var(--soft); }
+figure { margin: 16px 0; }
+svg { width: 100%; height: auto; }
+@media print {
+  :root { --text: #000; --back: #fff; --soft: #444; --line: #999; --good: #116329; --bad: #a40e26; --unsure: #6e4600; --work: #0550ae; }
+  main { max-width: none; padding: 0; }
+  .wide { overflow: visible; }
+  pre, pre.diff { white-space: pre-wrap; overflow: visible; }
+  tr, figure { break-inside: avoid; }
+  h2, h3 { break-after: avoid; }
+  section details::details-content { content-visibility: visible; display: block; }
+}
 `;

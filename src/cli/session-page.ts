@@ -11,7 +11,9 @@ import type { StoredVerification } from '../store/verifications.ts';
 import { createStyle } from '../terminal/style.ts';
 import { sanitizeForTerminal, sanitizeLine } from '../terminal/text.ts';
 import { eventText } from './event-text.ts';
-import { formatCount, formatUsd } from './follow/result.ts';
+import { formatCount, formatUsd, iterationsText } from './follow/result.ts';
+import { checksText, loopParts, spentText } from './session-page-loops.ts';
+import { NO_SOURCES, type ReportSources } from './session-page-sources.ts';
 import { PAGE_STYLE } from './session-page-style.ts';
 
 type Markup = ReturnType<typeof html>;
@@ -23,7 +25,11 @@ export interface PageChange {
 }
 
 /** `change`: all that the session changed. */
-export function sessionPage(content: SessionExport, change: PageChange): string {
+export function sessionPage(
+  content: SessionExport,
+  change: PageChange,
+  sources: ReportSources = NO_SOURCES,
+): string {
   const { session, iterations, unresolved, recovery } = content;
   const page = html`<!doctype html>
 <html lang="en">
@@ -44,6 +50,7 @@ ${listPart(
   'Work that was not taken over',
   recovery.map((ref) => `git show ${ref}, back by ${wayBack(ref)}`),
 )}
+${loopParts(sources, session)}
 <h2>Timeline</h2>
 ${iterations.length === 0 ? html`<p>No iteration so far.</p>` : ''}
 ${iterations.map((row) => iterationPart(row, content))}
@@ -63,8 +70,7 @@ function resultPart({ session, workflow }: SessionExport): Markup {
   const trust = trustOf(session);
   const isDone = session.status === 'complete';
   const why = session.stop_reason && !isDone ? ` (${session.stop_reason})` : '';
-  const checks = workflow ? workflow.checks.map(({ command }) => command) : session.verify;
-  const spent = session.spent_usd > 0 ? formatUsd(session.spent_usd) : 'cost not known';
+  const verify = workflow ? workflow.checks.map(({ command }) => command) : session.verify;
   const rows: [string, string][] = [
     ['session', session.id],
     ['project', `${session.project_name} (${session.project_path})`],
@@ -73,12 +79,9 @@ function resultPart({ session, workflow }: SessionExport): Markup {
       `${session.branch_name}, from ${session.base_branch ?? 'a commit'} at ${session.base_sha.slice(0, 12)}`,
     ],
     ['agent', `${session.agent}${session.command ? `: ${session.command}` : ''}`],
-    ['verification', checks.length > 0 ? checks.join(', ') : 'none was asked for'],
-    [
-      'iterations',
-      `${session.current_iteration}/${session.max_iterations}, ${session.total_commits} commits`,
-    ],
-    ['spent', `${spent}, ${formatCount(session.total_tokens_used)} tokens`],
+    ['verification', checksText({ kind: session.kind, verify })],
+    ['iterations', `${iterationsText(session)}, ${session.total_commits} commits`],
+    ['spent', spentText(session)],
     [
       'time',
       `${formatDuration(session.running_ms)} running; ${session.created_at} to ${session.ended_at ?? 'now'}`,

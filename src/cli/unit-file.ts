@@ -60,8 +60,23 @@ WantedBy=default.target
 `;
 }
 
-export function launchdAgent({ command, environment, log }: ServiceParts, name: string): string {
-  const strings = command.map((word) => `    <string>${xml(word)}</string>`);
+/** launchd knows no file of variables: the shell that becomes the service reads it, as systemd would. */
+const WITH_VARIABLES = `file=$1; shift
+[ -r "$file" ] && while IFS= read -r line || [ -n "$line" ]; do
+  name=\${line%%=*} value=\${line#*=}
+  case $line in *=*) ;; *) continue ;; esac
+  case $name in ''|[0-9]*|*[!A-Za-z0-9_]*) continue ;; esac
+  case $value in \\"*\\"|\\'*\\') value=\${value#?} value=\${value%?} ;; esac
+  export "$name=$value"
+done < "$file"
+exec "$@"`;
+
+export function launchdAgent(
+  { command, environment, environmentFile, log }: ServiceParts,
+  name: string,
+): string {
+  const words = ['/bin/sh', '-c', WITH_VARIABLES, 'pulse', environmentFile, ...command];
+  const strings = words.map((word) => `    <string>${xml(word)}</string>`);
   const set = Object.entries(environment).map(
     ([key, value]) => `    <key>${xml(key)}</key><string>${xml(value)}</string>`,
   );

@@ -11,7 +11,7 @@ import type { QuotedContext } from './context-text.ts';
 import type { TokenCounter } from './tokens.ts';
 
 /** What any brief may have at most, and what it may have unless it is told otherwise. */
-const MOST_BRIEF_TOKENS = 24_000;
+export const MOST_BRIEF_TOKENS = 24_000;
 
 export interface BriefInput {
   goal: string;

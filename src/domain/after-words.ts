@@ -3,6 +3,9 @@
 /** How a base gets the work. */
 export const MERGE_MODES = ['ff', 'merge', 'squash', 'pr'] as const;
 
+/** What ended longer ago is old, unless a person says otherwise. */
+export const OLD_AFTER_MS = 24 * 60 * 60 * 1000;
+
 export interface After {
   nothing_changed: boolean;
   merged_at: string | null;
@@ -20,10 +23,15 @@ export function describeAfter(after: After): string | null {
   return after.nothing_changed ? 'nothing changed' : null;
 }
 
+/** How the work on a branch is kept that an earlier session has still: the branch itself went back to there. */
+export const PUT_BACK = 'put-back';
+
 /** The command that brings kept work back, as a branch. */
 export function wayBack(ref: string): string {
-  const [, branch] = /^refs\/pulse\/recovery\/[^/]+\/branches\/(.+)$/.exec(ref) ?? [];
-  if (branch !== undefined) return `git branch ${branch} ${ref}`;
+  const [, session = '', kind, branch] = /^refs\/pulse\/recovery\/([^/]+)\/([^/]+)\/(.+)$/.exec(ref) ?? [];
+  if (kind === 'branches') return `git branch ${branch} ${ref}`;
+  // The branch is there: under its own name the command would fail.
+  if (kind === PUT_BACK) return `git branch ${branch}-${session.slice(-4)} ${ref}`;
   const name = ref.replace(/^refs\/pulse\/recovery\/(?:ses_)?(?:[^/]*-)?/, '').replaceAll('/', '-');
   return `git branch recovered-${name} ${ref}`;
 }

@@ -80,6 +80,8 @@ export const attemptSpecSchema = z.object({
   /** The user's own prices, before those that Pulse knows. */
   prices: pricesSchema.optional(),
   unit: z.string().nullable(),
+  /** The brief before it was cut: a file in the worktree of the run. Absent: it was not cut. */
+  wholeBrief: z.string().nullish(),
   /** What the loop's kind of work needs to know. Absent: an ordinary run of the agent. */
   work: workSchema.nullish(),
   /** What the goal loop calls when the agent says COMPLETE; other loops ask always or never. */

@@ -9,8 +9,8 @@ export const CONTEXT_TOOLS = ['pulse_context_search', 'pulse_context_turn', 'sem
 /** They have no agent, or one that must know nothing but what it is shown. */
 const ROLES_WITHOUT = new Set(['setup', 'merge', 'baseline', 'preflight', 'reviewer']);
 
-/** Their work tools have the search among them, with any strategy. */
-const ROLES_THAT_SEARCH = new Set(['pulse', 'bead', 'debugging', 'planner']);
+/** The nine work tools of a pulse have the search among them, with any strategy (docs/protocol/workflow.md, Work tools). */
+const ROLES_THAT_SEARCH = new Set(['pulse']);
 
 export function isSearching(role: string): boolean {
   return ROLES_THAT_SEARCH.has(role);

@@ -2,8 +2,8 @@ import { PulseError } from './errors.ts';
 
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** `90s`, `10m`, `2h`, `1h30m` in milliseconds. Throws `usage` for anything else. */
-export function parseDuration(text: string): number {
+/** `90s`, `10m`, `2h`, `1h30m` in milliseconds; `0s` only where nothing is long enough. Throws `usage` for anything else. */
+export function parseDuration(text: string, { least = 1 }: { least?: 0 | 1 } = {}): number {
   const trimmed = text.trim();
   if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(trimmed)) {
     throw new PulseError('usage', `"${text}" is not a duration.`, { hint: 'Write it like 90s, 10m or 2h.' });
@@ -13,7 +13,7 @@ export function parseDuration(text: string): number {
     total += Number(value) * UNIT_MS[unit as keyof typeof UNIT_MS];
   }
   const rounded = Math.round(total);
-  if (rounded <= 0 || !Number.isSafeInteger(rounded)) {
+  if (rounded < least || !Number.isSafeInteger(rounded)) {
     throw new PulseError('usage', `"${text}" is not a usable duration.`, {
       hint: 'It must be longer than 0.',
     });

@@ -29,6 +29,8 @@ export const refereeSettingsSchema = z.object({
   /** Globs of what is protected too, and of what is not. */
   paths: z.array(z.string()),
   exclude: z.array(z.string()),
+  /** Globs of test files, in place of the usual ones. */
+  tests: z.array(z.string()).optional(),
   /** The report that a command writes, by command. */
   reports: z.record(z.string(), z.string()),
   heldOut: z.array(heldOutSchema).optional(),

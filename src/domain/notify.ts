@@ -26,6 +26,9 @@ const id = z.union([z.string().min(1).max(200), z.int().transform(String)]);
 /** Nobody, until somebody pairs. */
 const allow = z.array(id).max(1_000).default([]);
 
+/** YAML reads +15550101 as the number 15550101, and what else was in it is gone. */
+const phone = z.string('must be in quotes, such as "+15550101"').min(1).max(200);
+
 export const telegramSchema = z.strictObject({
   tokenEnv: variable,
   apiUrl: address.optional(),
@@ -39,10 +42,10 @@ export const telegramSchema = z.strictObject({
 export const smsSchema = z.strictObject({
   accountSid: z.string().regex(/^\w{1,64}$/),
   authTokenEnv: variable,
-  from: id,
+  from: phone,
   apiUrl: address.optional(),
-  allow,
-  to: id.optional(),
+  allow: z.array(phone).max(1_000).default([]),
+  to: phone.optional(),
   /** By default only what needs a person, and the end. */
   events: z.literal('all').optional(),
   /** Without emoji: a message has more than twice the room then. */

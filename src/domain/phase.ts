@@ -74,28 +74,36 @@ export const STEPS = [
 ] as const;
 export type Step = (typeof STEPS)[number];
 
-interface SeenEvent {
+export interface SeenEvent {
   type: EventType;
   at: string;
   iteration?: number;
   data: Record<string, unknown>;
 }
 
-/** `newestFirst`: a few are enough. `null`: nothing runs. */
-export function doingOf(newestFirst: readonly SeenEvent[]): Doing | null {
-  const found = findStep(newestFirst);
-  return found && { text: found.text, since: found.event.at, lastSign: newestFirst[0]!.at };
+export interface Seen {
+  /** A few are enough to tell what was last seen. */
+  newestFirst: readonly SeenEvent[];
+  /** The newest of `STEP_EVENTS`: an agent at work may have told much since. `null`: there is none. */
+  began: SeenEvent | null;
+}
+
+/** `null`: nothing runs. */
+export function doingOf({ newestFirst, began }: Seen): Doing | null {
+  const found = began && stepOf(began);
+  return found && { text: found.text, since: began.at, lastSign: (newestFirst[0] ?? began).at };
 }
 
 /** As `doingOf`, with what the agent does. */
-export function nowOf(newestFirst: readonly SeenEvent[]): Now | null {
-  const found = findStep(newestFirst);
+export function nowOf(seen: Seen): Now | null {
+  const { newestFirst, began } = seen;
+  const found = began && stepOf(began);
   if (!found) return null;
-  const { step, text, event } = found;
+  const { step, text } = found;
   const about = step === 'agent' ? agentActivity(newestFirst) : null;
-  const iteration = newestFirst.find((seen) => seen.iteration !== undefined)?.iteration ?? null;
+  const iteration = newestFirst.find((event) => event.iteration !== undefined)?.iteration ?? null;
   const activity = about === null ? text : `${text}: ${about}`;
-  return { step, iteration, activity, since: event.at, at: newestFirst[0]!.at };
+  return { step, iteration, activity, since: began.at, at: (newestFirst[0] ?? began).at };
 }
 
 interface FoundStep {
@@ -103,12 +111,24 @@ interface FoundStep {
   text: string;
 }
 
-function findStep(newestFirst: readonly SeenEvent[]): (FoundStep & { event: SeenEvent }) | null {
-  for (const event of newestFirst) {
-    const found = stepOf(event);
-    if (found) return { ...found, event };
-  }
-  return null;
+/** With which a step begins. What an agent tells is a sign of life, and begins none. */
+export const STEP_EVENTS = [
+  'session.created',
+  'session.started',
+  'session.resumed',
+  'iteration.planned',
+  'iteration.dispatched',
+  'iteration.started',
+  'iteration.progress',
+  'iteration.ended',
+  'iteration.verified',
+  'iteration.settled',
+  'preflight.progress',
+  'agent.queued',
+] as const satisfies readonly EventType[];
+
+export function beginsStep({ type }: Pick<SeenEvent, 'type'>): boolean {
+  return (STEP_EVENTS as readonly EventType[]).includes(type);
 }
 
 function stepOf({ type, data }: SeenEvent): FoundStep | null {
@@ -121,13 +141,6 @@ function stepOf({ type, data }: SeenEvent): FoundStep | null {
       return { step: 'preflight', text: `preflight ${String(data.message ?? '')}` };
     case 'iteration.started':
       return data.byPulse === true ? { step: 'preparing', text: 'preparing' } : AGENT;
-    case 'agent.text':
-    case 'agent.tool':
-    case 'agent.usage':
-    case 'agent.compacted':
-    case 'agent.denied':
-    case 'agent.retry':
-      return AGENT;
     case 'iteration.ended':
       return { step: 'saving', text: 'saving the work' };
     case 'iteration.verified':

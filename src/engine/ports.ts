@@ -224,6 +224,8 @@ export interface RunListener {
 export interface ComposedBrief {
   text: string;
   tokens: number;
+  /** The text before it was cut to the length that a brief may have; absent: it was not. */
+  whole?: string;
   /** What each section has of them; recorded with the plan. */
   sections?: readonly { name: string; tokens: number }[];
   /** The ids of the notes that it quotes. */

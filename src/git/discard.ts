@@ -1,4 +1,5 @@
 /** Takes the refs of a session away in one step, and keeps what they named under recovery refs. */
+import { PUT_BACK } from '../domain/after-words.ts';
 import type { Identity } from '../domain/attempt.ts';
 import { PulseError } from '../domain/errors.ts';
 import { identityEnvironment } from './commit.ts';
@@ -11,26 +12,32 @@ export interface SessionPlace {
   session: string;
   /** Without `refs/heads/`: the session's own first, then those of its parts. */
   branches: readonly string[];
+  /** The session's own branch is put back there instead of deleted: an earlier session has the rest of it. */
+  back: string | null;
 }
 
 export interface DiscardRequest extends SessionPlace {
-  /** The session's own branch is put back there instead of deleted: an earlier session has the rest of it. */
-  back: string | null;
   /** By whom, as the recovery refs tell it. */
   actor: string;
   identity: Identity | null;
   nowMs: number;
 }
 
-/** What would go. 1 git process. */
-export async function discardable(git: Git, { root, session, branches }: SessionPlace): Promise<ListedRef[]> {
+/** What would go; a branch that is where it would be put back to stays. 1 git process. */
+export async function discardable(
+  git: Git,
+  { root, session, branches, back }: SessionPlace,
+): Promise<ListedRef[]> {
   const id = refPart(session);
   const own = ['wip', 'agent', 'discarded'].map((kind) => `refs/pulse/${kind}/${id}/`);
   const heads = branches.map((branch) => `refs/heads/${branch}`);
   const wanted = [headRef(session), ...heads];
   // A name is also a prefix of others: `x` of `x/y`.
   const found = await listRefs(git, root, ...wanted, ...own);
-  return found.filter(({ ref }) => wanted.includes(ref) || own.some((prefix) => ref.startsWith(prefix)));
+  return found.filter(({ ref, sha }) => {
+    if (ref === heads[0] && sha === back) return false;
+    return wanted.includes(ref) || own.some((prefix) => ref.startsWith(prefix));
+  });
 }
 
 /**
@@ -42,16 +49,18 @@ export async function discardRefs(git: Git, request: DiscardRequest): Promise<st
   const { root, session, branches, back } = request;
   for (const branch of branches) await refuseCheckedOut(git, root, branch);
   const own = `refs/heads/${branches[0]}`;
-  const refs = (await discardable(git, request)).filter(({ ref, sha }) => ref !== own || sha !== back);
+  const refs = await discardable(git, request);
   if (refs.length === 0) return [];
   const taken = new Set((await listRefs(git, root, recoveryPrefix(session))).map(({ ref }) => ref));
   const kept: string[] = [];
   const lines: string[] = [];
   for (const { ref, sha } of refs) {
-    const name = freeName(recoveryName(session, ref), taken);
+    const isPutBack = ref === own && back !== null;
+    const kind = isPutBack ? PUT_BACK : 'branches';
+    const name = freeName(recoveryName(session, ref, kind), taken);
     const tag = await git.text(['mktag'], { cwd: root, stdin: tagText(request, { ref, sha }) });
     lines.push(`create ${name} ${tag}\n`);
-    lines.push(ref === own && back !== null ? `update ${ref} ${back} ${sha}\n` : `delete ${ref} ${sha}\n`);
+    lines.push(isPutBack ? `update ${ref} ${back} ${sha}\n` : `delete ${ref} ${sha}\n`);
     kept.push(name);
     taken.add(name);
   }
@@ -62,10 +71,13 @@ export async function discardRefs(git: Git, request: DiscardRequest): Promise<st
   });
 }
 
-/** `refs/heads/x` of a session is kept as `…/branches/x`, what is Pulse's own by its kind. */
-function recoveryName(session: string, ref: string): string {
+/**
+ * `refs/heads/x` of a session is kept as `…/branches/x`, what is Pulse's own by its kind. A branch that stays has another
+ * kind, for it cannot come back by its own name.
+ */
+function recoveryName(session: string, ref: string, branches: string): string {
   const prefix = recoveryPrefix(session);
-  if (ref.startsWith('refs/heads/')) return `${prefix}branches/${ref.slice('refs/heads/'.length)}`;
+  if (ref.startsWith('refs/heads/')) return `${prefix}${branches}/${ref.slice('refs/heads/'.length)}`;
   const [kind = '', , ...rest] = ref.slice('refs/pulse/'.length).split('/');
   return [`${prefix}${kind}`, ...rest].join('/');
 }

@@ -21,7 +21,11 @@ export async function ensureExcluded(root: string): Promise<boolean> {
 }
 
 const MARK = '# Pulse: scratch of its sessions';
-const PATTERNS = ['.pulse/*', '!.pulse/config.*', '.context/', 'autoresearch-results.tsv'];
+const PATTERNS = [
+  ...['.pulse/*', '!.pulse/config.*', '.context/', 'autoresearch-results.tsv'],
+  // Who wants the others of a team to have it commits it: what is tracked is not hidden.
+  '.codex/pulse_status.mjs',
+];
 
 /** Never half-written: a new file takes the old one's place and mode. */
 async function replaceFile(file: string, content: string): Promise<void> {

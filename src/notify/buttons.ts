@@ -1,6 +1,6 @@
 /** The buttons of a message: what they say, and the rows that let each count once. */
 import { randomBytes } from 'node:crypto';
-import { type Db, storeNow } from '../store/store.ts';
+import { type Db, fromJson, storeNow } from '../store/store.ts';
 import { withNotifyTables } from './tables.ts';
 import type { ToldEvent, ToldSession } from './texts.ts';
 
@@ -19,6 +19,8 @@ export type Action = keyof typeof ACTIONS;
 export interface Button {
   id: string;
   label: string;
+  /** Those with the same number stand beside each other. */
+  row?: number;
 }
 
 const LIMITS = ['iteration_limit', 'budget_cost', 'budget_tokens', 'budget_time'];
@@ -58,35 +60,46 @@ function blockedActions(reason: string, mayApprove: boolean): Action[] {
   }
 }
 
-export interface Buttoned {
-  number: number;
-  sessionId: string;
-  seq: number;
-  accountId: string;
+/** A button that is to be shown. */
+export interface ButtonFor extends ToldStop {
+  action: Action;
+  label: string;
+  row: number;
 }
 
 /** Those of a message that is sent again are the same. */
-export async function makeButtons(db: Db, of: Buttoned, actions: readonly Action[]): Promise<Button[]> {
-  if (actions.length === 0) return [];
+export async function makeButtons(
+  db: Db,
+  { number, accountId }: { number: number; accountId: string },
+  wanted: readonly ButtonFor[],
+): Promise<Button[]> {
+  if (wanted.length === 0) return [];
   const own = withNotifyTables(db);
   await own
     .insertInto('notify_actions')
     .values(
-      actions.map((action) => ({
-        ...{ id: randomBytes(16).toString('base64url'), notification: of.number, action },
-        ...{ session_id: of.sessionId, seq: of.seq, account_id: of.accountId },
-        ...{ prompt: null, used_by: null, used_at: null, created_at: storeNow() },
+      wanted.map(({ action, sessionId, seq }) => ({
+        ...{ id: randomBytes(16).toString('base64url'), notification: number, action },
+        ...{ session_id: sessionId, seq, account_id: accountId },
+        ...{ used_by: null, used_at: null, created_at: storeNow() },
       })),
     )
-    .onConflict((conflict) => conflict.columns(['notification', 'action']).doNothing())
+    .onConflict((conflict) => conflict.columns(['notification', 'session_id', 'action']).doNothing())
     .execute();
   const rows = await own
     .selectFrom('notify_actions')
-    .select(['id', 'action'])
-    .where('notification', '=', of.number)
+    .select(['id', 'session_id', 'action'])
+    .where('notification', '=', number)
     .execute();
-  const ids = new Map(rows.map(({ action, id }) => [action, id]));
-  return actions.map((action) => ({ id: ids.get(action)!, label: ACTIONS[action] }));
+  const ids = new Map(rows.map(({ session_id: session, action, id }) => [`${session} ${action}`, id]));
+  return wanted.map(({ sessionId, action, label, row }) => ({
+    ...{ id: ids.get(`${sessionId} ${action}`)!, label, row },
+  }));
+}
+
+/** As they stand under each other. */
+export function rowsOf(buttons: readonly Button[]): Button[][] {
+  return [...Map.groupBy(buttons, ({ row = 0 }) => row).values()];
 }
 
 /** A stop of a session, as a message told of it. */
@@ -101,20 +114,15 @@ export interface PressedAction extends ToldStop {
   usedBy: string | null;
 }
 
-/** By the button itself, or by the message that asked for words. */
-export async function findAction(
-  db: Db,
-  accountId: string,
-  by: { id: string } | { prompt: string },
-): Promise<PressedAction | null> {
+export async function findAction(db: Db, accountId: string, id: string): Promise<PressedAction | null> {
   const row = await withNotifyTables(db)
     .selectFrom('notify_actions')
-    .select(['id', 'session_id', 'seq', 'action', 'used_by'])
+    .select(['session_id', 'seq', 'action', 'used_by'])
     .where('account_id', '=', accountId)
-    .where((eb) => ('id' in by ? eb('id', '=', by.id) : eb('prompt', '=', by.prompt)))
+    .where('id', '=', id)
     .executeTakeFirst();
   if (!row) return null;
-  const { id, session_id: sessionId, seq, action, used_by: usedBy } = row;
+  const { session_id: sessionId, seq, action, used_by: usedBy } = row;
   return { id, sessionId, seq, action: action as Action, usedBy };
 }
 
@@ -129,12 +137,30 @@ export async function takeAction(db: Db, id: string, actor: string): Promise<boo
   return numUpdatedRows === 1n;
 }
 
-export async function notePrompt(db: Db, id: string, prompt: string): Promise<void> {
-  await withNotifyTables(db).updateTable('notify_actions').set({ prompt }).where('id', '=', id).execute();
-}
-
 const STOPS = ['session.blocked', 'session.failed', 'session.paused', 'session.ended'] as const;
 const MOVES = ['session.resumed', 'session.aborted'] as const;
+
+export interface Stop extends ToldStop {
+  type: string;
+  data: Record<string, unknown>;
+  /** How long ago, by the store's clock. */
+  agoMs: number;
+}
+
+/** The last one; `null`: it never has. */
+export async function latestStop(db: Db, sessionId: string): Promise<Stop | null> {
+  const row = await db
+    .selectFrom('pulse_events')
+    .select(['seq', 'type', 'data', 'at', storeNow().as('now')])
+    .where('session_id', '=', sessionId)
+    .where('type', 'in', [...STOPS])
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!row) return null;
+  const { seq, type, data, at, now } = row;
+  return { sessionId, seq, type, data: fromJson(data), agoMs: Date.parse(now) - Date.parse(at) };
+}
 
 /** Whether the session has stopped again since, or, with `hasMoved`, has left this stop at all. */
 export async function isOver(
@@ -168,6 +194,11 @@ export async function whoWasFirst(
     .limit(1)
     .executeTakeFirst();
   if (!row) return null;
-  const data = (typeof row.data === 'string' ? JSON.parse(row.data) : row.data) as { actor?: unknown };
+  const data = fromJson<{ actor?: unknown }>(row.data);
   return { actor: typeof data.actor === 'string' ? data.actor : 'somebody', at: row.at };
+}
+
+/** Whether the session is no longer where this stop has left it. */
+export async function hasLeft(db: Db, stop: ToldStop): Promise<boolean> {
+  return (await whoWasFirst(db, stop)) !== null || isOver(db, stop, { hasMoved: true });
 }

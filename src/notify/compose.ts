@@ -1,18 +1,25 @@
 /** What is said for a row of the outbox, and whether it is said now. */
 import type { Db } from '../store/store.ts';
-import { type Action, actionsFor } from './buttons.ts';
+import { ACTIONS, actionsFor, type ButtonFor, latestStop } from './buttons.ts';
 import type { Sending } from './channels/channel.ts';
 import { type Account, findStopMessage, findToldSession, type Waiting } from './outbox.ts';
 import { digestOf, rollupOf } from './quiet/digest.ts';
-import { hasRollup, readDigested, readManner, readSteps, STEP_TYPES } from './quiet/gather.ts';
+import {
+  type DigestedSession,
+  hasRollup,
+  readDigested,
+  readManner,
+  readSteps,
+  STEP_TYPES,
+} from './quiet/gather.ts';
 import { type Occasion, type Place, placeOf } from './quiet/manner.ts';
 import { rationOver } from './quiet/ration.ts';
 import { answeredText, type Message, messageOf } from './texts.ts';
 
 export interface Composed {
   sending: Sending;
-  /** What its buttons do, where its channel has any. */
-  actions: Action[];
+  /** Where its channel has any. */
+  buttons: ButtonFor[];
   place: Place;
   /** Steps of the same destination were put off, and come before it. */
   isAfterRollup: boolean;
@@ -26,9 +33,13 @@ interface Row {
 /** `null`: nobody is told of it. */
 export async function compose(db: Db, row: Row): Promise<Composed | null> {
   const { account, one } = row;
-  const message = await messageFor(db, row);
-  if (message === null) return null;
   const { sessionId, seq, iteration, destination, gathers } = one;
+  const digested =
+    gathers === 'digest'
+      ? await readDigested(db, { carrier: one.number, destination, accountId: account.id })
+      : null;
+  const message = digested ? digestOf(digested) : await messageFor(db, row);
+  if (message === null) return null;
   const type = gathers === 'digest' ? 'notify.digest' : one.type;
   const place = { accountId: account.id, destination };
   const about = { type, sessionId, iteration };
@@ -38,11 +49,17 @@ export async function compose(db: Db, row: Row): Promise<Composed | null> {
     ...{ ...message, key: `${sessionId}.${seq}`, destination, about },
     ...(session ? { thread, opensThread: manner?.threads === true, title: session.goal } : {}),
   };
+  const mayMerge = manner?.merge === true;
   const isHere = gathers === 'digest' || sending.edits !== undefined;
   return {
     sending,
-    actions:
-      session && gathers === null ? actionsFor(one, session, { mayMerge: manner?.merge === true }) : [],
+    buttons: digested
+      ? await digestButtons(db, digested, { mayMerge })
+      : session && gathers === null
+        ? actionsFor(one, session, { mayMerge }).map((action) => ({
+            ...{ sessionId, seq, action, label: ACTIONS[action], row: 0 },
+          }))
+        : [],
     // What carries others has waited long enough. Only quiet hours put a roll-up off once more.
     place: isHere
       ? { kind: 'now' }
@@ -52,6 +69,33 @@ export async function compose(db: Db, row: Row): Promise<Composed | null> {
         }),
     isAfterRollup: gathers === null && !isHere && (await hasRollup(db, place)),
   };
+}
+
+/** Discord has no more rows of buttons. */
+const MOST_ROWS = 5;
+
+/** Those of each session that needs a person, in a row that names it. What it is about stands in the digest. */
+async function digestButtons(
+  db: Db,
+  sessions: readonly DigestedSession[],
+  how: { mayMerge: boolean },
+): Promise<ButtonFor[]> {
+  const needing = sessions.filter(({ status }) => status === 'blocked' || status === 'failed');
+  const rows = needing.slice(0, MOST_ROWS).map(async (session, row) => {
+    const stop = await latestStop(db, session.id);
+    if (!stop) return [];
+    const { sessionId, seq } = stop;
+    return actionsFor(stop, session, how)
+      .filter((action) => action !== 'details')
+      .map((action) => ({
+        sessionId,
+        seq,
+        action,
+        label: `${ACTIONS[action]} #${sessionId.slice(-4)}`,
+        row,
+      }));
+  });
+  return (await Promise.all(rows)).flat();
 }
 
 async function placeFor(db: Db, { account, one }: Row, occasion: Occasion): Promise<Place> {
@@ -65,12 +109,9 @@ async function placeFor(db: Db, { account, one }: Row, occasion: Occasion): Prom
 type Composing = Message & { edits?: string };
 
 async function messageFor(db: Db, { account, one }: Row): Promise<Composing | null> {
-  const { number: carrier, destination } = one;
-  if (one.gathers === 'digest')
-    return digestOf(await readDigested(db, { carrier, destination, accountId: account.id }));
   if (one.type === 'session.resumed') return editFor(db, { account, one });
   if (one.gathers === null) return messageOfRow(db, one);
-  const { last, count } = await readSteps(db, carrier);
+  const { last, count } = await readSteps(db, one.number);
   const messages = await Promise.all(last.map((step) => messageOfRow(db, step)));
   const lines = messages.flatMap((message) => (message ? [message.text] : []));
   return lines.length === 0 ? null : rollupOf(lines, count);

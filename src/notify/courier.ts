@@ -4,17 +4,21 @@
  * that dies in between sends it twice, and one that is lost would be worse.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { isStoreAway } from '../domain/errors.ts';
 import type { Redactor } from '../domain/redact.ts';
 import type { Store } from '../store/store.ts';
 import { makeButtons } from './buttons.ts';
 import type { AnySender, Outcome, Sender, Senders, Sending } from './channels/channel.ts';
+import { failureOf } from './channels/request.ts';
 import { type Composed, compose } from './compose.ts';
 import {
   type Account,
+  dropStale,
   type Fate,
   leaveAccount,
   listWaitingAccounts,
   MOST_WAIT_MS,
+  noteThread,
   readDue,
   recordFate,
   takeAccount,
@@ -41,6 +45,8 @@ export interface Courier extends AsyncDisposable {
 /** Other processes write to the outbox, too, and a message that failed becomes due again. */
 const LOOK_EVERY_MS = 2_000;
 const TOGETHER_MS = 100;
+/** What was sent is tried to be noted so soon again. */
+const FIRST_RECORD_MS = 100;
 /** How long the last messages are waited for when the process is done with its work. */
 const LAST_MS = 5_000;
 
@@ -76,7 +82,7 @@ function startCourier(means: CourierMeans): Courier {
   const busy = new Map<string, Promise<unknown>>();
   const look = async (): Promise<void> => {
     for (const account of await means.store.read(listWaitingAccounts)) {
-      if (busy.has(account.id)) continue;
+      if (busy.has(account.id) || (await dropsHere(means, account))) continue;
       const delivering = deliverFor(means, account, calledOff.signal).catch(debug);
       busy.set(
         account.id,
@@ -115,14 +121,24 @@ function startCourier(means: CourierMeans): Courier {
 async function untilNothingWaits(means: CourierMeans, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const accounts = await means.store.read(listWaitingAccounts);
-    if (!accounts.some((account) => hasSecrets(means, account))) return;
+    if (!accounts.some((account) => canDeliver(means, account))) return;
     await delay(TOGETHER_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 
-function hasSecrets({ senders, environment }: CourierMeans, { channel, settings }: Account): boolean {
+function canDeliver({ senders, environment }: CourierMeans, { channel, settings }: Account): boolean {
   const sender = senders[channel] as Sender<unknown> | undefined;
-  return sender?.needs(settings).every((name) => environment[name]) ?? false;
+  if (!sender?.needs(settings).every((name) => environment[name])) return false;
+  return sender.isHere?.(settings, environment) ?? true;
+}
+
+/** What is no news any longer, and can be told from elsewhere alone, is not kept for ever. */
+async function dropsHere(means: CourierMeans, account: Account): Promise<boolean> {
+  const { freshMs } = (means.senders[account.channel] as Sender<unknown> | undefined) ?? {};
+  if (freshMs === undefined || canDeliver(means, account)) return false;
+  const stale = { ms: freshMs, error: 'dropped: no process was there that could show it' };
+  await means.store.tx('notify_drop', (db) => dropStale(db, account.id, stale));
+  return true;
 }
 
 /** Everything that can go out now. Returns how many went. */
@@ -142,7 +158,7 @@ const PORTION = 20;
 
 async function deliverFor(means: CourierMeans, account: Account, signal: AbortSignal): Promise<number> {
   const { store, owner, isGone } = means;
-  if (!hasSecrets(means, account)) return 0;
+  if (!canDeliver(means, account)) return 0;
   const take = () => store.tx('notify_lease', (db) => takeAccount(db, account.id, { owner, isGone }));
   let token = await take();
   let sent = 0;
@@ -196,31 +212,48 @@ async function deliverOne(
     await store.tx('notify_gather', (db) => releaseGathered(db, { accountId: account.id, destination }));
     return 'waiting';
   }
-  const fate: Fate = isTold
-    ? await sendComposed(means, { account, one, token, signal }, composed)
-    : { status: 'skipped' };
-  // Called off in the middle: nobody knows whether it arrived, so the next process sends it.
-  if (fate.status === 'waiting' && signal.aborted) return 'waiting';
-  const record = { number: one.number, accountId: account.id, token, fate };
-  await store.tx('notify_sent', (db) => recordFate(db, record));
+  const delivery = { account, one, token, signal };
+  const fate: Fate = isTold ? await sendComposed(means, delivery, composed) : { status: 'skipped' };
+  await record(means, delivery, fate);
   return fate.status;
+}
+
+/** What was sent would be sent twice if that were not written down, so a store that is away is waited for. */
+async function record({ store }: CourierMeans, { account, one, token, signal }: Delivery, fate: Fate) {
+  const place = { number: one.number, accountId: account.id, token };
+  // Called off in the middle: nobody knows whether it arrived, so the next process sends it. Its topic is there.
+  const isCalledOff = fate.status === 'waiting' && signal.aborted;
+  const { thread } = fate;
+  if (isCalledOff && !thread) return;
+  for (let waitMs = FIRST_RECORD_MS; ; waitMs = Math.min(waitMs * 2, LOOK_EVERY_MS)) {
+    try {
+      await (isCalledOff
+        ? store.tx('notify_sent', (db) => noteThread(db, { ...place, thread: thread! }))
+        : store.tx('notify_sent', (db) => recordFate(db, { ...place, fate })));
+      if (fate.status === 'failed' && fate.isGone) account.isGone = true;
+      return;
+    } catch (error) {
+      if (!isStoreAway(error) || signal.aborted) throw error;
+      await delay(waitMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
 }
 
 async function sendComposed(
   means: CourierMeans,
   { account, one, signal }: Delivery,
-  { sending, actions }: Composed,
+  { sending, buttons: wanted }: Composed,
 ): Promise<Fate> {
-  const { number, sessionId, seq } = one;
-  const buttoned = { number, sessionId, seq, accountId: account.id };
+  if (account.isGone) return { status: 'failed', error: GONE };
+  const of = { number: one.number, accountId: account.id };
   const buttons =
-    means.senders[account.channel].isTwoWay && actions.length > 0
-      ? await means.store.tx('notify_buttons', (db) => makeButtons(db, buttoned, actions))
+    means.senders[account.channel].isTwoWay && wanted.length > 0
+      ? await means.store.tx('notify_buttons', (db) => makeButtons(db, of, wanted))
       : [];
   const outcome = await send(means, { account, signal, sending: { ...sending, buttons } });
   // A message that could not be changed is no loss: it has been told.
   if (outcome.kind === 'refused' && sending.edits !== undefined) return { status: 'skipped' };
-  return fateOf(outcome, one.attempts);
+  return { ...fateOf(outcome, one), thread: outcome.thread ?? null };
 }
 
 async function releaseDue(store: Store, accountId: string): Promise<void> {
@@ -254,8 +287,7 @@ export async function send(
     const outcome = await sender.send(safe, { settings: account.settings, secret, signal });
     return 'error' in outcome ? { ...outcome, error: hide(outcome.error) } : outcome;
   } catch (error) {
-    const { message, cause } = error as Error;
-    return { kind: 'later', error: hide(cause instanceof Error ? `${message}: ${cause.message}` : message) };
+    return { kind: 'later', error: hide(failureOf(error)) };
   }
 }
 
@@ -267,13 +299,19 @@ const MOST_ATTEMPTS = 34;
 /** Of what is refused, half a minute: it holds up those behind it. */
 const MOST_REFUSALS = 5;
 
-function fateOf(outcome: Outcome, attempts: number): Fate {
-  if (outcome.kind === 'sent') return { ...outcome, status: 'sent' };
-  const isLast = attempts + 1 >= MOST_REFUSALS || (outcome.kind === 'refused' && !outcome.mayPass);
-  if (outcome.kind === 'refused' && isLast) return { status: 'failed', error: outcome.error };
-  if (attempts + 1 >= MOST_ATTEMPTS) return { status: 'failed', error: `given up: ${outcome.error}` };
+const GONE = 'not sent: its address has answered that it is gone (HTTP 410); retry it when it is back';
+
+/** A refusal after an outage is the first refusal. */
+function fateOf(outcome: Outcome, { attempts, refusals }: Pick<Waiting, 'attempts' | 'refusals'>): Fate {
+  if (outcome.kind === 'sent') return { status: 'sent', providerId: outcome.providerId };
+  const { error } = outcome;
+  if (attempts + 1 >= MOST_ATTEMPTS) return { status: 'failed', error: `given up: ${error}` };
+  if (outcome.kind === 'refused') {
+    const isLast = refusals + 1 >= MOST_REFUSALS || !outcome.mayPass;
+    if (isLast) return { status: 'failed', error, isGone: outcome.isGone === true };
+    return { status: 'waiting', error, isRefused: true, afterMs: FIRST_WAIT_MS * 2 ** refusals };
+  }
   const grown = Math.min(FIRST_WAIT_MS * 2 ** attempts, MOST_GROWN_MS);
-  const asked = outcome.kind === 'later' ? (outcome.afterMs ?? 0) : 0;
-  const afterMs = Math.min(Math.max(asked, grown), MOST_WAIT_MS);
-  return { status: 'waiting', error: outcome.error, afterMs };
+  const afterMs = Math.min(Math.max(outcome.afterMs ?? 0, grown), MOST_WAIT_MS);
+  return { status: 'waiting', error, afterMs };
 }

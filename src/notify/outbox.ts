@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Channel } from '../domain/channels.ts';
 import { cleanText, type Db, fromJson, storeNow } from '../store/store.ts';
 import { MOST_SENDING_MS } from './channels/channel.ts';
-import { isDue } from './quiet/gather.ts';
+import { holds, isDue } from './quiet/gather.ts';
 import type { Gathering } from './quiet/manner.ts';
 import { withNotifyTables } from './tables.ts';
 import type { ToldEvent, ToldSession } from './texts.ts';
@@ -12,6 +12,8 @@ export interface Account {
   id: string;
   channel: Channel;
   settings: unknown;
+  /** Its address has said that it is gone. */
+  isGone?: boolean;
 }
 
 export interface Waiting {
@@ -23,6 +25,8 @@ export interface Waiting {
   iteration: number | null;
   data: Record<string, unknown>;
   attempts: number;
+  /** How often it was refused, without another answer in between. */
+  refusals: number;
   gathers: Gathering | null;
 }
 
@@ -30,7 +34,7 @@ export interface Waiting {
 export async function listWaitingAccounts(db: Db): Promise<Account[]> {
   const rows = await withNotifyTables(db)
     .selectFrom('notify_accounts as a')
-    .select(['a.id', 'a.channel', 'a.settings'])
+    .select(['a.id', 'a.channel', 'a.settings', 'a.gone_at'])
     .where((eb) => {
       const own = eb
         .selectFrom('notifications as n')
@@ -42,7 +46,9 @@ export async function listWaitingAccounts(db: Db): Promise<Account[]> {
       ]);
     })
     .execute();
-  return rows.map(({ id, channel, settings }) => ({ id, channel, settings: fromJson<unknown>(settings) }));
+  return rows.map(({ id, channel, settings, gone_at: gone }) => ({
+    ...{ id, channel, settings: fromJson<unknown>(settings), isGone: gone !== null },
+  }));
 }
 
 /** Longer than a sender takes: else a second process would send what the first is still sending. */
@@ -106,6 +112,7 @@ export async function readDue(db: Db, accountId: string, limit: number): Promise
       'n.iteration',
       'n.data',
       'n.attempts',
+      'n.refusals',
       'n.gathers',
     ])
     .where('n.account_id', '=', accountId)
@@ -142,16 +149,24 @@ export async function findToldSession(db: Db, id: string): Promise<ToldSession |
   return row ?? null;
 }
 
-export type Fate =
-  | { status: 'sent'; providerId: string | null; thread?: string | null }
+/** `thread`: what the next messages of the session belong to, also where this one did not get through. */
+export type Fate = { thread?: string | null } & (
+  | { status: 'sent'; providerId: string | null }
   | { status: 'skipped' }
-  | { status: 'failed'; error: string }
-  | { status: 'waiting'; error: string; afterMs: number };
+  | { status: 'failed'; error: string; isGone?: boolean }
+  | { status: 'waiting'; error: string; afterMs: number; isRefused?: boolean }
+);
+
+interface Recorded {
+  number: number;
+  accountId: string;
+  token: number;
+}
 
 /** False: another process delivers for the account by now, and this one's word does not count. */
 export async function recordFate(
   db: Db,
-  { number, accountId, token, fate }: { number: number; accountId: string; token: number; fate: Fate },
+  { number, accountId, token, fate }: Recorded & { fate: Fate },
 ): Promise<boolean> {
   const isSent = fate.status === 'sent';
   const written = await withNotifyTables(db)
@@ -159,30 +174,34 @@ export async function recordFate(
     .set({
       status: fate.status,
       attempts: sql<number>`attempts + 1`,
+      refusals: fate.status === 'waiting' && fate.isRefused ? sql<number>`refusals + 1` : 0,
       error: 'error' in fate ? storable(fate.error) : null,
       ...(fate.status === 'waiting' ? { run_at: storeNow(fate.afterMs) } : {}),
       ...(isSent ? { provider_id: fate.providerId && storable(fate.providerId), sent_at: storeNow() } : {}),
     })
     .where('number', '=', number)
     .where('status', '=', 'waiting')
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('notify_accounts')
-          .select(sql.lit(1).as('one'))
-          .where('id', '=', accountId)
-          .where('token', '=', token),
-      ),
-    )
+    .where(holds(accountId, token))
     .executeTakeFirst();
   if (written.numUpdatedRows === 0n) return false;
-  if (isSent && fate.thread) await noteThread(db, { number, accountId, thread: storable(fate.thread) });
+  if (fate.thread) await noteThread(db, { number, accountId, token, thread: fate.thread });
+  if (fate.status === 'failed' && fate.isGone) await noteGone(db, accountId);
   return true;
 }
 
-/** The first message of a session decides what the others belong to. */
-async function noteThread(
+/** Until a person tries again. */
+async function noteGone(db: Db, accountId: string): Promise<void> {
+  await withNotifyTables(db)
+    .updateTable('notify_accounts')
+    .set({ gone_at: storeNow() })
+    .where('id', '=', accountId)
+    .execute();
+}
+
+/** What the session's messages belong to from now on, as the service has said last. */
+export async function noteThread(
   db: Db,
-  { number, accountId, thread }: { number: number; accountId: string; thread: string },
+  { number, accountId, token, thread }: Recorded & { thread: string },
 ): Promise<void> {
   const own = withNotifyTables(db);
   const row = await own
@@ -194,11 +213,11 @@ async function noteThread(
   if (!row || row.gathers === 'digest') return;
   await own
     .updateTable('notify_routes')
-    .set({ thread })
+    .set({ thread: storable(thread) })
     .where('session_id', '=', row.session_id)
     .where('account_id', '=', accountId)
     .where('destination', '=', row.destination)
-    .where('thread', 'is', null)
+    .where(holds(accountId, token))
     .execute();
 }
 
@@ -238,6 +257,17 @@ export async function leaveAccount(
     .where('id', '=', id)
     .where('lease_owner', '=', owner)
     .where('token', '=', token)
+    .execute();
+}
+
+/** What waits for an account that no process here can tell anything, and would be no news any longer. */
+export async function dropStale(db: Db, accountId: string, { ms, error }: { ms: number; error: string }) {
+  await withNotifyTables(db)
+    .updateTable('notifications')
+    .set({ status: 'failed', error })
+    .where('account_id', '=', accountId)
+    .where('status', '=', sql.lit('waiting'))
+    .where('created_at', '<', storeNow(-ms))
     .execute();
 }
 

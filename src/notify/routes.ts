@@ -28,7 +28,9 @@ function routesOf(notify: NotifySettings, named: Named): Route[] {
     ...webhooks.map((settings) => ({ channel: 'webhook' as const, settings, destination: settings.url })),
     ...(ntfy ? [{ channel: 'ntfy' as const, settings: ntfy, destination: ntfy.url }] : []),
     ...(slack?.channel ? [{ channel: 'slack' as const, settings: slack, destination: slack.channel }] : []),
-    ...(desktop ? [{ channel: 'desktop' as const, settings: {}, destination: hostname() }] : []),
+    ...(desktop
+      ? [{ channel: 'desktop' as const, settings: { host: hostname() }, destination: hostname() }]
+      : []),
     ...(command ? [{ channel: 'command' as const, settings: { command }, destination: 'command' }] : []),
   ];
 }
@@ -49,7 +51,15 @@ export async function insertRoutes(
     const manner = mannerOf(notify, { threads });
     await own
       .insertInto('notify_accounts')
-      .values({ id, channel, settings: toJson(settings), lease_owner: null, lease_until: null, token: 0 })
+      .values({
+        id,
+        channel,
+        settings: toJson(settings),
+        lease_owner: null,
+        lease_until: null,
+        token: 0,
+        gone_at: null,
+      })
       // Who may write is what was trusted last: somebody who was taken off the list is not heard any longer.
       .onConflict((conflict) => conflict.column('id').doUpdateSet({ settings: toJson(settings) }))
       .execute();
@@ -66,11 +76,20 @@ export async function insertRoutes(
   }
 }
 
-const PERSONAL = ['allow', 'chat', 'to', 'channel', 'topics', 'threads'];
+/** What makes it this bot, this number. All else is how it is used, which may change without another account. */
+const IDENTITY: Partial<Record<Channel, readonly string[]>> = {
+  telegram: ['tokenEnv', 'apiUrl'],
+  sms: ['accountSid', 'from', 'apiUrl'],
+  discord: ['tokenEnv', 'apiUrl'],
+  slack: ['botTokenEnv', 'apiUrl'],
+};
 
-/** Who may write, and to whom by default, makes no other account. */
+/** Of an address or a command: its settings as they are. */
 export function accountId(channel: Channel, settings: object): string {
-  const own = Object.entries(settings).filter(([name]) => !PERSONAL.includes(name));
+  const names = IDENTITY[channel];
+  const own = Object.entries(settings).filter(
+    ([name, value]) => value !== undefined && (names?.includes(name) ?? true),
+  );
   const sorted = own.toSorted(([one], [other]) => (one < other ? -1 : 1));
   const hash = createHash('sha256')
     .update(JSON.stringify([channel, sorted]))

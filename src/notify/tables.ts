@@ -18,6 +18,8 @@ interface AccountsTable {
   lease_owner: string | null;
   lease_until: string | null;
   token: number;
+  /** Since when its address says that it is gone; `null`: it takes messages. */
+  gone_at: string | null;
 }
 
 /** Who is told of a session. */
@@ -48,6 +50,8 @@ export interface NotificationsTable {
    */
   status: string;
   attempts: number;
+  /** How often it was refused, without another answer in between. */
+  refusals: Generated<number>;
   run_at: string;
   provider_id: string | null;
   error: string | null;
@@ -66,11 +70,25 @@ interface ActionsTable {
   seq: number;
   account_id: string;
   action: string;
-  /** The message that asks for words after it was pressed. */
-  prompt: string | null;
   used_by: string | null;
   used_at: string | null;
   created_at: string;
+}
+
+/** Words that were asked for after a button was pressed. Each press asks again, and none of them is forgotten. */
+interface PromptsTable {
+  id: string;
+  account_id: string;
+  action_id: string;
+  chat: string;
+  /** A topic in it. */
+  thread: string | null;
+  sender: string;
+  /** The service's name of the message that asks; `null`: it is not known to have been sent. */
+  message: string | null;
+  at: string;
+  /** Somebody has given words to it: plain words are not for it any longer. */
+  closed_at: string | null;
 }
 
 interface ChatUpdatesTable {
@@ -111,6 +129,7 @@ type NotifyTables = {
   notify_routes: RoutesTable;
   notifications: NotificationsTable;
   notify_actions: ActionsTable;
+  chat_prompts: PromptsTable;
 };
 
 /** The store, with these tables in its types. */
@@ -118,7 +137,10 @@ export function withNotifyTables(db: Db) {
   return db.withTables<NotifyTables>();
 }
 
-export const notifyTables: TableModule = { kind: 'notify', migrations: [outbox, chats, gatherings, buttons] };
+export const notifyTables: TableModule = {
+  kind: 'notify',
+  migrations: [outbox, chats, gatherings, buttons, prompts],
+};
 
 /** What somebody may want to hear of; what each channel leaves out is decided when it is sent. */
 const TOLD = [
@@ -254,5 +276,44 @@ function buttons({ bigint, dialect }: ColumnTypes): string[] {
     ...(dialect === 'sqlite'
       ? ['DROP TRIGGER notify_of_events', ...sqliteTrigger(types)]
       : ['DROP TRIGGER notify_of_events ON pulse_events', ...postgresTrigger(types)]),
+  ];
+}
+
+/** Every press asks for words by itself; a digest has the buttons of many sessions; an address may be gone. */
+function prompts({ bigint }: ColumnTypes): string[] {
+  const columns = 'id, notification, session_id, seq, account_id, action, used_by, used_at, created_at';
+  return [
+    `CREATE TABLE notify_buttons (
+      id text PRIMARY KEY,
+      notification ${bigint} NOT NULL,
+      session_id text NOT NULL REFERENCES pulse_sessions (id) ON DELETE CASCADE,
+      seq ${bigint} NOT NULL,
+      account_id text NOT NULL,
+      action text NOT NULL,
+      used_by text,
+      used_at text,
+      created_at text NOT NULL,
+      UNIQUE (notification, session_id, action)
+    )`,
+    `INSERT INTO notify_buttons (${columns}) SELECT ${columns} FROM notify_actions`,
+    'DROP TABLE notify_actions',
+    'ALTER TABLE notify_buttons RENAME TO notify_actions',
+    'CREATE INDEX notify_actions_by_session ON notify_actions (session_id)',
+    `CREATE TABLE chat_prompts (
+      id text PRIMARY KEY,
+      account_id text NOT NULL,
+      action_id text NOT NULL REFERENCES notify_actions (id) ON DELETE CASCADE,
+      chat text NOT NULL,
+      thread text,
+      sender text NOT NULL,
+      message text,
+      at text NOT NULL,
+      closed_at text
+    )`,
+    'CREATE INDEX chat_prompts_by_place ON chat_prompts (account_id, chat, message)',
+    'CREATE INDEX chat_prompts_by_action ON chat_prompts (action_id)',
+    'ALTER TABLE notifications ADD COLUMN refusals integer NOT NULL DEFAULT 0',
+    'ALTER TABLE notify_accounts ADD COLUMN gone_at text',
+    'CREATE INDEX notify_routes_by_account ON notify_routes (account_id)',
   ];
 }

@@ -63,7 +63,7 @@ function requireTarget(notify: NotifySettings, channel: Channel): { settings: ob
     webhook: webhooks?.[0] ? { settings: webhooks[0], destination: webhooks[0].url } : null,
     ntfy: ntfy ? { settings: ntfy, destination: ntfy.url } : null,
     slack: slack ? { settings: slack, destination: slack.allow[0] ?? slack.channel } : null,
-    desktop: desktop ? { settings: {}, destination: hostname() } : null,
+    desktop: desktop ? { settings: { host: hostname() }, destination: hostname() } : null,
     command: command ? { settings: { command }, destination: command } : null,
   };
   const { settings, destination } = found[channel] ?? {};

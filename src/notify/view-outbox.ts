@@ -63,10 +63,19 @@ export async function retryNotification(db: Db, id: string): Promise<Notificatio
   const number = /^[1-9]\d{0,14}$/.test(id) ? Number(id) : -1;
   const { numUpdatedRows } = await withNotifyTables(db)
     .updateTable('notifications')
-    .set({ status: 'waiting', attempts: 0, error: null, run_at: storeNow() })
+    .set({ status: 'waiting', attempts: 0, refusals: 0, error: null, run_at: storeNow() })
     .where('number', '=', number)
     .where('status', 'in', ['failed', 'waiting'])
     .executeTakeFirst();
+  // A person believes that its address is back.
+  if (numUpdatedRows > 0n)
+    await withNotifyTables(db)
+      .updateTable('notify_accounts')
+      .set({ gone_at: null })
+      .where('id', '=', (eb) =>
+        eb.selectFrom('notifications').select('account_id').where('number', '=', number),
+      )
+      .execute();
   const row = await select(db).where('n.number', '=', number).executeTakeFirst();
   if (!row) throw new PulseError('not_found', `There is no notification ${id}.`);
   if (numUpdatedRows === 0n)

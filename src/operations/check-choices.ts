@@ -15,6 +15,7 @@ export function refereeFor(chosen: SessionChoices, { values }: Config): RefereeS
     policy: chosen.checks ?? checks.policy ?? 'ask',
     paths: [...(checks.paths ?? [])],
     exclude: [...(checks.exclude ?? [])],
+    ...(values.tests ? { tests: [...values.tests] } : {}),
     reports: Object.fromEntries(reports),
     ...(values.heldOut?.length ? { heldOut: values.heldOut.map(heldOutOf) } : {}),
     ...(values.review ? { review: reviewerOf(values.review) } : {}),

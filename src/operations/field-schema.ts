@@ -58,7 +58,7 @@ function plainSchema(field: Field, place: Place): z.ZodType {
     case 'usd':
       return place === 'tool' ? toolUsd(max) : z.number().positive().max(max).nullable();
     case 'duration':
-      return place === 'tool' ? toolDuration : bodyDuration;
+      return place === 'tool' ? toolDuration(field.min) : bodyDuration(field.min);
     case 'flag':
       return place === 'word' ? yesOrNo : z.boolean();
     case 'choice':
@@ -93,31 +93,41 @@ function toolUsd(max: number) {
 
 const LIKE = 'a duration such as 90s, 10m or 2h';
 
-const toolDuration = z
-  .string()
-  .max(50)
-  .transform((value, context) => readDuration(value, context, `must be ${LIKE}`));
+function toolDuration(least = 1) {
+  const message = `must be ${LIKE}`;
+  return z
+    .string()
+    .max(50)
+    .transform((value, context) => readDuration(value, context, { message, least }));
+}
 
-const bodyDuration = z
-  .union([z.string(), z.number()], { error: 'must be a duration such as "90s", or milliseconds' })
-  .transform((value, context) => readDuration(value, context, `must be ${LIKE}, or milliseconds`))
-  .meta({
-    oneOf: [
-      { type: 'string', pattern: '^(\\d+(\\.\\d+)?(ms|s|m|h|d))+$' },
-      { type: 'integer', minimum: 1, maximum: MOST_DURATION_MS },
-    ],
-  });
+function bodyDuration(least = 1) {
+  const message = `must be ${LIKE}, or milliseconds`;
+  return z
+    .union([z.string(), z.number()], { error: 'must be a duration such as "90s", or milliseconds' })
+    .transform((value, context) => readDuration(value, context, { message, least }))
+    .meta({
+      oneOf: [
+        { type: 'string', pattern: '^(\\d+(\\.\\d+)?(ms|s|m|h|d))+$' },
+        { type: 'integer', minimum: least, maximum: MOST_DURATION_MS },
+      ],
+    });
+}
 
-function readDuration(value: string | number, context: z.RefinementCtx, message: string): number {
+function readDuration(
+  value: string | number,
+  context: z.RefinementCtx,
+  { message, least }: { message: string; least: number },
+): number {
   const ms = typeof value === 'number' ? value : durationMs(value);
-  if (Number.isSafeInteger(ms) && ms > 0 && ms <= MOST_DURATION_MS) return ms;
+  if (Number.isSafeInteger(ms) && ms >= least && ms <= MOST_DURATION_MS) return ms;
   context.addIssue({ code: 'custom', message });
   return z.NEVER;
 }
 
 function durationMs(value: string): number {
   try {
-    return parseDuration(value);
+    return parseDuration(value, { least: 0 });
   } catch {
     return Number.NaN; // the schema says what is wrong
   }

@@ -103,9 +103,9 @@ export function usd(about: FieldText): Optional<number | null> {
   return field('usd', about, { max: 1_000_000_000_000 });
 }
 
-/** Milliseconds; outside of TypeScript `90s`, `10m`, `2h`. */
-export function duration(about: FieldText): Optional<number> {
-  return field('duration', about);
+/** Milliseconds, above 0 unless `min` says that it may be 0; outside of TypeScript `90s`, `10m`, `2h`. */
+export function duration(about: FieldText, { min }: { min?: 0 } = {}): Optional<number> {
+  return field('duration', about, { min });
 }
 
 export function flag(about: FieldText): Optional<boolean> {

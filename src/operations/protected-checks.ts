@@ -19,6 +19,8 @@ interface Request {
   /** The setting `checks`. */
   paths: readonly string[];
   exclude: readonly string[];
+  /** The setting `tests`. */
+  tests?: readonly string[];
 }
 
 export async function findProtected(git: Git, request: Request): Promise<ProtectedChecks> {
@@ -29,7 +31,7 @@ export async function findProtected(git: Git, request: Request): Promise<Protect
 const FILES_AT_START = 50_000;
 const LONGEST_AT_START_MS = 1_000;
 
-interface NoteRequest extends Pick<Request, 'root' | 'commit' | 'commands'> {
+interface NoteRequest extends Pick<Request, 'root' | 'commit' | 'commands' | 'tests'> {
   checks: Partial<Pick<Request, 'paths' | 'exclude'>>;
   /** `pulse doctor` knows the commands, too. */
   isFromConfig: boolean;
@@ -55,12 +57,12 @@ async function findProtectedQuickly(git: Git, request: Request): Promise<Protect
 
 async function findWithin(
   git: Git,
-  { root, commit, commands, paths, exclude }: Request,
+  { root, commit, ...wanted }: Request,
   maxFiles: number,
 ): Promise<ProtectedChecks | null> {
   const tree = await readTreeFiles(git, { cwd: root, tree: commit });
   if (tree.paths.length > maxFiles) return null;
-  const { described, unknown } = await findPins({ commands, tree, paths, exclude });
+  const { described, unknown } = await findPins({ ...wanted, tree });
   return { described, unknown };
 }
 

@@ -146,7 +146,7 @@ export async function startSession(
   // Each asks git, and none needs another.
   const [notIncluded, protects, identity] = await Promise.all([
     dirtyPaths(git, repository.root),
-    protectsNote(git, { ...judgedBy, root: repository.root, commit: base.sha, checks: config.values.checks }),
+    protectsNote(git, { ...judgedBy, root: repository.root, commit: base.sha, ...protectedBy(config) }),
     chooseIdentity(git, { root: repository.root, head: repository.headSha, sign: config.values.git.sign }),
   ]);
   const notes: StartNotes = {
@@ -368,4 +368,9 @@ function sessionSettings(parts: SettingsParts): SessionSettings {
     trustedConfig: config.project?.sha256 ?? null,
     ...rulesFor(input.kind ?? 'goal').settings?.(values),
   };
+}
+
+/** What a person says of the checks' own files. */
+function protectedBy({ values: { checks, tests } }: Config) {
+  return { checks, tests };
 }

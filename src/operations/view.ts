@@ -4,12 +4,12 @@ import { type Trust, trustOf } from '../domain/check-words.ts';
 import { isStoreAway, PulseError } from '../domain/errors.ts';
 import type { PulseEvent } from '../domain/events.ts';
 import { DEFAULT_PATIENCE_MS, isServiceFailure } from '../domain/failures.ts';
-import { type Doing, doingOf } from '../domain/phase.ts';
+import { beginsStep, type Doing, doingOf, type Seen, STEP_EVENTS } from '../domain/phase.ts';
 import type { Redactor } from '../domain/redact.ts';
 import { DEFAULT_TIMING } from '../engine/engine.ts';
 import type { Unresolved } from '../loops/workflow/unresolved.ts';
 import { listUnresolved } from '../loops/workflow/unresolved-rows.ts';
-import { newestEvents, readEvents } from '../store/events.ts';
+import { lastSeqOf, newestEvents, readEvents } from '../store/events.ts';
 import { type Figures, lookAtFigures } from '../store/figures.ts';
 import { findIteration, type Iteration, listIterations, newestIteration } from '../store/iterations.ts';
 import { listJudgements, newestJudgement, type StoredJudgement } from '../store/judgements.ts';
@@ -103,14 +103,24 @@ export async function viewSession({ engine, redactor }: Reading, id: string): Pr
   });
 }
 
-/** Enough to find what tells it, behind what does not. */
-export const EVENTS_READ = 20;
-
 export async function readDoing(
   db: Db,
   { id, status }: Pick<Session, 'id' | 'status'>,
 ): Promise<Doing | null> {
-  return status === 'running' ? doingOf(await newestEvents(db, id, EVENTS_READ)) : null;
+  return status === 'running' ? doingOf(await readSeen(db, id)) : null;
+}
+
+/** So many tell what was last seen. */
+const EVENTS_READ = 20;
+
+/** Only behind an agent that has told much is it looked for where its step began. */
+export async function readSeen(db: Db, id: string): Promise<Seen> {
+  const newestFirst = await newestEvents(db, id, EVENTS_READ);
+  const near = newestFirst.find(beginsStep);
+  if (near || newestFirst.length < EVENTS_READ) return { newestFirst, began: near ?? null };
+  const seq = await lastSeqOf(db, id, STEP_EVENTS);
+  const [began = null] = seq === 0 ? [] : await readEvents(db, id, { after: seq - 1, limit: 1 });
+  return { newestFirst, began };
 }
 
 export async function waitingOf(

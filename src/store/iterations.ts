@@ -260,11 +260,19 @@ export async function treeSeen(db: Db, sessionId: string, tree: string): Promise
   return row !== undefined;
 }
 
+type AnchorColumn =
+  | 'anchor_turn_id'
+  | 'anchor_strategy'
+  | 'anchor_resolution_ms'
+  | 'salience'
+  | 'depth'
+  | 'slice_id';
+
 /** Only for an iteration whose agent has not run yet: it starts from another commit, or with another brief. */
 export async function amendIteration(
   db: Db,
   id: string,
-  patch: Partial<Pick<Iteration, 'start_sha' | 'task_content' | 'context_tokens'>> & {
+  patch: Partial<Pick<Iteration, 'start_sha' | 'task_content' | 'context_tokens' | AnchorColumn>> & {
     sections?: string | null;
   },
 ): Promise<void> {

@@ -83,6 +83,16 @@ export async function takeRequest(
   return null;
 }
 
+/** What the pull request had of the session at last, pushed by itself or as the follow-up that it was answered with. */
+export async function pushedOf(db: Db, sessionId: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('pull_requests')
+    .select('pushed_sha')
+    .where((eb) => eb.or([eb('session_id', '=', sessionId), eb('follow_up', '=', sessionId)]))
+    .executeTakeFirst();
+  return row?.pushed_sha ?? null;
+}
+
 export type RequestChange = Partial<
   Pick<WatchedRequest, 'state' | 'rounds_used' | 'follow_up' | 'pushed_sha' | 'trouble' | 'seen'>
 >;

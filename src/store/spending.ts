@@ -5,9 +5,13 @@ import type { Db } from './store.ts';
 
 export interface Sums {
   sessions: number;
+  /** Each is in at most one of the five that follow. */
   complete: number;
   verified: number;
+  checksChanged: number;
   unverified: number;
+  nothingChanged: number;
+  discarded: number;
   commits: number;
   runningMs: number;
   iterations: number;
@@ -18,7 +22,8 @@ export interface Sums {
 }
 
 export const NO_SUMS: Sums = {
-  ...{ sessions: 0, complete: 0, verified: 0, unverified: 0, commits: 0, runningMs: 0 },
+  ...{ sessions: 0, complete: 0, verified: 0, checksChanged: 0, unverified: 0, nothingChanged: 0 },
+  ...{ discarded: 0, commits: 0, runningMs: 0 },
   ...{ iterations: 0, rejected: 0, spentUsd: 0, rejectedUsd: 0, tokens: 0 },
 };
 
@@ -31,14 +36,21 @@ export interface Span {
 
 type Row = { key: string } & Partial<Record<keyof Sums, number | null>>;
 
+/** One word for each complete session, so that the counts of the words add up. */
+const ENDED_AS = sql`CASE WHEN session.status <> 'complete' THEN '' WHEN session.discarded_at IS NOT NULL THEN 'discarded'
+    WHEN session.nothing_changed = 1 THEN 'nothing_changed' ELSE coalesce(session.trust, '') END`;
+
 /** Sessions by when they stopped, iterations by when they ended. */
 export async function sumUp(db: Db, { from, to, by }: Span): Promise<Map<string, Sums>> {
   const ofSession = KEYS[by];
   const sessions = await sql<Row>`
     SELECT ${by === 'day' ? sql`substr(session.ended_at, 1, 10)` : ofSession} AS key, count(*) AS sessions,
         sum(CASE WHEN session.status = 'complete' THEN 1 ELSE 0 END) AS complete,
-        sum(CASE WHEN session.status = 'complete' AND session.trust LIKE 'verified%' THEN 1 ELSE 0 END) AS verified,
-        sum(CASE WHEN session.status = 'complete' AND session.trust = 'unverified' THEN 1 ELSE 0 END) AS unverified,
+        sum(CASE WHEN ${ENDED_AS} = 'verified' THEN 1 ELSE 0 END) AS verified,
+        sum(CASE WHEN ${ENDED_AS} = 'verified_checks_changed' THEN 1 ELSE 0 END) AS "checksChanged",
+        sum(CASE WHEN ${ENDED_AS} = 'unverified' THEN 1 ELSE 0 END) AS unverified,
+        sum(CASE WHEN ${ENDED_AS} = 'nothing_changed' THEN 1 ELSE 0 END) AS "nothingChanged",
+        sum(CASE WHEN ${ENDED_AS} = 'discarded' THEN 1 ELSE 0 END) AS discarded,
         sum(session.total_commits) AS commits, sum(session.running_ms * 1.0) AS "runningMs"
       FROM pulse_sessions AS session
       WHERE session.ended_at >= ${from} AND session.ended_at < ${to} AND session.parent_session_id IS NULL

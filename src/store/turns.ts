@@ -55,13 +55,19 @@ function insertable(turn: NewTurn) {
 
 /** An id names a turn within its project alone. */
 export async function findTurn(db: Db, projectId: string, id: string): Promise<StoredTurn | null> {
-  const row = await db
+  const rows = await db
     .selectFrom('turns')
     .select(COLUMNS)
     .where('project_id', '=', projectId)
-    .where('id', '=', id)
-    .executeTakeFirst();
+    .where('id', 'in', spellings(id))
+    .execute();
+  const row = rows.find((each) => each.id === id) ?? rows[0];
   return row ? withContent(db, row) : null;
+}
+
+/** A UUID means the same in either case, and an import keeps it as it was written. */
+function spellings(id: string): string[] {
+  return [...new Set([id, id.toLowerCase(), id.toUpperCase()])];
 }
 
 /** These turns with their content, in no order; ids that name none are left out. `isSaid`: without briefs, which Pulse wrote. */
@@ -94,7 +100,7 @@ export async function markHinted(
     .selectFrom('turns')
     .select(['number', 'salience'])
     .where('project_id', '=', projectId)
-    .where('id', '=', id)
+    .where('id', 'in', spellings(id))
     .where('is_hinted', '=', 0)
     .executeTakeFirst();
   if (!turn) return;

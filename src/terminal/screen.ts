@@ -6,16 +6,20 @@ export interface Screen extends Disposable {
   draw(rows: readonly string[], cursor?: { row: number; column: number }): void;
   /** What is drawn next is drawn whole: after its size has changed, the terminal has moved what stood there. */
   forget(): void;
-  /** Gives the terminal back for a while, such as to another view. */
+  /** Gives the terminal back for a while, such as to the shell. */
   leave(): void;
   /** Takes it again. */
   enter(): void;
+  /** Another view has all of it, from an empty first row on, until `take`; what stood there is not mixed with it. */
+  lend(): void;
+  take(): void;
 }
 
 /** Begins on the alternate screen: what stood there before comes back at the end, also where the process is ended. */
 export function openScreen(stream: Pick<WriteStream, 'write'>): Screen {
   let shown: readonly string[] = [];
   let isEntered = false;
+  let isLent = false;
   let cursorAt = '';
 
   function enter(): void {
@@ -23,7 +27,7 @@ export function openScreen(stream: Pick<WriteStream, 'write'>): Screen {
     isEntered = true;
     shown = [];
     cursorAt = '';
-    stream.write(`${ALTERNATE}${HIDE_CURSOR}${CLEAR}`);
+    stream.write(`${ALTERNATE}${isLent ? SHOW_CURSOR : HIDE_CURSOR}${CLEAR}`);
   }
 
   function leave(): void {
@@ -37,12 +41,23 @@ export function openScreen(stream: Pick<WriteStream, 'write'>): Screen {
   return {
     enter,
     leave,
+    lend() {
+      isLent = true;
+      if (isEntered) stream.write(`${CLEAR}${SHOW_CURSOR}`);
+    },
+    take() {
+      isLent = false;
+      shown = [];
+      cursorAt = '';
+      if (isEntered) stream.write(`${CLEAR}${HIDE_CURSOR}`);
+    },
     forget() {
       shown = [];
-      if (isEntered) stream.write(CLEAR);
+      cursorAt = '';
+      if (isEntered && !isLent) stream.write(CLEAR);
     },
     draw(rows, cursor) {
-      if (!isEntered) return;
+      if (!isEntered || isLent) return;
       const count = Math.max(rows.length, shown.length);
       const changed = Array.from({ length: count }, (_, index) => index)
         .filter((index) => (rows[index] ?? '') !== (shown[index] ?? ''))
@@ -62,7 +77,7 @@ export function openScreen(stream: Pick<WriteStream, 'write'>): Screen {
 
 const ALTERNATE = '\x1b[?1049h';
 const NORMAL = '\x1b[?1049l';
-const CLEAR = '\x1b[2J';
+const CLEAR = '\x1b[H\x1b[2J';
 const HIDE_CURSOR = '\x1b[?25l';
 const SHOW_CURSOR = '\x1b[?25h';
 /** A terminal that knows these shows all of a change at once; others pass over them. */

@@ -42,6 +42,55 @@ it('adds up what a span of time came to', async () => {
   expect((await ask('GET', '/api/figures?from=2021-01-01&to=2020-02-01')).status).toBe(422);
 });
 
+it('counts each complete session once, by how it ended', async () => {
+  const { ask, run, post } = await makeApiScene();
+  const change = 'date +%N > x-$$; echo "<signal>COMPLETE</signal>"';
+  await run(await post(change, { verify: ['true'] }));
+  await run(await post(change));
+  await run(await post('echo "<signal>COMPLETE</signal>"', { verify: ['true'] }));
+  const gone = await post(change, { verify: ['true'] });
+  await run(gone);
+  expect((await ask('POST', `/api/pulse/${gone.id}/discard`, { body: {} })).status).toBe(202);
+  const { total } = (await ask('GET', '/api/figures')).json;
+  expect(total).toMatchObject({
+    ...{ complete: 4, verified: 1, checksChanged: 0, unverified: 1, nothingChanged: 1, discarded: 1 },
+  });
+});
+
+it('checks the proofs of a commit, for who may change something', async () => {
+  const { ask, run, post, root } = await makeApiScene();
+  const session = await post('echo p > p; echo "<signal>COMPLETE</signal>"', { verify: ['test -f p'] });
+  await run(session);
+  const question = { projectPath: root, what: session.branch_name };
+  const path = '/api/proofs/verify';
+  const { json, status } = await ask('POST', path, { body: question });
+  expect(status).toBe(200);
+  // Nobody has said yet that this installation's key is to be believed.
+  expect(json).toMatchObject({ what: session.branch_name, verdict: 'unproven' });
+  expect(json.commits).toMatchObject([{ verdict: 'unproven', proofs: [{ state: 'unknown' }] }]);
+  expect((await ask('POST', path, { body: { ...question, what: 'nowhere' } })).status).toBe(404);
+  expect((await ask('POST', path, { body: { ...question, keys: ['no key'] } })).status).toBe(422);
+  expect((await ask('POST', path, { body: question, isStranger: true })).status).toBe(401);
+});
+
+it('deletes what is old when it is asked to, and says so', async () => {
+  const { ask, root } = await makeApiScene();
+  const { json, status } = await ask('POST', '/api/doctor/gc', { body: { path: root } });
+  expect(status).toBe(200);
+  expect(json.findings).toContainEqual(expect.objectContaining({ subject: 'gc', level: 'ok' }));
+  expect((await ask('POST', '/api/doctor/gc', { body: {}, isStranger: true })).status).toBe(401);
+});
+
+it('starts and follows with the commands that prepare a worktree', async () => {
+  const { ask, run, post } = await makeApiScene();
+  const first = await post('echo s > s; echo "<signal>COMPLETE</signal>"', { setup: ['touch prepared'] });
+  expect(first.setup).toEqual(['touch prepared']);
+  await run(first);
+  const body = { goal: 'And then', setup: ['touch again'] };
+  const { json, status } = await ask('POST', `/api/pulse/${first.id}/follow`, { body });
+  expect([status, json.session?.setup]).toEqual([201, ['touch again']]);
+});
+
 it('finds words in goals, mail, beads, files and turns', async () => {
   const { ask, run, post, root } = await makeApiScene();
   const { id } = await run(

@@ -33,6 +33,23 @@ describe('the draft of a review', () => {
     expect((await ask('GET', `${path}/draft`)).json).toEqual({ draft: null });
   });
 
+  it('may say nothing of the whole, and is refused once the review that it is of is over', async () => {
+    const scene = await makeApiScene();
+    const { ask } = scene;
+    const id = await reviewed(scene);
+    const path = `/api/workflows/${id}`;
+    const { head } = (await ask('GET', `/api/pulse/${id}?view=head`)).json;
+    const body = { text: '', comments: [COMMENT], viewed: ['r.txt'], head };
+    expect((await ask('PUT', `${path}/draft`, { body })).status).toBe(200);
+    expect((await ask('GET', `${path}/draft`)).json.draft).toMatchObject(body);
+    const other = { ...body, head: '0'.repeat(40) };
+    expect((await ask('PUT', `${path}/draft`, { body: other })).status).toBe(409);
+    await ask('POST', `${path}/review`, { body: { comments: [COMMENT] } });
+    const late = await ask('PUT', `${path}/draft`, { body });
+    expect([late.status, late.json.error.code]).toEqual([409, 'invalid_transition']);
+    expect((await ask('GET', `${path}/draft`)).json).toEqual({ draft: null });
+  });
+
   it('is refused from strangers, without its form, and where there is no workflow', async () => {
     const scene = await makeApiScene();
     const { ask, post } = scene;
@@ -43,6 +60,39 @@ describe('the draft of a review', () => {
     const { id } = await post(COMPLETE);
     expect((await ask('GET', `/api/workflows/${id}/draft`)).status).toBe(422);
     expect((await ask('GET', path)).json).toEqual({ draft: null });
+  });
+});
+
+describe('a plan over HTTP', () => {
+  it('may be the text of its file, and what an edit replaces is told', async () => {
+    const { ask, root, run } = await makeApiScene();
+    const start = (plan: unknown) =>
+      ask('POST', '/api/workflows', { body: { projectPath: root, plan, command: 'true' } });
+    const text = 'title: T\npulses:\n  - { id: one, title: One, description: Write. }\n';
+    const { status, json } = await start(text);
+    expect([status, json.workflow?.plan.pulses[0].id]).toEqual([201, 'one']);
+    expect((await start('title: [')).json.error.details.violations[0].message).toContain(
+      'neither YAML nor JSON',
+    );
+    expect((await start('title: T')).status).toBe(422);
+    const id = json.sessionId;
+    await run({ id });
+    const plan = text.replace('Write.', 'Write more.');
+    expect((await ask('POST', `/api/workflows/${id}/approve`, { body: { plan } })).status).toBe(202);
+    const { events } = (await ask('GET', `/api/pulse/${id}/history?types=PlanCardResolved`)).json;
+    expect(events[0].data).toMatchObject({
+      ...{ resolution: 'approved', planVersion: 1 },
+      replaced: { pulses: [{ id: 'one', description: 'Write.' }] },
+    });
+  });
+
+  it('holds for research, too', async () => {
+    const { ask, root } = await makeApiScene();
+    const research =
+      'goal: G\nmetric: { name: n, direction: lower, verifyCommand: echo 1 }\nscope: { inScope: [a] }\n';
+    const body = { projectPath: root, research, command: 'true' };
+    const { status, json } = await ask('POST', '/api/research', { body });
+    expect([status, json.research?.content.goal]).toEqual([201, 'G']);
   });
 });
 

@@ -204,6 +204,12 @@ describe('pulse bead', { timeout: 120_000 }, () => {
     ])
       expect(stderr.split('\n'), stderr).toContain(line);
     expect(await json('list')).toEqual({ beads: [] });
+    expect(await json('draft', 'last')).toMatchObject({
+      file: 'dates.yaml',
+      draft: { epic: { id: 'dates' } },
+    });
+    const shown = await scene.pulse(['bead', 'draft', 'last']);
+    expect(shown.stdout).toMatch(/dates-2 {2}Show {2}after dates-1[\s\S]*make \(dates-2\)[\s\S]*bead import/);
     const again = await scene.pulse([...asked, '--out', 'dates.yaml']);
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('is there already')]);
     expect((await json<{ created: string[] }>('import', 'dates.yaml')).created).toHaveLength(3);
@@ -211,6 +217,20 @@ describe('pulse bead', { timeout: 120_000 }, () => {
     writeFileSync(path, readFileSync(path, 'utf8').replace('b.ts', '../b.ts'));
     const broken = await scene.pulse(['bead', 'import', 'dates.yaml']);
     expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('../b.ts')]);
+  });
+
+  it('shows the graph, of an epic too', async () => {
+    await bead('create', '--title', 'Dates', '--type', 'epic', '--id', 'E');
+    await bead('create', '--title', 'A', '--id', 'a', '--epic', 'E', ...WORK);
+    await bead('create', '--title', 'B', '--id', 'b', '--dep', 'a', ...WORK);
+    expect(await json('graph', '--epic', 'E')).toMatchObject({ nodes: [{ id: 'E' }, { id: 'a' }] });
+    expect(await json('graph')).toMatchObject({
+      edges: expect.arrayContaining([{ from: 'b', to: 'a', type: 'blocks' }]),
+    });
+    const { stdout } = await scene.pulse(['bead', 'graph']);
+    expect(stdout).toMatch(/· a P2 A {2}chain 1, unblocks 1, ready/);
+    expect(stdout).toMatch(/· b P2 B[^\n]*\n +waits for a A/);
+    expect(await fails('graph', '--epic', 'none')).toEqual([2, 'not_found']);
   });
 
   it('imports and exports issue files', async () => {
@@ -256,7 +276,17 @@ describe('pulse bead', { timeout: 120_000 }, () => {
       const [code, { session }] = await swarm('start', ...epic, '--command', 'true', '--workers', '1');
       expect([code, session.kind, session.goal, session.status]).toEqual([0, 'beads', 'Dates', 'complete']);
     }
-    for (const args of [['start'], ['start', 'E', '--epic', 'F'], ['show'], ['stop']]) {
+    expect(await swarm('queue', 'last')).toEqual([0, { queue: [] }]);
+    expect(await swarm('handoffs', 'last')).toEqual([0, { handoffs: [] }]);
+    expect((await scene.pulse(['swarm', 'queue', 'last'])).stderr).toContain('Nothing waits to be merged.');
+    for (const args of [
+      ['start'],
+      ['start', 'E', '--epic', 'F'],
+      ['show'],
+      ['queue'],
+      ['handoffs'],
+      ['stop'],
+    ]) {
       const [code, { error }] = await swarm(...args);
       expect([code, error.code], args.join(' ')).toEqual([2, 'usage']);
     }
@@ -291,5 +321,29 @@ describe('pulse bead', { timeout: 120_000 }, () => {
       verification_evidence: 'history/general/verification/a.md',
     });
     expect(await json('next')).toMatchObject({ bead: { id: 'a' } });
+  });
+
+  it('ends a swarm with the runs of its workers', async () => {
+    expect((await scene.pulse(['init', '--json'])).code).toBe(0);
+    await bead('create', '--title', 'Dates', '--type', 'epic', '--id', 'E');
+    for (const id of ['a', 'b'])
+      await bead(
+        'create',
+        '--title',
+        id,
+        '--id',
+        id,
+        '--epic',
+        'E',
+        '--file',
+        `${id}.txt`,
+        '--verify',
+        'true',
+      );
+    const command = 'echo x > $PULSE_UNIT.txt';
+    const ended = await scene.pulse(['swarm', 'start', 'E', '--standalone', '--command', command]);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stdout).toMatch(/^ {2}2 runs · 2 commits · (?!0\.0s)\S+ running$/m);
+    expect((await scene.pulse(['status', 'last'])).stdout).toMatch(/^ {2}2 runs · 2 commits · (?!0\.0s)/m);
   });
 });

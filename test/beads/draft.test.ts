@@ -63,6 +63,14 @@ describe('a draft of beads', () => {
     expect(() => readImport('a: [', { file: 'x.yaml', now: NOW })).toThrow('no YAML');
   });
 
+  it('takes a command without quotation marks as its text', () => {
+    const text =
+      'epic: {id: e, title: E}\nbeads:\n- {id: a, title: A, files: [x], verify: [{command: true}, false]}\n';
+    expect(readImport(text, { file: 'x.yaml', now: NOW })).toMatchObject({
+      beads: [{ id: 'e' }, { fields: { verify: [{ command: 'true' }, { command: 'false' }] } }],
+    });
+  });
+
   it('names every command that it would run', () => {
     expect(draftCommands(parseDraft(DRAFT))).toEqual([
       { bead: 'a', command: 'npm test' },

@@ -211,6 +211,18 @@ onBothStores((open) => {
       expect(await exporting(store)).toBe(text);
     });
 
+    it('takes a command without quotation marks as its text', async () => {
+      const store = await open();
+      const description =
+        '---\nfiles: [src/a.ts]\nverify:\n- command: true\n  expect: 3\n- false\n- 7\n---\nText';
+      await importing(store, JSON.stringify({ id: 'a', title: 'A', description }));
+      const { fields } = await store.read((db) => getBead(db, PROJECT, 'a'));
+      const verify = [{ command: 'true', expect: '3' }, { command: 'false' }, { command: '7' }];
+      expect(fields).toMatchObject({ verify });
+      await beadsOf(store).close('a', 'Over');
+      expect(JSON.parse(await exporting(store)).description).toBe(description);
+    });
+
     it('is imported whole or not at all', async () => {
       const store = await open();
       await beadsOf(store).create({ id: 'here' });

@@ -201,4 +201,45 @@ describe('an assistant', { timeout: 60_000 }, () => {
     });
     for (const client of [trusted, stranger]) await client.close();
   });
+
+  it('sees the graph and the file of beads, and what of a swarm waits', async () => {
+    await using scene = await serveHttp();
+    const client = new Client({ name: 'assistant', version: '1' });
+    const requestInit = { headers: { authorization: `Bearer ${TOKEN}` } };
+    await client.connect(new StreamableHTTPClientTransport(new URL(scene.url), { requestInit }));
+    const project_key = scene.scratch.repository;
+    await call(client, 'pulse_bead_create', { project_key, title: 'E', id: 'e', type: 'epic' });
+    await call(client, 'pulse_bead_create', { project_key, title: 'A', id: 'a', epic: 'e', ...WORK });
+    const b = { project_key, title: 'B', id: 'b', dependencies: ['a'], ...WORK };
+    await call(client, 'pulse_bead_create', b);
+    expect(await call(client, 'pulse_bead_graph', { epic: 'e' })).toMatchObject({
+      nodes: [{ id: 'e' }, { id: 'a', is_ready: true, unblocks: 1 }],
+      edges: [{ from: 'a', to: 'e', type: 'parent-child' }],
+      count: 2,
+    });
+    const whole = await call<{ edges: object[] }>(client, 'pulse_bead_graph');
+    expect(whole.edges).toContainEqual({ from: 'b', to: 'a', type: 'blocks' });
+    const { text } = await call<{ text: string }>(client, 'pulse_bead_export');
+    expect(
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).id),
+    ).toEqual(['e', 'a', 'b']);
+    await writeOnboarding(project_key, {
+      at: '2026-01-01T00:00:00.000Z',
+      found: { git: '2', worktrees: true, agents: [], sandbox: false },
+    });
+    const started = { projectPath: project_key, epic: 'e', command: 'true' };
+    const { sessionId } = await call<{ sessionId: string }>(client, 'pulse_swarm_start', started);
+    expect(await call(client, 'pulse_swarm_queue', { sessionId })).toEqual({ queue: [] });
+    const facts = { feature: 'e', pausedAt: '2026-01-01T00:00:00.000Z', contextUsed: 0.7, closedBeads: [] };
+    const payload = handoffPayload({ mode: 'standalone', ...facts, beadInFlight: null, nextHint: null });
+    await writeHandoff(project_key, payload);
+    expect(await call(client, 'pulse_swarm_handoffs', { sessionId })).toMatchObject({
+      handoffs: [{ owner_id: 'single-worker' }],
+    });
+    await call(client, 'pulse_swarm_stop', { sessionId });
+    await client.close();
+  });
 });

@@ -4,8 +4,9 @@ import type { LiveIteration, SessionState, Step } from '../../src/engine/loop.ts
 import { unitWipRef } from '../../src/git/refs.ts';
 import { findCulprit, realConflicts } from '../../src/loops/beads/worker/find-culprit.ts';
 import { judgeMerge } from '../../src/loops/beads/worker/judge-merge.ts';
+import { createMergeWork, type MergeWorkOptions } from '../../src/loops/beads/worker/merge-work.ts';
 import type { BeadsState, MergeChange } from '../../src/loops/beads/worker/state.ts';
-import type { MergeReport } from '../../src/loops/beads/worker/work-data.ts';
+import { type MergeReport, mergeWorkSchema } from '../../src/loops/beads/worker/work-data.ts';
 import { ACCEPTED } from '../fakes/referee.ts';
 
 const COMPLETION = { summary: 'write it', decisions: [], followUps: [], tree: 't', evidence: 'e.md' };
@@ -91,6 +92,33 @@ describe('a round of the merge queue', () => {
       head: { from: 'head', to: 'a-merged' },
       name: { [unitWipRef('ses', 'bead-b')]: 'b-merged' },
     });
+  });
+});
+
+describe('the next round of the merge queue', () => {
+  const changed = { ...COMPLETION, judgement: { ...ACCEPTED, trust: 'verified_checks_changed' } };
+  async function round(queue: { id: string; mayChange?: 'plan' | 'judged' }[]): Promise<string[]> {
+    const own = {
+      ...{ swarm: { project_id: 'project' }, leadHead: 'head' },
+      queue: queue.map(({ id, mayChange }) => ({
+        ...{ id: `try-${id}`, bead_id: id, wip_sha: `${id}-wip` },
+        completion: mayChange === 'judged' ? changed : COMPLETION,
+      })),
+      open: queue.map(({ id, mayChange }) => ({ id, fields: { changesChecks: mayChange === 'plan' } })),
+    };
+    const { plan } = createMergeWork({} as MergeWorkOptions);
+    const { part } = await plan({} as never, { state: { session: {}, own } } as never);
+    return mergeWorkSchema.parse(part?.work).beads.map(({ beadId }) => beadId);
+  }
+
+  it('has a bead that may change checks by itself: what it may, the others may not', async () => {
+    const plain = [{ id: 'a' }, { id: 'b' }];
+    expect(await round(plain)).toEqual(['a', 'b']);
+    for (const mayChange of ['plan', 'judged'] as const) {
+      const changes = { id: 'c', mayChange };
+      expect(await round([...plain, changes, { id: 'd' }])).toEqual(['a', 'b']);
+      expect(await round([changes, ...plain])).toEqual(['c']);
+    }
   });
 });
 

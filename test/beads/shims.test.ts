@@ -1,5 +1,5 @@
 /** `br` and `bv` on the PATH of a worker's run, where they are not installed, and what a worker must have read before. */
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { withCoordinationTables } from '../../src/coordination/tables.ts';
@@ -144,3 +144,60 @@ it('what comes next is told when the inbox and a stale topic were read, by br, b
   expect(said('told')).toBe('two [P2] [task] open - Write two\nexit 0\n');
   expect(said('next-told')).toMatch(/two[\s\S]*exit 0/);
 });
+
+it('pulse in a worker’s shell asks the run, and makes no store of its own', async () => {
+  await using scene = await createSwarmScene();
+  const own = join(scene.scratch.path, 'default');
+  scene.environment.XDG_DATA_HOME = own;
+  await scene.bead('one');
+  const id = await scene.start(
+    [
+      run('pulse mail inbox --as worker-1 --json', 'inbox'),
+      run('pulse mail inbox --as another', 'another'),
+      run('pulse mail topic epic-app --json', 'topic'),
+      run('pulse mail search online --json', 'search'),
+      run('pulse reserve --list --json', 'held'),
+      run('pulse reserve --list', 'held-text'),
+      ...REFUSED.map((args, index) => run(`pulse ${args}`, `refused-${index}`)),
+      run('pulse status --json', 'status'),
+      `echo x > one.txt; ${beadDone()}`,
+    ].join('\n'),
+    { workers: 1 },
+  );
+  const { session } = await scene.drive(id);
+  expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+  const said = (name: string) => readFileSync(join(scene.scratch.path, name), 'utf8');
+  const told = (name: string) => JSON.parse(said(name).replace(/exit 0\n$/, ''));
+  expect(told('inbox')).toEqual({ messages: expect.any(Array) });
+  expect(said('another')).toMatch(/This run is worker-1, not another[\s\S]*exit [12]/);
+  for (const name of ['topic', 'search'])
+    expect(told(name).messages, name).toContainEqual(
+      expect.objectContaining({ subject: expect.stringMatching(/^\[ONLINE\]/), topic: 'epic-app' }),
+    );
+  expect(told('held')).toMatchObject({ reservations: [{ agent_name: 'worker-1', path: 'one.txt' }] });
+  expect(said('held-text')).toMatch(/worker-1 +one\.txt/);
+  for (const [index, args] of REFUSED.entries()) {
+    const text = said(`refused-${index}`);
+    expect(text, `${args}: ${text}`).toMatch(
+      /(?:is for people|is not answered inside this run)[\s\S]*exit 2/,
+    );
+  }
+  expect(told('status')).toMatchObject({ sessions: [], onboarding: expect.anything() });
+  expect(existsSync(own)).toBe(false);
+  expect(existsSync(join(scene.scratch.path, 'issues.jsonl'))).toBe(false);
+});
+
+/** What no tool of a run answers. */
+const REFUSED = [
+  ...['export "$OUT/issues.jsonl"', 'export', 'import x', 'create --title T', 'update one', 'close one'].map(
+    (args) => `bead ${args}`,
+  ),
+  ...['bead scope one --add x', 'bead plan "A goal"'],
+  ...[
+    'mail register X',
+    'mail send --from worker-1 --to X --subject S --body B',
+    'mail reply m --from worker-1 --body B',
+  ],
+  ...['mail ack m --as worker-1', 'reserve x --as worker-1', 'release --as worker-1'],
+  ...['context import', 'context turns', 'context code words', 'context slice t'],
+];

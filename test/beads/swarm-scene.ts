@@ -10,7 +10,7 @@ const BIN = join(import.meta.dirname, '../../node_modules/.bin');
 
 export interface NewBead {
   files?: string[];
-  verify?: { command: string; expect?: string }[];
+  verify?: { command: string; expect?: string; report?: string }[];
   dependencies?: string[];
   [field: string]: unknown;
 }
@@ -29,6 +29,8 @@ export interface SwarmScene extends AsyncDisposable {
   appears(name: string): Promise<void>;
   reply(name: string): { ok: boolean; output: string; reasons?: string[] };
   subjects(id: string): Promise<string[]>;
+  /** Resolves when the session has so many events of the type. */
+  told(id: string, type: string, count: number): Promise<void>;
 }
 
 export async function createSwarmScene({
@@ -76,6 +78,14 @@ export async function createSwarmScene({
     async subjects(id) {
       const { base_sha: base, branch_name: branch } = await pulse.session(id);
       return scratch.git('log', '--reverse', '--format=%s', `${base}..${branch}`).split('\n').filter(Boolean);
+    },
+    async told(id, type, count) {
+      let seen = 0;
+      for await (const event of pulse.follow(id)) {
+        if (event.type === type) seen += 1;
+        if (seen === count) return;
+      }
+      throw new Error(`${id} ended with ${seen} of ${count} ${type}`);
     },
     async [Symbol.asyncDispose]() {
       await pulse[Symbol.asyncDispose]();

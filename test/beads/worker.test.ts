@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { writeTrustedConfig } from '../fakes/trusted-config.ts';
 import { beadDone, createSwarmScene } from './swarm-scene.ts';
 
 const WRITE = 'echo "$PULSE_UNIT" > $PULSE_UNIT.txt';
@@ -64,6 +65,18 @@ describe('a single worker', () => {
     ])
       expect(told).toContain(line);
     expect(readFileSync(join(scene.scratch.path, 'brief-one-1'), 'utf8')).toContain('Write one');
+  });
+});
+
+describe('the evidence of a bead', () => {
+  it('names the report that a check writes', async () => {
+    await using scene = await createSwarmScene();
+    const command = 'echo "<testsuites/>" > report.xml; test -s one.txt';
+    await scene.bead('one', { verify: [{ command, report: 'report.xml' }, { command: 'true' }] });
+    const id = await scene.start(`${WRITE}; ${beadDone()}`, { standalone: true });
+    const { session } = await scene.drive(id);
+    const evidence = scene.scratch.git('show', `${session.branch_name}:history/app/verification/one.md`);
+    expect(evidence.match(/^- Artifacts: .*$/gm)).toEqual(['- Artifacts: `report.xml`', '- Artifacts: none']);
   });
 });
 
@@ -152,9 +165,78 @@ X`;
   it('is refused where its tests do not fail without its code', async () => {
     await using scene = await createSwarmScene();
     await scene.bead('one', BEAD);
-    const test = TEST.replace('add(1, 2), 3', '3, 3');
-    const id = await scene.start([test, CODE, `${beadDone()} || exit 0`].join('\n'), { standalone: true });
+    const weaker = TEST.replace('add(1, 2), 3', '3, 3');
+    const script = [TEST, RED('red.json'), weaker, CODE, `${beadDone()} || exit 0`].join('\n');
+    const id = await scene.start(script, { standalone: true });
     await scene.drive(id);
     expect(scene.reply('done-one.json').reasons?.[0]).toContain('It passes already');
+  });
+
+  it('may import code that is still to be written, and nothing else that is not there', async () => {
+    await using scene = await createSwarmScene();
+    // What a test would say is not said by one that cannot be loaded.
+    await scene.bead('one', { ...BEAD, tdd_steps: { red: 'node --test', green: 'node --test' } });
+    const importing = (path: string) => TEST.replace(/^const .*$/m, `import { add } from '${path}';`);
+    const script = [
+      ...[importing('../lib/add.mjs'), RED('elsewhere.json'), importing('../src/add.mjs'), RED('red.json')],
+      ...[CODE, beadDone()],
+    ];
+    const id = await scene.start(script.join('\n'), { standalone: true });
+    const { session } = await scene.drive(id);
+    expect(scene.reply('elsewhere.json').reasons?.[0]).toMatch(/No test failed.*lib\/add\.mjs/);
+    expect(scene.reply('red.json'), JSON.stringify(scene.reply('red.json'))).toMatchObject({ ok: true });
+    expect(session, JSON.stringify(scene.reply('done-one.json'))).toMatchObject({ status: 'complete' });
+  });
+
+  it('is refused as long as red was not seen, by the tool and by an exit', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('one', BEAD);
+    const first = [TEST, CODE, `${beadDone('early.json')} || true`].join('\n');
+    const second = 'echo all is done';
+    const third = ['rm src/add.mjs', RED('red.json'), CODE, beadDone()].join('\n');
+    const script = `case $PULSE_ITERATION in 1) ${first}\nexit 0;; 2) ${second};; *) ${third}\nesac`;
+    const id = await scene.start(script, { standalone: true });
+    const { session } = await scene.drive(id);
+    expect(scene.reply('early.json').reasons).toEqual([
+      expect.stringMatching(/tdd_red has not seen.*Call tdd_red/),
+    ]);
+    expect(scene.reply('red.json')).toMatchObject({ ok: true });
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    const told = readFileSync(join(scene.scratch.path, 'brief-one-3'), 'utf8');
+    expect(told).toMatch(/tdd_red has not seen/);
+  });
+
+  it('has tests where the setting says so, and nowhere else', async () => {
+    await using scene = await createSwarmScene();
+    await writeTrustedConfig(scene.scratch.repository, {
+      text: 'tests: ["checks/**"]\n',
+      environment: scene.environment,
+    });
+    const step = 'node --test checks/add.mjs';
+    const steps = { red: step, green: step };
+    await scene.bead('one', {
+      ...{ ...BEAD, files: ['src/**', 'test/**', 'checks/**'] },
+      ...{ verify: [{ command: step }], tdd_steps: steps },
+    });
+    const write = (path: string, to: string) =>
+      `pulse tool write_file '${JSON.stringify({ path, content: '//' })}' > "$OUT/${to}" || true`;
+    const test = TEST.replaceAll('test/add.test.mjs', 'checks/add.mjs').replace(
+      'mkdir -p test',
+      'mkdir -p checks',
+    );
+    const script = [
+      ...[write('test/x.test.mjs', 'usual.json'), write('checks/other.mjs', 'set.json')],
+      ...['mkdir -p test; echo x > test/y.test.mjs', test, RED('beside.json'), 'rm test/y.test.mjs'],
+      ...[RED('red.json'), CODE, beadDone()],
+    ];
+    const id = await scene.start(script.join('\n'), { standalone: true });
+    const { session } = await scene.drive(id);
+    expect(JSON.stringify(scene.reply('usual.json'))).toMatch(/test\/x\.test\.mjs is no test file/);
+    expect(scene.reply('set.json')).toMatchObject({ ok: true });
+    expect(scene.reply('beside.json').reasons).toEqual(['test/y.test.mjs is no test file']);
+    expect(scene.reply('red.json'), JSON.stringify(scene.reply('red.json'))).toMatchObject({ ok: true });
+    expect(session, JSON.stringify(scene.reply('done-one.json'))).toMatchObject({ status: 'complete' });
+    const brief = readFileSync(join(scene.scratch.path, 'brief-one-1'), 'utf8');
+    expect(brief).toContain('only test files may change (`checks/**`)');
   });
 });

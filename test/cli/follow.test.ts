@@ -60,10 +60,11 @@ describe('the live view', () => {
       event('signal.received', { signal: 'CONTINUE' }, 1),
       event('agent.tool', { phase: 'start', name: 'Edit', summary: 'src/a.ts' }, 2),
     );
-    const [first, second] = draw({ ...progress, spentUsd: 0.123, tokens: 12_345 }, 100);
+    const [first, gauges, second] = draw({ ...progress, spentUsd: 0.123, tokens: 12_345 }, 100);
     expect(first).toContain(
       'iteration 2/10 · agent working · 5.0s · $0.12/10 · 12.3k tokens · last CONTINUE',
     );
+    expect(gauges).toBe('  budget ▰▱▱▱▱▱▱▱ 1% of cost');
     expect(second).toBe('  Edit src/a.ts');
   });
 
@@ -134,8 +135,8 @@ describe('the live view', () => {
     expect(lines).toEqual(['✗ 2 COMPLETE rejected  1 file  abcdef0  Said done', '    npm test → exit 1']);
   });
 
-  it('shows two lines of what a failing check printed', () => {
-    const output = ['not ok 3 - rejects an empty name', 'AssertionError: expected 1', 'and more'];
+  it('shows the name of a failing test and two lines of what it printed', () => {
+    const output = ['not ok 3 - rejects an empty name', 'AssertionError: expected 1', 'got 2', 'and more'];
     const verified = event(
       'iteration.verified',
       { passed: false, commands: [{ command: 'npm test', exit: 1, passed: false, output }] },
@@ -146,6 +147,7 @@ describe('the live view', () => {
     expect(lines.slice(2)).toEqual([
       '      not ok 3 - rejects an empty name',
       '      AssertionError: expected 1',
+      '      got 2',
     ]);
   });
 

@@ -1,7 +1,10 @@
 /** The report as a page: nothing that an agent or a person wrote becomes an element of it. */
 import { describe, expect, it } from 'vitest';
+import { evidenceReport } from '../../src/cli/evidence-report.ts';
 import { sessionPage } from '../../src/cli/session-page.ts';
+import { type ReportSources, readSources, type SourcesPulse } from '../../src/cli/session-page-sources.ts';
 import type { SessionExport } from '../../src/operations/export.ts';
+import { hostileTexts } from '../fakes/hostile-texts.ts';
 
 const AT = '2026-01-01T10:00:00.000Z';
 const HOSTILE = [
@@ -10,6 +13,7 @@ const HOSTILE = [
   "' onmouseover='alert(1)",
   '</pre></style></title><svg/onload=alert(1)>',
   '&lt;b&gt; <b>bold</b> \x1b[31mred\x07',
+  ...hostileTexts('http://127.0.0.1:9'),
 ];
 
 function exported(words: string): SessionExport {
@@ -34,6 +38,7 @@ function exported(words: string): SessionExport {
       ...{
         total_commits: 1,
         spent_usd: 0,
+        budget_usd: null,
         total_tokens_used: 10,
         running_ms: 1,
         created_at: AT,
@@ -65,7 +70,19 @@ function exported(words: string): SessionExport {
         ...{ outputHash: 'd'.repeat(64), outputTail: words },
       },
     ],
-    judgements: [{ iteration: 1, verdict: 'rejected', reasons: [words], decidedBy: words }],
+    judgements: [
+      {
+        ...{
+          iteration: 1,
+          verdict: 'rejected',
+          reasons: [words],
+          decidedBy: words,
+          changes: [],
+          declared: [],
+        },
+        ...{ replay: null, opinion: null, flaky: [], trust: 'unverified' },
+      },
+    ],
     unresolved: [{ pulse: words, issue: words, reason: words }],
     recovery: [`refs/pulse/recovery/${words}`],
     events: [{ seq: 1, type: 'session.created', at: AT, sessionId: 'ses_1', data: { goal: words } }],
@@ -73,17 +90,76 @@ function exported(words: string): SessionExport {
   } as unknown as SessionExport;
 }
 
-const page = (words: string, diff: string | null = words) =>
-  sessionPage(exported(words), { diff, isTruncated: false });
+function experiment(number: number, words: string, given: object) {
+  return {
+    ...{
+      number,
+      status: 'keep',
+      description: words,
+      reason: words.replaceAll('\n', ' '),
+      commit: 'e'.repeat(40),
+      metric: 10 - number,
+    },
+    ...{ delta: -1, endedAt: `${AT}${number}`, decision: { figures: { sigma: 0.5 } } },
+    ...given,
+  };
+}
 
-/** Every tag with its attributes, without the text between them. */
-const tagsOf = (text: string) => text.match(/<[a-z!/][^>]*>/gi) ?? [];
+/** Of research, and of a swarm: no session is both, but all of it must be inert. */
+function sourcesOf(words: string): ReportSources {
+  const child = (id: string, spent_usd: number) => ({
+    ...{ id, goal: words, nickname: words, agent: words, status: 'complete', current_iteration: 2 },
+    ...{ spent_usd, total_tokens_used: 1_000, running_ms: 5_000 },
+  });
+  const bead = (id: string, merged: number | null, passed: boolean) => ({
+    ...{ id, title: words, status: merged === null ? words : 'closed', merged, worker: words, reason: words },
+    ...{
+      commit: 'f'.repeat(40),
+      evidence: [words],
+      checks: [{ command: words, exit: passed ? 0 : 1, passed }],
+    },
+  });
+  return {
+    research: {
+      session: { base_sha: 'a'.repeat(40) },
+      research: { baseline: 12, content: { metric: { name: words, direction: 'lower' } } },
+      experiments: [
+        experiment(2, words, {}),
+        experiment(1, words, { status: 'crash', metric: null, reason: `${words}\n${words}` }),
+        experiment(3, words, { status: 'running', endedAt: null }),
+      ],
+      progress: {
+        ...{ baseline: 12, metric: 8, keeps: 1, discards: 0, crashes: 1 },
+        best: { iteration: 2, description: words },
+      },
+    },
+    swarm: {
+      epic: words,
+      beads: [bead('one', 1, true), bead('two', null, false)],
+      workers: [
+        {
+          ...{ sessionId: 'ses_2', nickname: words, mailName: words, status: 'complete', bead: words },
+          ...{ contextUsed: 0.42, leftFor: words, isWaiting: false, doing: null },
+        },
+      ],
+    },
+    children: [child('ses_2', 0.75), child('ses_3', 0.5)],
+  } as unknown as ReportSources;
+}
+
+const page = (words: string, diff: string | null = words) =>
+  sessionPage(exported(words), { diff, isTruncated: false }, sourcesOf(words));
+
+/** Every tag with its attributes, without the text between them and the words that name the plot. */
+const tagsOf = (text: string) =>
+  (text.match(/<[a-z!/][^>]*>/gi) ?? []).map((tag) => tag.replace(/aria-label="[^"]*"/, 'aria-label'));
 
 describe('a session as a page', () => {
   it.each(HOSTILE)('takes %s for words', (words) => {
-    const calm = page('calm');
-    expect(tagsOf(page(words))).toEqual(tagsOf(calm));
-    for (const control of ['\x1b', '\x07']) expect(page(words)).not.toContain(control);
+    // A diff is an element a line.
+    const shown = page(words, words.replaceAll('\n', ' '));
+    expect(tagsOf(shown)).toEqual(tagsOf(page('calm')));
+    for (const control of ['\x1b', '\x07', '\u202e']) expect(shown).not.toContain(control);
   });
 
   it('needs nothing from outside and runs nothing', () => {
@@ -101,5 +177,135 @@ describe('a session as a page', () => {
     expect(page('calm', '+added\n-removed\n@@ -1 +1 @@')).toMatch(
       /class="added">\+added[\s\S]*class="removed">-removed[\s\S]*class="place">@@/,
     );
+  });
+
+  it('has the experiments in the order in which they were decided, with their plot', () => {
+    const text = page('calm');
+    expect(text).toContain(
+      'calm (lower is better): 12 at first, now 8. Best: #2. 1 kept, 0 discarded, 1 crashed.',
+    );
+    expect(text).toMatch(/<svg [^>]*role="img"[\s\S]*<polyline[\s\S]*<\/svg>/);
+    const cells = (row: string) => [...row.matchAll(/<td>(.*?)<\/td>/gs)].map(([, cell]) => cell);
+    const rows = [...text.matchAll(/<tr>(<td>\d+<\/td>.*?)<\/tr>/gs)].map(([, row]) => cells(row!));
+    expect(rows.slice(0, 3).map(([number, , metric, delta]) => [number, metric, delta])).toEqual([
+      ['0', '12', ''],
+      ['1', '–', ''],
+      ['2', '8', '-1'],
+    ]);
+    expect(text).not.toMatch(/<td>3<\/td>/);
+  });
+
+  it('has the beads of a swarm with what was run for each, its workers, and what each child cost', () => {
+    const text = page('calm');
+    expect(text).toContain('Epic calm: 1 of 2 closed');
+    expect(text).toMatch(
+      /<td>1<\/td><td><code>one<\/code> calm<\/td>.*<code>ffffffffffff<\/code>.*passed.*exit 0/s,
+    );
+    expect(text).toMatch(/<td>–<\/td><td><code>two<\/code> calm<\/td>.*failed.*exit 1/s);
+    expect(text).toContain('<td>42 %</td>');
+    expect(text).toMatch(
+      /<code>ses_2<\/code>.*\$0\.75, 1\.0k tokens.*<code>ses_3<\/code>.*\$0\.50, 1\.0k tokens/s,
+    );
+    const parent = { ...exported('calm') };
+    parent.session = { ...parent.session, spent_usd: 2, total_tokens_used: 3_000 };
+    expect(sessionPage(parent, { diff: '', isTruncated: false }, sourcesOf('calm'))).toMatch(
+      /itself.*\$0\.75, 1\.0k tokens.*in all.*\$2\.00, 3\.0k tokens/s,
+    );
+  });
+
+  it('has all of it in Markdown too, where no word of theirs ends a cell or begins an element', () => {
+    const text = evidenceReport(exported('calm'), sourcesOf('calm'));
+    expect(text).toContain('| 2 | `eeeeeee` | 8 | -1 | keep | calm | calm |');
+    expect(text).toMatch(/\| 1 \| `one` calm \| closed \| calm \| `f{12}` \| passed: `calm` \| `calm` \|/);
+    expect(text).toMatch(/\| `ses_2` \| calm \| complete \| 5\.0s \| \$0\.75, 1\.0k tokens \|/);
+    const tables = (words: string) =>
+      evidenceReport(exported('calm'), sourcesOf(words))
+        .match(/^\|.*\|$/gm)!
+        .map((row) => row.split(/(?<!\\)\|/).length);
+    for (const words of [...HOSTILE, 'a|b', 'a\nb']) expect(tables(words)).toEqual(tables('calm'));
+    expect(evidenceReport(exported('calm'), sourcesOf('<img src=x onerror=alert(1)>'))).not.toMatch(
+      /^[^`]*<img/m,
+    );
+  });
+
+  it('says how many runs there were where no number of them was worked towards', () => {
+    const of = (kind: string) => {
+      const content = exported('calm');
+      content.session = { ...content.session, kind, current_iteration: 2, max_iterations: 1_000_000 };
+      return [sessionPage(content, { diff: '', isTruncated: false }), evidenceReport(content)];
+    };
+    for (const text of of('beads')) {
+      expect(text).toContain('2 runs, 1 commits');
+      expect(text).not.toContain('1000000');
+    }
+  });
+});
+
+describe('what a report of a swarm is made of', () => {
+  const run = (iteration_number: number, unit: string, attempt = 1) => ({ iteration_number, unit, attempt });
+  const record = (iteration: number, command: string, passed: boolean, attempt = 1) => ({
+    ...{ iteration, attempt, command, exit: passed ? 0 : 1, passed },
+  });
+  const closed = (bead: string) => ({ type: 'bead.closed', data: { bead, worker: 'worker-1' } });
+  const content = {
+    session: { id: 'ses_1', kind: 'beads', parent_session_id: null, project_path: '/repo' },
+    events: [closed('b'), closed('a')],
+    iterations: [run(1, 'prepare'), run(2, 'merge a b')],
+    verifications: [record(2, 'test a', true), record(2, 'test b', true)],
+  } as unknown as SessionExport;
+  const bead = (id: string, status = 'closed') => ({
+    id,
+    title: id,
+    status,
+    worker: null,
+    commit: null,
+    reason: null,
+  });
+  const pulse = {
+    swarm: {
+      show: async () => ({
+        swarm: { epic: 'e' },
+        workers: [{ sessionId: 'ses_2', nickname: 'worker-1' }],
+        beads: [bead('a'), bead('open', 'open'), bead('b')],
+      }),
+    },
+    bead: {
+      list: async () => ({
+        beads: [
+          { id: 'a', verification_evidence: 'a.md', verify: [{ command: 'test a' }] },
+          { id: 'b', verification_evidence: ['b.md', 'c.md'], verify: [{ command: 'test b' }] },
+        ],
+      }),
+    },
+    show: async () => ({ iterations: [run(1, 'a', 2), run(2, 'open')] }),
+    showVerifications: async () => ({
+      verifications: [
+        record(1, 'test a', false),
+        record(1, 'test a', false, 2),
+        record(2, 'test open', false),
+      ],
+    }),
+    async listCards({ cursor }: { cursor?: string }) {
+      const sessions = [{ id: cursor === undefined ? 'ses_2' : 'ses_0' }];
+      return { sessions, nextCursor: cursor === undefined ? 'ses_2' : null };
+    },
+  } as unknown as SourcesPulse;
+
+  it('is every bead in the order of merging, with the checks of the run that counted, and all children', async () => {
+    const { swarm, children, research } = await readSources(pulse, content);
+    expect(research).toBeNull();
+    expect(swarm!.beads.map(({ id, merged, worker }) => [id, merged, worker])).toEqual([
+      ['b', 1, 'worker-1'],
+      ['a', 2, 'worker-1'],
+      ['open', null, null],
+    ]);
+    const checks = swarm!.beads.map((one) => one.checks.map(({ command, passed }) => `${command} ${passed}`));
+    // Merged in one run: each has its own checks of it.
+    expect(checks).toEqual([['test b true'], ['test a true'], ['test open false']]);
+    expect(swarm!.beads.map(({ evidence }) => evidence)).toEqual([['b.md', 'c.md'], ['a.md'], []]);
+    expect(children.map(({ id, nickname }) => [id, nickname])).toEqual([
+      ['ses_0', null],
+      ['ses_2', 'worker-1'],
+    ]);
   });
 });

@@ -88,6 +88,12 @@ describe('the board of all sessions', () => {
     expect(type(board, ':', 'abort', '<enter>').request).toBeUndefined();
   });
 
+  it('takes what comes in one piece over a slow line as if it were typed key by key', () => {
+    expect(rowsOf(type(board, '/run').board)).toHaveLength(1);
+    expect(type(board, 'a8080', '<enter>').request).toEqual({ do: 'answer', id: 'ses_ask1', text: '8080' });
+    expect(type(board, 'jjp').request).toEqual({ do: 'pause', id: 'ses_run1' });
+  });
+
   it('takes commands by their words', () => {
     const asked = (text: string) => type(board, ':', text, '<enter>');
     expect(asked('note use 8080').request).toEqual({ do: 'note', id: 'ses_ask1', text: 'use 8080' });
@@ -126,17 +132,49 @@ describe('the board of all sessions', () => {
 
 const frame = (columns: number, rows: number, detail: Session | null = null): Frame => ({
   ...{ style: createStyle(false), columns, rows, detail },
+  figures: { todayUsd: 14.2, experiments: new Map([['ses_res1', 2]]) },
   nowMs: Date.parse(NOW) + 5_000,
 });
 
 describe('the board as it is drawn', () => {
   it('says what needs a person, what each session does, and the keys', () => {
     const { rows } = drawBoard(board, frame(80, 24));
-    expect(rows[0]).toMatch(/Pulse {2}1 need you {2}1 failed {2}1 working +\$1\.50/);
-    expect(rows[1]).toMatch(/^>■ ask1 app +1\/10 Goal ask1 {2}asks: 80 or 8080\? +\$0\.50 /);
+    expect(rows[0]).toMatch(/Pulse {2}1 need you {2}1 failed {2}1 working +\$14\.20 today {2}\d\d:\d\d $/);
+    expect(rows[1]).toMatch(/^>■ ask1 app 1\/10 Goal ask1 {2}asks: 80 or 8080\? +\$0\.50 /);
     expect(rows[3]).toMatch(/^ ● run1 .*agent working .* 5s$/);
     expect(rows.at(-1)).toMatch(/a answer .* q$/);
     expect(rows).toHaveLength(24);
+  });
+
+  it('says how far each is, and shows no count above its limit as a part of it', () => {
+    const runs = { current_iteration: 16, max_iterations: 12 };
+    const swarm = { kind: 'beads', current_iteration: 2, max_iterations: 1_000_000 };
+    const running = [
+      entry('goa1', runs),
+      entry('swa1', swarm),
+      entry('wor1', { kind: 'workflow', current_iteration: 1, max_iterations: 9 }),
+      entry('res1', { kind: 'research', current_iteration: 4, max_iterations: 7 }),
+    ];
+    const { rows } = drawBoard(refresh(FIRST, overview({ running })), frame(80, 24));
+    const shown = rows.slice(1, 5).map((row) => /app +(.*?) Goal/.exec(row)?.[1]);
+    expect(shown).toEqual(['16 runs', '2 runs', '1 run', '2 experiments']);
+    expect(rows.join('\n')).not.toMatch(/16\/12|1000000/);
+  });
+
+  it('has the cost of each row below the others, and claims none that is not known', () => {
+    const spent = (short: string, usd: number, tokens: number) =>
+      entry(short, { spent_usd: usd, total_tokens_used: tokens } as Partial<OverviewEntry>);
+    const running = [spent('a', 1.2, 9), spent('b', 12.5, 9), spent('c', 0, 12_345), spent('d', 0, 0)];
+    const { rows } = drawBoard(refresh(FIRST, overview({ running })), frame(80, 24));
+    const costs = rows.slice(1, 5).map((row) => row.slice(0, -' now '.length).slice(-9));
+    expect(costs).toEqual(['    $1.20', '   $12.50', '12.3k tok', '        –']);
+  });
+
+  it('names no project where the terminal is narrow: the goal needs the room', () => {
+    const row = (columns: number) => drawBoard(board, frame(columns, 24)).rows[1]!;
+    expect(row(80)).toContain('ask1 app ');
+    expect(row(50)).not.toContain(' app ');
+    expect(row(50)).toContain('Goal ask1');
   });
 
   it('has a cursor where something is typed, at the end of it', () => {

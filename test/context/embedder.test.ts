@@ -274,6 +274,7 @@ onBothStores((openStore) => {
       const meaning = {
         embeddings: opened.embeddings,
         search: async () => [],
+        state: () => 'none' as const,
         [Symbol.asyncDispose]: vi.fn(),
       };
       const found = await queryRag({ store, meaning }, { goal: 'car', projectId: PROJECT, slice });

@@ -21,13 +21,14 @@ function insert(store: Store, said: readonly Said[], projectId = 'project'): Pro
   return store.tx('test', (db) => insertTurns(db, turns));
 }
 
+/** The model is waited for. */
+const ASKED = { projectId: 'project', slice: null, patienceMs: 60_000 };
+
 function searcher(store: Store) {
   const meaning = createTurnMeaning();
   onTestFinished(() => meaning[Symbol.asyncDispose]());
   return async (goal: string, more: Partial<Parameters<typeof queryRag>[1]> = {}) =>
-    (await queryRag({ store, meaning }, { goal, projectId: 'project', slice: null, ...more })).map(
-      ({ turn_id }) => turn_id,
-    );
+    (await queryRag({ store, meaning }, { ...ASKED, goal, ...more })).map(({ turn_id }) => turn_id);
 }
 
 const TALK: Said[] = [

@@ -36,6 +36,7 @@ onBothStores((open) => {
       ]);
       const refused = await reserve(store, 'Owl', ['docs/**', '**/a.*']);
       expect(refused).toEqual({
+        fence: granted[0]!.fence + 1,
         granted: [],
         conflicts: [
           {
@@ -84,7 +85,7 @@ onBothStores((open) => {
       // The end of the earlier run takes nothing from the later one.
       expect(
         await store.tx('end', (db) => endReservations(db, { sessionId: 'ses_1', attemptId: 'tsk_1' })),
-      ).toBe(0);
+      ).toEqual([]);
       expect(await held(store)).toEqual(['Fox a']);
     });
 
@@ -94,11 +95,13 @@ onBothStores((open) => {
       await reserve(store, 'Owl', ['c'], { holder: { sessionId: 'ses_1', attemptId: 'tsk_2' } });
       await reserve(store, 'Hare', ['d']);
       const end = (attemptId?: string) =>
-        store.tx('end', (db) => endReservations(db, { sessionId: 'ses_1', attemptId }));
-      expect(await end('tsk_1')).toBe(2);
+        store
+          .tx('end', (db) => endReservations(db, { sessionId: 'ses_1', attemptId }))
+          .then((ended) => ended.map(({ agent_name, path }) => `${agent_name} ${path}`));
+      expect(await end('tsk_1')).toEqual(['Fox a', 'Fox b']);
       expect(await held(store)).toEqual(['Owl c', 'Hare d']);
-      expect(await end()).toBe(1);
-      expect(await end()).toBe(0);
+      expect(await end()).toEqual(['Owl c']);
+      expect(await end()).toEqual([]);
       expect(await held(store)).toEqual(['Hare d']);
     });
 

@@ -38,8 +38,10 @@ function planBeads({ beads, seed }: Chaos): PlannedBead[] {
   const planned: PlannedBead[] = [];
   for (let number = 0; planned.length < beads; number++) {
     const shape = number % 4;
-    if (shape === 1 && planned.length + 2 <= beads) planned.push(...planPair(`clash-${number}`, true));
-    else if (shape === 3 && planned.length + 2 <= beads) planned.push(...planPair(`red-${number}`, false));
+    const hasRoom = planned.length + 2 <= beads;
+    if (shape === 1 && hasRoom) planned.push(...planPair(`clash-${number}`, 'clash'));
+    else if (shape === 3 && hasRoom) planned.push(...planPair(`red-${number}`, 'red'));
+    else if (number % 8 === 2 && hasRoom) planned.push(...planPair(`spoil-${number}`, 'spoil'));
     else {
       const id = `b${number}`;
       const earlier = planned[Math.floor(random() * planned.length)];
@@ -54,20 +56,26 @@ function planBeads({ beads, seed }: Chaos): PlannedBead[] {
   return planned;
 }
 
-/** Two beads that begin on the same commit: they change one file, or what they make is good alone and bad together. */
-function planPair(name: string, isClash: boolean): PlannedBead[] {
+/**
+ * Two beads that begin on the same commit: they change one file (`clash`), or what they make is good alone and bad
+ * together, by what verifies both (`red`) or by what verifies the first alone (`spoil`).
+ */
+function planPair(name: string, kind: 'clash' | 'red' | 'spoil'): PlannedBead[] {
   const ids = [`${name}-a`, `${name}-b`];
-  return ids.map((id, index) => ({
-    id,
-    files: [isClash ? `${name}.txt` : `${id}.txt`],
-    verify: isClash
-      ? `grep -qx ${id} ${name}.txt`
-      : `test -s ${id}.txt && test "$(cat ${name}-*.txt | grep -cx one)" -le 1`,
-    troubles: [],
-    meets: ids[1 - index]!,
-    dependencies: [],
-    priority: 1,
-  }));
+  const oneAtMost = `test "$(cat ${name}-*.txt | grep -cx one)" -le 1`;
+  return ids.map((id, index) => {
+    const own = `test -s ${id}.txt`;
+    const isJudge = kind === 'red' || index === 0;
+    return {
+      id,
+      files: [kind === 'clash' ? `${name}.txt` : `${id}.txt`],
+      verify: kind === 'clash' ? `grep -qx ${id} ${name}.txt` : isJudge ? `${own} && ${oneAtMost}` : own,
+      troubles: [],
+      meets: ids[1 - index]!,
+      dependencies: [],
+      priority: 1,
+    };
+  });
 }
 
 /** `$OUT/plan/<bead>` has a line a run that is in trouble; `$OUT/runs/<bead>` a line for each run so far. */
@@ -95,7 +103,7 @@ case "$bead" in
     [ $count = 1 ] && meet "$(cat "$OUT/meets/$bead")"
     [ $count = 1 ] || sleep 2
     echo "$bead" >> "\${bead%-?}.txt" ;;
-  red-*)
+  red-*|spoil-*)
     [ $count = 1 ] && meet "$(cat "$OUT/meets/$bead")"
     if [ $count = 1 ]; then echo one > "$bead.txt"; else echo two > "$bead.txt"; fi ;;
   *) echo "$bead" > "$bead.txt" ;;

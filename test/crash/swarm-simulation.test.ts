@@ -25,6 +25,8 @@ const BEADS: SimulatedBead[] = [
   ...[{ id: 'red-a' }, { id: 'red-b' }, { id: 'full' }, { id: 'last', needs: ['red-a', 'full'] }],
   // The two have one file in truth, and name two: so they are at work at once.
   ...[{ id: 'clash-a' }, { id: 'clash-b' }],
+  // The one breaks what verifies the other, and does not see it by what verifies itself.
+  ...[{ id: 'keep' }, { id: 'spoil' }],
 ];
 
 /** What must survive at each single point is as short as can be. */
@@ -203,11 +205,12 @@ function troubleOf(seed: number): Run {
   const random = createRandom(seed);
   const pick = (count: number) => Math.floor(random() * count);
   const count = 4 + pick(6);
-  const shapes = ['plain', 'plain', 'red', 'clash', 'full', 'lose', 'unplanned'];
+  const shapes = ['plain', 'plain', 'red', 'clash', 'keep', 'full', 'lose', 'unplanned'];
   const beads = Array.from({ length: count }, (_, index): SimulatedBead[] => {
     const shape = shapes[pick(shapes.length)]!;
     if (shape === 'red' || shape === 'clash')
       return ['a', 'b'].map((half) => ({ id: `${shape}${index}-${half}` }));
+    if (shape === 'keep') return [{ id: `keep${index}` }, { id: `spoil${index}` }];
     return [{ id: `${shape}${index}`, ...(index > 0 && random() < 0.3 ? { file: 'shared.txt' } : {}) }];
   }).flat();
   for (const [index, bead] of beads.entries()) {

@@ -4,7 +4,7 @@ import { type BriefInput, composeBrief } from '../../src/loops/goal/brief.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import type { SessionSettings } from '../../src/store/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
-import { insertTurn } from '../../src/store/turns.ts';
+import { findTurn, insertTurn, markHinted } from '../../src/store/turns.ts';
 import { insertVerifications } from '../../src/store/verifications.ts';
 import { admit } from '../fakes/admit.ts';
 import { type StateParts, stateOf } from '../loops/states.ts';
@@ -57,6 +57,30 @@ describe('a brief', () => {
       }),
     );
   }
+
+  it('with the strategy `none` leaves the model of meaning alone', async () => {
+    const asked: string[] = [];
+    const meaning = {
+      async search(_: Store, { projectId }: { projectId: string }) {
+        asked.push(projectId);
+        return [];
+      },
+      state: () => 'none' as const,
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    };
+    await addTurn('00000000-0000-7000-8000-00000000000a', 'The frobnicator turns left.');
+    for (const contextStrategy of ['none', 'mcp'] as const) {
+      const { session, control, recent } = stateOf({
+        session: { goal: 'Fix the frobnicator' },
+        settings: { contextStrategy },
+      });
+      const input = { session, control, recent, iteration: 1, attempt: 1, recoveryRef: null };
+      const rest = { interruption: null, isDiagnostic: false, asksConfirmation: false };
+      const { anchor } = await composeBrief({ store, meaning }, { ...input, ...rest });
+      expect(anchor.strategy).toBe('semantic');
+      expect(asked.length > 0, contextStrategy).toBe(contextStrategy !== 'none');
+    }
+  });
 
   const PREFETCH: Partial<SessionSettings> = { contextStrategy: 'prefetch' };
 
@@ -164,6 +188,20 @@ describe('a brief', () => {
       const { anchor, text } = await compose({ settings: { contextStrategy: 'none' } });
       expect(anchor.strategy).toBe('temporal');
       expect(text).not.toContain('the newest turn');
+    });
+
+    it('is found however a hint spells its id', async () => {
+      const lower = '0000abcd-0000-7000-8000-00000000abcd';
+      await addTurn(lower, 'The frobnicator turns left.');
+      const { anchor } = await compose({ recent: [{ anchor_hint_next: lower.toUpperCase() }] });
+      expect(anchor).toMatchObject({ strategy: 'chained', turnId: lower, invalid: [] });
+      const hinted = { projectId: 'project', id: lower.toUpperCase(), raise: () => 0.9 };
+      await store.tx('hint', (db) => markHinted(db, hinted));
+      expect(await store.read((db) => findTurn(db, 'project', lower))).toMatchObject({ salience: 0.9 });
+      const upper = '0000EF00-0000-4000-8000-00000000EF00';
+      await addTurn(upper, 'An import keeps its id as it is.');
+      const found = await compose({ recent: [{ anchor_hint_next: upper.toLowerCase() }] });
+      expect(found.anchor).toMatchObject({ strategy: 'chained', turnId: upper });
     });
 
     it('falls back where a hint names no turn, and records it as invalid', async () => {

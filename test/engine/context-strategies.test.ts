@@ -89,8 +89,12 @@ describe('the tools of an attempt', () => {
     expect(now('worker', ['pulse_signal', ...CONTEXT_TOOLS], 'prefetch')).toEqual(['pulse_signal']);
   });
 
-  it('keep the search of a pulse, and give none to one that must judge alone', () => {
+  it('keep the search of a pulse alone, and give none to one that must judge alone', () => {
     expect(now('pulse', [...CONTEXT_TOOLS, 'grep'], 'prefetch')).toEqual(['grep', 'semantic_search']);
+    for (const role of ['bead', 'debugging', 'planner', 'experiment']) {
+      expect(now(role, ['grep', 'semantic_search'], 'prefetch'), role).toEqual(['grep']);
+      expect(now(role, ['grep'], 'mcp'), role).toEqual(['grep', ...CONTEXT_TOOLS]);
+    }
     expect(now('reviewer', ['grep'], 'hybrid')).toEqual(['grep']);
     expect(now('baseline', [], 'hybrid')).toEqual([]);
   });

@@ -40,7 +40,7 @@ export async function admitSwarm(
     const create = (bead: Parameters<typeof createBead>[2]['bead']) => createBead(db, lock, { bead, ids });
     await create({ id: 'app', title: 'The app', prefix: 'app', type: 'epic' });
     for (const { id, needs = [], file = `${id}.txt` } of beads) {
-      const fields = { files: [file], verify: [{ command: 'check' }] };
+      const fields = { files: [file], verify: [{ command: id.startsWith('keep') ? 'keeps' : 'check' }] };
       await create({ id, title: id, prefix: 'app', epic: 'app', dependencies: needs, fields });
     }
     await insertSwarm(db, {
@@ -56,8 +56,13 @@ function clashes(onto: string, added: string): boolean {
   return pair !== undefined && new RegExp(`(^|,)${pair}-\\w\\.1,`).test(onto);
 }
 
-/** The first runs of both are there, and nobody has mended it. */
+/** One of the commands fails there. */
 export function isRed(content: string): boolean {
+  return isRedTogether(content) || isBroken(content);
+}
+
+/** What verifies each of two holds no longer: the first runs of both are there, and nobody has mended it. */
+function isRedTogether(content: string): boolean {
   const done = content.split(',');
   return done.some((one) => {
     const [, pair] = /^(red\d*)-a\.1$/.exec(one) ?? [];
@@ -68,6 +73,18 @@ export function isRed(content: string): boolean {
     );
   });
 }
+
+/** The same, where the one breaks what verifies the other, and nothing is wrong with what verifies itself. */
+function isBroken(content: string): boolean {
+  const done = content.split(',');
+  return done.some((one) => {
+    const [, number] = /^spoil(\d*)\.1$/.exec(one) ?? [];
+    if (number === undefined || !done.includes(`keep${number}.1`)) return false;
+    return !done.some((other) => new RegExp(`^(?:spoil|keep)${number}\\.(?!1$)`).test(other));
+  });
+}
+
+const FAILS: Record<string, (content: string) => boolean> = { check: isRedTogether, keeps: isBroken };
 
 interface BeadMeans extends Pick<BeadsLoopOptions, 'store' | 'ids'> {
   referee: Referee;
@@ -81,9 +98,14 @@ export function createFakeBeads(access: WorldAccess, { store, ids, referee }: Be
     ...{ store, ids },
     referee: {
       ...referee,
-      examine: (attempt, claim, signal) => (isRed(claim.tree) ? red : green).examine(attempt, claim, signal),
+      async examine(attempt, claim, signal) {
+        const failed = (claim.commands ?? []).filter((command) => FAILS[command]?.(claim.tree));
+        const examined = await (failed.length > 0 ? red : green).examine(attempt, claim, signal);
+        return { ...examined, failed };
+      },
       review: async (_, examined) => examined,
     },
+    treeOf: async (_, commit) => access.world.commits.get(commit)?.content ?? '',
     judge: {
       completion: () => Promise.reject(new Error('the scripted agent is not judged')),
       red: () => Promise.reject(new Error('the scripted agent is not judged')),

@@ -112,6 +112,7 @@ describe('ensureExcluded', () => {
       '.pulse/config.yaml': '',
       '.context/c': '',
       'autoresearch-results.tsv': '',
+      '.codex/pulse_status.mjs': '',
     });
     expect(sh(worktree, 'status', '--porcelain', '-uall')).toBe('?? .pulse/config.yaml');
   });

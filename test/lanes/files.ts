@@ -34,7 +34,7 @@ export const STORIES = [
   'test/research-loop/{cheats,commander,commander-elsewhere,crashes,files,finish,guidance}.test.ts',
   'test/research-loop/{noise,parallel,resumed,session,slot,steering}.test.ts',
   'test/store/{postgres-limits,sqlite-processes}.test.ts',
-  'test/web/{actions,appearance,inert,loops,pictures,sessions,speed}.test.ts',
+  'test/web/{actions,appearance,commands,evidence,inert,loops,network,pictures,sessions,speed,timeline}.test.ts',
   'test/workflow/{branches,completion,endings,kickoff,limits,native,plan-edits,resume,review,session,stops}.test.ts',
 ];
 

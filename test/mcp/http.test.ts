@@ -88,7 +88,7 @@ describe('MCP over HTTP', () => {
     await expect(connect({ authorization: 'Bearer wrong' })).rejects.toMatchObject({ status: 401 });
     await using strict = await serveHttp({ isTokenRequired: true });
     await expect(connect({}, strict)).rejects.toMatchObject({ status: 401 });
-    expect((await (await connect(AUTHORIZED, strict)).listTools()).tools).toHaveLength(55);
+    expect((await (await connect(AUTHORIZED, strict)).listTools()).tools).toHaveLength(59);
   });
 
   it.each([

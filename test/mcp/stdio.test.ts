@@ -62,9 +62,11 @@ describe('pulse mcp', { timeout: 90_000 }, () => {
         .map((name) => `pulse_${name}`)
         .concat('show_report', 'commander_task', 'commander_mailbox')
         .concat(
-          ...['create', 'list', 'next', 'import', 'plan', 'plan_show'].map((name) => `pulse_bead_${name}`),
+          ...['create', 'list', 'next', 'graph', 'export', 'import', 'plan', 'plan_show'].map(
+            (name) => `pulse_bead_${name}`,
+          ),
           ...['show', 'update', 'close', 'scope'].map((name) => `pulse_bead_${name}`),
-          ...['start', 'show', 'reassign', 'stop'].map((name) => `pulse_swarm_${name}`),
+          ...['start', 'show', 'queue', 'handoffs', 'reassign', 'stop'].map((name) => `pulse_swarm_${name}`),
         )
         .concat('pulse_context_search', 'pulse_context_turn')
         .concat('register_agent', 'send_message', 'reply_message', 'acknowledge_message')
@@ -243,7 +245,7 @@ echo '<signal>COMPLETE</signal>'`);
     writeFileSync(scene.home, 'not a folder');
     const client = await assistant();
     expect(await failedCall(client, 'pulse_list')).toMatchObject({ message: expect.any(String) });
-    expect((await client.listTools()).tools).toHaveLength(55);
+    expect((await client.listTools()).tools).toHaveLength(59);
   });
 
   it('lets no agent inside a run answer for a person', async () => {

@@ -124,6 +124,7 @@ describe('the buttons of a message', () => {
 describe('on Discord, over the gateway', () => {
   async function makeDiscordScene(more: object = {}) {
     const discord = await openDiscord();
+    discord.mayReadContent = true;
     onTestFinished(() => discord[Symbol.asyncDispose]());
     const settings = { tokenEnv: 'PULSE_DISCORD', apiUrl: discord.url, allow: ['81'], channel: '9', ...more };
     const scene = await makeChatScene(() => ({ discord: settings }));

@@ -32,22 +32,40 @@ export interface DiscordStandIn extends AsyncDisposable {
   greeting: ((peer: Peer) => void) | null;
   acks: boolean;
   diesAfterTaking: boolean;
+  /** A person has switched on the Message Content Intent. */
+  mayReadContent: boolean;
+  /** How the next calls are refused whose path ends so; status 0: they are never answered. */
+  refusals: { ends: string; status: number; body?: object; headers?: Record<string, string> }[];
+  /** Threads that were put away and locked. */
+  locked: string[];
   /** Closes every connection so, or sends this to them. */
   closeAll(code: number): void;
   toAll(message: unknown): void;
   interact(interaction: { from: string; channel?: string; type: number; data: object }): string;
   press(press: { from: string; message: DiscordMessage; label: string }): string;
-  post(post: { from: string; channel: string; content: string; repliesTo?: string; server?: string }): string;
+  /** `mentions`: of the bot; a reply to it mentions it, too, unless that is switched off. */
+  post(post: {
+    from: string;
+    channel: string;
+    content: string;
+    repliesTo?: string;
+    mentions?: boolean;
+    server?: string;
+    agoMs?: number;
+  }): string;
 }
 
 type Body = Record<string, unknown>;
 
 export async function openDiscord(): Promise<DiscordStandIn> {
-  const peers = new Map<Peer, { isReady: boolean }>();
+  const peers = new Map<Peer, { isReady: boolean; readsAll: boolean }>();
   const nonces = new Map<string, DiscordMessage>();
   /** Since the last session began; a resumed one gets what it has missed. */
   let events: { t: string; d: unknown; s: number }[] = [];
   let [seq, ids] = [0, 1];
+  /** An id tells when it was made. */
+  const snowflake = (agoMs = 0): string =>
+    String((BigInt(Date.now() - agoMs - 1_420_070_400_000) << 22n) + BigInt(ids++));
   const server = createServer(async (request, response) => {
     const body = JSON.parse((await text(request)) || '{}') as Body;
     const answer = (status: number, json: unknown) => {
@@ -59,6 +77,13 @@ export async function openDiscord(): Promise<DiscordStandIn> {
       response.end(status === 204 ? undefined : JSON.stringify(json));
     };
     const path = request.url!.replace('/v10/', '');
+    const at = own.refusals.findIndex(({ ends }) => path.endsWith(ends));
+    const [refusal] = at < 0 ? [] : own.refusals.splice(at, 1);
+    if (refusal?.status === 0) return;
+    if (refusal) {
+      response.writeHead(refusal.status, { 'content-type': 'application/json', ...refusal.headers });
+      return void response.end(JSON.stringify(refusal.body ?? { message: 'Refused', code: 0 }));
+    }
     const isOpen = path.startsWith('interactions/') || path.startsWith('webhooks/');
     if (!isOpen && request.headers.authorization !== `Bot ${own.token}`)
       return answer(401, { message: '401: Unauthorized', code: 0 });
@@ -85,6 +110,10 @@ export async function openDiscord(): Promise<DiscordStandIn> {
     if (parts[0] !== 'channels') return answer(404, { message: 'Unknown', code: 0 });
     if (parts[4] === 'threads') {
       const thread = { id: parts[3]!, name: String(body.name) };
+      if (own.threads.some(({ id }) => id === thread.id))
+        return answer(400, {
+          ...{ message: 'A thread has already been created for this message', code: 160_004 },
+        });
       own.threads.push(thread);
       return answer(201, { ...thread, type: 11 });
     }
@@ -95,13 +124,14 @@ export async function openDiscord(): Promise<DiscordStandIn> {
       own.edits += 1;
       return answer(200, found);
     }
+    if (own.locked.includes(parts[1]!)) return answer(400, { message: 'Thread is archived', code: 50_083 });
     if (String(body.content ?? '').length > 2000 || !body.content)
       return answer(400, { message: 'Invalid Form Body' });
     const { nonce = '', enforce_nonce: isOnce } = body as { nonce?: string; enforce_nonce?: boolean };
     const known = isOnce ? nonces.get(nonce) : undefined;
     if (known) return answer(200, known);
     const message = {
-      ...{ components: [], ...body, id: String(9_000 + own.sent.length), channel_id: parts[1]!, asked: body },
+      ...{ components: [], ...body, id: snowflake(), channel_id: parts[1]!, asked: body },
     } as unknown as DiscordMessage;
     own.sent.push(message);
     if (nonce) nonces.set(nonce, message);
@@ -121,12 +151,20 @@ export async function openDiscord(): Promise<DiscordStandIn> {
   });
   acceptSockets(server, {
     onOpen(peer) {
-      peers.set(peer, { isReady: false });
+      peers.set(peer, { isReady: false, readsAll: false });
       if (own.greeting) return own.greeting(peer);
       peer.send({ op: 10, d: { heartbeat_interval: own.heartbeatMs } });
     },
     onMessage(peer, { op, d }) {
-      const { token, seq: from = 0 } = (d ?? {}) as { token?: string; seq?: number };
+      const {
+        token,
+        seq: from = 0,
+        intents = 0,
+      } = (d ?? {}) as {
+        token?: string;
+        seq?: number;
+        intents?: number;
+      };
       if (op === 1) {
         own.beats += 1;
         if (own.acks) peer.send({ op: 11 });
@@ -134,7 +172,9 @@ export async function openDiscord(): Promise<DiscordStandIn> {
       if (op !== 2 && op !== 6) return;
       own.begun.push(op);
       if (token !== own.token) return peer.close(4004);
-      peers.set(peer, { isReady: true });
+      const readsAll = (intents & (1 << 15)) !== 0;
+      if (readsAll && !own.mayReadContent) return peer.close(4014);
+      peers.set(peer, { isReady: true, readsAll });
       if (op === 2) {
         events = [];
         return peer.send({ op: 0, t: 'READY', s: ++seq, d: ready() });
@@ -148,12 +188,20 @@ export async function openDiscord(): Promise<DiscordStandIn> {
   const dispatch = (t: string, d: unknown): void => {
     const event = { t, d, s: ++seq };
     events.push(event);
-    for (const [peer, { isReady }] of peers) if (isReady) peer.send({ op: 0, ...event });
+    for (const [peer, { isReady, readsAll }] of peers)
+      if (isReady) peer.send({ op: 0, ...event, d: t === 'MESSAGE_CREATE' && !readsAll ? bare(d) : d });
+  };
+  /** Without what it is not told of a message in a server that neither names it nor replies to it. */
+  const bare = (post: unknown): object => {
+    const { guild_id: guild, mentions = [], ...rest } = post as { guild_id?: string; mentions?: object[] };
+    const isMeant = guild === undefined || mentions.length > 0;
+    return { ...rest, ...(guild ? { guild_id: guild } : {}), mentions, ...(isMeant ? {} : { content: '' }) };
   };
   const own: DiscordStandIn = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     ...{ token: 'discord-secret', sent: [], edits: 0, threads: [], replies: new Map(), commands: [] },
     ...{ begun: [], beats: 0, heartbeatMs: 41_250, greeting: null, acks: true, diesAfterTaking: false },
+    ...{ mayReadContent: false, refusals: [], locked: [] },
     get isConnected() {
       return [...peers.values()].some(({ isReady }) => isReady);
     },
@@ -174,11 +222,14 @@ export async function openDiscord(): Promise<DiscordStandIn> {
       const data = { custom_id: button.custom_id, component_type: 2 };
       return own.interact({ from, channel: message.channel_id, type: 3, data });
     },
-    post({ from, channel, content, repliesTo, server: guild }) {
-      const id = `post-${ids++}`;
+    post({ from, channel, content, repliesTo, mentions = repliesTo !== undefined, server: guild, agoMs }) {
+      const id = snowflake(agoMs);
       const reference = repliesTo ? { message_reference: { message_id: repliesTo } } : {};
       const place = { channel_id: channel, ...(guild ? { guild_id: guild } : {}) };
-      dispatch('MESSAGE_CREATE', { id, content, author: { id: from }, ...place, ...reference });
+      dispatch('MESSAGE_CREATE', {
+        ...{ id, content, author: { id: from }, mentions: mentions ? [{ id: '12' }] : [] },
+        ...{ ...place, ...reference },
+      });
       return id;
     },
     async [Symbol.asyncDispose]() {

@@ -25,6 +25,7 @@ interface Reading {
 async function read(
   prepare: (discord: DiscordStandIn) => void = () => undefined,
   status: () => Promise<string> = async () => 'All is well.',
+  more: object = {},
 ): Promise<Reading> {
   const discord = await openDiscord();
   onTestFinished(() => discord[Symbol.asyncDispose]());
@@ -35,7 +36,9 @@ async function read(
   const ending = new AbortController();
   const means = {
     ...{ store, environment: { DISCORD: 'discord-secret' }, owner: 'here', isGone: () => false },
-    notify: notifySchema.parse({ discord: { tokenEnv: 'DISCORD', apiUrl: discord.url, allow: ['81'] } }),
+    notify: notifySchema.parse({
+      discord: { tokenEnv: 'DISCORD', apiUrl: discord.url, allow: ['81'], ...more },
+    }),
     actions: { status } as Partial<ChatActions> as ChatActions,
     say: (text: string) => void said.push(text),
   };
@@ -52,6 +55,7 @@ async function read(
   return { discord, said, stop };
 }
 
+const plain = async () => 'All is well.';
 const STATUS = { name: 'pulse', options: [{ name: 'status' }] };
 const ask = (discord: DiscordStandIn) => discord.interact({ from: '81', type: 2, data: STATUS });
 const answered = (discord: DiscordStandIn, id: string) => waitFor(() => discord.replies.has(id));
@@ -68,6 +72,16 @@ describe('the gateway', () => {
     discord.toAll({ op: 9, d: false });
     await waitFor(() => discord.begun.length === 3);
     expect(discord.begun).toEqual([2, 6, 2]);
+    await answered(discord, ask(discord));
+  });
+
+  it('is left when nobody says hello, and tried again', async () => {
+    const { discord } = await read((one) => {
+      one.greeting = () => {
+        one.greeting = null;
+      };
+    });
+    await vi.waitUntil(() => discord.isConnected, { timeout: 40_000 });
     await answered(discord, ask(discord));
   });
 
@@ -123,6 +137,32 @@ describe('the gateway', () => {
         expect(reconnectMs(failures + 1, () => random)).toBeGreaterThanOrEqual(ms);
       }),
     );
+  });
+
+  it('is asked for the content of messages only where threads want it, and does without where it may not', async () => {
+    const { discord, said } = await read(() => undefined, plain, { threads: true });
+    await waitFor(() => discord.isConnected);
+    expect(discord.begun).toEqual([2, 2]);
+    expect(said).toEqual([expect.stringContaining('Message Content Intent is not switched on')]);
+    await answered(discord, ask(discord));
+    const other = await read((one) => Object.assign(one, { mayReadContent: true }), plain, {
+      threads: true,
+    });
+    await waitFor(() => other.discord.isConnected);
+    expect([other.discord.begun, other.said]).toEqual([[2], []]);
+  });
+
+  it('brings nothing of what people say to each other in a server', async () => {
+    const { discord } = await read();
+    await waitFor(() => discord.isConnected);
+    const say = (content: string, more: object = {}) =>
+      discord.post({ from: '81', channel: '9', server: '1', content, ...more });
+    say('Lunch?');
+    say('Lunch, I said.', { repliesTo: '1', mentions: false });
+    // To the bot itself.
+    discord.post({ from: '81', channel: '8', content: 'Port 1.' });
+    await waitFor(() => discord.sent.length > 0);
+    expect(discord.sent.map(({ channel_id: at }) => at)).toEqual(['8']);
   });
 
   it('is left alone when the token is wrong, which is said without the token', async () => {

@@ -25,6 +25,10 @@ export interface SlackStandIn extends AsyncDisposable {
   tokens: { app: string; bot: string };
   /** What the next calls say instead of ok. */
   errors: string[];
+  /** How the next calls are refused before that; 0: they are never answered. */
+  refusals: { status: number; headers?: Record<string, string> }[];
+  /** Messages under which nothing can stand any longer. */
+  deleted: string[];
   diesAfterTaking: boolean;
   /** Brings it to every connection; returns the id of its envelope. */
   bring(type: 'events_api' | 'interactive' | 'slash_commands', payload: object, envelope?: string): string;
@@ -54,6 +58,12 @@ export async function openSlack(): Promise<SlackStandIn> {
     const token = method === 'apps.connections.open' ? own.tokens.app : own.tokens.bot;
     if (request.headers.authorization !== `Bearer ${token}`)
       return answer({ ok: false, error: 'invalid_auth' });
+    const refusal = own.refusals.shift();
+    if (refusal?.status === 0) return;
+    if (refusal) {
+      response.writeHead(refusal.status, refusal.headers);
+      return void response.end();
+    }
     const error = own.errors.shift();
     if (error) return answer({ ok: false, error });
     answer(perform(method, body));
@@ -65,6 +75,7 @@ export async function openSlack(): Promise<SlackStandIn> {
       case 'chat.postMessage': {
         const { channel, text: words = '', blocks = [] } = body as unknown as SlackMessage;
         if (!channel || !words) return { ok: false, error: 'channel_not_found' };
+        if (own.deleted.includes(String(body.thread_ts))) return { ok: false, error: 'thread_not_found' };
         const message = { ts: `1700000000.00${++count}`, channel, text: words, blocks, asked: body };
         own.sent.push(message);
         return { ok: true, channel, ts: message.ts, message: { text: words } };
@@ -101,6 +112,7 @@ export async function openSlack(): Promise<SlackStandIn> {
   const own: SlackStandIn = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     ...{ sent: [], edits: 0, whispers: [], views: [], acknowledged: [], connections: 0, errors: [] },
+    ...{ refusals: [], deleted: [] },
     ...{ tokens: { app: 'xapp-secret', bot: 'xoxb-secret' }, diesAfterTaking: false },
     get isConnected() {
       return peers.size > 0;

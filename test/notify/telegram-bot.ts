@@ -24,20 +24,32 @@ export interface TelegramStandIn extends AsyncDisposable {
   /** The commands that its menu shows. */
   offered: { command: string; description: string }[];
   /** Somebody writes; returns the number of the update. */
-  write(message: { from: number; text: string; repliesTo?: number; topic?: number }): number;
+  write(message: { from: number; text: string; repliesTo?: number; topic?: number; agoMs?: number }): number;
   /** Somebody presses; returns the number of the update. */
   press(press: { from: number; message: TelegramMessage; label: string }): number;
   /** Brings an update once more, as a service does that has not heard of it. */
   repeat(update: number): void;
-  /** Answers to the polls to come, before the usual one. */
-  refusals: { status: number; description: string }[];
+  /** Answers to the calls to come, of a method each, before the usual one; without one: to polls. `hangs`: none ever. */
+  refusals: TelegramRefusal[];
+  /** Topics that somebody has deleted. */
+  deleted: number[];
   /** It has taken the next message, and its answer does not get through. */
   diesAfterTaking: boolean;
   /** It takes the next message with these words, and never answers. */
   holdsBack: string | null;
 }
 
+interface TelegramRefusal {
+  status: number;
+  description: string;
+  method?: string;
+  parameters?: { retry_after: number };
+  hangs?: boolean;
+}
+
 type Body = Record<string, unknown>;
+
+const seconds = (agoMs = 0): number => Math.floor((Date.now() - agoMs) / 1000);
 
 export async function openTelegram({ isForum = false } = {}): Promise<TelegramStandIn> {
   const updates: ({ update_id: number } & Body)[] = [];
@@ -68,7 +80,8 @@ export async function openTelegram({ isForum = false } = {}): Promise<TelegramSt
   };
   const chatOf = (id: unknown) => ({ id: Number(id), type: 'private' });
   const shown = (message: TelegramMessage) => ({
-    ...{ message_id: message.message_id, date: 1, chat: chatOf(message.chat_id), text: message.text },
+    ...{ message_id: message.message_id, date: seconds(), chat: chatOf(message.chat_id), text: message.text },
+    ...(message.asked.message_thread_id ? { message_thread_id: message.asked.message_thread_id } : {}),
   });
   const buttonsOf = (body: Body) => {
     const { inline_keyboard: rows = [] } = (body.reply_markup ?? {}) as {
@@ -87,6 +100,8 @@ export async function openTelegram({ isForum = false } = {}): Promise<TelegramSt
     sendMessage(body, response) {
       const words = String(body.text ?? '');
       if (words === '' || words.length > 4096) return bad(response, 'message text is empty or too long');
+      if (own.deleted.includes(Number(body.message_thread_id)))
+        return bad(response, 'message thread not found');
       const buttons = buttonsOf(body);
       if (buttons.some(({ callback_data: data }) => Buffer.byteLength(data) > 64))
         return bad(response, 'BUTTON_DATA_INVALID');
@@ -127,14 +142,17 @@ export async function openTelegram({ isForum = false } = {}): Promise<TelegramSt
   const server = createServer(async (request, response) => {
     const body = JSON.parse((await text(request)) || '{}') as Body;
     const method = request.url!.split('/').at(-1)!;
+    const at = own.refusals.findIndex((one) => (one.method ?? 'getUpdates') === method);
+    if (at >= 0) {
+      const [{ hangs, method: _, ...refusal }] = own.refusals.splice(at, 1) as [TelegramRefusal];
+      if (hangs) return;
+      return answer(response, refusal.status, { ok: false, error_code: refusal.status, ...refusal });
+    }
     if (method !== 'getUpdates')
       return (methods[method] ?? ((_, r) => bad(r, 'no such method')))(body, response);
-    const refusal = own.refusals.shift();
-    if (refusal)
-      return answer(response, refusal.status, { ok: false, error_code: refusal.status, ...refusal });
     const entry = { response, offset: Number(body.offset ?? 0) };
     waiting.push(entry);
-    request.socket.on('close', () => {
+    response.on('close', () => {
       waiting = waiting.filter((other) => other !== entry);
     });
     flush();
@@ -147,7 +165,7 @@ export async function openTelegram({ isForum = false } = {}): Promise<TelegramSt
       },
       Number(body.timeout ?? 0) * 1000,
     );
-    request.socket.on('close', () => clearTimeout(late));
+    response.on('close', () => clearTimeout(late));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const own: TelegramStandIn = {
@@ -159,20 +177,21 @@ export async function openTelegram({ isForum = false } = {}): Promise<TelegramSt
       topics: [],
       offered: [],
       refusals: [],
+      deleted: [],
       diesAfterTaking: false,
       holdsBack: null,
     },
-    write({ from, text: words, repliesTo, topic }) {
+    write({ from, text: words, repliesTo, topic, agoMs = 0 }) {
       const reply =
         repliesTo === undefined
           ? {}
-          : { reply_to_message: { message_id: repliesTo, date: 1, chat: chatOf(from) } };
+          : { reply_to_message: { message_id: repliesTo, date: seconds(), chat: chatOf(from) } };
       const place = topic === undefined ? {} : { message_thread_id: topic, is_topic_message: true };
       const user = { id: from, is_bot: false, first_name: 'P' };
       return push({
         message: {
           message_id: 500 + updates.length,
-          date: 1,
+          date: seconds(agoMs),
           from: user,
           chat: chatOf(from),
           text: words,

@@ -1,6 +1,7 @@
 /** Text messages without a public address: the service is asked while a question waits. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
+import { notifySchema } from '../../src/domain/notify.ts';
 import { asking, makeChatScene, statusOf, waitFor } from './chat-scene.ts';
 import { openTwilio, TWILIO } from './twilio-messages.ts';
 
@@ -32,4 +33,28 @@ it('answers a question by a text message, hears no stranger, nothing old, and as
   const asked = twilio.polls;
   await delay(2_500);
   expect(twilio.polls).toBeLessThanOrEqual(asked + 1);
+});
+
+it('hears who pairs, while nothing waits, and asks no longer than the code is good', async () => {
+  const twilio = await openTwilio();
+  onTestFinished(() => twilio[Symbol.asyncDispose]());
+  const { accountSid, from } = TWILIO;
+  const sms = { accountSid, authTokenEnv: 'SMS_TOKEN', from, apiUrl: twilio.url, allow: [] };
+  const scene = await makeChatScene(() => ({ sms }));
+  twilio.write({ from: '+43', body: 'pair 0000000000', agoMs: 60_000 });
+  const code = await scene.pulse.pairChat('sms');
+  await waitFor(() => twilio.polls > 1);
+  twilio.write({ from: '+43', body: `pair ${code}` });
+  await waitFor(() => twilio.sent.some(({ to, body }) => to === '+43' && body.includes('You are paired')));
+  const asked = twilio.polls;
+  await delay(2_500);
+  expect(twilio.polls).toBeLessThanOrEqual(asked + 1);
+});
+
+it('a phone number that YAML reads as a number is refused, with what to do', () => {
+  const sms = { accountSid: 'AC1', authTokenEnv: 'T', from: '+15550100' };
+  const parse = (more: object) => notifySchema.safeParse({ sms: { ...sms, ...more } });
+  for (const wrong of [{ allow: [15550101] }, { to: 15550101 }, { from: 15550100 }])
+    expect(parse(wrong).error?.message).toContain('must be in quotes');
+  expect(parse({ allow: ['+15550101'], to: '+15550101' }).success).toBe(true);
 });

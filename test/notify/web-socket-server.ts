@@ -10,6 +10,7 @@ export interface Peer {
   /** As it is, JSON or not. */
   sendText(text: string): void;
   close(code: number): void;
+  ping(): void;
   /** Without a word. */
   drop(): void;
 }
@@ -42,6 +43,7 @@ export function acceptSockets(server: Server, { onOpen, onMessage, onClose }: Pe
         payload.writeUInt16BE(code);
         write(CLOSE, payload);
       },
+      ping: () => write(PING, Buffer.alloc(0)),
       drop: () => void socket.destroy(),
     };
     let rest = Buffer.alloc(0);

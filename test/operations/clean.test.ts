@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { runProcess } from '../../src/process/run.ts';
 import { appendEvents } from '../../src/store/events.ts';
 import { updateSession } from '../../src/store/sessions.ts';
 import { COMPLETE, makeScene, type Scene } from '../engine/scene.ts';
@@ -84,6 +85,66 @@ describe('cleaning up', () => {
     );
     await pulse.clean({ ...ACTOR });
     expect(scene.refs('refs/heads/')).toEqual(['refs/heads/main']);
+  });
+
+  it('counts what was merged as merged, also where its base was written anew', async () => {
+    const scene = await makeScene();
+    const { pulse, root, sh } = scene;
+    const began = sh(root, 'rev-parse', 'main');
+    for (const how of ['ff', 'merge', 'squash'] as const) {
+      const session = await ended(scene, how, 3);
+      await pulse.merge(session.id, { how, ...ACTOR });
+      sh(root, 'reset', '-q', '--hard', began);
+    }
+    const { held } = await pulse.showHeld();
+    expect(held.map(({ branches }) => branches.map(({ isMerged }) => isMerged))).toEqual([
+      [true],
+      [true],
+      [true],
+    ]);
+    expect((await pulse.clean({ ...ACTOR })).left).toEqual([]);
+    expect(scene.refs('refs/heads/')).toEqual(['refs/heads/main']);
+  });
+
+  it('leaves the branch of a first session alone whose follow-up was dropped', async () => {
+    const scene = await makeScene();
+    const { pulse } = scene;
+    const first = await ended(scene, 'first', 0);
+    const more = {
+      goal: 'more',
+      command: `echo more > more; ${COMPLETE}`,
+      createdBy: 'cli',
+      ...ACTOR,
+    } as const;
+    const { session } = await pulse.followUp(first.id, more);
+    await scene.run(session);
+    await pulse.discard(session.id, ACTOR);
+    await scene.store.tx('test', (db) =>
+      updateSession(db, session.id, { ended_at: new Date(Date.now() - 2 * DAY_MS).toISOString() }),
+    );
+    expect((await pulse.showHeld()).held.flatMap(({ branches }) => branches)).toEqual([]);
+    await pulse.clean({ unmerged: true, ...ACTOR });
+    expect(scene.refs('refs/heads/')).toContain(`refs/heads/${first.branch_name}`);
+  });
+
+  it('says what younger sessions hold where old ones hold nothing, and takes 0s for all', async () => {
+    const scene = await makeScene();
+    const clean = async (...words: string[]) => {
+      const { code, stdout, stderr } = await runProcess({
+        ...{ runId: null, file: process.execPath, cwd: scene.root, env: scene.environment },
+        args: [join(import.meta.dirname, '../../bin/pulse.js'), 'clean', ...words],
+      });
+      return { code, said: stdout + stderr };
+    };
+    expect((await clean()).said).toContain(
+      'Sessions that ended more than 1d ago hold nothing, and younger ones neither.',
+    );
+    const young = await ended(scene, 'young', 0);
+    expect((await clean()).said).toMatch(
+      /^Sessions that ended more than 1d ago hold nothing; 1 younger one holds \d+ (?:bytes|KB) \(pulse clean --older-than 0s\)\.$/m,
+    );
+    const all = await clean('--older-than', '0s');
+    expect(all).toMatchObject({ code: 0, said: expect.stringContaining(`1  ${young.id} (complete`) });
   });
 
   it('touches only what is chosen, and no branch that is checked out or is a later session’s', async () => {

@@ -118,4 +118,63 @@ describe('following a session up', () => {
     expect(scene.refs('refs/heads/')).toEqual(['refs/heads/main']);
     expect(sh(root, 'show', `${kept[0]}:two`)).toBe('2');
   });
+
+  it('discarded, is not merged, followed or discarded in place of the first, whose branch it is again', async () => {
+    const scene = await makeScene();
+    const { pulse, root, sh } = scene;
+    const first = await scene.startAndRun(FIRST);
+    const { session } = await pulse.followUp(first.id, { goal: 'Now two.', ...ACTOR });
+    await scene.run(session);
+    await pulse.discard(session.id, ACTOR);
+    const before = sh(root, 'rev-parse', 'main');
+    await expect(pulse.merge(session.id, ACTOR)).rejects.toMatchObject({
+      code: 'invalid_transition',
+      message: expect.stringContaining(`${session.id} is discarded`),
+      hint: `pulse merge ${first.id}`,
+    });
+    await expect(pulse.followUp(session.id, { goal: 'Three.', ...ACTOR })).rejects.toMatchObject({
+      hint: `pulse follow ${first.id}`,
+    });
+    expect(sh(root, 'rev-parse', 'main')).toBe(before);
+    expect((await pulse.session(session.id)).merged_at).toBeNull();
+
+    // The first's branch has moved on since; discarding the follow-up again must not take that away.
+    sh(root, 'switch', '-q', first.branch_name);
+    writeFileSync(join(root, 'mine'), 'mine\n');
+    sh(root, 'add', '-A');
+    sh(root, 'commit', '-q', '-m', 'mine');
+    const tip = sh(root, 'rev-parse', 'HEAD');
+    sh(root, 'switch', '-q', 'main');
+    expect(await pulse.showDiscard(session.id)).toMatchObject({ refs: [], back: null });
+    expect((await pulse.discard(session.id, ACTOR)).kept).toEqual([]);
+    expect(sh(root, 'rev-parse', first.branch_name)).toBe(tip);
+    await pulse.merge(first.id, ACTOR);
+    expect(sh(root, 'rev-parse', 'main')).toBe(tip);
+    expect((await pulse.session(session.id)).merged_at).toBeNull();
+  });
+
+  it('discarded, is had back by the command that is named, although the branch is there', async () => {
+    const scene = await makeScene();
+    const { pulse, root, sh } = scene;
+    const first = await scene.startAndRun(FIRST);
+    const { session } = await pulse.followUp(first.id, { goal: 'Now two.', ...ACTOR });
+    await scene.run(session);
+    const tip = sh(root, 'rev-parse', first.branch_name);
+    await pulse.discard(session.id, ACTOR);
+    const { kept } = await pulse.show(session.id);
+    sh(root, ...kept[0]!.command.split(' ').slice(1));
+    expect(sh(root, 'rev-parse', kept[0]!.command.split(' ')[2]!)).toBe(tip);
+  });
+
+  it('that changed nothing leaves the branch where it is, and a discard of it says nothing else', async () => {
+    const scene = await makeScene();
+    const { pulse, root, sh } = scene;
+    const first = await scene.startAndRun(`echo 1 > one; ${COMPLETE}`);
+    const tip = sh(root, 'rev-parse', first.branch_name);
+    const { session } = await pulse.followUp(first.id, { goal: 'Look again.', command: COMPLETE, ...ACTOR });
+    await scene.run(session);
+    expect(await pulse.showDiscard(session.id)).toMatchObject({ back: null });
+    await pulse.discard(session.id, ACTOR);
+    expect(sh(root, 'rev-parse', first.branch_name)).toBe(tip);
+  });
 });

@@ -2,8 +2,12 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PulseEvent } from '../../src/domain/events.ts';
+import { createRedactor } from '../../src/domain/redact.ts';
+import { viewCards } from '../../src/operations/dashboard/cards.ts';
 import { currentOwner, formatOwner } from '../../src/process/owner.ts';
+import { runProcess } from '../../src/process/run.ts';
 import { appendEvents } from '../../src/store/events.ts';
+import { storeNow } from '../../src/store/store.ts';
 import { COMPLETE, CONTINUE, makeScene, until } from '../engine/scene.ts';
 
 describe('following a session', () => {
@@ -93,6 +97,46 @@ describe('reading a session', () => {
     expect(await scene.pulse.runner(id)).toBe('alive');
     await lease(40_000);
     expect(await scene.pulse.runner(id)).toBe('none');
+  });
+
+  it('says how long the agent works, and when it was last heard of, behind all that it told', async () => {
+    const scene = await makeScene();
+    const { id } = await scene.start(COMPLETE);
+    const began = new Date(Date.now() - 90_000).toISOString();
+    await scene.store.tx('test', async (db) => {
+      await db.updateTable('pulse_sessions').set({ status: 'running' }).execute();
+      await db
+        .updateTable('session_controls')
+        .set({ lease_owner: formatOwner(currentOwner()), lease_until: storeNow(60_000) })
+        .execute();
+      await appendEvents(db, id, [{ type: 'iteration.started', iteration: 1 }]);
+      await db
+        .updateTable('pulse_events')
+        .set({ at: began })
+        .where('type', '=', 'iteration.started')
+        .execute();
+      const told = Array.from({ length: 60 }, (_, at) => ({ text: `Line ${at}.` }));
+      await appendEvents(
+        db,
+        id,
+        told.map((data) => ({ type: 'agent.text' as const, iteration: 1, data })),
+      );
+    });
+    const { doing } = await scene.pulse.show(id);
+    expect(doing).toMatchObject({ text: 'agent working', since: began });
+    expect(Date.parse(doing!.lastSign)).toBeGreaterThan(Date.parse(began) + 60_000);
+    const [card] = (
+      await viewCards(
+        { engine: { store: scene.store, owners: () => 'alive' }, redactor: createRedactor([]) },
+        {},
+      )
+    ).sessions;
+    expect(card!.now).toMatchObject({ step: 'agent', activity: 'agent working: Line 59.', since: began });
+    const { stdout } = await runProcess({
+      ...{ runId: null, file: process.execPath, cwd: scene.root, env: scene.environment },
+      args: [join(import.meta.dirname, '../../bin/pulse.js'), 'status', id],
+    });
+    expect(stdout).toMatch(/now: agent working for 1m 3\ds, last heard of \d+\.\ds ago/);
   });
 
   it('says that there is none', async () => {

@@ -166,6 +166,61 @@ describe('a pull request', () => {
     );
   });
 
+  it('that was merged is not merged here once more, and its branch counts as merged', async () => {
+    await using stack = new AsyncDisposableStack();
+    const { scene, pulse, session, github, look } = await watched();
+    stack.use(pulse);
+    const { root, sh } = scene;
+    const before = sh(root, 'rev-parse', 'main');
+    // GitHub's own squash: no clone here has it.
+    github({ state: 'MERGED', mergeCommit: { oid: 'f'.repeat(40) } });
+    await look();
+    for (const how of ['ff', 'merge', 'squash', 'pr'] as const) {
+      const { merged, said } = await pulse.merge(session.id, { how, actor: 'test' });
+      expect(merged).toBeNull();
+      expect(said).toBe(
+        `${session.id} was merged into main by its pull request ${ADDRESS}: git switch main && git pull brings it here.`,
+      );
+    }
+    expect(sh(root, 'rev-parse', 'main')).toBe(before);
+
+    const branches = async () =>
+      (await pulse.showHeld({ olderThanMs: 0 })).held.flatMap((held) => held.branches);
+    expect(await branches()).toMatchObject([{ name: session.branch_name, isMerged: true }]);
+    // What was committed on it since is in no pull request.
+    const more = sh(
+      root,
+      'commit-tree',
+      `${session.branch_name}^{tree}`,
+      '-p',
+      session.branch_name,
+      '-m',
+      'more',
+    );
+    sh(root, 'update-ref', `refs/heads/${session.branch_name}`, more);
+    expect(await branches()).toMatchObject([{ isMerged: false }]);
+    sh(root, 'update-ref', `refs/heads/${session.branch_name}`, `${more}~1`);
+    expect(await pulse.clean({ olderThanMs: 0, actor: 'test' })).toMatchObject({
+      removed: [session.id],
+      left: [],
+    });
+    expect(scene.refs('refs/heads/')).toEqual(['refs/heads/main']);
+  });
+
+  it('whose follow-up a person drops is merged without it', async () => {
+    await using stack = new AsyncDisposableStack();
+    const { scene, pulse, session, github, look } = await watched();
+    stack.use(pulse);
+    github({ comments: [comment('IC_1', 'Please rename it.')] });
+    const [id] = await look();
+    await scene.run({ id: id! });
+    await pulse.discard(id!, { actor: 'test' });
+    github({ state: 'MERGED', mergeCommit: { oid: 'f'.repeat(40) } });
+    await look();
+    expect(await pulse.session(session.id)).toMatchObject({ merged_how: 'pr' });
+    expect(await pulse.session(id!)).toMatchObject({ merged_at: null, discarded_by: 'test' });
+  });
+
   it('is answered once, also where a process dies before or after it has written so', async () => {
     await using stack = new AsyncDisposableStack();
     const { scene, pulse, github, look, rows } = await watched();

@@ -1,7 +1,9 @@
 /** What every real agent must do under Pulse, run for real against a scripted model. */
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { runProcess } from '../../src/process/run.ts';
 import { sandboxState } from '../../src/process/sandbox-state.ts';
 import type { Step } from '../fakes/model-server/index.ts';
 import { describeLongCheck } from './long-check.ts';
@@ -10,6 +12,7 @@ import { makeStage, runAlone, type Stage, type Subject, useModelServer } from '.
 const SANDBOX = await sandboxState(process.env.PATH);
 if (!SANDBOX.works) console.warn(`The sandbox is not tested here. ${SANDBOX.message}`);
 
+const PROGRAM = join(import.meta.dirname, '../../bin/pulse.js');
 const HANGS_IN_A_TOOL = 'echo started > started.txt; tail -f /dev/null';
 
 export function describeAgent(subject: Subject): void {
@@ -311,6 +314,39 @@ function describeSandbox(subject: Subject): void {
       expect(scene.refs('refs/pulse/agent/')).toHaveLength(1);
     },
   );
+}
+
+/** With the program itself, as somebody who has just read it: a repository, an agent, and nothing else chosen. */
+export function describeReadme(subject: Subject): void {
+  const { calls, name } = subject;
+  const server = useModelServer();
+
+  test(`a real ${name} goes the way of the README: init, start, status, merge last`, async () => {
+    const { scene, rewrite } = await makeStage(subject, server());
+    const { root, sh, environment } = scene;
+    const pulse = async (...words: string[]) => {
+      const { code, stdout, stderr } = await runProcess({
+        ...{ runId: null, file: process.execPath, args: [PROGRAM, ...words], cwd: root, env: environment },
+        timeoutMs: 120_000,
+      });
+      expect(code, `${words.join(' ')}: ${stdout}${stderr}`).toBe(0);
+      return stdout;
+    };
+    await pulse('init');
+    expect(sh(root, 'status', '--porcelain', '-uall')).toBe('?? .pulse/config.yaml');
+    rewrite([
+      { text: 'I begin.', calls: [calls.shell('echo second > a.txt')] },
+      { text: 'I claim it.\n\n<signal>COMPLETE</signal>' },
+    ]);
+    const followed = await pulse('start', 'Say second', '--agent', name, '--verify', 'grep -q second a.txt');
+    expect(followed).toContain('complete  verified by grep -q second a.txt');
+    expect(await pulse('status')).toMatch(/Say second[\s\S]*verified/);
+    expect(sh(root, 'show', 'main:a.txt')).toBe('first');
+    expect(await pulse('merge', 'last')).toMatch(/^main is at [0-9a-f]{10} now\.$/m);
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('second\n');
+    expect(sh(root, 'status', '--porcelain', '-uall')).toBe('?? .pulse/config.yaml');
+    expect(await pulse('list')).toContain('merged into main');
+  });
 }
 
 /** It is refused what Pulse's own tools refuse, and whoever follows the session sees it. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Fault, ToolCall } from '../fakes/model-server/index.ts';
 import { describeBeads } from './bead-cases.ts';
-import { describeAgent, describeUsageLimit } from './cases.ts';
+import { describeAgent, describeReadme, describeUsageLimit } from './cases.ts';
 import { describeReview } from './review-cases.ts';
 import { makeStage, type Subject, useModelServer } from './stage.ts';
 import { describeWorkflow } from './workflow-cases.ts';
@@ -37,6 +37,7 @@ const claude: Subject = {
 };
 
 describeAgent(claude);
+describeReadme(claude);
 describeUsageLimit(claude);
 describeWorkflow(claude);
 describeBeads(claude, { window: 200_000 });

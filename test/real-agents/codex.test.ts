@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeBeads } from './bead-cases.ts';
-import { describeAgent, describeUsageLimit } from './cases.ts';
+import { describeAgent, describeReadme, describeUsageLimit } from './cases.ts';
 import { describeReview } from './review-cases.ts';
 import { makeStage, type Subject, useModelServer } from './stage.ts';
 import { describeWorkflow } from './workflow-cases.ts';
@@ -52,6 +52,7 @@ function patch(...lines: string[]) {
 }
 
 describeAgent(codex);
+describeReadme(codex);
 describeUsageLimit(codex);
 describeWorkflow(codex);
 describeBeads(codex, { window: 258_400 });

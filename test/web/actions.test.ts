@@ -166,6 +166,8 @@ describe.skipIf(!BROWSER)('on the page, a person', () => {
   });
 
   it('reads the turns of a project, and looks for words in them and in the code', async () => {
+    const id = await scene.start({ goal: 'Leave a turn', command: DONE });
+    await scene.waitFor(id, 'complete');
     const page = await openProject('context');
     await page.getByRole('list', { name: 'Turns' }).getByRole('button').first().click();
     await page
@@ -259,6 +261,8 @@ describe.skipIf(!BROWSER)('on the page, a person', () => {
   });
 
   it('lets somebody write from a chat, and cleans up what old sessions hold', async () => {
+    const id = await scene.start({ goal: 'Hold something', command: DONE });
+    await scene.waitFor(id, 'complete');
     const page = await scene.open('/settings');
     await page.getByLabel('Channel').selectOption('telegram');
     await page.getByRole('button', { name: 'Pair' }).click();

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectInert, hostileTexts, marked, openTrap, type Trap } from './hostile.ts';
+import { hostileTexts, marked } from '../fakes/hostile-texts.ts';
+import { expectInert, openTrap, type Trap } from './hostile.ts';
 import { BROWSER, REBOUND, settled, useWebScene } from './scene.ts';
 
 const scene = useWebScene();

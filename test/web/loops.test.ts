@@ -158,7 +158,7 @@ describe.skipIf(!BROWSER)('the page', () => {
       .waitFor();
     await page.keyboard.press('Escape');
     for (const [tab, sign] of [
-      ['Graph', page.getByRole('heading', { name: 'Wave 2' })],
+      ['Graph', page.getByRole('region', { name: 'Drawing of the graph' })],
       ['Workers', page.getByRole('table', { name: 'Workers' })],
       ['Mail', page.getByRole('button', { name: 'Reply as you' }).first()],
       ['Reservations', page.getByText('No file is reserved.')],

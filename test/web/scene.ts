@@ -69,6 +69,8 @@ export interface WebScene {
   openElsewhere(url: string, look?: Look): Promise<Page>;
   restart(): Promise<void>;
   stop(): Promise<void>;
+  /** Ends the server as a machine that loses its power does. */
+  kill(): Promise<void>;
   git(...args: string[]): string;
   /** Runs a command of Pulse in the repository; answers what it printed. */
   pulse(...args: string[]): string;
@@ -83,14 +85,16 @@ export function useWebScene(): WebScene {
   let port = 0;
   const contexts = new Map<string, Promise<BrowserContext>>();
 
-  scene.stop = async () => {
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
     const child = server;
     server = null;
     if (!child || child.exitCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGTERM');
+    child.kill(signal);
     await ended;
   };
+  scene.stop = () => end('SIGTERM');
+  scene.kill = () => end('SIGKILL');
   scene.restart = async () => {
     server = spawn(OWN_NODE, [join(ROOT, 'bin/pulse.js'), 'serve', '--port', String(port)], {
       cwd: scene.directory,

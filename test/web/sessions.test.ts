@@ -10,6 +10,7 @@ describe.skipIf(!BROWSER)('the page', () => {
     const id = await scene.start({ goal: DEMO_GOAL, agent: 'demo', verify: [...DEMO_VERIFY] });
     await scene.waitFor(id, 'blocked');
     const page = await scene.open('/', { isSignedIn: false });
+    await page.evaluate(() => localStorage.clear());
     expect(await page.title()).toBe('Pulse');
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Sessions' }).click();
     await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();

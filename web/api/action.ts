@@ -1,6 +1,7 @@
 /** What a person changes: asked once, not shown before it is true, and led to the login where the token is missing. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
+import { liveState } from '../live/live.ts';
 import { announce } from '../shell/announce.tsx';
 import { type ApiError, type Asked, ask, newId } from './client.ts';
 
@@ -45,7 +46,11 @@ export function useAction<T = unknown>(
     },
   });
   return {
-    run: (body) => mutation.mutate({ body, idempotencyKey: newId() }),
+    run: (body) => {
+      // A key or the palette asks, too: what nobody would hear is not sent later, when nobody thinks of it any more.
+      if (liveState().isSilent) announce('Pulse does not answer: nothing was sent.');
+      else mutation.mutate({ body, idempotencyKey: newId() });
+    },
     isBusy: mutation.isPending,
     error: mutation.error?.status === 401 ? null : mutation.error,
     result: mutation.data,

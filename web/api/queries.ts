@@ -1,6 +1,6 @@
 /** What the page knows of the API, by its keys; the live stream says when to ask again. */
 
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { Call } from '../../src/client/client.ts';
 import { type ApiError, ask, query } from './client.ts';
 import { pulse } from './pulse.ts';
@@ -20,17 +20,6 @@ export function useHead(id: string) {
   return useQuery<Head, ApiError>({
     queryKey: ['session', id, 'head'],
     queryFn: ({ signal }) => pulse.showHead({ id }, { signal }),
-  });
-}
-
-/** Newest first, a page at a time; five pages are kept. */
-export function useIterations(id: string) {
-  return useInfiniteQuery({
-    queryKey: ['session', id, 'iterations'],
-    queryFn: ({ pageParam, signal }) =>
-      pulse.listIterations({ id, before: pageParam ?? undefined, limit: PAGE }, { signal }),
-    initialPageParam: null as number | null,
-    getNextPageParam: (page) => page.nextBefore,
   });
 }
 

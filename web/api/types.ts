@@ -7,6 +7,7 @@ import type {
   TasksAnswer,
 } from '../../src/loops/research/operations/view-schema.ts';
 import type { BaselineAnswer, WorkflowAnswer } from '../../src/loops/workflow/operations/view-schema.ts';
+import type { IterationsAnswer } from '../../src/operations/dashboard/view-schema.ts';
 import type {
   ChangedChecksAnswer,
   EvidenceAnswer,
@@ -18,9 +19,8 @@ import type {
 
 export type Session = z.infer<typeof SessionAnswer>['session'];
 export type SessionView = z.infer<typeof SessionViewAnswer>;
-export type WholeIteration = z.infer<typeof IterationAnswer>['iteration'];
 export type IterationView = z.infer<typeof IterationAnswer>;
-export type Iteration = Omit<WholeIteration, 'task_content' | 'output_full'>;
+export type Iteration = z.infer<typeof IterationsAnswer>['iterations'][number];
 export type Evidence = z.infer<typeof EvidenceAnswer>;
 export type Verification = Evidence['verifications'][number];
 export type Judgement = Evidence['judgements'][number];
@@ -152,7 +152,10 @@ export interface Sums {
   sessions: number;
   complete: number;
   verified: number;
+  checksChanged: number;
   unverified: number;
+  nothingChanged: number;
+  discarded: number;
   iterations: number;
   commits: number;
   rejected: number;
@@ -210,34 +213,6 @@ export interface Reservation {
   fence: number;
   created_at: string;
   expires_at: string;
-}
-
-export interface SearchAnswer {
-  query: string;
-  goals?: {
-    sessionId: string;
-    kind: string;
-    goal: string;
-    status: string;
-    project: string;
-    createdAt: string;
-  }[];
-  turns?: {
-    turnId: string;
-    role: string;
-    excerpt: string;
-    createdAt: string;
-  }[];
-  mail?: {
-    messageId: string;
-    threadId: string | null;
-    from: string;
-    subject: string;
-    excerpt: string;
-    createdAt: string;
-  }[];
-  beads?: { beadId: string; title: string; status: string }[];
-  files?: { sessionId: string; iteration: number; path: string; commit: string | null }[];
 }
 
 export interface SwarmView {

@@ -63,11 +63,12 @@ export function DiffView({ files, source, isTruncated = false, review }: DiffVie
   };
   const isPlain = rows.length <= PLAIN;
   return (
-    <div className="diff">
+    <div className={review ? 'diff diff-review' : 'diff'}>
       <FileList files={shown} viewed={review?.viewed} onChoose={jump} />
       {isTruncated && (
         <p className="tone-needs">Some of it is left out: it is longer than 2 MB or 3,000 files.</p>
       )}
+      {review && files.length > 0 && <p className="hint">Choose the number of a line to comment on it.</p>}
       {isPlain ? (
         <div className="diff-rows">
           {rows.map((row, index) => (
@@ -79,7 +80,7 @@ export function DiffView({ files, source, isTruncated = false, review }: DiffVie
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
         <section className="diff-rows scroller" ref={scroller} tabIndex={0} aria-label="Changed lines">
-          <Virtualizer ref={handle} scrollRef={scroller} data={rows} itemSize={20}>
+          <Virtualizer ref={handle} scrollRef={scroller} data={rows} itemSize={review ? 24 : 20}>
             {(row) => <RowView key={row.key} row={row} tools={tools} />}
           </Virtualizer>
         </section>

@@ -52,18 +52,16 @@ const LineRow = memo(function LineRow({ line, place, onComment }: LineRowProps) 
       data-side={place.side}
       data-line={place.line}
     >
-      <span className="line-number">{line.old ?? ''}</span>
-      <span className="line-number">
-        {line.new ?? ''}
+      <span className="line-numbers">
+        <span className="line-number">{line.old ?? ''}</span>
+        <span className="line-number">{line.new ?? ''}</span>
         {onComment && (
           <button
             type="button"
             className="line-comment"
             aria-label={`Comment on ${place.path} line ${place.line}`}
             onClick={() => onComment(place)}
-          >
-            +
-          </button>
+          />
         )}
       </span>
       <span className="line-sign">{SIGNS[line.kind]}</span>

@@ -1,6 +1,8 @@
 /** What is live: which sessions are watched, what came, and since when nothing has. Kept outside of React. */
+import { lastAnswer } from '../api/client.ts';
 import type { Card, PulseEvent } from '../api/types.ts';
 import { takeTurns } from './leader.ts';
+import { dropDeadConnections } from './probe.ts';
 import { followStream } from './stream.ts';
 
 export type LiveMessage =
@@ -13,6 +15,8 @@ export type LiveMessage =
 
 export interface LiveState {
   isLive: boolean;
+  /** Nothing was heard for so long, neither by the stream nor by an answer, that nobody would hear a change. */
+  isSilent: boolean;
   /** When anything was last heard; `null`: never. */
   heardAt: number | null;
   /** Reading needs the token here. */
@@ -28,13 +32,17 @@ const MOST_WATCHED = 20;
 /** A tab that is gone says nothing more. */
 const INTEREST_MS = 45_000;
 const REPEAT_MS = 15_000;
+const SILENT_MS = 3_000;
+const LISTEN_MS = 500;
+/** After so long out of sight everything is asked again: a machine may have slept. */
+const AWAY_MS = 15_000;
 
 const tab = Math.random().toString(36).slice(2);
 const own = new Map<string, { count: number; seq: number }>();
 const others = new Map<string, { watch: Record<string, number>; at: number }>();
 const listeners = new Set<(message: LiveMessage) => void>();
 const observers = new Set<() => void>();
-let state: LiveState = { isLive: false, heardAt: null, isRefused: false };
+let state: LiveState = { isLive: false, isSilent: false, heardAt: null, isRefused: false };
 let channel: BroadcastChannel | null = null;
 let restart: (() => void) | null = null;
 
@@ -43,11 +51,25 @@ export function startLive(): () => void {
   channel = new BroadcastChannel('pulse.live');
   channel.onmessage = ({ data }: MessageEvent<Told>) => hear(data);
   const repeat = setInterval(tellInterest, REPEAT_MS);
+  const beganMs = Date.now();
+  const listening = setInterval(() => listen(beganMs), LISTEN_MS);
+  let hiddenMs: number | null = document.visibilityState === 'hidden' ? beganMs : null;
+  const look = (): void => {
+    const isBack = document.visibilityState === 'visible';
+    if (isBack && hiddenMs !== null && Date.now() - hiddenMs >= AWAY_MS) {
+      setState({ ...state, isLive: false }, false);
+      void dropDeadConnections(stop.signal).then(() => restart?.());
+    }
+    hiddenMs = isBack ? null : (hiddenMs ?? Date.now());
+  };
+  document.addEventListener('visibilitychange', look);
   void takeTurns({ lead, signal: stop.signal });
   tellInterest();
   return () => {
     stop.abort();
     clearInterval(repeat);
+    clearInterval(listening);
+    document.removeEventListener('visibilitychange', look);
     channel?.close();
     channel = null;
   };
@@ -85,6 +107,13 @@ export function reconnect(): void {
   restart?.();
 }
 
+/** Whether anybody answers. Each tab listens for itself: its own answers count, too. */
+function listen(beganMs: number): void {
+  const lastMs = Math.max(state.heardAt ?? 0, lastAnswer(), beganMs);
+  const isSilent = !state.isLive && Date.now() - lastMs > SILENT_MS;
+  if (isSilent !== state.isSilent) setState({ ...state, isSilent }, false);
+}
+
 async function lead(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const connection = new AbortController();
@@ -95,13 +124,13 @@ async function lead(signal: AbortSignal): Promise<void> {
       watched,
       signal: connection.signal,
       onOpen: () => {
-        setState({ isLive: true, heardAt: Date.now(), isRefused: false });
+        setState({ isLive: true, isSilent: false, heardAt: Date.now(), isRefused: false });
         give({ type: 'open' });
       },
       onSign: () => {
         // Ages are shown by the minute: a state for each byte would be told for nothing.
         if (!state.isLive || Date.now() - (state.heardAt ?? 0) > 1_000)
-          setState({ ...state, isLive: true, heardAt: Date.now() });
+          setState({ ...state, isLive: true, isSilent: false, heardAt: Date.now() });
       },
       onLost: (status) => setState({ ...state, isLive: false, isRefused: status === 401 }),
       onMessage: ({ event, data }) => give(read(event, data)),

@@ -1,9 +1,10 @@
 /**
  * The live stream, read with `fetch`: an EventSource hides heartbeats, so that a connection which died in silence would
- * look alive. It is dead after 35 s without a byte; the first try is made at once, the next ones later and later.
+ * look alive. It is dead after 35 s without a byte; the first try is made at once, the next ones later and later, until a connection has lasted.
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { authorization, dropKey, storedKey } from '../api/client.ts';
+import { dropDeadConnections } from './probe.ts';
 
 export interface StreamOptions {
   /** Asked before each connection: what is watched, as `ID:seq,…`. */
@@ -17,8 +18,12 @@ export interface StreamOptions {
 }
 
 const SILENCE_MS = 35_000;
+/** Why a connection was given up. */
+const SILENCE = 'silence';
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 10_000;
+/** A connection that ends sooner has not lasted: a server that takes it and lets it go is not asked without a pause. */
+const LASTS_MS = 5_000;
 
 /** Runs until it is aborted. */
 export async function followStream(options: StreamOptions): Promise<void> {
@@ -27,6 +32,7 @@ export async function followStream(options: StreamOptions): Promise<void> {
   let tries = 0;
   while (!signal.aborted) {
     const attempt = new AbortController();
+    const beganMs = Date.now();
     const stop = (): void => attempt.abort();
     signal.addEventListener('abort', stop, { once: true });
     const status = await readOnce({
@@ -34,7 +40,6 @@ export async function followStream(options: StreamOptions): Promise<void> {
       lastId,
       attempt,
       onMessage: (message) => {
-        tries = 0;
         lastId = message.id ?? lastId;
         options.onMessage(message);
       },
@@ -42,6 +47,8 @@ export async function followStream(options: StreamOptions): Promise<void> {
     signal.removeEventListener('abort', stop);
     if (signal.aborted) return;
     options.onLost(status);
+    if (attempt.signal.reason === SILENCE) await dropDeadConnections(signal);
+    if (status === null && Date.now() - beganMs >= LASTS_MS) tries = 0;
     if (tries > 0) await pause(waitOf(tries), signal);
     tries += 1;
   }
@@ -55,10 +62,10 @@ interface Reading extends StreamOptions {
 /** The status of a refusal; `null`: it was open, and ended. */
 async function readOnce(reading: Reading): Promise<number | null> {
   const { lastId, attempt, onOpen, onSign, onMessage, watched } = reading;
-  let timer = setTimeout(() => attempt.abort(), SILENCE_MS);
+  let timer = setTimeout(() => attempt.abort(SILENCE), SILENCE_MS);
   const sign = (): void => {
     clearTimeout(timer);
-    timer = setTimeout(() => attempt.abort(), SILENCE_MS);
+    timer = setTimeout(() => attempt.abort(SILENCE), SILENCE_MS);
     onSign();
   };
   try {

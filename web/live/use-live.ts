@@ -1,10 +1,12 @@
 /** Brings what is live into what the page knows, once a frame. */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
+import { isUntouchedPage } from '../api/iteration-pages.ts';
 import type { Card, Head, PulseEvent } from '../api/types.ts';
 import { type LiveState, liveState, observeLive, onLive, startLive, watchSession } from './live.ts';
 
-const POLL_MS = 3_000;
+/** Sooner than an answer that is missing counts as silence. */
+const POLL_MS = 2_000;
 
 /** Once, at the top of the page. */
 export function useLive(): void {
@@ -76,12 +78,13 @@ interface Batch {
 
 function createBatch(client: QueryClient): Batch {
   const cards = new Map<string, Card>();
-  const changed = new Set<string>();
+  /** Of each session the iterations that events told of. */
+  const changed = new Map<string, Set<number>>();
   let isDue = false;
   const flush = (): void => {
     isDue = false;
     if (cards.size > 0) applyCards(client, [...cards.values()]);
-    for (const id of changed) refresh(client, id);
+    for (const [id, numbers] of changed) refresh(client, id, numbers);
     cards.clear();
     changed.clear();
   };
@@ -99,7 +102,9 @@ function createBatch(client: QueryClient): Batch {
     },
     addEvent(event) {
       if (event.type.startsWith('agent.')) return;
-      changed.add(event.sessionId);
+      const numbers = changed.get(event.sessionId) ?? new Set();
+      if (event.iteration !== undefined) numbers.add(event.iteration);
+      changed.set(event.sessionId, numbers);
       due();
     },
   };
@@ -129,11 +134,15 @@ function applyCards(client: QueryClient, cards: readonly Card[]): void {
   }
 }
 
-/** What an event of a session may have changed: everything but what was printed. */
-function refresh(client: QueryClient, id: string): void {
+/** What events of a session may have changed: everything but what was printed, and pages of older iterations. */
+function refresh(client: QueryClient, id: string, numbers: ReadonlySet<number>): void {
+  const head = client.getQueryData<Head>(['session', id, 'head']);
+  const newest = Math.max(head?.iterations ?? 1, head?.session.current_iteration ?? 1);
   void client.invalidateQueries({
     queryKey: ['session', id],
-    predicate: ({ queryKey }) => !['brief', 'transcript'].includes(String(queryKey[2])),
+    predicate: ({ queryKey }) =>
+      !['brief', 'transcript'].includes(String(queryKey[2])) &&
+      !isUntouchedPage(queryKey, { numbers, newest }),
   });
   void client.invalidateQueries({
     predicate: ({ queryKey }) => queryKey[0] !== 'session' && String(queryKey[1]).includes(id),

@@ -2,8 +2,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
-import { ask, storeKey } from '../api/client.ts';
+import { ask, storedKey, storeKey } from '../api/client.ts';
 import { reconnect } from '../live/live.ts';
+import { announce } from '../shell/announce.tsx';
 import { useGo } from '../ui/address.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Button, Command, Failure } from '../ui/parts.tsx';
@@ -34,6 +35,12 @@ export function Login() {
       <h1>
         <Icon name="pulse" /> Pulse
       </h1>
+      {parameters.has('used') && (
+        <p className="failure" role="alert">
+          This link does not sign in any more: it works once, for ten minutes. Sign in by the token, or open
+          another.
+        </p>
+      )}
       <form onSubmit={submit}>
         <label htmlFor="token">Token</label>
         <input
@@ -78,7 +85,11 @@ export function useCode(): void {
     history.replaceState(null, '', location.pathname + location.search);
     signIn({ code }).then(
       () => client.invalidateQueries(),
-      () => go('/login'),
+      () => {
+        // Who pressed an old link on a device that has a key is signed in already.
+        if (storedKey() !== null) return announce('The link was used before. This browser is signed in.');
+        go(`/login?used=yes&next=${encodeURIComponent(location.pathname + location.search)}`);
+      },
     );
   }, []);
 }

@@ -1,5 +1,4 @@
 /** The beads of a project: which there are, which comes next and why; making, drafting, taking over, giving away. */
-import { useState } from 'react';
 import { useAction } from '../api/action.ts';
 import { useDownload } from '../api/download.ts';
 import { pulse } from '../api/pulse.ts';
@@ -50,7 +49,7 @@ const PLAN: Field[] = [
 export function BeadsTab({ project }: { project: string }) {
   const [status, setStatus] = useParameter('status', '');
   const [epic, setEpic] = useParameter('epic', '');
-  const [open, setOpen] = useState<string | null>(null);
+  const [open, setOpen] = useParameter('bead', '');
   const { data, error } = useAnswer(
     ['beads', project, status, epic],
     (call) =>
@@ -97,7 +96,7 @@ export function BeadsTab({ project }: { project: string }) {
       </ul>
       <Next project={project} epic={epic} onOpen={setOpen} />
       <Changes project={project} />
-      {open && <BeadDialog id={open} project={project} onClose={() => setOpen(null)} />}
+      {open && <BeadDialog id={open} project={project} onClose={() => setOpen('')} />}
     </>
   );
 }

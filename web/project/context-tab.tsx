@@ -22,7 +22,7 @@ const IMPORT: Field[] = [
 export function ContextTab({ project }: { project: string }) {
   const [words, setWords] = useParameter('q', '');
   const [typed, setTyped] = useState(words);
-  const [open, setOpen] = useState<string | null>(null);
+  const [open, setOpen] = useParameter('turn', '');
   const take = useAction(pulse.context.importTurns, { says: 'The transcripts are imported' });
   return (
     <>
@@ -60,7 +60,7 @@ export function ContextTab({ project }: { project: string }) {
           </p>
         )}
       </Section>
-      {open && <TurnDialog project={project} id={open} onClose={() => setOpen(null)} />}
+      {open && <TurnDialog project={project} id={open} onClose={() => setOpen('')} />}
     </>
   );
 }
@@ -138,13 +138,25 @@ function Found({ project, words, onOpen }: PartProps & { words: string }) {
 
 function TurnDialog({ project, id, onClose }: { project: string; id: string; onClose(): void }) {
   const asked = { id, project_key: project };
+  const [policy, setPolicy] = useState('default');
   const turn = useAnswer(['turn', asked], (call) => pulse.context.showTurn(asked, call));
-  const slice = useAnswer(['slice', asked], (call) => pulse.context.createSlice(asked, call));
+  const slice = useAnswer(['slice', asked, policy], (call) =>
+    pulse.context.createSlice({ ...asked, policy }, call),
+  );
   return (
     <Dialog label={`Turn ${id}`} onClose={onClose}>
       <h2>Turn</h2>
       <Failure error={turn.error ?? slice.error} />
       {turn.data && <Markdown text={turn.data.turn.content} />}
+      <p className="row">
+        <label className="inline">
+          Which turns belong to it{' '}
+          <select value={policy} onChange={({ target }) => setPolicy(target.value)}>
+            <option value="default">as usual</option>
+            <option value="near">only near ones</option>
+          </select>
+        </label>
+      </p>
       {slice.data && (
         <p className="dim">
           Its slice <code>{slice.data.slice_id}</code> has {slice.data.node_count} turns.

@@ -1,6 +1,7 @@
 /** What belongs to a repository and to no session: its beads, the mail of its agents, their files, its context. */
 import { pulse } from '../api/pulse.ts';
 import { useAnswer } from '../api/queries.ts';
+import { GraphTab } from '../swarm/graph-tab.tsx';
 import { Mail } from '../swarm/mail.tsx';
 import { Reservations } from '../swarm/reservations.tsx';
 import { useParameter } from '../ui/address.ts';
@@ -8,12 +9,15 @@ import { Empty, Failure } from '../ui/parts.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { BeadsTab } from './beads-tab.tsx';
 import { ContextTab } from './context-tab.tsx';
+import { ProofsTab } from './proofs-tab.tsx';
 
 const TABS = [
   { name: 'beads', label: 'Beads' },
+  { name: 'graph', label: 'Graph' },
   { name: 'mail', label: 'Mail' },
   { name: 'reservations', label: 'Reservations' },
   { name: 'context', label: 'Context' },
+  { name: 'proofs', label: 'Proofs' },
 ] as const;
 
 export default function ProjectPage() {
@@ -55,11 +59,16 @@ export default function ProjectPage() {
 }
 
 function Part({ tab, path }: { tab: string; path: string }) {
+  const [epic] = useParameter('epic', '');
   switch (tab) {
+    case 'graph':
+      return <GraphTab key={path} epic={epic} project={path} />;
     case 'mail':
       return <Mail key={path} project={path} name={null} />;
     case 'reservations':
       return <Reservations key={path} project={path} />;
+    case 'proofs':
+      return <ProofsTab key={path} project={path} />;
     case 'context':
       return <ContextTab key={path} project={path} />;
     default:

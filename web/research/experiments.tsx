@@ -6,6 +6,8 @@ import { DiffView } from '../diff/diff-view.tsx';
 import { duration, number, shortSha, words } from '../ui/format.ts';
 import { Button, Empty, Failure, Loading } from '../ui/parts.tsx';
 import { Outcome } from '../ui/status.tsx';
+import { FoldedText } from './folded.tsx';
+import { Pager, usePages } from './pages.tsx';
 
 interface Decided {
   reason?: string;
@@ -14,19 +16,21 @@ interface Decided {
 
 export function Experiments({ id, experiments }: { id: string; experiments: readonly Experiment[] }) {
   const [open, setOpen] = useState<number | null>(null);
+  const pages = usePages(experiments);
   if (experiments.length === 0) return <Empty>No experiment yet.</Empty>;
   return (
     <>
-      <div className="table-wrap">
-        <table aria-label="Experiments">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
+      <section className="table-wrap" tabIndex={0} aria-label="All experiments">
+        <table className="experiments" aria-label="Experiments" aria-rowcount={experiments.length + 1}>
           <thead>
             <tr>
               <th className="number">#</th>
-              <th>commit</th>
+              <th>decided</th>
               <th className="number">metric</th>
               <th className="number">change</th>
-              <th>decided</th>
               <th>what and why</th>
+              <th>commit</th>
               <th className="number">LLR</th>
               <th className="number">took</th>
               <th>
@@ -35,49 +39,50 @@ export function Experiments({ id, experiments }: { id: string; experiments: read
             </tr>
           </thead>
           <tbody>
-            {experiments.toReversed().map((experiment) => (
+            {pages.items.map((experiment, index) => (
               <Row
                 key={experiment.number}
                 experiment={experiment}
+                position={pages.from + index + 2}
                 isOpen={open === experiment.number}
                 onToggle={() => setOpen(open === experiment.number ? null : experiment.number)}
               />
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
+      <Pager of="experiments" pages={pages} />
       {open !== null && <ExperimentDiff id={id} number={open} />}
     </>
   );
 }
 
-function Row({
-  experiment: one,
-  isOpen,
-  onToggle,
-}: {
+interface RowProps {
   experiment: Experiment;
+  position: number;
   isOpen: boolean;
   onToggle(): void;
-}) {
+}
+
+function Row({ experiment: one, position, isOpen, onToggle }: RowProps) {
   const decided = (one.decision ?? {}) as Decided;
   const ratio = decided.figures?.logLikelihoodRatio;
   const why = one.reason ?? (decided.reason ? words(decided.reason) : one.crashes.map(words).join(', '));
   return (
-    <tr>
+    <tr aria-rowindex={position}>
       <td className="number">{one.number}</td>
-      <td>{one.commit && <code>{shortSha(one.commit)}</code>}</td>
+      <td>
+        <Outcome word={one.status} />
+      </td>
       <td className="number">{one.metric === null ? '' : number(one.metric)}</td>
       <td className="number">
         {one.delta === null ? '' : `${one.delta > 0 ? '+' : ''}${number(one.delta)}`}
       </td>
-      <td>
-        <Outcome word={one.status} />
-      </td>
-      <td>
+      <td className="experiment-what">
         {one.description}
-        {why && <span className="dim"> {why}</span>}
+        {why && <FoldedText text={why} />}
       </td>
+      <td>{one.commit && <code>{shortSha(one.commit)}</code>}</td>
       <td className="number">{typeof ratio === 'number' ? ratio.toFixed(1) : ''}</td>
       <td className="number">{duration(one.durationMs)}</td>
       <td>

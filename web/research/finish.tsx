@@ -7,6 +7,8 @@ import type { ResearchView } from '../api/types.ts';
 import { ActionButton, Button, Failure } from '../ui/parts.tsx';
 import { At } from '../ui/time.tsx';
 
+const MOST_WORKERS = 16;
+
 interface FinishProps {
   id: string;
   view: ResearchView;
@@ -16,6 +18,8 @@ interface FinishProps {
 export function Finish({ id, view: { research }, status }: FinishProps) {
   const [, navigate] = useLocation();
   const [failure, setFailure] = useState<unknown>(null);
+  const [workers, setWorkers] = useState('1');
+  const [isTrusted, setIsTrusted] = useState(false);
   const finish = useAction<{ implementation: { swarm: string } | null }>(`/api/research/${id}/finish`, {
     says: 'It is written down',
     onDone: ({ implementation }) => {
@@ -44,9 +48,38 @@ export function Finish({ id, view: { research }, status }: FinishProps) {
       ) : (
         isStopped && (
           <>
-            <ActionButton disabled={finish.isBusy} onClick={() => finish.run({ how: 'implement' })}>
+            <ActionButton
+              disabled={finish.isBusy}
+              onClick={() =>
+                finish.run({
+                  how: 'implement',
+                  workers: Number(workers),
+                  ...(isTrusted ? { trust: true } : {}),
+                })
+              }
+            >
               Implement next steps
             </ActionButton>
+            <label className="inline">
+              by{' '}
+              <input
+                type="number"
+                min={1}
+                max={MOST_WORKERS}
+                aria-label="Workers"
+                value={workers}
+                onChange={({ target }) => setWorkers(target.value)}
+              />{' '}
+              {workers === '1' ? 'worker' : 'workers'}
+            </label>
+            <label className="inline">
+              <input
+                type="checkbox"
+                checked={isTrusted}
+                onChange={({ target }) => setIsTrusted(target.checked)}
+              />{' '}
+              Trust the repository's own config
+            </label>
             <ActionButton disabled={finish.isBusy} onClick={() => finish.run({ how: 'pause' })}>
               Leave for later
             </ActionButton>

@@ -3,12 +3,13 @@ import { lazy, Suspense } from 'react';
 import { useRead } from '../api/queries.ts';
 import type { Head, ResearchView } from '../api/types.ts';
 import { useParameter } from '../ui/address.ts';
-import { number } from '../ui/format.ts';
+import { number, plural } from '../ui/format.ts';
 import { Empty, Failure, Loading, Section } from '../ui/parts.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { Commander } from './commander.tsx';
 import { Experiments } from './experiments.tsx';
 import { Finish } from './finish.tsx';
+import { PlotTable } from './plot-table.tsx';
 
 const Plot = lazy(() => import('./plot.tsx'));
 
@@ -27,15 +28,18 @@ export default function ResearchPart({ id, head }: { id: string; head: Head }) {
   return (
     <Section title={metric.name} aside={<Standing view={data} />}>
       {isMeasured ? (
-        <Suspense fallback={<Loading of="the plot" />}>
-          <Plot
-            name={metric.name}
-            baseline={research.baseline!}
-            target={metric.target}
-            experiments={experiments}
-            isLower={metric.isLower}
-          />
-        </Suspense>
+        <>
+          <Suspense fallback={<Loading of="the plot" />}>
+            <Plot
+              name={metric.name}
+              baseline={research.baseline!}
+              target={metric.target}
+              experiments={experiments}
+              isLower={metric.isLower}
+            />
+          </Suspense>
+          <PlotTable name={metric.name} baseline={research.baseline!} experiments={experiments} />
+        </>
       ) : (
         <Empty>The baseline is not measured yet.</Empty>
       )}
@@ -63,6 +67,20 @@ function metricOf(content: Record<string, unknown>): Metric {
   };
 }
 
+/** The baseline is no experiment, and those that run at once may be more than were asked for. */
+export function experimentsDone({
+  iterations,
+  keeps,
+  discards,
+  crashes,
+}: Pick<ResearchView['progress'], 'iterations' | 'keeps' | 'discards' | 'crashes'>): string {
+  const done = keeps + discards + crashes;
+  if (iterations === null) return plural(done, 'experiment');
+  return done > iterations
+    ? `${plural(done, 'experiment')}, ${iterations} asked for`
+    : `${done} of ${plural(iterations, 'experiment')}`;
+}
+
 function Standing({ view: { research, progress } }: { view: ResearchView }) {
   const { isLower, target } = metricOf(research.content);
   const { baseline, best } = research;
@@ -83,6 +101,7 @@ function Standing({ view: { research, progress } }: { view: ResearchView }) {
         </span>
       )}
       {target !== null && <span>target {number(target)}</span>}
+      <span>{experimentsDone(progress)}</span>
       <span>
         {progress.keeps} kept, {progress.discards} discarded, {progress.crashes} crashed
       </span>

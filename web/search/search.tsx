@@ -2,8 +2,8 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { query } from '../api/client.ts';
-import { useRead } from '../api/queries.ts';
-import type { SearchAnswer } from '../api/types.ts';
+import { pulse } from '../api/pulse.ts';
+import { useAnswer } from '../api/queries.ts';
 import { sessionAddress, useParameter } from '../ui/address.ts';
 import { shortSha } from '../ui/format.ts';
 import { Empty, Failure, Section } from '../ui/parts.tsx';
@@ -13,6 +13,8 @@ import { Ago } from '../ui/time.tsx';
 const PARTS = ['goals', 'turns', 'mail', 'beads', 'files'] as const;
 const TYPED_MS = 200;
 
+type SearchAnswer = Awaited<ReturnType<typeof pulse.search>>;
+
 export default function Search() {
   const [q, setQ] = useParameter('q', '');
   const [parts, setParts] = useParameter('in', PARTS.join(','));
@@ -20,13 +22,17 @@ export default function Search() {
   const chosen = parts.split(',');
   // biome-ignore lint/correctness/useExhaustiveDependencies: only what is typed is waited for
   useEffect(() => {
-    const timer = setTimeout(() => setQ(text), TYPED_MS);
+    if (text === q) return;
+    // While another view is loaded this one is still there, unseen: it must not take its address back.
+    const timer = setTimeout(() => location.pathname === '/search' && setQ(text), TYPED_MS);
     return () => clearTimeout(timer);
   }, [text]);
   const isAsked = q.trim() !== '';
-  const { data, error } = useRead<SearchAnswer>(`/api/search${query({ q, in: parts, limit: 20 })}`, {
-    isEnabled: isAsked,
-  });
+  const { data, error } = useAnswer(
+    ['search', q, parts],
+    (call) => pulse.search({ q, in: parts, limit: 20 }, call),
+    { isEnabled: isAsked },
+  );
   const toggle = (part: string): void => {
     const next = PARTS.filter((one) => (one === part ? !chosen.includes(one) : chosen.includes(one)));
     setParts(next.length === 0 ? PARTS.join(',') : next.join(','));
@@ -82,7 +88,10 @@ function Results({ data }: { data: SearchAnswer }) {
       <Found title="Turns" count={data.turns?.length}>
         {data.turns?.map((one) => (
           <li key={one.turnId}>
-            <span className="dim">{one.role}</span> {one.excerpt}{' '}
+            <Link href={placeOf(one, { tab: 'context', turn: one.turnId })} data-row>
+              {one.role}
+            </Link>{' '}
+            {one.excerpt}{' '}
             <span className="dim">
               <Ago at={one.createdAt} suffix=" ago" />
             </span>
@@ -92,14 +101,21 @@ function Results({ data }: { data: SearchAnswer }) {
       <Found title="Mail" count={data.mail?.length}>
         {data.mail?.map((one) => (
           <li key={one.messageId}>
-            <b>{one.subject}</b> <span className="dim">{one.from}</span> {one.excerpt}
+            <Link href={placeOf(one, { tab: 'mail', thread: one.threadId })} data-row>
+              {one.subject}
+            </Link>{' '}
+            <span className="dim">{one.from}</span> {one.excerpt}
           </li>
         ))}
       </Found>
       <Found title="Beads" count={data.beads?.length}>
         {data.beads?.map((one) => (
           <li key={one.beadId}>
-            <Outcome word={one.status} /> <b>{one.title}</b> <code className="dim">{one.beadId}</code>
+            <Outcome word={one.status} />{' '}
+            <Link href={placeOf(one, { bead: one.beadId })} data-row>
+              {one.title}
+            </Link>{' '}
+            <code className="dim">{one.beadId}</code>
           </li>
         ))}
       </Found>
@@ -117,6 +133,14 @@ function Results({ data }: { data: SearchAnswer }) {
       </Found>
     </>
   );
+}
+
+/** On the page of the project; one whose folder is not known is named by its id. */
+function placeOf(
+  { projectPath, projectId }: Pick<NonNullable<SearchAnswer['beads']>[number], 'projectPath' | 'projectId'>,
+  what: Record<string, string>,
+): string {
+  return `/project${query({ path: projectPath ?? projectId, ...what })}`;
 }
 
 function Found({

@@ -1,16 +1,15 @@
 /** What can be done with a session that has stopped: bring its branch in, follow it up, or discard it. */
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useAction } from '../api/action.ts';
 import { useRead } from '../api/queries.ts';
 import type { Card, Head } from '../api/types.ts';
 import { useActions } from '../shell/actions.ts';
-import { sessionAddress, useGo } from '../ui/address.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { useDraft } from '../ui/draft.ts';
 import { plural, shortSha } from '../ui/format.ts';
 import { ActionButton, Button, Failure } from '../ui/parts.tsx';
 import { TrustWord } from '../ui/status.tsx';
 import { At } from '../ui/time.tsx';
+import { FollowDialog } from './follow-dialog.tsx';
 
 /** Their own reviews or drafts come first. */
 const ELSEWHERE = ['workflow', 'bead-plan'];
@@ -97,42 +96,6 @@ function Merge({ session }: { session: Card }) {
       {merge.result?.said && <p>{merge.result.said}</p>}
       <Failure error={merge.error} />
     </>
-  );
-}
-
-function FollowDialog({ session, onClose }: { session: Card; onClose(): void }) {
-  const [goal, setGoal] = useDraft(`follow.${session.id}`);
-  const go = useGo();
-  const follow = useAction<{ session: { id: string; kind: string } }>(`/api/pulse/${session.id}/follow`, {
-    says: 'It has started',
-    onDone: ({ session: next }) => {
-      setGoal('');
-      onClose();
-      go(sessionAddress(next));
-    },
-  });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    follow.run({ goal });
-  };
-  return (
-    <Dialog label="Follow up" onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
-        <h2>Follow up</h2>
-        <label htmlFor="follow">Goal</label>
-        <textarea id="follow" rows={4} value={goal} onChange={({ target }) => setGoal(target.value)} />
-        <p className="hint">
-          A new session on <code>{session.branch_name}</code>, with this one's context and choices.
-        </p>
-        <Failure error={follow.error} />
-        <p className="dialog-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <ActionButton type="submit" isPrimary disabled={follow.isBusy || goal.trim() === ''}>
-            Start follow-up
-          </ActionButton>
-        </p>
-      </form>
-    </Dialog>
   );
 }
 

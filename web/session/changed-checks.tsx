@@ -2,6 +2,7 @@
 import { type FormEvent, useMemo } from 'react';
 import { useAction } from '../api/action.ts';
 import { useChangedChecks } from '../api/queries.ts';
+import type { Card, Judgement } from '../api/types.ts';
 import { DiffView } from '../diff/diff-view.tsx';
 import { filesOfPatch } from '../diff/parse.ts';
 import { useDraft } from '../ui/draft.ts';
@@ -51,6 +52,26 @@ export function ChangedChecks({ id }: { id: string }) {
         </ActionButton>
         <Failure error={accept.error ?? reject.error} />
       </form>
+    </section>
+  );
+}
+
+/** What was changed of the checks stays to be seen once it is decided, by the newest claim that changed any. */
+export function DecidedChecks({ session, judgements }: { session: Card; judgements: readonly Judgement[] }) {
+  const newest = judgements.at(-1);
+  const isDecided = newest !== undefined && newest.changes.length > 0 && newest.verdict !== 'ask';
+  const { data, error } = useChangedChecks(session.id, isDecided);
+  const files = useMemo(() => filesOfPatch(data?.diff ?? ''), [data?.diff]);
+  if (!isDecided) return null;
+  return (
+    <section className="claim" aria-label="The changed checks">
+      <h4>
+        The changed checks of iteration {newest.iteration}, {newest.verdict}
+        {newest.decidedBy && ` by ${newest.decidedBy}`}
+      </h4>
+      {!data && !error && <Loading of="the checks" />}
+      <Failure error={error} />
+      {data && <DiffView files={files} />}
     </section>
   );
 }

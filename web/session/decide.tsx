@@ -4,20 +4,17 @@ import { Markdown } from '../ui/markdown.tsx';
 import { Command } from '../ui/parts.tsx';
 import { AnswerForm } from './answer-form.tsx';
 import { ChangedChecks } from './changed-checks.tsx';
-
-/** Another part of the page decides about these. */
-const ELSEWHERE = ['approval_required', 'extension_requested', 'merge_conflict'];
+import { isLeft, wayOn } from './way-on.ts';
 
 export function Decide({ head }: { head: Head }) {
   const { session } = head;
-  const { status, stop_reason: reason } = session;
-  if (status === 'blocked' && reason === 'checks_changed') return <ChangedChecks id={session.id} />;
-  if (reason !== null && ELSEWHERE.includes(reason)) return null;
-  const isLeft = status === 'running' && session.runner === 'none';
-  if (!isLeft && status !== 'blocked' && status !== 'paused' && status !== 'failed') return null;
-  const Asked = (
-    <section className={`decide tone-edge-${status === 'failed' ? 'failed' : 'needs'}`} id="answer">
-      <Question session={session} isLeft={isLeft} />
+  const way = wayOn(session);
+  if (way === 'checks') return <ChangedChecks id={session.id} />;
+  // Another part of the page decides.
+  if (way !== 'resume') return null;
+  return (
+    <section className={`decide tone-edge-${session.status === 'failed' ? 'failed' : 'needs'}`} id="answer">
+      <Question session={session} />
       {head.unresolved.length > 0 && (
         <ul className="unresolved">
           {head.unresolved.map(({ pulse, issue, reason: why }) => (
@@ -34,12 +31,11 @@ export function Decide({ head }: { head: Head }) {
       )}
     </section>
   );
-  return Asked;
 }
 
-function Question({ session, isLeft }: { session: Card; isLeft: boolean }) {
+function Question({ session }: { session: Card }) {
   const { stop_reason: reason, blocked_reason: text } = session;
-  if (isLeft) {
+  if (isLeft(session)) {
     return (
       <p>
         Nobody runs this session: its process is gone. <b>Resume</b> adopts it here; or{' '}
@@ -65,6 +61,7 @@ const TITLES: Record<string, string> = {
   budget_time: 'The time is used up',
   stagnation: 'Nothing new came of the last iterations',
   verification_failed: 'The verification failed again and again',
+  merge_conflict: 'Work cannot be merged as it is: a resume tries it again',
   unresolved_issues: 'A pulse was finished with unresolved issues',
   usage_limit: "The agent's usage limit is reached",
   service_unavailable: "The agent's service does not answer",

@@ -4,18 +4,35 @@ import { useState } from 'react';
 import { useAction } from '../api/action.ts';
 import { ask } from '../api/client.ts';
 import { useDownload } from '../api/download.ts';
-import { useEvidence } from '../api/queries.ts';
-import type { Evidence, Head, Job, Judgement } from '../api/types.ts';
-import { shortSha, words } from '../ui/format.ts';
+import { pageOf, useIterationPages } from '../api/iteration-pages.ts';
+import { pulse } from '../api/pulse.ts';
+import { useAnswer, useEvidence } from '../api/queries.ts';
+import type { Evidence, Head, Iteration, Job, Judgement, PulseEvent } from '../api/types.ts';
+import { shortSha } from '../ui/format.ts';
 import { ActionButton, Button, Empty, Failure, Loading } from '../ui/parts.tsx';
 import { Tag, TrustWord } from '../ui/status.tsx';
 import { At } from '../ui/time.tsx';
+import { DecidedChecks } from './changed-checks.tsx';
 import { CheckRun } from './check-run.tsx';
+import { claimRows, type Freshness, freshnessOf, type Word } from './claims.ts';
 import { formatEnvironment } from './environment.ts';
+import { People } from './people.tsx';
+import { Referee } from './referee.tsx';
+
+/** So many claims at first, the newest. */
+const SHOWN = 20;
+const MOST_PAGES = 5;
 
 export function EvidenceTab({ head }: { head: Head }) {
   const { session } = head;
   const { data, error } = useEvidence(session.id);
+  const [isAll, setIsAll] = useState(false);
+  const judgements = (data?.judgements ?? []).toReversed();
+  const shown = isAll ? judgements : judgements.slice(0, SHOWN);
+  const newest = Math.max(head.iterations, session.current_iteration);
+  const pages = [newest, ...shown.map(({ iteration }) => iteration)].filter((n) => n > 0).map(pageOf);
+  const { byNumber } = useIterationPages(session.id, [...new Set(pages)].slice(0, MOST_PAGES));
+  const refusals = useRefusals(session.id);
   if (!data) return error ? <Failure error={error} /> : <Loading of="the evidence" />;
   const isBare = data.verifications.length === 0 && data.judgements.length === 0;
   return (
@@ -24,7 +41,12 @@ export function EvidenceTab({ head }: { head: Head }) {
         <h3>Why we believe it</h3>
         <TrustWord trust={data.trust} />
         {head.head && <code className="dim">{shortSha(head.head)}</code>}
-        {session.verify.length > 0 && <VerifyAgain id={session.id} />}
+        {data.verifications.length > 0 && (
+          <VerifyAgain
+            id={session.id}
+            known={freshnessOf(data.verifications, byNumber.get(newest), head.head)}
+          />
+        )}
       </header>
       {isBare && (
         <Empty>
@@ -33,13 +55,35 @@ export function EvidenceTab({ head }: { head: Head }) {
             : 'Nothing was claimed yet, so nothing was checked.'}
         </Empty>
       )}
-      {data.judgements.map((judgement) => (
-        <Claim key={`${judgement.iteration}.${judgement.attempt}`} judgement={judgement} evidence={data} />
+      {shown.map((judgement) => (
+        <Claim
+          key={`${judgement.iteration}.${judgement.attempt}`}
+          judgement={judgement}
+          evidence={data}
+          iteration={byNumber.get(judgement.iteration)}
+          refusals={refusals.filter(({ iteration }) => iteration === judgement.iteration)}
+        />
       ))}
+      {shown.length < judgements.length && (
+        <p>
+          <Button onClick={() => setIsAll(true)}>{judgements.length - shown.length} earlier claims</Button>
+        </p>
+      )}
       <Unjudged evidence={data} />
+      <DecidedChecks session={session} judgements={data.judgements} />
+      <People id={session.id} />
       <Export id={session.id} />
     </div>
   );
+}
+
+const MOST_REFUSALS = 1_000;
+
+function useRefusals(id: string): readonly PulseEvent[] {
+  const { data } = useAnswer([`refusals ${id}`], (call) =>
+    pulse.history({ id, types: 'pulse.rejected,bead.rejected', limit: MOST_REFUSALS }, call),
+  );
+  return data?.events ?? [];
 }
 
 /** All of it as a file: one page that needs nothing else, a text, or data. */
@@ -56,7 +100,24 @@ function Export({ id }: { id: string }) {
   );
 }
 
-function VerifyAgain({ id }: { id: string }) {
+/** Before the checks have run again. */
+function Known({ known: { state, at } }: { known: Freshness }) {
+  if (at === null) return null;
+  if (state === 'stale') {
+    return (
+      <span className="verdict">
+        <b className="tone-needs">STALE</b>: the work has changed since it was checked <At at={at} />
+      </span>
+    );
+  }
+  return (
+    <span className="verdict dim">
+      not checked again since <At at={at} />
+    </span>
+  );
+}
+
+function VerifyAgain({ id, known }: { id: string; known: Freshness }) {
   const [jobId, setJobId] = useState<string | null>(null);
   const verify = useAction<{ jobId: string }>(`/api/pulse/${id}/verify`, {
     onDone: (asked) => setJobId(asked.jobId),
@@ -74,6 +135,7 @@ function VerifyAgain({ id }: { id: string }) {
       <ActionButton disabled={verify.isBusy || isRunning} onClick={() => verify.run()}>
         {isRunning ? 'Verifying…' : 'Verify again'}
       </ActionButton>
+      {!job?.answer && <Known known={known} />}
       {job?.answer && (
         <span className="verdict">
           now{' '}
@@ -95,20 +157,27 @@ const VERDICTS = {
   ask: ['needs', 'needs', 'a person decides'],
 } as const;
 
-function Claim({ judgement, evidence }: { judgement: Judgement; evidence: Evidence }) {
+interface ClaimProps {
+  judgement: Judgement;
+  evidence: Evidence;
+  iteration: Iteration | undefined;
+  refusals: readonly PulseEvent[];
+}
+
+function Claim({ judgement, evidence, iteration, refusals }: ClaimProps) {
   const [tone, icon, word] = VERDICTS[judgement.verdict];
-  const runs = evidence.verifications.filter(
-    ({ iteration, attempt }) => iteration === judgement.iteration && attempt === judgement.attempt,
-  );
+  const runs = evidence.verifications.filter((run) => isOf(run, judgement));
+  const name = `Claim of iteration ${judgement.iteration}`;
   return (
     <section className="claim">
       <h4>
-        Claim of iteration {judgement.iteration}{' '}
+        {name}{' '}
         <Tag tone={tone} icon={icon}>
           {word}
         </Tag>
         {judgement.verdict === 'accepted' && <TrustWord trust={judgement.trust} />}
       </h4>
+      <ClaimTable label={name} rows={claimRows({ judgement, runs, iteration, refusals })} />
       {judgement.reasons.length > 0 && (
         <ul className="reasons">
           {judgement.reasons.map((reason) => (
@@ -125,54 +194,44 @@ function Claim({ judgement, evidence }: { judgement: Judgement; evidence: Eviden
   );
 }
 
-/** What the referee looked at beside the commands. */
-function Referee({
-  judgement: { changes, replay, heldOut, opinion, notes, flaky, decidedBy, decidedAt, proof },
-}: {
-  judgement: Judgement;
-}) {
+function isOf(run: { iteration: number; attempt: number }, { iteration, attempt }: Judgement): boolean {
+  return run.iteration === iteration && run.attempt === attempt;
+}
+
+const TONES: Record<Word, string> = {
+  ok: 'tone-done',
+  FALSE: 'tone-failed',
+  differs: 'tone-needs',
+  'you decide': 'tone-needs',
+  '': '',
+};
+
+function ClaimTable({ label, rows }: { label: string; rows: ReturnType<typeof claimRows> }) {
   return (
-    <ul className="referee">
-      {changes.map(({ path, part, what }) => (
-        <li key={`${path}${part}`}>
-          check {what}: <code>{path}</code> {part}
-        </li>
-      ))}
-      {replay && <li>with the old checks: {replay.passed ? 'they hold' : 'they do not hold'}</li>}
-      {heldOut?.map(({ holds, tests }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they are told by their place
-        <li key={index}>
-          held-out check {index + 1}: {holds ? 'holds' : 'does not hold'}
-          {tests && `, ${tests.passed} of ${tests.ran}`}
-        </li>
-      ))}
-      {opinion && (
-        <li>
-          second opinion of {opinion.agent}: {opinion.accept ? 'accepts' : 'does not accept'}{' '}
-          {opinion.reasons.join('; ')}
-        </li>
-      )}
-      {notes.map(({ path, line, what, text }) => (
-        <li key={`${path}${line}${what}`}>
-          {words(what)}: <code>{`${path}:${line}`}</code> {text}
-        </li>
-      ))}
-      {flaky.map((command) => (
-        <li key={command}>
-          flaky: <code>{command}</code>
-        </li>
-      ))}
-      {decidedBy && (
-        <li>
-          decided by {decidedBy} {decidedAt && <At at={decidedAt} />}
-        </li>
-      )}
-      {proof && (
-        <li>
-          proof <code>{proof.slice(0, 16)}</code>
-        </li>
-      )}
-    </ul>
+    <div className="table-wrap">
+      <table className="claim-table" aria-label={label}>
+        <thead>
+          <tr>
+            <th>claim (agent)</th>
+            <th>fact (Pulse)</th>
+            <th>
+              <span className="unseen">they agree</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ claim, fact, word }) => (
+            <tr key={`${claim}${fact}`}>
+              <td>{claim}</td>
+              <td>{fact}</td>
+              <td>
+                <b className={TONES[word]}>{word}</b>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

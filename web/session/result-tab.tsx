@@ -41,7 +41,7 @@ export function ResultTab({ id, iteration, judgement }: ResultTabProps) {
           {data.iteration.output_full ? (
             <Markdown text={data.iteration.output_full} />
           ) : (
-            <p className="dim">{data.iteration.output_summary ?? 'It has said nothing yet.'}</p>
+            <p className="dim">{data.iteration.output_summary ?? silence(data.iteration)}</p>
           )}
         </section>
         <section>
@@ -64,6 +64,11 @@ export function ResultTab({ id, iteration, judgement }: ResultTabProps) {
       </div>
     </div>
   );
+}
+
+/** A merge of Pulse's own has no agent, and one that has ended says nothing more. */
+function silence({ ended_at }: IterationView['iteration']): string {
+  return ended_at === null ? 'It has said nothing yet.' : 'It said nothing.';
 }
 
 function Facts({ view: { iteration: item } }: { view: IterationView }) {

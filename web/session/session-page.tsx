@@ -11,12 +11,13 @@ import { SessionHead } from './session-head.tsx';
 
 const WorkflowPart = lazy(() => import('../workflow/workflow-part.tsx'));
 const ResearchPart = lazy(() => import('../research/research-part.tsx'));
+const BeadDraft = lazy(() => import('./bead-draft.tsx'));
 const SwarmPart = lazy(() => import('../swarm/swarm-part.tsx'));
 
 interface SessionPageProps {
   id: string;
-  iteration?: number;
-  tab?: string;
+  iteration: number | undefined;
+  tab: string | undefined;
 }
 
 export function SessionPage({ id, iteration, tab }: SessionPageProps) {
@@ -36,7 +37,9 @@ export function SessionPage({ id, iteration, tab }: SessionPageProps) {
 
 function LoopPart({ head }: { head: Head }) {
   const { kind, id } = head.session;
-  const Part = { workflow: WorkflowPart, research: ResearchPart, beads: SwarmPart }[kind];
+  const Part = { workflow: WorkflowPart, research: ResearchPart, beads: SwarmPart, 'bead-plan': BeadDraft }[
+    kind
+  ];
   if (!Part) return null;
   return (
     <Suspense fallback={<Loading of="the view" />}>

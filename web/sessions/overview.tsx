@@ -8,16 +8,9 @@ import { useNotLiveSince } from '../live/use-live.ts';
 import { useParameter } from '../ui/address.ts';
 import { money, plural } from '../ui/format.ts';
 import { Button, Empty, Failure, Loading } from '../ui/parts.tsx';
+import { Pill, useStill } from '../ui/still.tsx';
+import { countWords, doneParts, groupsShown, needsPerson } from './counts.ts';
 import { SessionRow } from './session-row.tsx';
-
-const GROUPS: { name: Attention; title: string }[] = [
-  { name: 'needs_you', title: 'Needs you' },
-  { name: 'failed', title: 'Failed' },
-  { name: 'no_runner', title: 'No runner' },
-  { name: 'running', title: 'Working' },
-  { name: 'waiting', title: 'Waiting' },
-  { name: 'done', title: 'Done' },
-];
 
 export function Overview() {
   const [attention, setAttention] = useParameter('attention', '');
@@ -25,9 +18,6 @@ export function Overview() {
   const [q, setQ] = useParameter('q', '');
   const { data, error, isPending } = useCards({ q: q || undefined, kind: kind || undefined });
   const sessions = data?.sessions ?? [];
-  const shown = GROUPS.filter(
-    ({ name }) => attention === '' || name === attention || (attention === 'needs_you' && name === 'failed'),
-  );
   return (
     <div className="overview">
       <header className="page-head">
@@ -63,17 +53,10 @@ export function Overview() {
           <Link href="/new">New session</Link>
         </Empty>
       )}
-      {data && sessions.length > 0 && attention === 'needs_you' && !sessions.some(needsSomebody) && (
+      {data && sessions.length > 0 && attention === 'needs_you' && !sessions.some(needsPerson) && (
         <Empty>Nothing needs you.</Empty>
       )}
-      {shown.map(({ name, title }) => (
-        <Group
-          key={name}
-          name={name}
-          title={title}
-          sessions={sessions.filter((card) => card.attention === name)}
-        />
-      ))}
+      <Groups sessions={sessions} attention={attention} subject={`${attention} ${kind} ${q}`} />
       {data?.nextCursor && (
         <Older
           key={data.nextCursor}
@@ -103,17 +86,51 @@ function Older({ cursor, filter }: { cursor: string; filter: { q?: string; kind?
   if (!data) return error ? <Failure error={error} /> : <Loading of="older sessions" />;
   return (
     <>
-      <Group name="done" title="Older" sessions={data.sessions} />
+      <Group name="older" title="Older" sessions={data.sessions} />
       {data.nextCursor && <Older key={data.nextCursor} cursor={data.nextCursor} filter={filter} />}
     </>
   );
 }
 
-function needsSomebody({ attention }: Card): boolean {
-  return attention === 'needs_you' || attention === 'failed';
+interface GroupsProps {
+  sessions: readonly Card[];
+  attention: string;
+  subject: string;
 }
 
-function Group({ name, title, sessions }: { name: Attention; title: string; sessions: Card[] }) {
+type Place = Pick<Card, 'id' | 'attention'>;
+
+/** Each row is what is known of it now; its place waits while the pointer is about to press something. */
+function Groups({ sessions, attention, subject }: GroupsProps) {
+  const places: Place[] = sessions.map(({ id, attention: group }) => ({ id, attention: group }));
+  const { shown, release, handlers } = useStill(places, { isSame: areSame, subject });
+  const now = new Map(sessions.map((card) => [card.id, card]));
+  const isShown = new Map(shown.map(({ id, attention: group }) => [id, group]));
+  const moved = places.filter(({ id, attention: group }) => isShown.get(id) !== group).length;
+  return (
+    <div className="still" {...handlers}>
+      <Pill count={moved} onPress={release} />
+      {groupsShown(attention).map(({ name, title }) => (
+        <Group
+          key={name}
+          name={name}
+          title={title}
+          sessions={shown.flatMap((place) => (place.attention === name ? (now.get(place.id) ?? []) : []))}
+        />
+      ))}
+    </div>
+  );
+}
+
+function areSame(a: readonly Place[], b: readonly Place[]): boolean {
+  return a.length === b.length && a.every(({ id, attention }, at) => isAt(b[at]!, { id, attention }));
+}
+
+function isAt(place: Place, { id, attention }: Place): boolean {
+  return place.id === id && place.attention === attention;
+}
+
+function Group({ name, title, sessions }: { name: Attention | 'older'; title: string; sessions: Card[] }) {
   if (sessions.length === 0) return null;
   return (
     <section className={`group group-${name}`}>
@@ -133,25 +150,27 @@ function Group({ name, title, sessions }: { name: Attention; title: string; sess
 function Summary({ sessions }: { sessions: Card[] }) {
   const { data } = useFigures({ from: startOfDay() });
   const since = useNotLiveSince();
-  const of = (...groups: Attention[]): number =>
-    sessions.filter((card) => groups.includes(card.attention)).length;
-  const needs = of('needs_you', 'failed', 'no_runner');
+  const needs = countWords(sessions, needsPerson);
+  const working = countWords(sessions, (card) => !needsPerson(card) && card.attention !== 'done');
   const total = data?.total;
   return (
     <p className={`summary ${since === null ? '' : 'is-old'}`}>
-      <Link href="/?attention=needs_you" className={needs > 0 ? 'tone-needs' : 'tone-quiet'}>
-        {needs === 0 ? 'nothing needs you' : needs === 1 ? '1 needs you' : `${needs} need you`}
+      <Link href="/?attention=needs_you" className={needs ? 'tone-needs' : 'tone-quiet'}>
+        {needs || 'nothing needs you'}
       </Link>
-      <span>{of('running', 'waiting')} working</span>
+      <span>{working || 'nothing works'}</span>
       {total && (
         <>
           <span className="figures">{money(total.spentUsd)} today</span>
           {total.complete > 0 && (
             <span>
-              {total.complete} done: {total.verified} verified
-              {total.unverified > 0 && (
-                <span className="tone-unverified">, {total.unverified} UNVERIFIED</span>
-              )}
+              {total.complete} done:{' '}
+              {doneParts(total).map(({ text, isUnverified }, index) => (
+                <span key={text} className={isUnverified ? 'tone-unverified' : undefined}>
+                  {index > 0 && ', '}
+                  {text}
+                </span>
+              ))}
             </span>
           )}
           {total.commits > 0 && total.spentUsd > 0 && (

@@ -5,6 +5,7 @@ import { sessionAddress } from '../ui/address.ts';
 import { clock, money, progress, words } from '../ui/format.ts';
 import { Status, TrustWord } from '../ui/status.tsx';
 import { Ago } from '../ui/time.tsx';
+import { nextStep } from './next-step.ts';
 
 const KINDS: Record<string, string> = { beads: 'swarm', 'bead-plan': 'bead plan' };
 
@@ -51,28 +52,4 @@ function detailOf(card: Card): string {
   if (card.blocked_reason) return card.blocked_reason;
   if (card.stop_reason && card.stop_reason !== 'completed') return words(card.stop_reason);
   return card.branch_name;
-}
-
-interface NextStep {
-  label: string;
-  hash: string;
-}
-
-/** The one thing a person would do next. */
-function nextStep(card: Card): NextStep | null {
-  const { status, stop_reason: reason, kind } = card;
-  if (status === 'blocked') {
-    if (reason === 'approval_required')
-      return {
-        label: card.current_iteration > 0 && kind === 'workflow' ? 'Review' : 'Approve',
-        hash: '#decide',
-      };
-    if (reason === 'checks_changed' || reason === 'extension_requested' || reason === 'merge_conflict')
-      return { label: 'Decide', hash: '#decide' };
-    if (reason === 'blocked_by_agent') return { label: 'Answer', hash: '#answer' };
-    return { label: 'Resume', hash: '#answer' };
-  }
-  if (status === 'paused' || status === 'failed') return { label: 'Resume', hash: '#answer' };
-  if (status === 'running' && card.runner === 'none') return { label: 'Adopt', hash: '#answer' };
-  return null;
 }

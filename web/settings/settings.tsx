@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import { useAction, useLogin } from '../api/action.ts';
 import { query, storedKey, storeKey } from '../api/client.ts';
+import { pulse } from '../api/pulse.ts';
 import { useRead } from '../api/queries.ts';
 import type { Device } from '../api/types.ts';
 import { areKeysOff, setKeysOff } from '../shell/actions.ts';
@@ -91,9 +92,24 @@ const LEVELS: Record<Finding['level'], [Tone, IconName]> = {
 
 function Doctor({ path }: { path: string }) {
   const { data, error } = useRead<{ findings: Finding[] }>(`/api/doctor${query({ path })}`);
+  // Kept refs and worktrees older than 30 days, and what attempts have left.
+  const collect = useAction(pulse.collectGarbage, { says: 'The garbage is collected' });
+  const collected = collect.result?.findings.find(({ subject }) => subject === 'gc');
   return (
-    <Section title="Doctor">
-      <Failure error={error} />
+    <Section
+      title="Doctor"
+      aside={
+        <ActionButton disabled={collect.isBusy} onClick={() => collect.run(path ? { path } : {})}>
+          {collect.isBusy ? 'Collecting…' : 'Collect garbage'}
+        </ActionButton>
+      }
+    >
+      <Failure error={error ?? collect.error} />
+      {collected && (
+        <p role="status" className="tone-done">
+          {collected.text}
+        </p>
+      )}
       {!data && !error && <Loading of="the findings" />}
       <ul className="findings">
         {data?.findings.map(({ level, subject, text, hint }) => {

@@ -4,6 +4,7 @@ import { Link, useLocation, useSearch } from 'wouter';
 import { useLogin } from '../api/action.ts';
 import { useCards } from '../api/queries.ts';
 import { useLive, useLiveState, useNotLiveSince } from '../live/use-live.ts';
+import { needsPerson } from '../sessions/counts.ts';
 import { sessionAddress } from '../ui/address.ts';
 import { clock } from '../ui/format.ts';
 import { Icon, type IconName } from '../ui/icons.tsx';
@@ -27,9 +28,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const { isRefused } = useLiveState();
   const toLogin = useLogin();
   const { data } = useCards();
-  const needing = (data?.sessions ?? []).filter(
-    ({ attention }) => attention === 'needs_you' || attention === 'failed',
-  );
+  const needing = (data?.sessions ?? []).filter(needsPerson);
   // biome-ignore lint/correctness/useExhaustiveDependencies: asked once for each refusal
   useEffect(() => {
     if (isRefused) toLogin();

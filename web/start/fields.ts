@@ -1,6 +1,7 @@
 /** What is filled in, kept as a draft, and the request that it makes. */
 import { useState } from 'react';
 import { bodyOf, type Field } from '../ui/form.tsx';
+import { numberOf } from '../ui/number.ts';
 
 export type Kind = 'goal' | 'workflow' | 'research' | 'swarm';
 
@@ -35,7 +36,16 @@ const EMPTY = {
   trust: '',
   ...{ model: '', branch: '', projectName: '', budgetTokens: '', iterationTimeout: '', idleTimeout: '' },
   ...{ sandbox: '', checks: '', noBase: '', contextStrategy: '', anchorTurnId: '', issue: '', comment: '' },
-  ...{ record: '', extensions: '', approve: '', parallel: '', standalone: '', coordinator: '', hint: '' },
+  ...{
+    setup: '',
+    record: '',
+    extensions: '',
+    approve: '',
+    parallel: '',
+    standalone: '',
+    coordinator: '',
+    hint: '',
+  },
 };
 export type Fields = typeof EMPTY;
 
@@ -51,6 +61,7 @@ const EVERY: Field[] = [
 ];
 const OWN: Record<Kind, Field[]> = {
   goal: [
+    { name: 'setup', label: 'Setup', kind: 'lines', hint: 'One command a line; empty: by the lockfile.' },
     {
       name: 'checks',
       label: 'A completion that changes checks',
@@ -110,7 +121,7 @@ function stored(): Partial<Fields> {
   }
 }
 
-/** Throws where a part is no JSON. What is empty is left to the config and the defaults. */
+/** Throws where a part is no JSON, or no number. What is empty is left to the config and the defaults. */
 export function inputOf(kind: Kind, fields: Fields): Record<string, unknown> {
   const shared = given({
     projectPath: fields.projectPath.trim(),
@@ -118,7 +129,7 @@ export function inputOf(kind: Kind, fields: Fields): Record<string, unknown> {
     command: fields.command.trim(),
     timeLimit: fields.timeLimit.trim(),
     base: fields.base.trim(),
-    ...numbers({ budgetUsd: fields.budgetUsd }),
+    budgetUsd: numberOf('Budget, USD', fields.budgetUsd, 'usd'),
     trust: fields.trust === 'yes' ? true : undefined,
     ...bodyOf(moreOf(kind), fields),
     record: fields.record === 'yes' ? false : undefined,
@@ -127,7 +138,8 @@ export function inputOf(kind: Kind, fields: Fields): Record<string, unknown> {
     case 'goal': {
       const verify = fields.verify.split('\n').filter((line) => line.trim() !== '');
       const own = { goal: fields.goal, verify: verify.length > 0 ? verify : undefined };
-      return { ...shared, ...given({ ...own, ...numbers({ maxIterations: fields.iterations }) }) };
+      const maxIterations = numberOf('Iterations', fields.iterations);
+      return { ...shared, ...given({ ...own, maxIterations }) };
     }
     case 'workflow':
       return {
@@ -138,21 +150,19 @@ export function inputOf(kind: Kind, fields: Fields): Record<string, unknown> {
       return {
         ...shared,
         research: json('research', fields.research),
-        ...given(numbers({ iterations: fields.iterations })),
+        ...given({ iterations: numberOf('Experiments', fields.iterations) }),
       };
     default:
-      return { ...shared, epic: fields.epic.trim(), ...given(numbers({ workers: fields.workers })) };
+      return {
+        ...shared,
+        epic: fields.epic.trim(),
+        ...given({ workers: numberOf('Workers', fields.workers) }),
+      };
   }
 }
 
 function given(parts: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== '' && value !== undefined));
-}
-
-function numbers(parts: Record<string, string>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(parts).map(([name, text]) => [name, text.trim() === '' ? undefined : Number(text)]),
-  );
 }
 
 function json(name: string, text: string): unknown {

@@ -15,10 +15,17 @@ interface PlanLaterProps {
 
 export function PlanLater({ kind, read }: PlanLaterProps) {
   const [when, setWhen] = useState('');
+  const [zone, setZone] = useState('');
+  const [missed, setMissed] = useState('');
   const plan = useAction(pulse.schedule.plan, { says: 'It is planned', onDone: () => setWhen('') });
   const send = (): void => {
     const input = read();
-    if (input) plan.run({ when: when.trim(), kind, input });
+    if (!input) return;
+    plan.run({
+      ...{ when: when.trim(), kind, input },
+      ...(zone.trim() === '' ? {} : { zone: zone.trim() }),
+      ...(missed === '' ? {} : { missed }),
+    });
   };
   return (
     <>
@@ -31,6 +38,23 @@ export function PlanLater({ kind, read }: PlanLaterProps) {
             value={when}
             onChange={({ target }) => setWhen(target.value)}
           />
+        </label>
+        <label>
+          Time zone
+          <input
+            placeholder={Intl.DateTimeFormat().resolvedOptions().timeZone}
+            size={16}
+            value={zone}
+            onChange={({ target }) => setZone(target.value)}
+          />
+        </label>
+        <label>
+          A missed time
+          <select value={missed} onChange={({ target }) => setMissed(target.value)}>
+            <option value="">as usual</option>
+            <option value="run">is run, once, later</option>
+            <option value="skip">is skipped</option>
+          </select>
         </label>
         <ActionButton disabled={plan.isBusy || when.trim() === ''} onClick={send}>
           Plan it

@@ -4,7 +4,7 @@ import { useAction } from '../api/action.ts';
 import { useRead } from '../api/queries.ts';
 import type { Check } from '../api/types.ts';
 import { sessionAddress, useGo, useParameter } from '../ui/address.ts';
-import { Fields, Panel } from '../ui/form.tsx';
+import { Fields, NumberBox, Panel } from '../ui/form.tsx';
 import { ActionButton, Button, Failure } from '../ui/parts.tsx';
 import { CheckResult } from './check-result.tsx';
 import {
@@ -157,14 +157,12 @@ function What({ kind, fields, setField }: PartProps & { kind: Kind }) {
           <label>
             Epic <input value={fields.epic} onChange={({ target }) => setField('epic', target.value)} />
           </label>
-          <label>
-            Workers{' '}
-            <input
-              size={4}
-              value={fields.workers}
-              onChange={({ target }) => setField('workers', target.value)}
-            />
-          </label>
+          <NumberBox
+            label="Workers"
+            size={4}
+            value={fields.workers}
+            onChange={(value) => setField('workers', value)}
+          />
         </div>
       )}
     </div>
@@ -215,25 +213,22 @@ function Limits({ kind, fields, setField }: PartProps & { kind: Kind }) {
   return (
     <div className="row">
       {(kind === 'goal' || kind === 'research') && (
-        <label>
-          {kind === 'goal' ? 'Iterations' : 'Experiments'}
-          <input
-            size={6}
-            placeholder="10"
-            value={fields.iterations}
-            onChange={({ target }) => setField('iterations', target.value)}
-          />
-        </label>
-      )}
-      <label>
-        Budget, USD
-        <input
+        <NumberBox
+          label={kind === 'goal' ? 'Iterations' : 'Experiments'}
           size={6}
           placeholder="10"
-          value={fields.budgetUsd}
-          onChange={({ target }) => setField('budgetUsd', target.value)}
+          value={fields.iterations}
+          onChange={(value) => setField('iterations', value)}
         />
-      </label>
+      )}
+      <NumberBox
+        label="Budget, USD"
+        kind="usd"
+        size={6}
+        placeholder="10"
+        value={fields.budgetUsd}
+        onChange={(value) => setField('budgetUsd', value)}
+      />
       <label>
         Time
         <input

@@ -1,4 +1,4 @@
-/** One bead: what is to be done, in which files, what verifies it; and closing it or widening its scope. */
+/** One bead: what is to be done, in which files, what verifies it; changing it, closing it, widening its scope. */
 import { type FormEvent, useState } from 'react';
 import { useAction } from '../api/action.ts';
 import { query } from '../api/client.ts';
@@ -8,12 +8,14 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Markdown } from '../ui/markdown.tsx';
 import { ActionButton, Button, Failure, Loading } from '../ui/parts.tsx';
 import { Outcome } from '../ui/status.tsx';
+import { BeadForm } from './bead-form.tsx';
 
 export function BeadDialog({ id, project, onClose }: { id: string; project: string; onClose(): void }) {
   const path = `/api/beads/${encodeURIComponent(id)}`;
   const { data, error } = useRead<{ bead: Bead }>(`${path}${query({ project_key: project })}`);
   const [file, setFile] = useState('');
   const [reason, setReason] = useState('');
+  const [isEdited, setIsEdited] = useState(false);
   const scope = useAction(`${path}/scope`, { says: 'The scope is wider', onDone: () => setFile('') });
   const close = useAction(`${path}/close`, { says: 'The bead is closed', onDone: onClose });
   const bead = data?.bead;
@@ -62,8 +64,12 @@ export function BeadDialog({ id, project, onClose }: { id: string; project: stri
               <dd>{bead.dependencies.join(', ') || 'nothing'}</dd>
             </div>
           </dl>
-          {bead.status !== 'closed' && (
+          {isEdited && <BeadForm bead={bead} project={project} onClose={() => setIsEdited(false)} />}
+          {bead.status !== 'closed' && !isEdited && (
             <>
+              <p>
+                <Button onClick={() => setIsEdited(true)}>Edit bead</Button>
+              </p>
               <form className="row" onSubmit={widen}>
                 <label>
                   Add a file <input value={file} onChange={({ target }) => setFile(target.value)} />

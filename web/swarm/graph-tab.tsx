@@ -1,4 +1,4 @@
-/** What waits for what. Small graphs are drawn whole; of large ones the waves, and the neighbours of the chosen bead. */
+/** What waits for what: drawn, or as a list of waves. Of large graphs the list, and the chosen bead with its neighbours. */
 import { useMemo, useState } from 'react';
 import { query } from '../api/client.ts';
 import { useRead } from '../api/queries.ts';
@@ -9,26 +9,52 @@ import { BeadDialog } from './bead-dialog.tsx';
 import { layoutOf, type Placed } from './layout.ts';
 
 const DRAWN = 150;
+/** Narrower than that a drawing is a keyhole. */
+const NARROW_PX = 720;
 const [WIDTH, HEIGHT, GAP_X, GAP_Y] = [168, 40, 56, 14];
 
 type Node = Graph['nodes'][number];
 
+const VIEWS = [
+  ['drawing', 'Drawing'],
+  ['list', 'List'],
+] as const;
+
 export function GraphTab({ epic, project }: { epic: string; project: string }) {
   const { data, error } = useRead<Graph>(`/api/beads/graph${query({ epic, project_key: project })}`);
+  const [view, setView] = useState(() => (innerWidth < NARROW_PX ? 'list' : 'drawing'));
   const [chosen, setChosen] = useState<string | null>(null);
   const [open, setOpen] = useState<string | null>(null);
   const shown = useMemo(() => (data ? beadsOf(data) : null), [data]);
   if (!shown) return error ? <Failure error={error} /> : <Loading of="the graph" />;
   if (shown.nodes.length === 0) return <Empty>The epic has no beads.</Empty>;
-  const part = shown.nodes.length > DRAWN && chosen ? aroundOf(shown, chosen) : shown;
+  const isLarge = shown.nodes.length > DRAWN;
   return (
     <div className="graph">
-      {part.nodes.length <= DRAWN ? (
-        <Drawing graph={part} onOpen={setOpen} />
+      {isLarge ? (
+        <p className="hint">{shown.nodes.length} beads: choose one to draw it with its neighbours.</p>
       ) : (
-        <p className="hint">{shown.nodes.length} beads: choose one below to draw it with its neighbours.</p>
+        <fieldset className="choice">
+          <legend className="unseen">Show the graph as</legend>
+          {VIEWS.map(([name, label]) => (
+            <label key={name}>
+              <input type="radio" name="graph-view" checked={view === name} onChange={() => setView(name)} />{' '}
+              {label}
+            </label>
+          ))}
+        </fieldset>
       )}
-      <Waves graph={shown} chosen={chosen} onChoose={setChosen} onOpen={setOpen} />
+      {isLarge && chosen && (
+        <Drawing
+          graph={aroundOf(shown, chosen)}
+          chosen={chosen}
+          onOpen={(id) => (id === chosen ? setOpen(id) : setChosen(id))}
+        />
+      )}
+      {!isLarge && view === 'drawing' && <Drawing graph={shown} onOpen={setOpen} />}
+      {(isLarge || view === 'list') && (
+        <Waves graph={shown} chosen={chosen} onOpen={isLarge ? setChosen : setOpen} />
+      )}
       {open && <BeadDialog id={open} project={project} onClose={() => setOpen(null)} />}
     </div>
   );
@@ -56,7 +82,13 @@ function aroundOf({ nodes, edges }: Graph, id: string): Graph {
   };
 }
 
-function Drawing({ graph, onOpen }: { graph: Graph; onOpen(id: string): void }) {
+interface DrawingProps {
+  graph: Graph;
+  chosen?: string;
+  onOpen(id: string): void;
+}
+
+function Drawing({ graph, chosen, onOpen }: DrawingProps) {
   const layout = useMemo(() => layoutOf(graph), [graph]);
   const byId = new Map(graph.nodes.map((node) => [node.id, node]));
   const width = layout.layers * (WIDTH + GAP_X) - GAP_X + 4;
@@ -67,35 +99,50 @@ function Drawing({ graph, onOpen }: { graph: Graph; onOpen(id: string): void }) 
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
     <section className="graph-drawing" tabIndex={0} aria-label="Drawing of the graph">
-      <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
+      <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
+        <title>What waits for what: an arrow leads to the bead that waits</title>
+        <defs>
+          <marker
+            id="graph-arrow"
+            viewBox="0 0 8 8"
+            refX="8"
+            refY="4"
+            markerWidth="8"
+            markerHeight="8"
+            orient="auto"
+          >
+            <path d="M0 0L8 4L0 8z" />
+          </marker>
+        </defs>
         {layout.edges.map(({ from, to }) => (
           <line
             key={`${from.id} ${to.id}`}
             x1={x(from) + WIDTH}
             y1={y(from) + HEIGHT / 2}
-            x2={x(to)}
+            x2={x(to) - 1}
             y2={y(to) + HEIGHT / 2}
+            markerEnd="url(#graph-arrow)"
           />
         ))}
         {layout.nodes.map((placed) => {
           const node = byId.get(placed.id)!;
           const isCritical = critical > 1 && node.critical_path === critical;
+          const marks = `${isCritical ? 'is-critical' : ''} ${placed.id === chosen ? 'is-chosen' : ''}`;
           return (
-            // biome-ignore lint/a11y/noStaticElementInteractions: the list below has the same as buttons
-            <g
-              key={placed.id}
-              className={`node node-${node.status} ${isCritical ? 'is-critical' : ''}`}
-              transform={`translate(${x(placed)} ${y(placed)})`}
-              onClick={() => onOpen(placed.id)}
-            >
-              <rect width={WIDTH} height={HEIGHT} rx="6" />
-              <text x="10" y="17">
-                {cut(node.title, 22)}
-              </text>
-              <text x="10" y="32" className="node-detail">
-                {cut(`${node.id} ${node.status.replace('_', ' ')}${isCritical ? ' critical' : ''}`, 26)}
-              </text>
-            </g>
+            <foreignObject key={placed.id} x={x(placed)} y={y(placed)} width={WIDTH} height={HEIGHT}>
+              <button
+                type="button"
+                className={`node node-${node.status} ${marks}`}
+                title={node.title}
+                onClick={() => onOpen(placed.id)}
+              >
+                <span>{node.title}</span>
+                <span className="node-detail">
+                  {node.status.replace('_', ' ')}
+                  {isCritical && ', critical'}, {needsOf(graph, node)}
+                </span>
+              </button>
+            </foreignObject>
           );
         })}
       </svg>
@@ -103,25 +150,19 @@ function Drawing({ graph, onOpen }: { graph: Graph; onOpen(id: string): void }) 
   );
 }
 
-function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
-}
-
 interface WavesProps {
   graph: Graph;
   chosen: string | null;
-  onChoose(id: string): void;
   onOpen(id: string): void;
 }
 
-/** The same as a tree that can be read: wave by wave, each bead with what it needs. */
-function Waves({ graph, chosen, onChoose, onOpen }: WavesProps) {
+/** As a tree that can be read: wave by wave, each bead with what it needs. */
+function Waves({ graph, chosen, onOpen }: WavesProps) {
   const layout = useMemo(() => layoutOf(graph), [graph]);
   const byId = new Map(graph.nodes.map((node) => [node.id, node]));
   const waves = Array.from({ length: layout.layers }, (_, layer) =>
     layout.nodes.filter((placed) => placed.layer === layer).map(({ id }) => byId.get(id)!),
   );
-  const isLarge = graph.nodes.length > DRAWN;
   return (
     <ol className="waves">
       {waves.map((nodes, index) => (
@@ -131,11 +172,7 @@ function Waves({ graph, chosen, onChoose, onOpen }: WavesProps) {
           <ul>
             {nodes.map((node) => (
               <li key={node.id} aria-current={chosen === node.id ? 'true' : undefined}>
-                <button
-                  type="button"
-                  className="bead"
-                  onClick={() => (isLarge ? onChoose(node.id) : onOpen(node.id))}
-                >
+                <button type="button" className="bead" onClick={() => onOpen(node.id)}>
                   <span>
                     <Outcome word={node.status} /> {node.title}
                   </span>

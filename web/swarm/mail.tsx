@@ -4,6 +4,7 @@ import { useAction } from '../api/action.ts';
 import { pulse } from '../api/pulse.ts';
 import { useAnswer } from '../api/queries.ts';
 import type { MailMessage } from '../api/types.ts';
+import { useParameter } from '../ui/address.ts';
 import { useDraft } from '../ui/draft.ts';
 import { type Field, FormPanel } from '../ui/form.tsx';
 import { Markdown } from '../ui/markdown.tsx';
@@ -16,6 +17,7 @@ const SEND: Field[] = [
   { name: 'subject', label: 'Subject', isRequired: true, isWide: true },
   { name: 'body_md', label: 'Message', kind: 'area', isRequired: true },
   { name: 'topic', label: 'Topic' },
+  { name: 'thread_id', label: 'In the thread', hint: 'Its id; empty: a new one.' },
   { name: 'importance', label: 'Importance', kind: 'choice', choices: ['low', 'normal', 'high', 'urgent'] },
   { name: 'ack_required', label: 'Ask for an acknowledgement', kind: 'flag' },
 ];
@@ -24,10 +26,12 @@ const SEND: Field[] = [
 export function Mail({ project, name: given }: { project: string; name: string | null }) {
   const [filter, setFilter] = useState<Filter>({ agent_name: '', topic: '', q: '' });
   const [chosen, setChosen] = useDraft(`mail.name.${project}`);
+  const [thread, setThread] = useParameter('thread', '');
   const name = given ?? chosen;
   const asked = {
     project_key: project,
     limit: 200,
+    ...(thread === '' ? {} : { thread_id: thread }),
     ...Object.fromEntries(Object.entries(filter).filter(([, value]) => value.trim() !== '')),
   };
   const { data, error } = useAnswer(['mail', asked], (call) => pulse.mail.list(asked, call), {
@@ -45,6 +49,11 @@ export function Mail({ project, name: given }: { project: string; name: string |
         )}
         <Filters filter={filter} onChange={setFilter} />
       </div>
+      {thread !== '' && (
+        <p>
+          One thread. <Button onClick={() => setThread('')}>All mail</Button>
+        </p>
+      )}
       {given === null && <Register project={project} onName={setChosen} />}
       {name !== '' && (
         <FormPanel
@@ -115,7 +124,9 @@ function Thread({ messages, name }: { messages: readonly MailMessage[]; name: st
   return (
     <section className="thread">
       <h3>
-        {first!.subject} {first!.topic && <span className="dim">{first!.topic}</span>}
+        {first!.subject}{' '}
+        {first!.topic && first!.topic !== first!.thread_id && <span className="dim">{first!.topic}</span>}{' '}
+        <code className="dim">{first!.thread_id}</code>
       </h3>
       <ol className="rows">
         {messages.map((message) => (

@@ -32,46 +32,39 @@ export function Reservations({ project }: { project: string }) {
       <Failure error={error} />
       {data?.reservations.length === 0 && <Empty>No file is reserved.</Empty>}
       {data && data.reservations.length > 0 && (
-        <div className="table-wrap">
-          <table aria-label="Reservations">
-            <thead>
-              <tr>
-                <th>path</th>
-                <th>how</th>
-                <th>holder</th>
-                <th>until</th>
-                <th>why</th>
-                <th>
-                  <span className="unseen">action</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.reservations.map((one) => (
-                <tr key={one.id}>
-                  <td>
-                    <code>{one.path}</code>
-                  </td>
-                  <td>{one.exclusive ? 'exclusive' : 'shared'}</td>
-                  <td>{one.agent_name}</td>
-                  <td>
+        <table aria-label="Reservations">
+          <thead>
+            <tr>
+              <th>file and holder</th>
+              <th>
+                <span className="unseen">action</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {data.reservations.map((one) => (
+              <tr key={one.id}>
+                <td>
+                  <code className="path">{one.path}</code>
+                  <p>
+                    {one.exclusive ? 'exclusive' : 'shared'}, {one.agent_name} until{' '}
                     <At at={one.expires_at} />
-                  </td>
-                  <td>{one.reason}</td>
-                  <td>
-                    <Button
-                      isQuiet
-                      aria-label={`End the reservation of ${one.path}`}
-                      onClick={() => setEnding(one)}
-                    >
-                      Force
-                    </Button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+                    {one.reason && <span className="dim">: {one.reason}</span>}
+                  </p>
+                </td>
+                <td className="number">
+                  <Button
+                    isQuiet
+                    aria-label={`Force the end of the reservation of ${one.path}`}
+                    onClick={() => setEnding(one)}
+                  >
+                    Force
+                  </Button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
       )}
       <FormPanel
         title="Reserve files"

@@ -1,13 +1,14 @@
 /** A form that is told its fields: what is typed is kept as a draft, and becomes the body of one request. */
 import { type FormEvent, type ReactNode, useEffect, useId, useState } from 'react';
 import type { Action } from '../api/action.ts';
+import { type NumberKind, numberFault, numberOf } from './number.ts';
 import { ActionButton, Failure } from './parts.tsx';
 
 export interface Field {
   name: string;
   label: string;
   /** `lines`: a list, one a line; `words`: a list by commas; `file`: a text that may be read from a file. */
-  kind?: 'text' | 'area' | 'lines' | 'words' | 'number' | 'flag' | 'choice' | 'file';
+  kind?: 'text' | 'area' | 'lines' | 'words' | NumberKind | 'flag' | 'choice' | 'file';
   choices?: readonly string[];
   placeholder?: string;
   hint?: string;
@@ -17,17 +18,18 @@ export interface Field {
 
 export type Values = Readonly<Record<string, string>>;
 
-/** What is empty is left to Pulse. */
+/** What is empty is left to Pulse. Throws where a number cannot be read. */
 export function bodyOf(fields: readonly Field[], values: Values): Record<string, unknown> {
   const entries = fields.map((field) => [field.name, partOf(field, values[field.name] ?? '')] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
-function partOf({ kind = 'text' }: Field, text: string): unknown {
+function partOf({ label, kind = 'text' }: Field, text: string): unknown {
   if (text.trim() === '') return undefined;
   switch (kind) {
     case 'number':
-      return Number(text);
+    case 'usd':
+      return numberOf(label, text, kind);
     case 'flag':
       return text === 'yes' ? true : undefined;
     case 'lines':
@@ -97,6 +99,8 @@ function One({ field, value, onChange }: OneProps) {
   const id = useId();
   const { label, kind = 'text', choices = [], placeholder, hint } = field;
   const shared = { id, value, placeholder, 'aria-describedby': hint ? `${id}-hint` : undefined };
+  if (kind === 'number' || kind === 'usd')
+    return <NumberBox {...{ label, kind, value, placeholder, hint, onChange }} />;
   const isLong = kind === 'area' || kind === 'lines' || kind === 'file';
   if (kind === 'flag') {
     return (
@@ -128,11 +132,7 @@ function One({ field, value, onChange }: OneProps) {
           onChange={({ target }) => onChange(target.value)}
         />
       ) : (
-        <input
-          {...shared}
-          inputMode={kind === 'number' ? 'decimal' : undefined}
-          onChange={({ target }) => onChange(target.value)}
-        />
+        <input {...shared} onChange={({ target }) => onChange(target.value)} />
       )}
       {kind === 'file' && (
         <input
@@ -144,6 +144,40 @@ function One({ field, value, onChange }: OneProps) {
       {hint && (
         <span className="hint" id={`${id}-hint`}>
           {hint}
+        </span>
+      )}
+    </div>
+  );
+}
+
+interface NumberBoxProps {
+  label: string;
+  kind?: NumberKind;
+  value: string;
+  onChange(value: string): void;
+  placeholder?: string | undefined;
+  hint?: string | undefined;
+  size?: number;
+}
+
+/** Says beside the field what is wrong with it, as soon as it is. */
+export function NumberBox({ label, kind, value, onChange, placeholder, hint, size }: NumberBoxProps) {
+  const id = useId();
+  const fault = numberFault(value, kind);
+  const said = fault ?? hint;
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <input
+        {...{ id, value, placeholder, size }}
+        inputMode="decimal"
+        aria-invalid={fault ? true : undefined}
+        aria-describedby={said ? `${id}-said` : undefined}
+        onChange={({ target }) => onChange(target.value)}
+      />
+      {said && (
+        <span className={fault ? 'field-fault tone-failed' : 'hint'} id={`${id}-said`}>
+          {said}
         </span>
       )}
     </div>
@@ -168,15 +202,21 @@ function Form({ label, fields, draft, action, fixed = {}, submit }: FormProps) {
   useEffect(() => {
     if (result !== undefined) clear();
   }, [result]);
+  const [fault, setFault] = useState<unknown>(null);
   const isMissing = fields.some(({ name, isRequired }) => isRequired && (values[name] ?? '').trim() === '');
   const send = (event: FormEvent): void => {
     event.preventDefault();
-    action.run({ ...fixed, ...bodyOf(fields, values) });
+    setFault(null);
+    try {
+      action.run({ ...fixed, ...bodyOf(fields, values) });
+    } catch (thrown) {
+      setFault(thrown);
+    }
   };
   return (
     <form className="stack" aria-label={label} onSubmit={send}>
       <Fields fields={fields} values={values} onChange={set} />
-      <Failure error={action.error} />
+      <Failure error={fault ?? action.error} />
       <p className="row">
         <ActionButton type="submit" isPrimary disabled={action.isBusy || isMissing}>
           {submit}

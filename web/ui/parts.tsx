@@ -1,6 +1,6 @@
 /** The small parts that every view is made of. */
 import type { ButtonHTMLAttributes, ReactNode } from 'react';
-import { ApiError, lastAnswer } from '../api/client.ts';
+import { ApiError } from '../api/client.ts';
 import { useLiveState } from '../live/use-live.ts';
 
 export function Button({
@@ -13,12 +13,9 @@ export function Button({
   return <button type="button" {...rest} className={`button ${look} ${className}`} />;
 }
 
-const SILENT_MS = 8_000;
-
 /** Of what changes something: off while nobody would hear it. */
 export function ActionButton(props: Parameters<typeof Button>[0]) {
-  const { isLive, heardAt } = useLiveState();
-  const isOff = !isLive && heardAt !== null && Date.now() - Math.max(heardAt, lastAnswer()) > SILENT_MS;
+  const { isSilent: isOff } = useLiveState();
   return (
     <Button
       {...props}

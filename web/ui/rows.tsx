@@ -1,10 +1,15 @@
 /** A list of any length: beyond a hundred items only those in view exist. */
-import { createContext, type ReactElement, useContext, useRef } from 'react';
-import { type CustomContainerComponentProps, type CustomItemComponentProps, Virtualizer } from 'virtua';
+import { createContext, type ReactElement, useContext, useEffect, useRef } from 'react';
+import {
+  type CustomContainerComponentProps,
+  type CustomItemComponentProps,
+  Virtualizer,
+  type VirtualizerHandle,
+} from 'virtua';
 
 const PLAIN = 100;
-/** So near to its end more is asked for. */
-const NEAR_PX = 800;
+/** What is not measured yet. */
+const ROW_PX = 66;
 
 interface RowsProps<T> {
   label: string;
@@ -12,9 +17,12 @@ interface RowsProps<T> {
   keyOf(item: T): string | number;
   render(item: T): ReactElement;
   className?: string;
-  /** Items that are not loaded yet, if more are known. */
-  total?: number;
-  onEnd?(): void;
+  /** The item that is brought into view, whenever it is another. */
+  at?: number | undefined;
+  /** Which items are in view, as far as they are not all there. */
+  onRange?(first: number, last: number): void;
+  /** Whether the first item is in view. */
+  onTop?(isTop: boolean): void;
 }
 
 interface Named {
@@ -25,27 +33,37 @@ interface Named {
 
 const Name = createContext<Named>({ label: '', className: '', total: 0 });
 
-export function Rows<T>({ label, items, keyOf, render, className = '', total, onEnd }: RowsProps<T>) {
-  const scroller = useRef<HTMLDivElement>(null);
+export function Rows<T>(props: RowsProps<T>) {
+  const { label, items, keyOf, render, className = '' } = props;
   const name = `rows ${className}`;
-  if (items.length <= PLAIN) {
-    return (
-      <ol className={name} aria-label={label}>
-        {items.map((item) => (
-          <li key={keyOf(item)}>{render(item)}</li>
-        ))}
-      </ol>
-    );
-  }
-  const watch = (): void => {
-    const element = scroller.current;
-    if (element && element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX) onEnd?.();
-  };
+  if (items.length > PLAIN) return <VirtualRows {...props} className={name} />;
   return (
-    <Name value={{ label, className: name, total: total ?? items.length }}>
+    <ol className={name} aria-label={label}>
+      {items.map((item) => (
+        <li key={keyOf(item)}>{render(item)}</li>
+      ))}
+    </ol>
+  );
+}
+
+function VirtualRows<T>({ label, items, keyOf, render, className = '', at, onRange, onTop }: RowsProps<T>) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const handle = useRef<VirtualizerHandle>(null);
+  const tell = (): void => {
+    const list = handle.current;
+    if (!list) return;
+    const { scrollOffset, viewportSize } = list;
+    onRange?.(list.findItemIndex(scrollOffset), list.findItemIndex(scrollOffset + viewportSize));
+    onTop?.(scrollOffset < ROW_PX / 2);
+  };
+  useEffect(() => {
+    if (at !== undefined && at >= 0) handle.current?.scrollToIndex(at, { align: 'nearest' });
+  }, [at]);
+  return (
+    <Name value={{ label, className, total: items.length }}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
       <div className="scroller" ref={scroller} tabIndex={0}>
-        <Virtualizer scrollRef={scroller} as={List} item={Item} data={items} onScroll={watch}>
+        <Virtualizer ref={handle} scrollRef={scroller} as={List} item={Item} data={items} onScroll={tell}>
           {(item) => <div key={keyOf(item)}>{render(item)}</div>}
         </Virtualizer>
       </div>

@@ -1,8 +1,9 @@
 /** Status, trust and outcome: a glyph, a word and a colour, readable without the colour. */
 import type { Card, Trust } from '../api/types.ts';
 import { Icon, type IconName } from './icons.tsx';
+import { OUTCOME, type Tone } from './outcomes.ts';
 
-export type Tone = 'working' | 'done' | 'needs' | 'failed' | 'paused' | 'unverified' | 'quiet';
+export type { Tone } from './outcomes.ts';
 
 const STATUS: Record<string, [Tone, IconName]> = {
   pending: ['quiet', 'waiting'],
@@ -12,30 +13,6 @@ const STATUS: Record<string, [Tone, IconName]> = {
   failed: ['failed', 'failed'],
   paused: ['paused', 'paused'],
   aborted: ['quiet', 'close'],
-};
-
-const OUTCOME: Record<string, [Tone, IconName]> = {
-  continued: ['quiet', 'right'],
-  completed: ['done', 'done'],
-  rejected: ['unverified', 'failed'],
-  blocked: ['needs', 'needs'],
-  kept: ['done', 'done'],
-  discarded: ['quiet', 'quiet'],
-  crashed: ['failed', 'failed'],
-  timeout: ['failed', 'waiting'],
-  keep: ['done', 'done'],
-  discard: ['quiet', 'quiet'],
-  crash: ['failed', 'failed'],
-  running: ['working', 'working'],
-  dispatched: ['working', 'waiting'],
-  pending: ['quiet', 'waiting'],
-  failed: ['failed', 'failed'],
-  proposed: ['quiet', 'waiting'],
-  succeeded: ['done', 'done'],
-  stopped: ['paused', 'paused'],
-  open: ['quiet', 'waiting'],
-  in_progress: ['working', 'working'],
-  closed: ['done', 'done'],
 };
 
 const TRUST: Record<Trust, [Tone, string]> = {

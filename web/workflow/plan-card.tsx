@@ -1,17 +1,20 @@
-/** The plan: what a person approves, edits, or leaves. */
+/** The plan: what a person approves, edits, rejects, or takes along. */
 import { useState } from 'react';
 import { useAction } from '../api/action.ts';
 import type { Plan, WorkflowView } from '../api/types.ts';
 import { useActions } from '../shell/actions.ts';
+import { Dialog } from '../ui/dialog.tsx';
 import { plural } from '../ui/format.ts';
 import { Markdown } from '../ui/markdown.tsx';
 import { ActionButton, Button, Failure } from '../ui/parts.tsx';
 import { At } from '../ui/time.tsx';
+import { PlanChanges } from './plan-changes.tsx';
 import { PlanEditor } from './plan-editor.tsx';
 
 export function PlanCard({ view, isOpen }: { view: WorkflowView; isOpen: boolean }) {
   const { workflow, session } = view;
   const [isEdited, setIsEdited] = useState(false);
+  const [isRejected, setIsRejected] = useState(false);
   const approve = useAction(`/api/workflows/${session.id}/approve`, {
     says: 'The plan is approved',
     onDone: () => setIsEdited(false),
@@ -20,7 +23,8 @@ export function PlanCard({ view, isOpen }: { view: WorkflowView; isOpen: boolean
   const isOver = session.status === 'complete' || session.status === 'aborted';
   const head = (
     <>
-      Plan v{workflow.planVersion}, {plural(workflow.plan.pulses.length, 'pulse')}
+      {workflow.planVersion === 0 ? 'Plan, a draft' : `Plan v${workflow.planVersion}`},{' '}
+      {plural(workflow.plan.pulses.length, 'pulse')}
       {workflow.approvedAt && (
         <span className="dim">
           {' '}
@@ -38,7 +42,9 @@ export function PlanCard({ view, isOpen }: { view: WorkflowView; isOpen: boolean
     />
   ) : (
     <>
+      {isRejected && <RejectPlan id={session.id} onClose={() => setIsRejected(false)} />}
       <PlanText plan={workflow.plan} />
+      <PlanChanges view={view} />
       <p className="row">
         {isOpen && (
           <ActionButton isPrimary disabled={approve.isBusy} onClick={() => approve.run({})}>
@@ -46,7 +52,10 @@ export function PlanCard({ view, isOpen }: { view: WorkflowView; isOpen: boolean
           </ActionButton>
         )}
         {!isOver && <Button onClick={() => setIsEdited(true)}>Edit plan</Button>}
-        {isOpen && <span className="hint">To reject it, edit it, or abort the session.</span>}
+        {isOpen && <Button onClick={() => setIsRejected(true)}>Reject plan</Button>}
+        <Button isQuiet onClick={() => downloadPlan(workflow.plan)}>
+          Download plan
+        </Button>
       </p>
     </>
   );
@@ -67,6 +76,35 @@ export function PlanCard({ view, isOpen }: { view: WorkflowView; isOpen: boolean
       {body}
       <Failure error={approve.error} />
     </section>
+  );
+}
+
+/** JSON is YAML as well: `pulse workflow start plan.json` takes it. */
+function downloadPlan(plan: Plan): void {
+  const url = URL.createObjectURL(
+    new Blob([`${JSON.stringify(plan, null, 2)}\n`], { type: 'application/json' }),
+  );
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = 'plan.json';
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+function RejectPlan({ id, onClose }: { id: string; onClose(): void }) {
+  const abort = useAction(`/api/pulse/${id}/abort`, { says: 'The plan is rejected', onDone: onClose });
+  return (
+    <Dialog label="Reject plan" onClose={onClose}>
+      <h2>Reject this plan?</h2>
+      <p>The workflow ends: nothing of it was done. To have it otherwise, edit the plan instead.</p>
+      <Failure error={abort.error} />
+      <p className="dialog-end">
+        <Button onClick={onClose}>Keep it</Button>
+        <ActionButton className="button-danger" disabled={abort.isBusy} onClick={() => abort.run()}>
+          Reject and end
+        </ActionButton>
+      </p>
+    </Dialog>
   );
 }
 

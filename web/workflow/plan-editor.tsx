@@ -1,12 +1,15 @@
-/** Editing a plan: its pulses one by one, or the whole as JSON. Pulse says what is wrong with it. */
+/** Editing a plan: its pulses one by one, or the whole as text. Pulse says what is wrong with it. */
 import { type FormEvent, useState } from 'react';
 import type { Plan } from '../api/types.ts';
+import { Panel } from '../ui/form.tsx';
 import { ActionButton, Button } from '../ui/parts.tsx';
+import { PlanDiff } from './plan-changes.tsx';
 
 interface PlanEditorProps {
   plan: Plan;
   isBusy: boolean;
-  onApprove(plan: Plan): void;
+  /** A text is YAML or JSON, which Pulse reads. */
+  onApprove(plan: Plan | string): void;
   onCancel(): void;
 }
 
@@ -14,23 +17,17 @@ type Planned = Plan['pulses'][number];
 
 export function PlanEditor({ plan: before, isBusy, onApprove, onCancel }: PlanEditorProps) {
   const [plan, setPlan] = useState(before);
-  const [json, setJson] = useState<string | null>(null);
-  const [fault, setFault] = useState<string | null>(null);
+  const [text, setText] = useState<string | null>(null);
   const setPulses = (pulses: Planned[]): void => setPlan({ ...plan, pulses });
   const change = (index: number, part: Partial<Planned>): void =>
     setPulses(plan.pulses.map((pulse, at) => (at === index ? { ...pulse, ...part } : pulse)));
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    try {
-      onApprove(json === null ? plan : (JSON.parse(json) as Plan));
-      setFault(null);
-    } catch (error) {
-      setFault((error as Error).message);
-    }
+    onApprove(text ?? plan);
   };
   return (
     <form className="plan-editor stack" onSubmit={submit}>
-      {json === null ? (
+      {text === null ? (
         <>
           <label>
             Approach
@@ -73,26 +70,26 @@ export function PlanEditor({ plan: before, isBusy, onApprove, onCancel }: PlanEd
             <Button onClick={() => setPulses([...plan.pulses, { id: '', title: '', description: '' }])}>
               Add a pulse
             </Button>{' '}
-            <Button isQuiet onClick={() => setJson(JSON.stringify(plan, null, 2))}>
-              Edit all of it as JSON
+            <Button isQuiet onClick={() => setText(JSON.stringify(plan, null, 2))}>
+              Edit all of it as text
             </Button>
           </p>
+          {plan !== before && (
+            <Panel title="What you change">
+              <PlanDiff before={before} after={plan} />
+            </Panel>
+          )}
         </>
       ) : (
         <label>
-          Plan
+          Plan, as YAML or JSON
           <textarea
             className="code"
             rows={20}
-            value={json}
-            onChange={({ target }) => setJson(target.value)}
+            value={text}
+            onChange={({ target }) => setText(target.value)}
           />
         </label>
-      )}
-      {fault && (
-        <p className="tone-failed" role="alert">
-          {fault}
-        </p>
       )}
       <p className="row">
         <ActionButton type="submit" isPrimary disabled={isBusy}>

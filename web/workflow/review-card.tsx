@@ -2,18 +2,19 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { useAction } from '../api/action.ts';
-import type { Card, Comment, WorkflowView } from '../api/types.ts';
-import { useDraft } from '../ui/draft.ts';
+import type { Card, WorkflowView } from '../api/types.ts';
 import { plural } from '../ui/format.ts';
 import { ActionButton, Failure } from '../ui/parts.tsx';
 import { TrustWord } from '../ui/status.tsx';
+import type { ReviewDraft } from './review-draft.ts';
 
 interface ReviewCardProps {
   view: WorkflowView;
   session: Pick<Card, 'status' | 'stop_reason' | 'blocked_reason' | 'base_branch' | 'branch_name'>;
-  /** On the page of the review itself. */
-  draft?: { comments: readonly Comment[]; text: string; onText(text: string): void };
-  onDecided?(): void;
+  /** The same here and on the page of the review. */
+  draft: ReviewDraft;
+  /** The changes stand below it, each comment at its line. */
+  isOverChanges?: boolean;
 }
 
 const HOWS = [
@@ -23,22 +24,16 @@ const HOWS = [
   ['pr', 'pull request'],
 ] as const;
 
-export function ReviewCard({ view, session, draft, onDecided }: ReviewCardProps) {
+export function ReviewCard({ view, session, draft, isOverChanges = false }: ReviewCardProps) {
   const { id } = view.session;
   const [how, setHow] = useState<string>('ff');
-  const [typed, setTyped] = useDraft(`review.${id}`);
-  const comments = draft?.comments;
-  const text = draft?.text ?? typed;
-  const setText = draft?.onText ?? setTyped;
+  const { comments, text } = draft;
   const review = useAction<{ said: string | null }>(`/api/workflows/${id}/review`, {
     says: 'The review is decided',
-    onDone: () => {
-      setTyped('');
-      onDecided?.();
-    },
+    onDone: draft.drop,
   });
   const unresolved = view.pulses.filter(({ hasUnresolvedIssues }) => hasUnresolvedIssues).length;
-  const noted = comments?.length ?? 0;
+  const noted = comments.length;
   const reject = (): void =>
     review.run({
       reject: text.trim() === '' ? 'See the comments.' : text,
@@ -52,7 +47,7 @@ export function ReviewCard({ view, session, draft, onDecided }: ReviewCardProps)
         {unresolved > 0 && <span className="tone-unverified"> {unresolved} with unresolved issues</span>}
       </h2>
       {session.stop_reason === 'merge_conflict' && <p className="tone-failed">{session.blocked_reason}</p>}
-      {comments === undefined && (
+      {!isOverChanges && (
         <p>
           <Link href={`/w/${id}/review`}>Read the changes and comment on them</Link>
         </p>
@@ -81,13 +76,36 @@ export function ReviewCard({ view, session, draft, onDecided }: ReviewCardProps)
       </p>
       <div className="answer">
         <label htmlFor="missing">What is missing</label>
-        <textarea id="missing" rows={2} value={text} onChange={({ target }) => setText(target.value)} />
+        {!isOverChanges && noted > 0 && <Noted comments={comments} />}
+        <textarea id="missing" rows={2} value={text} onChange={({ target }) => draft.onText(target.value)} />
         <ActionButton disabled={review.isBusy || (text.trim() === '' && noted === 0)} onClick={reject}>
           {noted > 0 ? `Reject with ${plural(noted, 'comment')}` : 'Reject'}
         </ActionButton>
       </div>
       {review.result?.said && <p className="tone-done">{review.result.said}</p>}
       <Failure error={review.error} />
+      {draft.failure !== null && (
+        <>
+          <p className="tone-needs">What you wrote is in this browser alone:</p>
+          <Failure error={draft.failure} />
+        </>
+      )}
     </section>
+  );
+}
+
+/** What goes with a rejection, where the lines themselves are not shown. */
+function Noted({ comments }: { comments: ReviewDraft['comments'] }) {
+  return (
+    <ul className="reasons" aria-label="Comments on lines">
+      {comments.map(({ path, line, text }) => (
+        <li key={`${path}:${line} ${text}`}>
+          <code>
+            {path}:{line}
+          </code>{' '}
+          {text}
+        </li>
+      ))}
+    </ul>
   );
 }

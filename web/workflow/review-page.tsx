@@ -7,16 +7,15 @@ import { useWatch } from '../live/use-live.ts';
 import { useParameter } from '../ui/address.ts';
 import { Empty, Failure, Loading } from '../ui/parts.tsx';
 import { Status } from '../ui/status.tsx';
+import { reviewOf } from './held-draft.ts';
+import { OpenReview } from './open-review.tsx';
 import { PulseDiff } from './pulse-diff.tsx';
-import { ReviewCard } from './review-card.tsx';
-import { useReviewDraft } from './review-draft.ts';
 import { whatItWaitsFor } from './workflow-part.tsx';
 
 export default function ReviewPage({ id }: { id: string }) {
   const { data: head, error: lost } = useHead(id);
   const { data: view, error } = useRead<WorkflowView>(`/api/workflows/${id}`);
   const [pulse, setPulse] = useParameter('pulse', '');
-  const tools = useReviewDraft(id);
   useWatch(id, head?.lastSeq);
   if (!head || !view) return lost || error ? <Failure error={lost ?? error} /> : <Loading of="the review" />;
   const isOpen = whatItWaitsFor(view, head.session) === 'review';
@@ -47,26 +46,45 @@ export default function ReviewPage({ id }: { id: string }) {
         </div>
       </header>
       {isOpen ? (
-        <ReviewCard view={view} session={head.session} draft={tools} onDecided={tools.drop} />
+        <OpenReview
+          key={reviewOf(head.head, view.pulses)}
+          view={view}
+          head={head}
+          changes={(tools) => <Changes id={id} pulse={pulse} review={tools} />}
+        />
       ) : (
-        <p className="hint">
-          {view.workflow.mergedSha
-            ? 'It is merged.'
-            : 'It does not wait for a review now; the changes so far:'}
-        </p>
+        <>
+          <p className="hint">
+            {view.workflow.mergedSha
+              ? 'It is merged.'
+              : 'It does not wait for a review now; the changes so far:'}
+          </p>
+          <Changes id={id} pulse={pulse} />
+        </>
       )}
-      <section className="section" aria-label="Changes">
-        {pulse === '' ? (
-          <WholeDiff id={id} review={tools} />
-        ) : (
-          <PulseDiff key={pulse} id={id} pulse={pulse} review={tools} />
-        )}
-      </section>
     </article>
   );
 }
 
-function WholeDiff({ id, review }: { id: string; review: ReviewTools }) {
+interface ChangesProps {
+  id: string;
+  pulse: string;
+  review?: ReviewTools;
+}
+
+function Changes({ id, pulse, review }: ChangesProps) {
+  return (
+    <section className="section" aria-label="Changes">
+      {pulse === '' ? (
+        <WholeDiff id={id} review={review} />
+      ) : (
+        <PulseDiff key={pulse} id={id} pulse={pulse} review={review} />
+      )}
+    </section>
+  );
+}
+
+function WholeDiff({ id, review }: Pick<ChangesProps, 'id' | 'review'>) {
   const base = `/api/pulse/${id}`;
   const { data, error } = useDiff(base);
   if (!data) return error ? <Failure error={error} /> : <Loading of="the changes" />;

@@ -1,12 +1,13 @@
 /** A workflow beside its session: the plan, the pulses, and what waits for a decision. */
 import { useRead } from '../api/queries.ts';
-import type { Baseline, Head, WorkflowView } from '../api/types.ts';
+import type { Baseline, Head, Pulse, WorkflowView } from '../api/types.ts';
 import { Failure, Loading, Section } from '../ui/parts.tsx';
 import { BaselineList } from './baseline.tsx';
 import { Extension } from './extension.tsx';
+import { reviewOf } from './held-draft.ts';
+import { OpenReview } from './open-review.tsx';
 import { PlanCard } from './plan-card.tsx';
 import { Pulses } from './pulses.tsx';
-import { ReviewCard } from './review-card.tsx';
 
 export default function WorkflowPart({ id, head }: { id: string; head: Head }) {
   const { data, error } = useRead<WorkflowView>(`/api/workflows/${id}`);
@@ -17,10 +18,17 @@ export default function WorkflowPart({ id, head }: { id: string; head: Head }) {
   return (
     <>
       {waits === 'plan' && <PlanCard view={data} isOpen />}
-      {waits === 'review' && <ReviewCard view={data} session={session} />}
+      {waits === 'review' && <OpenReview key={reviewOf(head.head, data.pulses)} view={data} head={head} />}
       {waits === 'extension' && <Extension view={data} />}
       {data.pulses.length > 0 && waits !== 'plan' && (
-        <Section title="Pulses" aside={<Preflight view={data} />}>
+        <Section
+          title="Pulses"
+          aside={
+            <>
+              <span className="figures">{pulsesDone(data.pulses)}</span> <Preflight view={data} />
+            </>
+          }
+        >
           <Pulses view={data} />
         </Section>
       )}
@@ -40,6 +48,13 @@ export function whatItWaitsFor(
   if (session.stop_reason === 'merge_conflict') return 'review';
   if (session.stop_reason !== 'approval_required') return null;
   return workflow.approvedAt === null ? 'plan' : 'review';
+}
+
+/** A pulse that was begun again has another row: its newest one counts. */
+export function pulsesDone(pulses: readonly Pick<Pulse, 'plannedPulseId' | 'status'>[]): string {
+  const newest = new Map(pulses.map((pulse) => [pulse.plannedPulseId, pulse.status]));
+  const done = [...newest.values()].filter((status) => status === 'succeeded').length;
+  return `${done} of ${newest.size} done`;
 }
 
 function Preflight({ view: { preflight } }: { view: WorkflowView }) {

@@ -1,4 +1,5 @@
 /** Which model the native agent asks, and where: from `--model`, else the environment. Pure, and loads no SDK. */
+import { contextWindowOf } from '../shared/context-windows.ts';
 
 export const PROVIDERS = ['anthropic', 'openai', 'ollama', 'compatible'] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
@@ -21,13 +22,8 @@ export class SettingsError extends Error {
 
 const OLLAMA_URL = 'http://127.0.0.1:11434/v1';
 const DEFAULT_MODELS = { anthropic: 'claude-sonnet-4-5', openai: 'gpt-5.1' } as const;
-/** In tokens. The last entry is the default. */
-const CONTEXT_WINDOWS: readonly [prefix: string, tokens: number][] = [
-  ['claude-', 200_000],
-  ['gpt-5', 272_000],
-  ['gpt-4.1', 1_000_000],
-  ['', 128_000],
-];
+/** In tokens, of a model that is not known. */
+const USUAL_WINDOW = 128_000;
 const MAX_STEPS = 300;
 
 /**
@@ -43,7 +39,8 @@ export function readSettings(wanted: string | null, environment: NodeJS.ProcessE
     model,
     baseUrl: baseUrlOf(provider, environment),
     apiKey: apiKeyOf(provider, environment),
-    contextWindow: readCount('PULSE_NATIVE_CONTEXT_WINDOW', environment) ?? windowOf(model),
+    contextWindow:
+      readCount('PULSE_NATIVE_CONTEXT_WINDOW', environment) ?? contextWindowOf(model) ?? USUAL_WINDOW,
     maxSteps: readCount('PULSE_NATIVE_MAX_STEPS', environment) ?? MAX_STEPS,
   };
 }
@@ -97,10 +94,6 @@ function required(name: string, environment: NodeJS.ProcessEnv): string {
   const value = environment[name];
   if (value) return value;
   throw new SettingsError(`${name} is not set.`);
-}
-
-function windowOf(model: string): number {
-  return CONTEXT_WINDOWS.find(([prefix]) => model.startsWith(prefix))![1];
 }
 
 function readCount(name: string, environment: NodeJS.ProcessEnv): number | null {

@@ -3,6 +3,7 @@
  * says that the run is done: the reason of the last step and the log (stderr) do. Retries appear only in the log.
  */
 import type { ParserOptions, RunEvent } from '../contract.ts';
+import { contextWindowOf } from '../shared/context-windows.ts';
 import { createJsonlParser, type StreamFormat, type StreamRun } from '../shared/jsonl-parser.ts';
 import { keepStart } from '../shared/kept-text.ts';
 import { costOf } from '../shared/prices.ts';
@@ -98,7 +99,9 @@ function onStepEnd({ part: { reason, cost, tokens } }: Line<'step_finish'>, run:
   // opencode reports 0 if it does not know the model's price.
   const costUsd = cost || costOf(run.model, spent, run.options.prices);
   const contextTokens = inputTokens + spent.outputTokens + spent.cacheTokens;
-  return [usageEvent('call', { ...spent, contextTokens, costUsd })];
+  // Without its window nobody knows how full the context is.
+  const contextWindow = contextWindowOf(run.model) ?? undefined;
+  return [usageEvent('call', { ...spent, contextTokens, contextWindow, costUsd })];
 }
 
 /**

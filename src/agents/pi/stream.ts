@@ -2,6 +2,7 @@
  * Reads `pi --mode json`. pi always exits with 0. How it went stands in the stop reason of the assistant's last message.
  */
 import type { ParserOptions, RunEvent } from '../contract.ts';
+import { contextWindowOf } from '../shared/context-windows.ts';
 import { createJsonlParser, type StreamFormat, type StreamRun } from '../shared/jsonl-parser.ts';
 import { keepStart } from '../shared/kept-text.ts';
 import { costOf } from '../shared/prices.ts';
@@ -95,7 +96,9 @@ function reportUsage({ input, output, cacheRead, cacheWrite, cost }: PiUsage, ru
   if (contextTokens === 0) return []; // the call was refused
   // pi reports 0 if it does not know the model's price.
   const costUsd = cost?.total || costOf(run.model, spent, run.options.prices);
-  return [usageEvent('call', { ...spent, contextTokens, costUsd })];
+  // Without its window nobody knows how full the context is.
+  const contextWindow = contextWindowOf(run.model) ?? undefined;
+  return [usageEvent('call', { ...spent, contextTokens, contextWindow, costUsd })];
 }
 
 /** Each try ends with this line. The run has ended only if the last message is whole. */

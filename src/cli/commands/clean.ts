@@ -1,6 +1,9 @@
+import { OLD_AFTER_MS } from '../../domain/after-words.ts';
+import { formatDuration } from '../../domain/durations.ts';
 import { PulseError } from '../../domain/errors.ts';
 import { clean } from '../../operations/after/definitions.ts';
 import type { HeldBySession } from '../../operations/after/held.ts';
+import type { Pulse } from '../../pulse.ts';
 import { sanitizeLine, shorten } from '../../terminal/text.ts';
 import { ago } from '../../terminal/time.ts';
 import type { CommandContext } from '../command-spec.ts';
@@ -21,7 +24,7 @@ export async function run(context: CommandContext): Promise<number> {
   if (!output.isJson) {
     for (const line of held.flatMap((entry, at) => linesOf(entry, { number: at + 1, unmerged })))
       output.data(line);
-    output.talk(totalOf(held));
+    output.talk(held.length === 0 ? await nothingHeld(pulse, how.olderThanMs) : totalOf(held));
   }
   const sessions = input.has('yes') ? held.map(({ session }) => session.id) : await choose(context, held);
   if (sessions.length === 0 && !output.isJson) return 0;
@@ -88,14 +91,27 @@ function linesOf(
   ];
 }
 
+/** What is younger is not shown, but may be what the person came for. */
+async function nothingHeld(pulse: Pulse, olderThanMs = OLD_AFTER_MS): Promise<string> {
+  if (olderThanMs === 0) return 'No session that has ended holds anything.';
+  const said = `Sessions that ended more than ${olderThanMs < 60_000 ? formatDuration(olderThanMs) : ago(olderThanMs)} ago hold nothing`;
+  const { held } = await pulse.showHeld({ olderThanMs: 0 });
+  if (held.length === 0) return `${said}, and younger ones neither.`;
+  const holds = held.length === 1 ? '1 younger one holds' : `${held.length} younger ones hold`;
+  return `${said}; ${holds} ${formatBytes(bytesOf(held))} (pulse clean --older-than 0s).`;
+}
+
 function totalOf(held: readonly HeldBySession[]): string {
-  if (held.length === 0) return 'Old sessions hold nothing.';
-  const bytes = held.reduce(
+  const holds = held.length === 1 ? 'holds' : 'hold';
+  return `${countOf(held)} ${holds} ${formatBytes(bytesOf(held))} of files and rows.`;
+}
+
+function bytesOf(held: readonly HeldBySession[]): number {
+  return held.reduce(
     (sum, { worktree, recordingsBytes, logBytes, rowsBytes }) =>
       sum + (worktree?.bytes ?? 0) + recordingsBytes + logBytes + rowsBytes,
     0,
   );
-  return `${countOf(held)} ${held.length === 1 ? 'holds' : 'hold'} ${formatBytes(bytes)} of files and rows.`;
 }
 
 function countOf(sessions: readonly unknown[]): string {

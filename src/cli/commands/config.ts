@@ -14,6 +14,7 @@ const SETTINGS: Record<SettingName, string> = {
   model: 'which model the agent is asked to use',
   verify: 'what must pass before "done" is believed',
   checks: 'what is protected of the checks, and what happens when it changes',
+  tests: 'which files are tests',
   known: 'whether what failed on the base must pass',
   baseWait: 'how long the agent waits for the checks of the base',
   heldOut: 'checks whose files no agent sees',

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { PulseError } from '../../domain/errors.ts';
 import type { SessionExport } from '../../operations/export.ts';
+import type { Pulse } from '../../pulse.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { openPulse } from '../open-pulse.ts';
 import { reportText } from '../report-text.ts';
@@ -13,7 +14,7 @@ export async function run(context: CommandContext): Promise<number> {
   const [, ending] = /\.(md|html)$/.exec(file ?? '') ?? [];
   const format = input.text('format') ?? (output.isJson ? 'json' : (ending ?? 'json'));
   const content = await pulse.export(input.argument('ID')!);
-  const text = await writeAs(format, content, context);
+  const text = await writeAs(format, { content, pulse, context });
   if (file === undefined) {
     output.data(text.trimEnd());
     return 0;
@@ -27,9 +28,9 @@ export async function run(context: CommandContext): Promise<number> {
 
 async function writeAs(
   format: string,
-  content: SessionExport,
-  { output, environment }: CommandContext,
+  { content, pulse, context }: { content: SessionExport; pulse: Pulse; context: CommandContext },
 ): Promise<string> {
-  if (format === 'md' || format === 'html') return reportText(format, content, environment);
+  const { output, environment } = context;
+  if (format === 'md' || format === 'html') return reportText(format, content, { pulse, environment });
   return `${JSON.stringify(content, null, output.isJson ? 0 : 2)}\n`;
 }

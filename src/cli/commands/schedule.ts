@@ -44,9 +44,9 @@ async function add(context: CommandContext): Promise<number> {
 
 async function list(context: CommandContext): Promise<number> {
   refuseMore(context);
-  const { output } = context;
+  const { input, output } = context;
   await using pulse = await openPulse(context);
-  const { schedules } = await pulse.schedule.list();
+  const { schedules } = await pulse.schedule.list({ all: input.has('all') });
   if (output.isJson) {
     output.json({ schedules });
     return 0;

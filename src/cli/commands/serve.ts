@@ -48,7 +48,7 @@ export async function run(context: CommandContext): Promise<number> {
     notify: (await notifyHere(context, { home, say })) ?? values.notify,
     adopt: orphans.map(({ id }) => id),
     writeReport: async (format, content) =>
-      (await import('../report-text.ts')).reportText(format, content, environment),
+      (await import('../report-text.ts')).reportText(format, content, { pulse, environment }),
     loadPage: (signal) => loadPage({ folder: home.page, environment, signal }),
     say,
   });

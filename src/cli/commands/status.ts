@@ -1,8 +1,10 @@
 import { wayBack } from '../../domain/after-words.ts';
 import { formatDuration } from '../../domain/durations.ts';
 import type { Doing } from '../../domain/phase.ts';
+import { wordsFor } from '../../loops/words.ts';
+import type { Overview } from '../../operations/overview.ts';
 import type { SessionView } from '../../operations/view.ts';
-import { openReader, type Reader } from '../../reader.ts';
+import { mayOpenStore, openReader, type Reader } from '../../reader.ts';
 import type { Iteration } from '../../store/iterations.ts';
 import { sanitizeLine, shorten, wrap } from '../../terminal/text.ts';
 import type { CommandContext } from '../command-spec.ts';
@@ -14,8 +16,11 @@ import { isOrphan } from '../session-table.ts';
 import { waitingText } from '../waiting-text.ts';
 
 export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
-  await using pulse = await openReader({ environment, onWait: output.talk });
   const id = input.argument('ID');
+  // Agents are told to run it, and most of what they want to know lies in the checkout.
+  if (id === undefined && !mayOpenStore(environment))
+    return await showAll({ overview: async () => NO_SESSIONS }, output, { cwd, environment });
+  await using pulse = await openReader({ environment, onWait: output.talk });
   if (id === undefined) return await showAll(pulse, output, { cwd, environment });
   const view = await pulse.show(id);
   const { session, iterations, unresolved, doing } = view;
@@ -49,17 +54,22 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
     output.data(
       `\n${iterations.flatMap((row) => [iterationLine(row, output), ...rejectionLines(row, view, output)]).join('\n')}`,
     );
-  output.data(
-    `\n${resultBlock(session, { style, cwd, isOrphan: isLost, unresolved, liveMs, kept, isMoved })}`,
-  );
+  const team = wordsFor(session.kind).countsTeam ? await pulse.children(session.id) : [];
+  const told = { style, cwd, isOrphan: isLost, unresolved, liveMs, kept, isMoved, team };
+  output.data(`\n${resultBlock(session, told)}`);
   if (doing && !isLost && !view.waiting) output.data(`\n  ${doingLine(doing, nowMs)}`);
   if (view.waiting && !isLost) output.talk(`\n${waitingText(view.waiting, Date.now())}`);
   if (isLost) output.talk(`\nhint: nobody runs it: pulse resume ${session.id}`);
   return 0;
 }
 
+const NO_SESSIONS: Overview = {
+  groups: { needs_you: [], failed: [], no_runner: [], waiting: [], running: [], done: [] },
+  counts: { needs_you: 0, failed: 0, no_runner: 0, waiting: 0, running: 0, done: 0 },
+};
+
 async function showAll(
-  pulse: Reader,
+  pulse: Pick<Reader, 'overview'>,
   output: Output,
   here: Pick<CommandContext, 'cwd' | 'environment'>,
 ): Promise<number> {

@@ -1,5 +1,6 @@
 /** Follows a session to its end, or to where the person leaves it. */
 import { constants } from 'node:os';
+import { servingAt } from '../../api/serve-lock.ts';
 import { isPulseError, isStoreAway, type PulseError } from '../../domain/errors.ts';
 import { EXIT_CODES } from '../../domain/status.ts';
 import { followerFor } from '../../loops/followers.ts';
@@ -31,18 +32,27 @@ export interface Follow {
   isWatching?: boolean;
   /** Ends with how it stands, without where everything is. */
   isBrief?: boolean;
+  /** Ends the following, as a person who leaves does. */
+  signal?: AbortSignal;
   /** Gives the session its runner; done here so that an interruption finds somebody listening from then on. */
   launch?: () => Promise<void>;
 }
 
 /** Resolves to the exit code: the session's own, 128 + n when interrupted, 1 when it has lost its runner for good. */
 export async function followSession(follow: Follow): Promise<number> {
-  const { pulse, session, output, cwd, after, isBrief } = follow;
+  const { pulse, session, output, cwd, after, isBrief, signal } = follow;
   const leaving = new AbortController();
+  const leave = (): void => leaving.abort('detached');
+  signal?.addEventListener('abort', leave);
   const follower = followerFor(session.kind);
   const plan = await follower.plan?.(pulse, session.id);
-  const hasKeys = isAtTerminal(output);
-  const view = createView(output, session, { hasHead: !(isBrief && after), hasKeys, plan });
+  const served = servingAt(pulse.home.serveLock);
+  const view = createView(output, session, {
+    hasHead: !(isBrief && after),
+    interrupt: isAtTerminal(output) ? (follow.isWatching ? 'leaves' : 'asks') : undefined,
+    page: served === null ? undefined : `${served}/s/${session.id}`,
+    plan,
+  });
   const steering = steer(follow, { view, leaving });
   const runner = watchRunner(pulse, session.id);
   try {
@@ -67,6 +77,7 @@ export async function followSession(follow: Follow): Promise<number> {
       if (status) view.say(status);
     }
   } finally {
+    signal?.removeEventListener('abort', leave);
     view.close();
     steering[Symbol.dispose]();
   }
@@ -78,8 +89,11 @@ export async function followSession(follow: Follow): Promise<number> {
   if (!isStopped && !interrupted && leaving.signal.aborted) return detached(follow, last);
   if (!isStopped && !interrupted) tellGone(follow);
   if (output.isJson) output.json({ type: 'session.ended', session: last });
-  else if (isStopped)
-    output.data(`\n${resultBlock(last, { style: output.stdout.style, cwd, isBrief, unresolved, kept })}`);
+  else if (isStopped) {
+    const team = await follower.team?.(pulse, last.id);
+    const { style } = output.stdout;
+    output.data(`\n${resultBlock(last, { style, cwd, isBrief, unresolved, kept, team })}`);
+  }
   if (interrupted) return 128 + constants.signals[interrupted];
   return isStopped ? EXIT_CODES[last.status] : 1;
 }

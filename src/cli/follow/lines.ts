@@ -79,8 +79,8 @@ const MARKS: Record<string, { mark: string; color: 'green' | 'yellow' | 'red' }>
   crashed: { mark: '✗', color: 'red' },
 };
 
-/** So much of a failing check's output. */
-const OUTPUT_LINES = 2;
+/** So much of a failing check: the name of its test, and two lines of what it printed. */
+const OUTPUT_LINES = 3;
 
 function settledLines(
   { iteration, data }: PulseEvent,

@@ -1,17 +1,21 @@
 import { formatDuration } from '../../domain/durations.ts';
 import { wordsFor } from '../../loops/words.ts';
 import type { Session } from '../../store/sessions.ts';
+import { limitFrames } from '../../terminal/frames.ts';
 import type { Style } from '../../terminal/style.ts';
 import { displayWidth, sanitizeLine, shorten, wrap } from '../../terminal/text.ts';
 import type { Side } from '../output.ts';
 import { waitingText } from '../waiting-text.ts';
+import { gaugeLine } from './gauges.ts';
 import { eventLines } from './lines.ts';
 import { createLiveRegion } from './live-region.ts';
 import { advance, firstProgress, type Progress, withSession } from './progress.ts';
 import { formatCount, formatUsd } from './result.ts';
 import type { View, ViewOptions } from './view.ts';
 
-const FRAME_MS = 120;
+const SPIN_MS = 125;
+/** Where only time passes. */
+const SLOW_SPIN_MS = 1_000;
 const LOOKED_AT_MS = 30_000;
 /** Rows of the terminal that a board leaves free. */
 const HEIGHT_LEFT = 8;
@@ -21,42 +25,48 @@ const USUAL_ROWS = 24;
 const SAVING_MS = 600;
 
 /** Redrawn in place; settled iterations scroll above it, one line each. */
-export function createLiveView(
-  side: Side,
-  session: Session,
-  { hasHead, hasKeys = false, plan }: ViewOptions,
-): View {
-  let progress = firstProgress(session, plan);
+export function createLiveView(side: Side, session: Session, options: ViewOptions): View {
+  let progress = firstProgress(session, options.plan);
   let newest = session;
   let question: readonly string[] | null = null;
-  let isHeaded = !hasHead;
+  let isHeaded = !options.hasHead;
   const beganMs = Date.now();
   let board: readonly string[] = [];
   let isExpanded = false;
+  /** What stays, and is not shown yet: it is when the next frame is drawn. */
+  let above: string[] = [];
   const region = createLiveRegion(side);
   const room = (): number => side.columns() - 1;
-  const draw = (): void => {
+  const paint = (): void => {
     const frame = { style: side.style, columns: room(), nowMs: Date.now() };
     const told = isExpanded ? expandedLines(progress, { ...frame, rows: rowsLeft() }) : [];
     const lines = [...liveLines(progress, newest, frame), ...told, ...shownBoard()];
     region.draw(
       question === null ? lines : [...lines, ...questionLines(question, room()).map(side.style.bold)],
+      above,
     );
+    above = [];
   };
   /** What is above it must stay in sight. */
   const rowsLeft = (): number => Math.max(1, (side.stream.rows || USUAL_ROWS) - HEIGHT_LEFT);
   const shownBoard = (): readonly string[] =>
     progress.step === 'stopped' || isExpanded ? [] : board.slice(0, rowsLeft());
-  const timer = setInterval(draw, FRAME_MS);
+  const frames = limitFrames(paint);
+  const draw = (): void => frames.ask();
+  const print = (lines: readonly string[]): void => {
+    above.push(...lines);
+    draw();
+  };
+  const timer = setInterval(draw, SPIN_MS);
   side.stream.on('resize', draw);
   return {
     event(event) {
       const hadStopped = progress.step === 'stopped';
       progress = advance(progress, event);
-      if (!isHeaded) region.print(headLines(newest, { style: side.style, columns: room() }, hasKeys));
+      if (!isHeaded) print(headLines(newest, { style: side.style, columns: room() }, options));
       isHeaded = true;
       const lines = eventLines(event, progress, { style: side.style, columns: room() });
-      if (lines.length > 0) region.print(lines);
+      if (lines.length > 0) print(lines);
       // Who has just come is still looking.
       if (progress.step === 'stopped' && !hadStopped && Date.now() - beganMs >= LOOKED_AT_MS)
         side.call(`${event.type.split('.')[1]}: ${newest.goal}`);
@@ -70,7 +80,7 @@ export function createLiveView(
       board = await read({ style: side.style, columns: room(), nowMs: Date.now() });
       draw();
     },
-    say: (text) => region.print(text.split('\n')),
+    say: (text) => print(text.split('\n')),
     toggle() {
       isExpanded = !isExpanded;
       draw();
@@ -82,6 +92,8 @@ export function createLiveView(
     close() {
       clearInterval(timer);
       side.stream.off('resize', draw);
+      frames[Symbol.dispose]();
+      paint();
       region.close();
     },
   };
@@ -93,13 +105,23 @@ interface Frame {
   nowMs: number;
 }
 
-function headLines(session: Session, { style, columns }: Omit<Frame, 'nowMs'>, hasKeys: boolean): string[] {
+/** What Ctrl-C does differs: who only watches decides nothing by it. */
+const KEYS = {
+  asks: '  e: more of the agent · Ctrl-C: pause, detach, abort',
+  leaves: '  e: more of the agent · Ctrl-C: stop watching, the session continues',
+} as const;
+
+function headLines(
+  session: Session,
+  { style, columns }: Omit<Frame, 'nowMs'>,
+  { interrupt, page }: Pick<ViewOptions, 'interrupt' | 'page'>,
+): string[] {
   return [
     style.bold(shorten(`▸ ${sanitizeLine(session.goal)}`, columns)),
     style.dim(shorten(`  ${session.id} · ${session.agent} on ${session.branch_name}`, columns)),
-    ...(hasKeys
-      ? [style.dim(shorten('  e: more of the agent · Ctrl-C: pause, detach, abort', columns))]
-      : []),
+    // Whole, however narrow the terminal: half an address leads nowhere.
+    ...(page ? [style.dim(`  ${page}`)] : []),
+    ...(interrupt ? [style.dim(shorten(KEYS[interrupt], columns))] : []),
   ];
 }
 
@@ -118,10 +140,11 @@ function expandedLines(
     .slice(-rows);
 }
 
-/** Two lines: where the session stands, and what the agent does. Exported for its test. */
+/** A few lines: where the session stands, how near it is to its limits, what the agent does. Exported for its test. */
 export function liveLines(progress: Progress, session: Session, { style, columns, nowMs }: Frame): string[] {
   if (progress.step === 'stopped') return [];
-  const frame = SPINNER[Math.floor(nowMs / FRAME_MS) % SPINNER.length]!;
+  const spinMs = progress.step === 'waiting' ? SLOW_SPIN_MS : SPIN_MS;
+  const frame = SPINNER[Math.floor(nowMs / spinMs) % SPINNER.length]!;
   const attempt = progress.attempt > 1 ? ` (attempt ${progress.attempt})` : '';
   const where = progress.iteration === 0 ? '' : `${wordsFor(progress.kind).place(progress)}${attempt} · `;
   const step = `${where}${stepLabel(progress, session, nowMs)}`;
@@ -139,6 +162,8 @@ export function liveLines(progress: Progress, session: Session, { style, columns
   const shownStep = shorten(step, columns - 2);
   const shownFacts = shorten(` · ${facts}`, columns - 2 - shownStep.length);
   const lines = [`${style.cyan(frame)} ${shownStep}${style.dim(shownFacts)}`];
+  const gauges = gaugeLine(progress, session, { columns: columns - 2, nowMs });
+  if (gauges !== '') lines.push(`  ${style.dim(gauges)}`);
   if (progress.activity) lines.push(style.dim(`  ${shorten(progress.activity, columns - 2)}`));
   // What it said last stays in sight while it calls its tools.
   if (progress.said && progress.said !== progress.activity)

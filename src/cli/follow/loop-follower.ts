@@ -2,6 +2,7 @@ import type { PulseEvent } from '../../domain/events.ts';
 import type { Pulse } from '../../pulse.ts';
 import type { Style } from '../../terminal/style.ts';
 import type { Progress, WorkPlan } from './progress.ts';
+import type { TeamMember } from './result.ts';
 
 /** How much room a line has. */
 export interface Room {
@@ -23,6 +24,8 @@ export interface LoopFollower {
   activity?(event: PulseEvent): string | null;
   /** What stands below where the session is, read again now and then: what works for it. */
   board?(pulse: Pulse, sessionId: string, room: Room & { nowMs: number }): Promise<string[]>;
+  /** The sessions that have worked for it, whose runs its own figures leave out. */
+  team?(pulse: Pulse, sessionId: string): Promise<TeamMember[]>;
   /** What is said beside the events, where that has to be read. `null`: nothing. */
   statusLine?(pulse: Pulse, event: PulseEvent): Promise<string | null>;
 }

@@ -59,6 +59,20 @@ export interface Progress {
   judgement: JudgementTold | null;
   spentUsd: number;
   tokens: number;
+  /** How full the agent's window is; `null`: it does not tell. */
+  context: { tokens: number; window: number | null } | null;
+  /** Everything that its settled iterations have changed. */
+  files: ReadonlySet<string>;
+  /** Claims that were refused, one after the other. */
+  rejections: number;
+  /** Of research: the newest experiment that was measured, and the best that was kept. */
+  newest: Reading | null;
+  best: Reading | null;
+}
+
+export interface Reading {
+  experiment: number;
+  metric: number;
 }
 
 export interface ToldLine {
@@ -81,6 +95,7 @@ const NOTHING_TOLD = {
   told: [],
   failedChecks: [],
   judgement: null,
+  context: null,
 } satisfies Partial<Progress>;
 
 export function firstProgress(session: Session, plan: WorkPlan = NO_PLAN): Progress {
@@ -104,13 +119,26 @@ export function firstProgress(session: Session, plan: WorkPlan = NO_PLAN): Progr
     lastSignal: session.last_signal,
     spentUsd: session.spent_usd,
     tokens: session.total_tokens_used,
+    files: new Set(),
+    rejections: 0,
+    newest: null,
+    best: null,
   };
 }
 
-/** What only the row knows: spending, limits. */
+/** What only the row knows: spending, limits, files of iterations that were not followed. */
 export function withSession(progress: Progress, session: Session): Progress {
   const { max_iterations: maxIterations, spent_usd: spentUsd, total_tokens_used: tokens } = session;
-  return { ...progress, maxIterations, spentUsd, tokens };
+  const files = withFiles(
+    progress.files,
+    session.progress_log.flatMap((entry) => entry.files),
+  );
+  return { ...progress, maxIterations, spentUsd, tokens, files };
+}
+
+function withFiles(known: ReadonlySet<string>, files: readonly unknown[]): ReadonlySet<string> {
+  const fresh = files.map(String).filter((file) => !known.has(file));
+  return fresh.length === 0 ? known : new Set([...known, ...fresh]);
 }
 
 export function advance(progress: Progress, event: PulseEvent): Progress {
@@ -157,6 +185,7 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
       return { ...progress, doing, stepSinceMs: at, lastSignMs: at };
     }
     case 'agent.usage':
+      return enter('agent', { context: contextOf(data) ?? progress.context });
     case 'agent.compacted':
     case 'agent.denied':
       return enter('agent');
@@ -172,8 +201,6 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
         failedChecks: failedChecks(data.commands),
         judgement: judgementTold(data),
       });
-    case 'signal.received':
-      return { ...progress, lastSignal: String(data.signal) };
     case 'agent.queued':
       return { ...enter('waiting', { activity: null }), doing: queuedWords(data) };
     case 'agent.waiting':
@@ -192,18 +219,44 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
       });
     }
     case 'iteration.settled':
-      return enter('planning', { activity: null, iterationSinceMs: at });
+      return enter('planning', {
+        activity: null,
+        iterationSinceMs: at,
+        files: withFiles(progress.files, Array.isArray(data.files) ? data.files : []),
+        rejections: data.outcome === 'rejected' ? progress.rejections + 1 : 0,
+      });
     case 'session.ended':
     case 'session.blocked':
     case 'session.failed':
     case 'session.paused':
     case 'session.aborted':
       return enter('stopped');
-    default: {
-      const activity = followerFor(progress.kind).activity?.(event) ?? null;
-      return activity === null ? progress : { ...progress, lastSignMs: at, activity };
-    }
+    default:
+      return besideSteps(progress, event);
   }
+}
+
+/** What an event tells that begins no step. */
+function besideSteps(progress: Progress, event: PulseEvent): Progress {
+  if (event.type === 'signal.received') return { ...progress, lastSignal: String(event.data.signal) };
+  const lastSignMs = Date.parse(event.at);
+  if (event.type === 'experiment.kept' || event.type === 'experiment.discarded') {
+    const newest = readingOf(event.data) ?? progress.newest;
+    const best = event.type === 'experiment.kept' ? newest : progress.best;
+    return { ...progress, lastSignMs, newest, best };
+  }
+  const activity = followerFor(progress.kind).activity?.(event) ?? null;
+  return activity === null ? progress : { ...progress, lastSignMs, activity };
+}
+
+function contextOf({ contextTokens, contextWindow }: Record<string, unknown>): Progress['context'] {
+  if (typeof contextTokens !== 'number') return null;
+  const isKnown = typeof contextWindow === 'number' && contextWindow > 0;
+  return { tokens: contextTokens, window: isKnown ? contextWindow : null };
+}
+
+function readingOf({ number, metric }: Record<string, unknown>): Reading | null {
+  return typeof number === 'number' && typeof metric === 'number' ? { experiment: number, metric } : null;
 }
 
 /** One line on what the agent does; `null` where the event says nothing to a person. */

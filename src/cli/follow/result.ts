@@ -41,17 +41,31 @@ export interface ResultOptions {
   kept?: readonly string[];
   /** The branch is no longer where the evidence was gathered. */
   isMoved?: boolean;
+  /** The sessions that have worked for it, where its own runs are not all there were. */
+  team?: readonly TeamMember[];
 }
+
+export type TeamMember = Pick<Session, 'current_iteration' | 'running_ms'>;
 
 export function resultBlock(
   session: Session,
-  { style, cwd, isBrief, isOrphan = false, unresolved = [], liveMs = 0, kept = [], isMoved }: ResultOptions,
+  {
+    style,
+    cwd,
+    isBrief,
+    isOrphan = false,
+    unresolved = [],
+    liveMs = 0,
+    kept = [],
+    isMoved,
+    team = [],
+  }: ResultOptions,
 ): string {
   const { mark, color } = STATUS_MARKS[session.status];
   const status = isOrphan ? `${session.status} (no runner)` : session.status;
   const lines = [
     `${style[color](style.bold(`${mark} ${status}`))}  ${headline(session, { isMoved })}`.trimEnd(),
-    `  ${style.dim(numbers(session, liveMs))}`,
+    `  ${style.dim(numbers(withTeam(session, team), liveMs))}`,
   ];
   if (session.blocked_reason) {
     lines.push(
@@ -159,10 +173,26 @@ function isResumable({ status }: Session): boolean {
   return status !== 'complete' && status !== 'aborted';
 }
 
+/** A fraction only where it is what the session works towards, and not where a limit was passed. */
+export function iterationsText({
+  kind,
+  current_iteration: done,
+  max_iterations: most,
+}: Pick<Session, 'kind' | 'current_iteration' | 'max_iterations'>): string {
+  if (wordsFor(kind).countsIterations && done <= most) return `${done}/${most}`;
+  return `${done} ${done === 1 ? 'run' : 'runs'}`;
+}
+
+function withTeam(session: Session, team: readonly TeamMember[]): Session {
+  const sum = (of: keyof TeamMember) => team.reduce((all, member) => all + member[of], session[of]);
+  return { ...session, current_iteration: sum('current_iteration'), running_ms: sum('running_ms') };
+}
+
 function numbers(session: Session, liveMs: number): string {
-  const { current_iteration: done, max_iterations: most, total_commits: commits } = session;
+  const { total_commits: commits } = session;
+  const done = iterationsText(session);
   return [
-    wordsFor(session.kind).countsIterations ? `iteration ${done}/${most}` : `${done} runs`,
+    done.includes('/') ? `iteration ${done}` : done,
     `${commits} ${commits === 1 ? 'commit' : 'commits'}`,
     ...spending(session),
     `${formatDuration(session.running_ms + liveMs)} running`,

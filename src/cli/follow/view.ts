@@ -32,8 +32,10 @@ export type BoardRoom = Room & { nowMs: number };
 export interface ViewOptions {
   /** Begins with what the session is about. */
   hasHead: boolean;
-  /** Keys are heard. */
-  hasKeys?: boolean;
+  /** Keys are heard, and Ctrl-C asks what is to become of the session, or only leaves it. */
+  interrupt?: 'asks' | 'leaves';
+  /** Where a browser shows it now. */
+  page?: string;
   plan?: WorkPlan;
 }
 

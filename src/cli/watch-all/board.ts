@@ -110,7 +110,14 @@ export function press(board: Board, key: Key, height: number): Pressed {
   if (board.hasHelp) return { board: { ...calm, hasHelp: false } };
   if ('name' in key) return pressName(calm, key.name);
   return [...key.text].reduce<Pressed>(
-    (pressed, letter) => (pressed.request ? pressed : pressLetter(pressed.board, letter)),
+    (pressed, letter) => {
+      if (pressed.request) return pressed;
+      // Over a slow line keys come together: what was typed behind `/`, `:` or `a` belongs into the line.
+      const { prompt } = pressed.board;
+      return prompt
+        ? pressInPrompt(pressed.board, prompt, { text: letter })
+        : pressLetter(pressed.board, letter);
+    },
     { board: calm },
   );
 }

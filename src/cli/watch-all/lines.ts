@@ -5,8 +5,10 @@ import type { Session } from '../../store/sessions.ts';
 import type { Style } from '../../terminal/style.ts';
 import { displayWidth, padTo, sanitizeForTerminal, sanitizeLine, shorten } from '../../terminal/text.ts';
 import { ago, localClock } from '../../terminal/time.ts';
-import { endSuffix, formatUsd, headline, STATUS_MARKS } from '../follow/result.ts';
+import { endSuffix, formatCount, formatUsd, headline, STATUS_MARKS } from '../follow/result.ts';
 import { type Board, type Prompt, type Row, rowsOf, selectedRow } from './board.ts';
+import type { BoardFigures } from './figures.ts';
+import { placeOf } from './place.ts';
 
 export interface Frame {
   style: Style;
@@ -15,6 +17,7 @@ export interface Frame {
   nowMs: number;
   /** The selected session with its log; `null` until it was read. */
   detail: Session | null;
+  figures: BoardFigures;
 }
 
 export interface Drawn {
@@ -59,17 +62,14 @@ const COUNTED: Record<AttentionGroup, string> = {
   done: 'done',
 };
 
-function header({ overview, filter }: Board, { style, columns, nowMs }: Frame): string {
-  const { counts, groups } = overview;
+function header({ overview, filter }: Board, { style, columns, nowMs, figures }: Frame): string {
+  const { counts } = overview;
   const told = ATTENTION_GROUPS.filter((group) => counts[group] > 0).map(
     (group) => `${counts[group]} ${COUNTED[group]}`,
   );
-  const spent = ATTENTION_GROUPS.flatMap((group) => groups[group]).reduce(
-    (sum, one) => sum + one.spent_usd,
-    0,
-  );
   const clock = localClock(new Date(nowMs).toISOString()).slice(0, 5);
-  const right = [...(spent > 0 ? [formatUsd(spent)] : []), clock].join('  ');
+  const today = figures.todayUsd === null ? '' : `${todayText(figures.todayUsd)} today`;
+  const right = [today, clock].filter(Boolean).join('  ');
   const left = [
     'Pulse',
     ...(told.length > 0 ? told : ['no sessions yet']),
@@ -77,6 +77,11 @@ function header({ overview, filter }: Board, { style, columns, nowMs }: Frame): 
   ];
   const room = columns - displayWidth(right) - 2;
   return style.bold(`${padTo(` ${shorten(left.join('  '), room - 1)}`, room)}${right} `);
+}
+
+/** Of a day: tenths of a cent are no more of interest. */
+function todayText(usd: number): string {
+  return `$${usd.toFixed(2)}`;
 }
 
 function listLines(all: readonly Row[], selected: Row | null, frame: Frame): string[] {
@@ -87,21 +92,70 @@ function listLines(all: readonly Row[], selected: Row | null, frame: Frame): str
     all.findIndex(({ entry }) => entry.id === selected?.entry.id),
   );
   const top = Math.max(0, Math.min(at - Math.floor(frame.rows / 2), all.length - frame.rows));
-  return all
-    .slice(top, top + frame.rows)
-    .map((row) => entryLine(row, row.entry.id === selected?.entry.id, frame));
+  const shown = all.slice(top, top + frame.rows);
+  const widths = widthsOf(shown, frame);
+  return shown.map((row) =>
+    entryLine(row, { ...frame, widths, isSelected: row.entry.id === selected?.entry.id }),
+  );
 }
 
-function entryLine({ entry, group }: Row, isSelected: boolean, { style, columns, nowMs }: Frame): string {
+interface Widths {
+  short: number;
+  /** 0 where the terminal is too narrow for it. */
+  project: number;
+  place: number;
+  cost: number;
+}
+
+/** Below so many columns a row names no project: what the session is about says more. */
+const PROJECT_FROM = 64;
+const MOST_PROJECT = 12;
+
+/** Columns as wide as what stands in them, so that figures stand below each other. */
+function widthsOf(shown: readonly Row[], { columns, figures }: Frame): Widths {
+  const widest = (text: (row: Row) => string): number =>
+    Math.max(0, ...shown.map((row) => displayWidth(text(row))));
+  return {
+    short: widest(({ entry }) => entry.short),
+    project:
+      columns < PROJECT_FROM
+        ? 0
+        : Math.min(
+            MOST_PROJECT,
+            widest(({ entry }) => sanitizeLine(entry.project_name)),
+          ),
+    place: widest(({ entry }) => placeOf(entry, figures.experiments.get(entry.id))),
+    cost: widest(({ entry }) => costOf(entry)),
+  };
+}
+
+/** An agent that tells no cost may still have one: nothing is not claimed. */
+function costOf({ spent_usd: usd, total_tokens_used: tokens }: Row['entry']): string {
+  if (usd > 0) return formatUsd(usd);
+  return tokens > 0 ? `${formatCount(tokens)} tok` : '–';
+}
+
+function spentLines(entry: Row['entry']): string[] {
+  const limit = entry.budget_usd === null ? '' : formatUsd(entry.budget_usd);
+  if (entry.spent_usd > 0) return [`${formatUsd(entry.spent_usd)}${limit && `/${limit}`}`];
+  return [
+    ...(entry.total_tokens_used > 0 ? [`${formatCount(entry.total_tokens_used)} tokens`] : []),
+    limit === '' ? 'cost not known' : `cost not known, limit ${limit}`,
+  ];
+}
+
+function entryLine(
+  { entry, group }: Row,
+  { style, columns, nowMs, figures, widths, isSelected }: Frame & { widths: Widths; isSelected: boolean },
+): string {
   const { mark, color } = STATUS_MARKS[entry.status];
   const since = Date.parse(entry.ended_at ?? entry.started_at ?? entry.created_at);
   const heard = entry.doing ? Math.max(0, nowMs - Date.parse(entry.doing.lastSign)) : null;
-  const right = [
-    ...(entry.spent_usd > 0 ? [formatUsd(entry.spent_usd)] : []),
-    (heard === null ? ago(nowMs - since) : secondsOf(heard)).padStart(4),
-  ].join(' ');
-  const place = `${entry.current_iteration}/${entry.max_iterations}`;
-  const left = ` ${entry.short} ${padTo(shorten(sanitizeLine(entry.project_name), 12), 12)} ${place.padStart(5)} `;
+  const age = (heard === null ? ago(nowMs - since) : secondsOf(heard)).padStart(4);
+  const right = `${costOf(entry).padStart(widths.cost)} ${age}`;
+  const project = padTo(shorten(sanitizeLine(entry.project_name), widths.project), widths.project);
+  const place = placeOf(entry, figures.experiments.get(entry.id)).padStart(widths.place);
+  const left = ` ${[entry.short.padEnd(widths.short), project, place].filter(Boolean).join(' ')} `;
   const room = columns - displayWidth(left) - displayWidth(right) - 4;
   const [goal, more] = [sanitizeLine(entry.goal), wordsOf({ entry, group })];
   const goalRoom =
@@ -130,11 +184,10 @@ function wordsOf({ entry, group }: Row): string {
 
 function detailLines({ entry, group }: Row, { style, columns, nowMs, detail }: Frame): string[] {
   const cut = (text: string): string => shorten(text, columns - 2);
-  const budget = entry.budget_usd === null ? '' : `/${formatUsd(entry.budget_usd)}`;
   const facts = [
     entry.id,
     `${entry.agent} on ${entry.branch_name}`,
-    `${formatUsd(entry.spent_usd)}${budget}`,
+    ...spentLines(entry),
     formatDuration(entry.running_ms),
   ];
   const asks = group === 'needs_you' || group === 'failed' ? reasonOf(entry.blocked_reason) : [];

@@ -1,8 +1,11 @@
 /** Does what a person asked for on the board, and says what came of it. */
+import { servingAt } from '../../api/serve-lock.ts';
 import { isPulseError } from '../../domain/errors.ts';
 import type { Changed } from '../../operations/operation.ts';
+import { openInBrowser } from '../../process/browser.ts';
 import type { Pulse } from '../../pulse.ts';
 import type { CommandContext } from '../command-spec.ts';
+import { loginLink } from '../login-link.ts';
 import { launchRunner } from '../session-runner.ts';
 import type { Board, Pages, Request } from './board.ts';
 import { changeLines, evidenceLines } from './pages.ts';
@@ -57,8 +60,16 @@ async function answerRequest(
     case 'evidence':
       return pages('Why its result may be believed', await evidenceLines(pulse, id));
     case 'open':
-      return { said: `pulse open ${id} opens its page.` };
+      return { said: await openPage(pulse, context, id) };
   }
+}
+
+/** The link signs a browser in, once: it is handed to a browser of this machine, and not left on a screen. */
+async function openPage(pulse: Pulse, { environment }: CommandContext, id: string): Promise<string> {
+  const url = servingAt(pulse.home.serveLock);
+  if (url === null) return 'Nobody serves its page now: pulse serve does.';
+  const isOpened = await openInBrowser(await loginLink(pulse, url, { sessionId: id }), environment);
+  return isOpened ? 'Its page is opened.' : `There is no browser here: pulse open ${id} prints the link.`;
 }
 
 function pages(title: string, lines: string[]): { pages: Pages } {

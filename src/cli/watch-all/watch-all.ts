@@ -2,10 +2,12 @@
 import { isPulseError, isStoreAway } from '../../domain/errors.ts';
 import type { Pulse } from '../../pulse.ts';
 import type { Session } from '../../store/sessions.ts';
+import { limitFrames } from '../../terminal/frames.ts';
 import type { Key } from '../../terminal/keys.ts';
 import type { CommandContext } from '../command-spec.ts';
 import { followSession } from '../follow/follow.ts';
 import { type Board, callFor, FIRST, press, type Request, refresh, selectedRow } from './board.ts';
+import { createFigureReader, NO_FIGURES } from './figures.ts';
 import { drawBoard, pageHeight } from './lines.ts';
 import { performRequest } from './perform.ts';
 import { openTerminal } from './terminal.ts';
@@ -18,6 +20,8 @@ export async function watchAll(context: CommandContext, pulse: Pulse): Promise<n
   const left = Promise.withResolvers<number>();
   let board: Board = FIRST;
   let detail: Session | null = null;
+  let figures = NO_FIGURES;
+  const readFigures = createFigureReader(pulse);
   let timer: NodeJS.Timeout | undefined;
   let isAway = false;
   /** One after the other: what was asked for, and looks at the store. */
@@ -25,15 +29,15 @@ export async function watchAll(context: CommandContext, pulse: Pulse): Promise<n
 
   using terminal = openTerminal(output.stdout, {
     onKey,
-    onResize: () => draw(),
+    onResize: () => frames.ask(),
     onEnd: () => left.resolve(0),
   });
 
-  function draw(): void {
-    const frame = { ...terminal.size(), style: output.stdout.style, nowMs: Date.now(), detail };
+  using frames = limitFrames(() => {
+    const frame = { ...terminal.size(), style: output.stdout.style, nowMs: Date.now(), detail, figures };
     const { rows, cursor } = drawBoard(board, frame);
     terminal.screen.draw(rows, cursor);
-  }
+  });
 
   async function look(): Promise<void> {
     try {
@@ -41,6 +45,7 @@ export async function watchAll(context: CommandContext, pulse: Pulse): Promise<n
       const overview = await pulse.overview();
       const call = board.overview === FIRST.overview ? null : callFor(board.overview, overview);
       if (call !== null && !terminal.isLookedAt()) output.stdout.call(call);
+      figures = await readFigures(overview, Date.now());
       board = refresh(board, overview);
       const selected = selectedRow(board)?.entry.id;
       detail = selected === undefined ? null : await pulse.session(selected);
@@ -51,7 +56,7 @@ export async function watchAll(context: CommandContext, pulse: Pulse): Promise<n
       isAway = true;
       board = { ...board, said: `Not live: ${(error as Error).message}` };
     }
-    draw();
+    frames.ask();
   }
 
   function enqueue(work: () => Promise<void>): void {
@@ -66,7 +71,7 @@ export async function watchAll(context: CommandContext, pulse: Pulse): Promise<n
   function onKey(key: Key): void {
     const pressed = press(board, key, pageHeight(terminal.size().rows));
     board = pressed.board;
-    draw();
+    frames.ask();
     const { request } = pressed;
     if (request?.do === 'leave') left.resolve(0);
     else
@@ -83,8 +88,8 @@ export async function watchAll(context: CommandContext, pulse: Pulse): Promise<n
       return;
     }
     const session = await pulse.session(request.id);
-    await terminal.lend(async () => {
-      await followSession({ pulse, session, output, cwd, isWatching: true });
+    await terminal.lend(async (signal) => {
+      await followSession({ pulse, session, output, cwd, isWatching: true, signal });
       output.talk('Any key goes back to all sessions.');
     });
   }

@@ -1,6 +1,6 @@
 /** Made by packaging/client.ts from the table of operations: change that, and run `npm run generate`. */
 import type { Call } from '../client.ts';
-import type { Baseline, Bead, BeadClose, BeadCreate, BeadImport, BeadPlan, BeadScope, BeadUpdate, Card, Check, Clean, CommanderMessage, CommanderTask, ContextImport, Device, Diff, Event, Experiment, Follow, Iteration, IterationHead, Job, Judgement, ListedMailMessage, MailAck, MailMessage, MailRegister, MailReply, MailSend, Merge, Note, Notification, PairChat, Preflight, Pulse, Reject, Release, Research, ResearchFinish, ResearchStart, Reservation, Reserve, Resume, ReviewComment, Schedule, SchedulePlan, Session, Slice, Start, Swarm, SwarmBead, SwarmReassign, SwarmStart, SwarmWorker, TestNotifications, Turn, Verification, WholeTurn, Workflow, WorkflowApprove, WorkflowExtension, WorkflowKeepDraft, WorkflowReview, WorkflowStart } from './schemas.ts';
+import type { Baseline, Bead, BeadClose, BeadCreate, BeadImport, BeadPlan, BeadScope, BeadUpdate, Card, Check, Clean, CommanderMessage, CommanderTask, ContextImport, Device, Diff, DoctorGc, Event, Experiment, Follow, Iteration, IterationHead, Job, Judgement, ListedMailMessage, MailAck, MailMessage, MailRegister, MailReply, MailSend, Merge, Note, Notification, PairChat, Preflight, Pulse, Reject, Release, Research, ResearchFinish, ResearchStart, Reservation, Reserve, Resume, ReviewComment, Schedule, SchedulePlan, Session, Slice, Start, Swarm, SwarmBead, SwarmReassign, SwarmStart, SwarmWorker, TestNotifications, Turn, Verification, VerifyCommits, WholeTurn, Workflow, WorkflowApprove, WorkflowExtension, WorkflowKeepDraft, WorkflowReview, WorkflowStart } from './schemas.ts';
 
 /** One method for each operation that is on HTTP, by the names of the table. */
 export interface Operations {
@@ -68,12 +68,16 @@ export interface Operations {
   config(input?: { path?: string }, call?: Call): Promise<{ settings: Record<string, { value?: unknown; source: string }>; project: { path: string; sha256: string; trust: "trusted" | "untrusted" | "unneeded" } | null }>;
   /** Say what works on this machine, what is missing and how to get it. */
   doctor(input?: { path?: string }, call?: Call): Promise<{ findings: { level: "ok" | "warn" | "bad" | "absent"; subject: string; text: string; hint?: string }[] }>;
+  /** Delete kept refs older than 30 days and what attempts have left, and say what works here. */
+  collectGarbage(input?: DoctorGc, call?: Call): Promise<{ findings: { level: "ok" | "warn" | "bad" | "absent"; subject: string; text: string; hint?: string }[] }>;
+  /** Check the signed proofs of a commit, a branch or a range, and run their commands again. */
+  verifyCommits(input: VerifyCommits, call?: Call): Promise<{ what: string; base: { name: string; commit: string } | null; keys: string[]; verdict: "fresh" | "signed" | "covered" | "stale" | "false" | "unproven"; commits: ({ commit: string; tree: string; verdict: "fresh" | "signed" | "covered" | "stale" | "false" | "unproven"; why: string | null; proofs: ({ state: "known" | "unknown" | "wrong"; problem: string | null; keyId: string | null; work: { trust: string; session: string; agent: { name: string } } | null })[]; checks: ({ command: string; verdict: "fresh" | "false" | "skipped" | "refused"; why: string | null; recorded: { exit: number | null; passed: boolean }; again: { exit: number | null; passed: boolean; outputTail: string } | null })[]; missing: string[] })[] }>;
   /** List the daemons that take attempts. */
   daemons(input?: Record<never, never>, call?: Call): Promise<{ daemons: { owner: string; host: string; labels: string[]; seenUntil: string; isAlive: boolean }[] }>;
   /** Add up sessions, commits, money and tokens in a span of time. */
-  sums(input?: { from?: string; to?: string; by?: "day" | "project" | "kind" | "agent" }, call?: Call): Promise<{ from: string; to: string; by: "day" | "project" | "kind" | "agent"; total: { sessions: number; complete: number; verified: number; unverified: number; commits: number; runningMs: number; iterations: number; rejected: number; spentUsd: number; rejectedUsd: number; tokens: number }; rows: { key: string; sessions: number; complete: number; verified: number; unverified: number; commits: number; runningMs: number; iterations: number; rejected: number; spentUsd: number; rejectedUsd: number; tokens: number }[] }>;
+  sums(input?: { from?: string; to?: string; by?: "day" | "project" | "kind" | "agent" }, call?: Call): Promise<{ from: string; to: string; by: "day" | "project" | "kind" | "agent"; total: { sessions: number; complete: number; verified: number; checksChanged: number; unverified: number; nothingChanged: number; discarded: number; commits: number; runningMs: number; iterations: number; rejected: number; spentUsd: number; rejectedUsd: number; tokens: number }; rows: { key: string; sessions: number; complete: number; verified: number; checksChanged: number; unverified: number; nothingChanged: number; discarded: number; commits: number; runningMs: number; iterations: number; rejected: number; spentUsd: number; rejectedUsd: number; tokens: number }[] }>;
   /** Search goals, turns, mail, beads and changed files. */
-  search(input: { q: string; in?: string; project?: string; limit?: number }, call?: Call): Promise<{ query: string; goals?: { sessionId: string; kind: string; goal: string; status: string; project: string; createdAt: string }[]; turns?: { turnId: string; projectId: string; role: string; excerpt: string; createdAt: string }[]; mail?: { messageId: string; threadId: string; projectId: string; from: string; subject: string; excerpt: string; createdAt: string }[]; beads?: { beadId: string; projectId: string; title: string; status: string }[]; files?: { sessionId: string; iteration: number; path: string; commit: string | null }[] }>;
+  search(input: { q: string; in?: string; project?: string; limit?: number }, call?: Call): Promise<{ query: string; goals?: { sessionId: string; kind: string; goal: string; status: string; project: string; createdAt: string }[]; turns?: { turnId: string; projectId: string; projectPath: string | null; role: string; excerpt: string; createdAt: string }[]; mail?: { messageId: string; threadId: string; projectId: string; projectPath: string | null; from: string; subject: string; excerpt: string; createdAt: string }[]; beads?: { beadId: string; projectId: string; projectPath: string | null; title: string; status: string }[]; files?: { sessionId: string; iteration: number; path: string; commit: string | null }[] }>;
   /** Try a start and undo it: what is wrong with it, and what it would come to. Creates nothing. */
   check(input: Check, call?: Call): Promise<{ isStartable: boolean; violations: { path: string; code: string; message: string; hint: string | null }[]; dirty: { count: number; files: string[] }; isUnverified: boolean; isCostUnknown: boolean; agent: string | null; base: { name: string | null; commit: string } | null; verify: string[]; limits: { maxIterations: number | null; budgetUsd: number | null; budgetTokens: number | null; timeLimitMs: number | null } }>;
   workflow: {
@@ -90,9 +94,9 @@ export interface Operations {
     /** Merge the finished workflow into its base, or say what is missing. */
     review(input: { id: string } & WorkflowReview, call?: Call): Promise<{ session: Session; merged: { base: string; sha: string } | null; said: string | null }>;
     /** Show the draft of a review: comments that were not sent yet, and the files that were read. */
-    showDraft(input: { id: string }, call?: Call): Promise<{ draft: { text: string; comments: ReviewComment[]; viewed: string[]; savedAt: string; savedBy: string } | null }>;
+    showDraft(input: { id: string }, call?: Call): Promise<{ draft: { text: string; comments: ReviewComment[]; viewed: string[]; savedAt: string; savedBy: string; head?: string } | null }>;
     /** Keep the draft of a review in place of the one before, until the review is decided. */
-    keepDraft(input: { id: string } & WorkflowKeepDraft, call?: Call): Promise<{ draft: { text: string; comments: ReviewComment[]; viewed: string[]; savedAt: string; savedBy: string } | null }>;
+    keepDraft(input: { id: string } & WorkflowKeepDraft, call?: Call): Promise<{ draft: { text: string; comments: ReviewComment[]; viewed: string[]; savedAt: string; savedBy: string; head?: string } | null }>;
     /** Show what was wrong before the first pulse and is held against none. */
     showBaseline(input: { id: string }, call?: Call): Promise<{ baseline: Baseline[] }>;
     /** Record the baseline again. */
@@ -166,7 +170,7 @@ export interface Operations {
     /** List the turns of a project, oldest first. */
     listTurns(input: { project_key: string; limit?: number; cursor?: string }, call?: Call): Promise<{ turns: Turn[]; nextCursor: string | null }>;
     /** Find turns of a project by words and by what they are about. */
-    searchTurns(input: { project_key: string; query: string; limit?: number }, call?: Call): Promise<{ results: { turn_id: string; similarity: number; salience: number; depth: number; role: string; phase: string; created_at: string; excerpt: string }[]; embedder?: { service: string; model: string; dimension: number | null; state: "ready" | "partial" | "replaced" | "away"; reason: string | null } }>;
+    searchTurns(input: { project_key: string; query: string; limit?: number }, call?: Call): Promise<{ results: { turn_id: string; similarity: number; salience: number; depth: number; role: string; phase: string; created_at: string; excerpt: string }[]; meaning?: "learning"; embedder?: { service: string; model: string; dimension: number | null; state: "ready" | "partial" | "replaced" | "away"; reason: string | null } }>;
     /** Find the places in the code that are about something. */
     searchCode(input: { project_key: string; query: string; limit?: number; wait_ms?: number }, call?: Call): Promise<{ index: "lexical" | "partial" | "ready" | "stale"; results: { path: string; line: number; text: string }[] }>;
     /** The turns that belong to an anchor. */
@@ -215,8 +219,8 @@ export interface Operations {
   schedule: {
     /** Plan a start: by a cron expression, "in 2h" or "at 22:00". What is wrong with it is said now. */
     plan(input: SchedulePlan, call?: Call): Promise<{ schedule: Schedule }>;
-    /** List what starts by itself, what comes next first. */
-    list(input?: Record<never, never>, call?: Call): Promise<{ schedules: Schedule[] }>;
+    /** List what starts by itself, what comes next first; what is over for a day. */
+    list(input?: { all?: boolean }, call?: Call): Promise<{ schedules: Schedule[] }>;
     /** Take a planned start back. */
     remove(input: { id: string }, call?: Call): Promise<{ schedule: Schedule }>;
   };

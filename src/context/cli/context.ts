@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { readFromRun, refuseUnasked } from '../../cli/ask-run.ts';
 import type { CommandContext } from '../../cli/command-spec.ts';
 import { openPulse } from '../../cli/open-pulse.ts';
 import { refuseInsideRun } from '../../cli/person-only.ts';
@@ -13,6 +14,8 @@ export async function run(context: CommandContext): Promise<number> {
   const { input, environment } = context;
   const action = input.argument('ACTION') as ContextAction;
   if (CONTEXT_ACTIONS[action].access === 'person') refuseInsideRun(`context ${action}`, environment);
+  if (action === 'search' && (await searchInRun(context))) return 0;
+  refuseUnasked(`context ${action}`, environment);
   await using pulse = await openPulse(context);
   const actions: Record<ContextAction, () => Promise<void>> = {
     import: () => importTurns(pulse, context),
@@ -41,18 +44,34 @@ async function importTurns(pulse: Pulse, context: CommandContext): Promise<void>
   output.data(`${conversations} conversations, ${turns} turns, ${added} of them new.`);
 }
 
-async function search(pulse: Pulse, context: CommandContext): Promise<void> {
-  const { output } = context;
+/** Whether the run's own tool has answered. */
+async function searchInRun(context: CommandContext): Promise<boolean> {
   const query = words(context, { least: 1 }).join(' ');
-  const found = await pulse.context.searchTurns({ project_key: projectHere(context), query });
-  const { results, embedder } = found;
-  if (output.isJson) return output.json({ results, ...(embedder ? { embedder } : {}) });
+  const found = await readFromRun<FoundTurns>(context.environment, 'pulse_context_search', { query });
+  if (found !== null) showTurns(context, found);
+  return found !== null;
+}
+
+async function search(pulse: Pulse, context: CommandContext): Promise<void> {
+  const query = words(context, { least: 1 }).join(' ');
+  showTurns(context, await pulse.context.searchTurns({ project_key: projectHere(context), query }));
+}
+
+type FoundTurns = Awaited<ReturnType<Pulse['context']['searchTurns']>>;
+
+function showTurns({ output }: CommandContext, { results, meaning, embedder }: FoundTurns): void {
+  if (output.isJson) {
+    output.json({ results, meaning, ...(embedder ? { embedder } : {}) });
+    return;
+  }
   const { style } = output.stdout;
   for (const { turn_id, role, phase, created_at, excerpt } of results)
     output.data(
       `${style.dim(`${turn_id}  ${localTime(created_at)}  ${role} ${phase}`)}\n  ${sanitizeLine(excerpt)}`,
     );
   if (results.length === 0) output.talk('Nothing was said about it.');
+  if (meaning === 'learning')
+    output.talk(style.dim('by words alone: what this project is about is still being learnt'));
   if (embedder) output.talk(style.dim(embedderWords(embedder)));
 }
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** A change of what is stored, of how files are cut or of the model makes everything stored before worthless. */
-const VERSION = 1;
+const VERSION = 2;
 const MOST_BYTES = 96 * 1024 * 1024;
 /** Of all projects together: the one that was not used for longest goes. */
 const MOST_BYTES_IN_ALL = 512 * 1024 * 1024;
@@ -33,7 +33,9 @@ export function openBlobCache(
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     makeRoom(folder, { path, mostBytes: mostBytesInAll });
     return cacheIn(open(path), mostBytes);
-  } catch {
+  } catch (error) {
+    // A database that others use, or one that cannot be had now, is theirs: without it files are read again.
+    if (!isNoDatabase(error)) return null;
     try {
       // Half of a file, or of another program: it holds nothing that cannot be read again.
       for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
@@ -42,6 +44,13 @@ export function openBlobCache(
       return null;
     }
   }
+}
+
+/** SQLite's CORRUPT and NOTADB. */
+const NO_DATABASE: readonly unknown[] = [11, 26];
+
+function isNoDatabase(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && NO_DATABASE.includes(Number(error.errcode) & 0xff);
 }
 
 export interface CacheOptions {

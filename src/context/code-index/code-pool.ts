@@ -30,7 +30,7 @@ export interface FileVersion {
   path: string;
   /** Names what is in it. */
   blob: string;
-  /** `null`: it is not indexed. Asked only where the version is not known. */
+  /** '': nobody has written it. `null`: it cannot be read now. Asked only where the version is not known. */
   text(): string | null;
 }
 
@@ -39,8 +39,8 @@ export interface CodePool {
   readonly places: ReadonlyMap<number, PooledPlace>;
   meaning(): Meaning | null;
   vectors(): { model: WordVectors; places: VectorPlaces } | null;
-  /** Its chunks, until it is given back as often as it was taken. */
-  take(version: FileVersion): Promise<readonly number[]>;
+  /** Its chunks, until it is given back as often as it was taken. `null`: it cannot be read now, and was not taken. */
+  take(version: FileVersion): Promise<readonly number[] | null>;
   giveBack(version: Pick<FileVersion, 'path' | 'blob'>): void;
   /** Whether it need not be read. */
   knows(version: Pick<FileVersion, 'path' | 'blob'>): boolean;
@@ -49,8 +49,8 @@ export interface CodePool {
   isFitting(): boolean;
   /** A step of a fit. */
   learn(): void;
-  /** Keeps what was learnt. */
-  flush(): void;
+  /** Nothing is left to do: keeps what was learnt, and after a fit gives back the room for more. */
+  rest(): void;
 }
 
 interface Version {
@@ -66,6 +66,8 @@ export function createCodePool({ chunker, openModel, cache = null }: PoolParts):
   let meaning: Meaning | null = null;
   let fitting: Generator<void, Meaning | null> | null = null;
   let changedSinceFit = 0;
+  /** Not after each change: what is given back is soon asked for again. */
+  let isRoomy = false;
 
   /** Once there is a chunk: before that nobody waits for the model's file. */
   function openVectors() {
@@ -75,34 +77,20 @@ export function createCodePool({ chunker, openModel, cache = null }: PoolParts):
     return vectors;
   }
 
-  async function learntOf(key: string, { path, text }: FileVersion): Promise<LearntChunk[]> {
-    const stored = cache?.read(key);
-    const known = stored && readLearnt(stored, openVectors().model.dims);
-    if (known) return known;
-    const source = text();
-    const learnt =
-      source === null ? [] : await learnFile({ path, text: source }, chunker, openVectors().model);
-    cache?.write(key, writeLearnt(learnt));
-    return learnt;
-  }
-
-  async function take(version: FileVersion): Promise<readonly number[]> {
+  async function take(version: FileVersion): Promise<readonly number[] | null> {
     const key = keyOf(version);
     const known = versions.get(key);
     if (known) {
       known.users++;
       return known.chunks;
     }
-    const learnt = await learntOf(key, version);
+    const learnt = await learntOf(key, version, { cache, chunker, model: () => openVectors().model });
+    if (!learnt) return null;
     const ofPath = [...weighted(termsOf(version.path))];
     const chunks = learnt.map(({ words, vector, ...chunk }) => {
       const number = corpus.add([...ofPath, ...words]);
       places.set(number, { ...chunk, path: version.path });
-      if (vector)
-        openVectors().places.place(
-          number,
-          Float32Array.from(vector.bytes, (each) => each * vector.scale),
-        );
+      if (vector) openVectors().places.place(number, fromBytes(vector));
       meaning?.place(number, corpus.counts(number)!);
       return number;
     });
@@ -134,9 +122,19 @@ export function createCodePool({ chunker, openModel, cache = null }: PoolParts):
     if (!done) return;
     fitting = null;
     meaning = value;
+    isRoomy = true;
     // Files have been read meanwhile.
     for (const chunk of corpus.chunks())
       if (meaning && !meaning.has(chunk)) meaning.place(chunk, corpus.counts(chunk)!);
+  }
+
+  function rest(): void {
+    cache?.flush();
+    if (!isRoomy) return;
+    isRoomy = false;
+    corpus.trim();
+    vectors?.places.trim();
+    meaning?.trim();
   }
 
   return {
@@ -147,13 +145,30 @@ export function createCodePool({ chunker, openModel, cache = null }: PoolParts):
     isFitDue: () =>
       corpus.size >= MIN_CHUNKS && changedSinceFit > (meaning ? Math.max(50, corpus.size / 4) : 0),
     isFitting: () => fitting !== null,
-    flush: () => cache?.flush(),
+    rest,
   };
 }
 
 /** The path is a part of it: its words count. */
 function keyOf({ path, blob }: Pick<FileVersion, 'path' | 'blob'>): string {
   return `${blob} ${path}`;
+}
+
+/** `null`: it cannot be read now. */
+async function learntOf(
+  key: string,
+  { path, text }: FileVersion,
+  { cache, chunker, model }: { cache: BlobCache | null; chunker: SyntaxChunker; model: () => WordVectors },
+): Promise<LearntChunk[] | null> {
+  const stored = cache?.read(key);
+  const known = stored && readLearnt(stored, model().dims);
+  if (known) return known;
+  const source = text();
+  // Nothing is known of it then, and nothing is kept: it would be believed for ever.
+  if (source === null) return null;
+  const learnt = source === '' ? [] : await learnFile({ path, text: source }, chunker, model());
+  cache?.write(key, writeLearnt(learnt));
+  return learnt;
 }
 
 async function learnFile(
@@ -176,6 +191,10 @@ async function learnFile(
     const named = { name: name && ownText(name), container: container && ownText(container) };
     return { ...chunk, ...named, words: [...counts], vector: place && inBytes(place) };
   });
+}
+
+function fromBytes({ bytes, scale }: { bytes: Int8Array; scale: number }): Float32Array {
+  return Float32Array.from(bytes, (each) => each * scale);
 }
 
 function inBytes(place: Float32Array): { bytes: Int8Array; scale: number } {

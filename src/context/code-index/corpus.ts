@@ -1,6 +1,6 @@
 /** Chunks by their words: BM25, and the counts from which a model of meaning is fitted. */
 import { createForwardIndex, type TermCounts } from './forward-index.ts';
-import { grown } from './grown.ts';
+import { fitted, grown } from './grown.ts';
 import { createNearest, type Scored } from './nearest.ts';
 import { ownText } from './own-text.ts';
 import { createPostings } from './postings.ts';
@@ -30,6 +30,8 @@ export interface Corpus {
   /** In how many chunks the word is. */
   documents(term: number): number;
   chunks(): Iterable<number>;
+  /** Gives back the room that it has for more. */
+  trim(): void;
   /** Best first, of those that are wanted. */
   search(terms: Iterable<string>, limit: number, isWanted?: (chunk: number) => boolean): Scored[];
 }
@@ -112,6 +114,10 @@ export function createCorpus(): Corpus {
     },
     documents: (term) => documents[term] ?? 0,
     chunks: forward.chunks,
+    trim() {
+      forward.trim();
+      documents = fitted(documents, texts.length);
+    },
     search,
   };
 }

@@ -1,5 +1,5 @@
 /** Which words each chunk has, one chunk behind the other in flat arrays. */
-import { grown } from './grown.ts';
+import { fitted, grown } from './grown.ts';
 
 /** Words of a chunk, by the number that the corpus has given each, in order. */
 export interface TermCounts {
@@ -28,6 +28,8 @@ export interface ForwardIndex {
   lengthOf(chunk: number): number;
   counts(chunk: number): TermCounts | null;
   chunks(): Iterable<number>;
+  /** Gives back the room that it has for more. */
+  trim(): void;
 }
 
 export function createForwardIndex(): ForwardIndex {
@@ -91,6 +93,15 @@ export function createForwardIndex(): ForwardIndex {
     used = at;
   }
 
+  function trim(): void {
+    starts = fitted(starts, sums.end);
+    sizes = fitted(sizes, sums.end);
+    lengths = fitted(lengths, sums.end);
+    isHere = fitted(isHere, sums.end);
+    terms = fitted(terms, used);
+    counts = fitted(counts, used);
+  }
+
   function countsOf(chunk: number): TermCounts | null {
     if (isHere[chunk] !== 1) return null;
     const from = starts[chunk]!;
@@ -103,12 +114,9 @@ export function createForwardIndex(): ForwardIndex {
   }
 
   return {
-    sums,
-    add,
-    remove,
+    ...{ sums, add, remove, chunks, trim },
     has: (chunk) => isHere[chunk] === 1,
     lengthOf: (chunk) => lengths[chunk]!,
     counts: countsOf,
-    chunks,
   };
 }

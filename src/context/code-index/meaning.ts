@@ -31,6 +31,8 @@ export interface Meaning {
   has(chunk: number): boolean;
   chunks(): Iterable<number>;
   forget(chunk: number): void;
+  /** Gives back the room that it has for more. */
+  trim(): void;
   search(counts: TermCounts, limit: number, isWanted?: (chunk: number) => boolean): Scored[];
 }
 
@@ -219,6 +221,7 @@ function createMeaning({ weigh, ...axes }: Axes & { weigh: Weigh }): Meaning {
       yield* placeless;
     },
     forget,
+    trim: places.trim,
     search(counts, limit, isWanted) {
       const asked = placeOf(counts);
       return asked ? places.search(asked, limit, isWanted) : [];

@@ -29,8 +29,17 @@ export function stampOf(root: string, path: string): string | null {
   }
 }
 
-/** `root` is without symlinks. `null` for what is no text or lies outside: a folder may have become a link. */
+/** `null` for what is not there now, and for what nobody has written. */
 export function textOf(root: string, path: string): string | null {
+  const bytes = bytesOf(root, path);
+  return bytes && writtenIn(bytes);
+}
+
+/**
+ * `root` is without symlinks. `null` for what is away, perhaps only for now, for what is too large, and for what lies
+ * outside: a folder may have become a link.
+ */
+export function bytesOf(root: string, path: string): Buffer | null {
   const full = join(root, path);
   if (!full.startsWith(`${root}${sep}`)) return null;
   try {
@@ -39,7 +48,7 @@ export function textOf(root: string, path: string): string | null {
     try {
       const stats = fstatSync(file);
       if (!stats.isFile() || stats.size > MAX_BYTES || !isAtSync(file, full)) return null;
-      return written(readFileSync(file));
+      return readFileSync(file);
     } finally {
       closeSync(file);
     }
@@ -48,7 +57,8 @@ export function textOf(root: string, path: string): string | null {
   }
 }
 
-function written(bytes: Buffer): string | null {
+/** `null` for what no person has written: binary, minified. */
+export function writtenIn(bytes: Buffer): string | null {
   if (bytes.subarray(0, SNIFFED_BYTES).includes(0)) return null;
   const text = bytes.toString('utf8');
   return text.length / text.split('\n').length > MAX_LINE_LENGTH ? null : text;

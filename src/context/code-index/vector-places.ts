@@ -1,5 +1,5 @@
 /** The places of many chunks, a byte for each axis, and those that lie nearest to a question. */
-import { grown } from './grown.ts';
+import { fitted, grown } from './grown.ts';
 import { createNearest, type Scored } from './nearest.ts';
 
 const FIRST_SLOTS = 256;
@@ -16,6 +16,8 @@ export interface VectorPlaces {
   has(chunk: number): boolean;
   forget(chunk: number): void;
   chunks(): Iterable<number>;
+  /** Gives back the room that it has for more. */
+  trim(): void;
   /** Best first, of those that are wanted. */
   search(asked: Float32Array, limit: number, isWanted?: (chunk: number) => boolean): Scored[];
 }
@@ -84,6 +86,12 @@ export function createVectorPlaces(
     },
     *chunks() {
       for (let slot = 0; slot < used; slot++) if (scales[slot]! > 0) yield chunks[slot]!;
+    },
+    trim() {
+      bytes = fitted(bytes, used * dims);
+      signs = fitted(signs, used * signWords);
+      scales = fitted(scales, used);
+      chunks = fitted(chunks, used);
     },
     search(asked, limit, isWanted) {
       const nearest = createNearest(limit);

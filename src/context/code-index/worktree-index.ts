@@ -1,9 +1,9 @@
 /** What is known of one worktree's code: which versions of files it has. What is in them its project knows. */
 import { createHash } from 'node:crypto';
-import { type CodePool, createCodePool, type PoolParts } from './code-pool.ts';
+import { type CodePool, createCodePool, type FileVersion, type PoolParts } from './code-pool.ts';
 import { grown } from './grown.ts';
 import { type Place, type Rankings, rankChunks } from './ranking.ts';
-import { isGenerated, stampOf, textOf } from './source-file.ts';
+import { bytesOf, isGenerated, stampOf, textOf, writtenIn } from './source-file.ts';
 import type { SyntaxChunker } from './syntax-chunks.ts';
 import { termsOf } from './terms.ts';
 
@@ -145,7 +145,7 @@ async function work(known: Knowledge): Promise<boolean> {
       if ((await known.reading.next()).done) beginNextReading(known);
     } else if (pool.isFitting() || isFitDue(known)) pool.learn();
     else {
-      if (hasWorked) pool.flush();
+      if (hasWorked) pool.rest();
       return hasWorked;
     }
   }
@@ -201,15 +201,13 @@ function changeOf({ root, files }: Knowledge, path: string, blob: string): Chang
   return file?.stamp === stamp ? null : { path, stamp, blob };
 }
 
+/** A file that is away is not added: it may come back, and then it is as good as new. */
 async function addFile(known: Knowledge, { path, stamp, blob: listed }: ChangedFile): Promise<void> {
   const { root, pool, files } = known;
-  let version = { path, blob: listed, text: (): string | null => null };
-  if (listed === '' || !pool.knows(version)) {
-    // It may have changed since it was listed: what is in it says which version it is.
-    const text = textOf(root, path);
-    version = { path, blob: text === null && listed !== '' ? listed : blobOf(text ?? ''), text: () => text };
-  }
-  const chunks = await pool.take(version);
+  const isKnown = listed !== '' && pool.knows({ path, blob: listed });
+  const version = isKnown ? versionOf(root, { path, blob: listed }) : versionNow(root, path);
+  const chunks = version && (await pool.take(version));
+  if (!chunks) return;
   files.set(path, { stamp, listed, blob: version.blob, chunks });
   known.ownChunks += chunks.length;
   for (const chunk of chunks) {
@@ -218,12 +216,26 @@ async function addFile(known: Knowledge, { path, stamp, blob: listed }: ChangedF
   }
 }
 
+/** It may have changed since it was listed: what is in it says which version it is. `null`: it is away. */
+function versionNow(root: string, path: string): FileVersion | null {
+  const bytes = bytesOf(root, path);
+  return bytes && { path, blob: blobOf(bytes), text: () => writtenIn(bytes) ?? '' };
+}
+
+/** The very version, which the pool knows; it is read only where the pool cannot read what it knows. */
+function versionOf(root: string, { path, blob }: Pick<FileVersion, 'path' | 'blob'>): FileVersion {
+  return {
+    ...{ path, blob },
+    text() {
+      const now = versionNow(root, path);
+      return now?.blob === blob ? now.text() : null;
+    },
+  };
+}
+
 /** As git names it. */
-function blobOf(text: string): string {
-  return createHash('sha1')
-    .update(`blob ${Buffer.byteLength(text)}\0`)
-    .update(text)
-    .digest('hex');
+function blobOf(bytes: Buffer): string {
+  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 }
 
 function dropFile(known: Knowledge, path: string): void {

@@ -12,17 +12,34 @@ import { unknownTurn } from './turns.ts';
 
 type Input<K extends keyof typeof definitions> = InputOf<(typeof definitions)[K]['fields']>;
 
+/** A command is over with its answer: it waits a little for what a model that is being fitted would find. */
+const PATIENCE_MS = 1_000;
+
+export interface FoundTurns {
+  results: SearchResult[];
+  /** Words answered alone: the model of the project's turns is still being made. */
+  meaning?: 'learning';
+  embedder?: EmbedderReport;
+}
+
 export async function searchTurns(
   operations: Operations,
   { project_key, query, limit }: Input<'searchTurns'>,
-): Promise<{ results: SearchResult[]; embedder?: EmbedderReport }> {
+): Promise<FoundTurns> {
   const { engine, meaning, redactor } = operations;
   const { id: projectId } = await findProject(operations, project_key);
   const { store } = engine;
   const { redact } = redactor;
-  const results = await searchExcerpts({ store, meaning }, { query, projectId, limit, redact });
+  const results = await searchExcerpts(
+    { store, meaning },
+    { query, projectId, limit, patienceMs: PATIENCE_MS, redact },
+  );
   const embedder = await meaning.embeddings?.report(store, projectId);
-  return { results, ...(embedder ? { embedder } : {}) };
+  return {
+    results,
+    ...(meaning.state(projectId) === 'learning' ? { meaning: 'learning' } : {}),
+    ...(embedder ? { embedder } : {}),
+  };
 }
 
 /** Throws `not_found` where the project has no such turn. */

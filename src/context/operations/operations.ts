@@ -13,11 +13,11 @@ export const contextOperations = {
   searchTurns: operation(definitions.searchTurns, {
     run: searchTurns,
     view: views.SearchAnswer,
-    tell: ({ results, embedder }) => ({
+    tell: ({ results, meaning, embedder }) => ({
       text:
         results.map(({ turn_id, role, excerpt }) => `${turn_id} (${role}): ${excerpt}`).join('\n') ||
         'Nothing was said about it.',
-      data: { results, embedder },
+      data: { results, ...(meaning ? { meaning } : {}), embedder },
     }),
   }),
   searchCode: operation(definitions.searchCode, { run: searchCode, view: views.CodeAnswer }),

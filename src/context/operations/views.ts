@@ -39,6 +39,8 @@ export const SearchAnswer = z.object({
       excerpt: z.string(),
     }),
   ),
+  /** Words answered alone: the model of the project’s turns is still being made. */
+  meaning: z.literal('learning').optional(),
   embedder: z
     .object({
       service: z.string(),

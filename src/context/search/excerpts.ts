@@ -16,15 +16,16 @@ export interface ExcerptQuestion {
   query: string;
   projectId: string;
   limit?: number;
+  patienceMs?: number;
   redact(text: string): string;
 }
 
 /** Best first; `[]` for nothing. */
 export async function searchExcerpts(
   means: ContextMeans,
-  { query, projectId, limit, redact }: ExcerptQuestion,
+  { query, projectId, limit, patienceMs, redact }: ExcerptQuestion,
 ): Promise<SearchResult[]> {
-  const found = await queryRag(means, { goal: query, projectId, slice: null, limit });
+  const found = await queryRag(means, { goal: query, projectId, slice: null, limit, patienceMs });
   const ids = found.map(({ turn_id }) => turn_id);
   const turns = await means.store.read((db) => findTurns(db, projectId, ids));
   const byId = new Map(turns.map((turn) => [turn.id, turn]));

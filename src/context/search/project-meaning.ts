@@ -1,38 +1,64 @@
 /** The model of one project's turns. */
-import { type Corpus, createCorpus } from '../code-index/corpus.ts';
-import { fitMeaning, type Meaning } from '../code-index/meaning.ts';
+import { createCorpus } from '../code-index/corpus.ts';
+import { fitMeaning, type Meaning, MIN_CHUNKS } from '../code-index/meaning.ts';
 import { readTerms } from './term-hashes.ts';
 
-/** Up to here the model is fitted again whenever a turn has come: then it is the same in every process. */
-const ALWAYS_FITTED = 2_000;
+/** After so many turns, or this part of all, the model is fitted again; until then they get their places in it. */
+const LEAST_NEW = 50;
+const NEW_PART = 0.1;
 const NEARBY = 200;
+
+/** `none`: too little was said to learn from. `learning`: there is no model yet, so that words answer alone. */
+export type MeaningState = 'none' | 'learning' | 'ready';
 
 export interface ProjectMeaning {
   /** In the order of their numbers. */
-  add(turn: { number: number; terms: string }): void;
+  add(turns: readonly { number: number; terms: string }[]): void;
+  state(): MeaningState;
+  /** A step of a fit, some milliseconds. False where there is none to do. */
+  learn(): boolean;
+  /** By the model that there is. */
   search(question: { terms: readonly string[]; within: readonly number[] | null; limit: number }): number[];
 }
 
+/** The same turns make the same model in every process, however they came: it is only ever fitted at certain sizes. */
 export function createProjectMeaning(): ProjectMeaning {
   const corpus = createCorpus();
   /** By the corpus's number of it. */
   const numbers: number[] = [];
   let meaning: Meaning | null = null;
-  let changed = 0;
+  let fitting: Generator<void, Meaning | null> | null = null;
+  let fittedAt = 0;
+
+  function learn(): boolean {
+    if (!fitting) return false;
+    const { done, value } = fitting.next();
+    if (!done) return true;
+    fitting = null;
+    meaning = value;
+    // Some may have come while the others were placed.
+    for (const chunk of corpus.chunks())
+      if (meaning && !meaning.has(chunk)) meaning.place(chunk, corpus.counts(chunk)!);
+    return false;
+  }
 
   return {
-    add({ number, terms }) {
-      const chunk = corpus.add(readTerms(terms).map(({ term, count }) => [term, count] as const));
-      numbers[chunk] = number;
-      meaning?.place(chunk, corpus.counts(chunk)!);
-      changed++;
-    },
-    search({ terms, within, limit }) {
-      const isDue = changed > (corpus.size <= ALWAYS_FITTED || !meaning ? 0 : corpus.size / 4);
-      if (isDue) {
-        meaning = fitWhole(corpus);
-        changed = 0;
+    add(turns) {
+      const due = fitSize(corpus.size + turns.length);
+      for (const { number, terms } of turns) {
+        const chunk = corpus.add(readTerms(terms).map(({ term, count }) => [term, count] as const));
+        numbers[chunk] = number;
+        meaning?.place(chunk, corpus.counts(chunk)!);
+        if (corpus.size !== due || due <= fittedAt) continue;
+        fittedAt = due;
+        fitting = fitMeaning(corpus);
+        // Its first step takes the turns and the words that it is fitted on: those there are by now.
+        learn();
       }
+    },
+    state: () => (meaning ? 'ready' : fitting ? 'learning' : 'none'),
+    learn,
+    search({ terms, within, limit }) {
       const allowed = within && new Set(within);
       const found = meaning?.search(corpus.countsOf(terms), allowed ? corpus.size : NEARBY) ?? [];
       return found
@@ -43,10 +69,10 @@ export function createProjectMeaning(): ProjectMeaning {
   };
 }
 
-function fitWhole(corpus: Corpus): Meaning | null {
-  const fitting = fitMeaning(corpus);
-  for (;;) {
-    const { done, value } = fitting.next();
-    if (done) return value;
-  }
+/** The last size, up to this one, at which a model is fitted; 0: none is. */
+function fitSize(size: number): number {
+  let at = 0;
+  for (let next = MIN_CHUNKS; next <= size; next += Math.max(LEAST_NEW, Math.ceil(next * NEW_PART)))
+    at = next;
+  return at;
 }

@@ -35,12 +35,14 @@ export interface RagQuestion {
   /** Never among the results. */
   except?: readonly string[];
   limit?: number;
+  /** How long it may wait for a model of meaning where there is none yet (0). */
+  patienceMs?: number;
 }
 
 /** Best first; `[]` for nothing. Throws `forbidden` for a slice that Pulse did not make. */
 export async function queryRag(
   { store, meaning }: { store: Store; meaning?: TurnMeaning },
-  { goal, projectId, slice, except = [], limit = MOST_FOUND }: RagQuestion,
+  { goal, projectId, slice, except = [], limit = MOST_FOUND, patienceMs }: RagQuestion,
 ): Promise<FoundTurn[]> {
   if (slice && !isAdmissible(await openSliceKeys(store), slice))
     throw new PulseError('invalid_input', 'The slice is none that Pulse has made.');
@@ -53,7 +55,8 @@ export async function queryRag(
   const embedded = meaning?.embeddings?.search(store, {
     ...{ projectId, goal, within, limit: EMBEDDED_RANKED },
   });
-  const byMeaning = (await meaning?.search(store, { projectId, terms, within, limit: RANKED })) ?? [];
+  const byMeaning =
+    (await meaning?.search(store, { projectId, terms, within, limit: RANKED, patienceMs })) ?? [];
   const scores = new Map<number, number>();
   const rank = (numbers: readonly number[], weight: number) => {
     for (const [index, number] of numbers.entries())

@@ -5,12 +5,14 @@ import { Worker } from 'node:worker_threads';
 import type { Store } from '../../store/store.ts';
 import type { TurnEmbeddings } from '../embedding/turn-embeddings.ts';
 import type { FromMeaning, ToMeaning } from './meaning-messages.ts';
+import type { MeaningState } from './project-meaning.ts';
 
-/** After this a search by words answers alone. */
-const ANSWER_MS = 3_000;
+/** After this words answer alone: no iteration waits longer, and no answer that was not asked to. */
+const ANSWER_MS = 100;
 /** The newest so many turns of a project are in its model. */
 const MOST_TURNS = 20_000;
-const PORTION = 2_000;
+/** Read in between other work: a project may have many. */
+const PORTION = 500;
 const MEMORY_MB = 512;
 
 export interface TurnMeaning extends AsyncDisposable {
@@ -18,6 +20,8 @@ export interface TurnMeaning extends AsyncDisposable {
   readonly embeddings?: TurnEmbeddings;
   /** Numbers of turns, best first; `[]` where too little is known. Does not throw. */
   search(store: Store, question: MeaningQuestion): Promise<number[]>;
+  /** How it was with the last answer about a project. */
+  state(projectId: string): MeaningState;
 }
 
 export interface MeaningQuestion {
@@ -25,6 +29,8 @@ export interface MeaningQuestion {
   terms: readonly string[];
   within: readonly number[] | null;
   limit: number;
+  /** How long it may wait for a model where there is none yet (0). */
+  patienceMs?: number;
 }
 
 interface Thread {
@@ -32,6 +38,9 @@ interface Thread {
   questions: Map<number, (answer: FromMeaning | null) => void>;
   /** For each project the newest turn that the thread knows. */
   known: Map<string, number>;
+  /** One lesson after the other, or a turn would be taught twice. */
+  lessons: Map<string, Promise<void>>;
+  hasEnded: boolean;
 }
 
 /** Starts its thread with the first question. It keeps no process alive. */
@@ -44,6 +53,7 @@ export function createTurnMeaning({
   debug?(text: string): void;
 } = {}): TurnMeaning {
   let thread: Thread | null = null;
+  const states = new Map<string, MeaningState>();
   let asked = 0;
   let isClosed = false;
 
@@ -54,10 +64,14 @@ export function createTurnMeaning({
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, maxYoungGenerationSizeMb: 8 },
     });
-    const started: Thread = { worker, questions: new Map(), known: new Map() };
+    const started: Thread = {
+      ...{ worker, questions: new Map(), known: new Map() },
+      ...{ lessons: new Map(), hasEnded: false },
+    };
     worker.on('message', (answer: FromMeaning) => started.questions.get(answer.question)?.(answer));
     worker.on('error', (error) => debug(`The search by meaning has failed: ${error.message}`));
     worker.on('exit', () => {
+      started.hasEnded = true;
       for (const settle of started.questions.values()) settle(null);
       if (thread === started) thread = null;
     });
@@ -68,30 +82,77 @@ export function createTurnMeaning({
 
   return {
     ...(embeddings ? { embeddings } : {}),
-    async search(store, { projectId, terms, within, limit }) {
+    async search(store, { patienceMs = 0, ...question }) {
+      const { projectId, terms } = question;
       if (isClosed || terms.length === 0) return [];
       try {
         const current = start();
-        await teach(current, store, projectId);
-        return await ask(current, { kind: 'ask', question: asked++, projectId, terms, within, limit });
+        const isPatient = patienceMs > 0;
+        const ask = { kind: 'ask', question: asked++, ...question, isPatient } as const;
+        const answer = await within(teachAndAsk(current, store, ask), Math.max(ANSWER_MS, patienceMs));
+        current.questions.delete(ask.question);
+        states.set(projectId, answer?.state ?? 'learning');
+        return answer?.numbers ?? [];
       } catch (error) {
         debug(`The search by meaning has failed: ${error instanceof Error ? error.message : error}`);
         return [];
       }
     },
+    state: (projectId) => states.get(projectId) ?? 'none',
     async [Symbol.asyncDispose]() {
       isClosed = true;
       await embeddings?.[Symbol.asyncDispose]();
-      await thread?.worker.terminate();
+      if (!thread) return;
+      // Nobody reads the store for it now.
+      thread.hasEnded = true;
+      await Promise.allSettled(thread.lessons.values());
+      await thread.worker.terminate();
     },
   };
+}
+
+/** `null`: the thread has ended, or the question was given up. */
+async function teachAndAsk(
+  thread: Thread,
+  store: Store,
+  ask: Extract<ToMeaning, { kind: 'ask' }>,
+): Promise<FromMeaning | null> {
+  const { questions, worker } = thread;
+  const answered = Promise.withResolvers<FromMeaning | null>();
+  questions.set(ask.question, answered.resolve);
+  await teachNext(thread, store, ask.projectId);
+  // Given up meanwhile: the thread would work for nobody.
+  if (!questions.has(ask.question)) return null;
+  worker.postMessage(ask satisfies ToMeaning);
+  return answered.promise;
+}
+
+function teachNext(thread: Thread, store: Store, projectId: string): Promise<void> {
+  const { lessons } = thread;
+  const before = lessons.get(projectId) ?? Promise.resolve();
+  const lesson = before.catch(() => undefined).then(() => teach(thread, store, projectId));
+  lessons.set(projectId, lesson);
+  return lesson;
+}
+
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | null> {
+  const late = Promise.withResolvers<null>();
+  const timer = setTimeout(late.resolve, ms, null);
+  // What comes too late is nobody's failure.
+  promise.catch(() => undefined);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** What the thread does not know yet. */
 async function teach(thread: Thread, store: Store, projectId: string): Promise<void> {
   const { known, worker } = thread;
   let after = known.get(projectId) ?? (await beginAfter(store, projectId));
-  for (;;) {
+  let hasBegun = false;
+  while (!thread.hasEnded) {
     const rows = await store.read(
       (db) =>
         db
@@ -107,8 +168,11 @@ async function teach(thread: Thread, store: Store, projectId: string): Promise<v
     const turns = rows.map(({ turn_number, terms }) => ({ number: Number(turn_number), terms }));
     after = turns.at(-1)?.number ?? after;
     known.set(projectId, after);
-    if (turns.length > 0) worker.postMessage({ kind: 'add', projectId, turns } satisfies ToMeaning);
-    if (turns.length < PORTION) return;
+    const hasMore = turns.length === PORTION;
+    if (turns.length > 0 || hasBegun)
+      worker.postMessage({ kind: 'add', projectId, turns, hasMore } satisfies ToMeaning);
+    if (!hasMore) return;
+    hasBegun = true;
   }
 }
 
@@ -126,15 +190,4 @@ async function beginAfter(store: Store, projectId: string): Promise<number> {
     { hasNoSnapshot: true },
   );
   return Number(row?.turn_number ?? 0);
-}
-
-async function ask({ worker, questions }: Thread, message: Extract<ToMeaning, { kind: 'ask' }>) {
-  const answered = Promise.withResolvers<FromMeaning | null>();
-  questions.set(message.question, answered.resolve);
-  const late = setTimeout(() => answered.resolve(null), ANSWER_MS);
-  worker.postMessage(message);
-  const answer = await answered.promise;
-  clearTimeout(late);
-  questions.delete(message.question);
-  return answer?.numbers ?? [];
 }

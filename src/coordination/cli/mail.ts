@@ -1,3 +1,4 @@
+import { readFromRun, refuseUnasked } from '../../cli/ask-run.ts';
 import type { CommandContext } from '../../cli/command-spec.ts';
 import { openPulse } from '../../cli/open-pulse.ts';
 import { refuseInsideRun } from '../../cli/person-only.ts';
@@ -15,6 +16,12 @@ export async function run(context: CommandContext): Promise<number> {
   const { input, environment } = context;
   const action = input.argument('ACTION') as MailAction;
   if (MAIL_ACTIONS[action].access === 'person') refuseInsideRun(`mail ${action}`, environment);
+  const told = await askRun(context, action);
+  if (told !== null) {
+    show(context, told);
+    return 0;
+  }
+  refuseUnasked(`mail ${action}`, environment);
   await using pulse = await openPulse(context);
   const mail: Record<MailAction, () => Promise<void>> = {
     register: () => register(pulse, context),
@@ -27,6 +34,24 @@ export async function run(context: CommandContext): Promise<number> {
   };
   await mail[action]();
   return 0;
+}
+
+/** Inside a run its own tools read the mail, under the run's own name. */
+async function askRun(context: CommandContext, action: MailAction): Promise<MessageList | null> {
+  const { input, environment } = context;
+  if (!environment.PULSE_TOOLS_URL) return null;
+  const given = words(context, {});
+  const topic = input.text('topic');
+  switch (action) {
+    case 'inbox':
+      return readFromRun(environment, 'fetch_inbox', { agent_name: input.text('as'), topic, limit: 200 });
+    case 'topic':
+      return readFromRun(environment, 'fetch_topic', { topic_name: given[0] ?? '', limit: 200 });
+    case 'search':
+      return readFromRun(environment, 'search_messages', { query: given.join(' '), limit: 200 });
+    default:
+      return null;
+  }
 }
 
 async function register(pulse: Pulse, context: CommandContext): Promise<void> {

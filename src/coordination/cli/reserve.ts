@@ -1,3 +1,4 @@
+import { readFromRun, refuseUnasked } from '../../cli/ask-run.ts';
 import type { CommandContext } from '../../cli/command-spec.ts';
 import { openPulse } from '../../cli/open-pulse.ts';
 import { readInput } from '../../cli/operation-command.ts';
@@ -17,8 +18,15 @@ export async function run(context: CommandContext): Promise<number> {
   const { input, output, environment } = context;
   const isList = input.has('list');
   if (!isList) refuseInsideRun('reserve', environment);
+  if (isList) {
+    const told = await readFromRun<Held>(environment, 'list_file_reservations', {
+      agent_name: input.text('as'),
+    });
+    if (told !== null) return showHeld(told, context);
+  }
+  refuseUnasked(isList ? 'reserve --list' : 'reserve', environment);
   await using pulse = await openPulse(context);
-  if (isList) return showHeld(pulse, context);
+  if (isList) return showHeld(await listHeld(pulse, context), context);
   const paths = pathsFrom(context);
   if (paths.length === 0)
     throw new PulseError('usage', 'pulse reserve needs a PATH.', {
@@ -34,12 +42,18 @@ export async function run(context: CommandContext): Promise<number> {
   return conflicts.length === 0 ? 0 : 1;
 }
 
-async function showHeld(pulse: Pulse, context: CommandContext): Promise<number> {
-  const { input, output } = context;
-  const { reservations } = await pulse.reservations.list({
+interface Held {
+  reservations: ReservationView[];
+}
+
+function listHeld(pulse: Pulse, context: CommandContext): Promise<Held> {
+  return pulse.reservations.list({
     project_key: projectHere(context),
-    agent_name: input.text('as'),
+    agent_name: context.input.text('as'),
   });
+}
+
+function showHeld({ reservations }: Held, { output }: CommandContext): number {
   if (output.isJson) output.json({ reservations });
   else if (reservations.length > 0) output.data(heldLines(reservations, output));
   else output.talk('Nothing is reserved.');

@@ -6,12 +6,14 @@ import { listMessages, type Message, messagesNumbered } from './read-messages.ts
 export interface Delivery {
   project: string;
   agent: string;
+  /** Only messages on it. */
+  topic?: string;
   limit: number;
 }
 
 /** Cheap: whether anything waits for the agent that it was not given. */
-export async function hasUnfetched(db: Db, { project, agent }: Omit<Delivery, 'limit'>): Promise<boolean> {
-  return (await unfetched(db, { project, agent, limit: 1 })).length > 0;
+export async function hasUnfetched(db: Db, query: Omit<Delivery, 'limit'>): Promise<boolean> {
+  return (await unfetched(db, { ...query, limit: 1 })).length > 0;
 }
 
 /**
@@ -34,17 +36,20 @@ export async function listForBrief(db: Db, { project, agent, limit }: Delivery):
   return messages;
 }
 
-async function unfetched(db: Db, { project, agent, limit }: Delivery): Promise<number[]> {
-  const rows = await withCoordinationTables(db)
-    .selectFrom('mail_recipients')
-    .select('message_number')
-    .where('project_id', '=', project)
-    .where('agent_name', '=', agent)
-    .where('fetched_at', 'is', null)
-    .orderBy('message_number')
-    .limit(limit)
-    .execute();
-  return rows.map(({ message_number }) => message_number);
+async function unfetched(db: Db, { project, agent, topic, limit }: Delivery): Promise<number[]> {
+  let query = withCoordinationTables(db)
+    .selectFrom('mail_recipients as recipient')
+    .select('recipient.message_number')
+    .where('recipient.project_id', '=', project)
+    .where('recipient.agent_name', '=', agent)
+    .where('recipient.fetched_at', 'is', null)
+    .orderBy('recipient.message_number')
+    .limit(limit);
+  if (topic !== undefined)
+    query = query
+      .innerJoin('mail_messages as message', 'message.number', 'recipient.message_number')
+      .where('message.topic', '=', topic);
+  return (await query.execute()).map(({ message_number }) => message_number);
 }
 
 /** Those that nobody has marked before. */

@@ -43,9 +43,24 @@ export async function release(
 ): Promise<{ released: ReservationView[] }> {
   const { id: project, root } = await projectOfAgent(operations, { project_key, agent });
   const given = { project, root, agent, paths: paths && (await Promise.all(paths.map(withoutLinks))) };
-  return changeProject(operations, { label: 'release', keep }, async (db) => ({
+  const answer = await changeProject(operations, { label: 'release', keep }, async (db) => ({
     released: (await releaseReservations(db, given)).map(viewReservation),
   }));
+  if (answer.released.length > 0 && root !== undefined) await wakeSessionsAt(operations, root);
+  return answer;
+}
+
+/** Who waits for a file looks at once. Others, such as those of another checkout, look again by themselves before long. */
+async function wakeSessionsAt({ engine: { store, bell } }: Operations, root: string): Promise<void> {
+  const sessions = await store.read((db) =>
+    db
+      .selectFrom('pulse_sessions')
+      .select('id')
+      .where('project_path', '=', root)
+      .where('status', '=', 'running')
+      .execute(),
+  );
+  for (const { id } of sessions) bell.ring(id);
 }
 
 export async function listHeld(

@@ -54,6 +54,8 @@ export interface ReservationAnswer {
   /** Empty, or all that was asked for. */
   granted: Reservation[];
   conflicts: Conflict[];
+  /** The number of this request: what it grants carries it; what it only renews keeps an earlier one. */
+  fence: number;
 }
 
 /** One transaction's part. The same agent's request for the same path renews it. Throws `invalid_input`, `path_outside`. */
@@ -65,7 +67,7 @@ export async function reservePaths(db: Db, request: ReservationRequest): Promise
   const held = await listHeldRows(db, project);
   const others = held.filter(({ agent_name }) => agent_name !== agent);
   const conflicts = findConflicts(patterns, others, { isShared });
-  if (conflicts.length > 0 && !isForced) return { granted: [], conflicts };
+  if (conflicts.length > 0 && !isForced) return { granted: [], conflicts, fence };
   await releaseRows(
     db,
     conflicts.map(({ reservation_id }) => reservation_id),
@@ -80,7 +82,7 @@ export async function reservePaths(db: Db, request: ReservationRequest): Promise
     ...(await renew(db, renewable(known, request), { request, fence })),
     ...(await insert(db, [...fresh], { request, fence })),
   ];
-  return { granted: granted.sort(inOrder), conflicts: [] };
+  return { granted: granted.sort(inOrder), conflicts: [], fence };
 }
 
 export interface Release {
@@ -118,19 +120,18 @@ export async function releaseReservation(db: Db, id: string): Promise<Reservatio
   return found;
 }
 
-/** Of a run that is over, or of all runs of a session. How many have ended. Calling it twice does no harm. */
+/** Of a run that is over, or of all runs of a session. What has ended. Calling it twice does no harm. */
 export async function endReservations(
   db: Db,
   { sessionId, attemptId }: Pick<Holder, 'sessionId'> & Partial<Holder>,
-): Promise<number> {
+): Promise<Reservation[]> {
   let query = withCoordinationTables(db)
     .updateTable('reservations')
     .set({ released_at: storeNow() })
     .where('session_id', '=', sessionId)
     .where('released_at', 'is', null);
   if (attemptId !== undefined) query = query.where('attempt_id', '=', attemptId);
-  const { numUpdatedRows } = await query.executeTakeFirstOrThrow();
-  return Number(numUpdatedRows);
+  return (await query.returningAll().execute()).map(toReservation).sort(inOrder);
 }
 
 function readPaths({ paths, root, ttlMs, agent }: ReservationRequest): PathPattern[] {

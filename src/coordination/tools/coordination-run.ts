@@ -5,7 +5,8 @@ import type { Db, Store } from '../../store/store.ts';
 import type { ToolReply } from '../../tools/contract.ts';
 import type { Message } from '../mail/read-messages.ts';
 import type { ConflictView } from '../reservations/conflicts.ts';
-import type { Holder } from '../reservations/reservations.ts';
+import type { Reservation } from '../reservations/held.ts';
+import type { Holder, ReservationAnswer } from '../reservations/reservations.ts';
 
 /** What was done, for who keeps book of it. */
 export type CoordinationCall =
@@ -13,7 +14,9 @@ export type CoordinationCall =
   | { type: 'sent'; message: Message }
   | { type: 'inbox_fetched'; topic: string | null }
   | { type: 'topic_fetched'; topic: string }
-  | { type: 'acknowledged'; message: Message };
+  | { type: 'acknowledged'; message: Message }
+  | { type: 'reserved'; agent: string; answer: ReservationAnswer }
+  | { type: 'released'; released: readonly Reservation[] };
 
 export interface CoordinationOptions {
   store: Store;

@@ -38,6 +38,7 @@ export function mailTools(run: CoordinationRun): Tool[] {
     replyTool(run),
     inboxTool(run),
     topicTool(run),
+    searchTool(run),
     acknowledgeTool(run),
   ];
 }
@@ -142,6 +143,21 @@ function topicTool(run: CoordinationRun): Tool {
           await record?.(db, { type: 'topic_fetched', topic });
           return listMessages(db, { project, topic, limit: most ?? TOPIC_LIMIT });
         });
+        return { messages: messages.map(viewMessage) };
+      }),
+  });
+}
+
+function searchTool({ store, project }: CoordinationRun): Tool {
+  return defineTool({
+    name: 'search_messages',
+    description: 'Messages of this project whose subject and body have all of these words, oldest first.',
+    input: z.object({ project_key: projectKey, query: z.string().min(1).max(1_000), limit }),
+    call: ({ query, limit: most }) =>
+      answering(async () => {
+        const messages = await store.read((db) =>
+          listMessages(db, { project, words: query, limit: most ?? TOPIC_LIMIT }),
+        );
         return { messages: messages.map(viewMessage) };
       }),
   });

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { defineTool, type Tool } from '../../tools/contract.ts';
-import { LONGEST_TTL_MS, MOST_IN_REASON, MOST_PATHS } from '../bounds.ts';
+import { LONGEST_TTL_MS, MOST_IN_AGENT_NAME, MOST_IN_REASON, MOST_PATHS } from '../bounds.ts';
 import { viewConflict } from '../reservations/conflicts.ts';
-import { viewReservation } from '../reservations/held.ts';
+import { listReservations, viewReservation } from '../reservations/held.ts';
 import { withoutLinks } from '../reservations/real-path.ts';
 import { releaseReservations, reservePaths } from '../reservations/reservations.ts';
 import { answering, type CoordinationRun } from './coordination-run.ts';
@@ -11,11 +11,11 @@ import { ownName, projectKey } from './mail-tools.ts';
 const paths = z.array(z.string().min(1).max(4_096)).min(1).max(MOST_PATHS);
 
 export function reservationTools(run: CoordinationRun): Tool[] {
-  return [reserveTool(run), releaseTool(run)];
+  return [reserveTool(run), releaseTool(run), listTool(run)];
 }
 
 function reserveTool(run: CoordinationRun): Tool {
-  const { store, project, root, holder, ids, redact, onConflict } = run;
+  const { store, project, root, holder, ids, redact, record, onConflict } = run;
   return defineTool({
     name: 'file_reservation_paths',
     description:
@@ -43,7 +43,11 @@ function reserveTool(run: CoordinationRun): Tool {
           isShared: exclusive === false,
           ttlMs: ttl_seconds === undefined ? undefined : ttl_seconds * 1_000,
         };
-        const answer = await store.tx('reserve', (db) => reservePaths(db, asked));
+        const answer = await store.tx('reserve', async (db) => {
+          const reserved = await reservePaths(db, asked);
+          await record?.(db, { type: 'reserved', agent: asked.agent, answer: reserved });
+          return reserved;
+        });
         const output = {
           granted: answer.granted.map(viewReservation),
           conflicts: answer.conflicts.map(viewConflict),
@@ -60,7 +64,7 @@ function reserveTool(run: CoordinationRun): Tool {
 }
 
 function releaseTool(run: CoordinationRun): Tool {
-  const { store, project, root } = run;
+  const { store, project, root, record } = run;
   return defineTool({
     name: 'release_file_reservations',
     description: 'Give back what you have reserved: these paths, as they were reserved, or all.',
@@ -69,10 +73,28 @@ function releaseTool(run: CoordinationRun): Tool {
       answering(async () => {
         const agent = run.ownName(agent_name);
         const named = given && (await Promise.all(given.map(withoutLinks)));
-        const ended = await store.tx('release', (db) =>
-          releaseReservations(db, { project, agent, paths: named, root }),
-        );
+        const ended = await store.tx('release', async (db) => {
+          const released = await releaseReservations(db, { project, agent, paths: named, root });
+          await record?.(db, { type: 'released', released });
+          return released;
+        });
         return { released: ended.map(viewReservation) };
+      }),
+  });
+}
+
+function listTool({ store, project }: CoordinationRun): Tool {
+  return defineTool({
+    name: 'list_file_reservations',
+    description: 'Who has reserved which files of this project, and until when.',
+    input: z.object({
+      project_key: projectKey,
+      agent_name: z.string().max(MOST_IN_AGENT_NAME).optional().describe('Only those of this agent.'),
+    }),
+    call: ({ agent_name: agent }) =>
+      answering(async () => {
+        const held = await store.read((db) => listReservations(db, { project, agent }));
+        return { reservations: held.map(viewReservation) };
       }),
   });
 }

@@ -29,10 +29,10 @@ async function proofInput(
   const baseCommit = judgement.base?.commit ?? session.base_sha;
   const tree = await treeOf(git, { cwd, commit });
   const base = await treeOf(git, { cwd, commit: baseCommit });
-  const { paths, exclude } = settings.referee ?? DEFAULT_REFEREE;
+  const { paths, exclude, tests } = settings.referee ?? DEFAULT_REFEREE;
   const commands = records.filter(({ isHeldOut }) => !isHeldOut).map(({ command }) => command);
   const files = await readTreeFiles(git, { cwd, tree: base });
-  const pins = await findPins({ commands, tree: files, paths, exclude });
+  const pins = await findPins({ commands, tree: files, paths, exclude, tests });
   return {
     commit,
     tree,

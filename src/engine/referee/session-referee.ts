@@ -125,12 +125,12 @@ function pinsOf(
   { placed, room, attempt, base, commands }: Bench,
   known: Map<string, Promise<Pins>>,
 ): Promise<Pins> {
-  const { paths, exclude } = refereeSettings(attempt.spec);
-  const key = JSON.stringify([base.tree, commands, paths, exclude]);
+  const { paths, exclude, tests } = refereeSettings(attempt.spec);
+  const key = JSON.stringify([base.tree, commands, paths, exclude, tests]);
   const found = known.get(key);
   if (found) return found;
   const pins = readTreeFiles(placed, { cwd: room.folders.tree, tree: base.tree }).then((tree) =>
-    findPins({ commands, tree, paths, exclude }),
+    findPins({ commands, tree, paths, exclude, tests }),
   );
   known.set(key, pins);
   pins.catch(() => known.delete(key));

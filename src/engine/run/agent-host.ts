@@ -17,6 +17,7 @@ import type { Sandboxes } from './run-sandbox.ts';
 import { createRunState, type RunState, type RunStop } from './run-state.ts';
 import { openToolbox, type Toolbox } from './toolbox.ts';
 import { isUntouched } from './untouched.ts';
+import { placeWholeBrief } from './whole-brief.ts';
 
 /** Less than is kept: what is cut off there may be half of a secret. */
 const STDERR_TOLD = 2_000;
@@ -64,6 +65,7 @@ async function runAgent(options: AgentHostOptions, request: RunRequest): Promise
   using access = await endpoint.admit(toolbox.tools, run.seenAlive, toolbox.guard);
   // With this run's own token, now that there is one.
   run.hide(redactor.adding([access.token]));
+  await placeWholeBrief(attempt);
   using folder = openRunFolder();
   const { running, env } = await startAgent(options, {
     attempt,

@@ -24,7 +24,8 @@ export function createContextTools(
       input: z.object({ query: z.string().min(1).max(10_000), limit: z.int().min(1).max(50).optional() }),
       async call({ query, limit = 10 }) {
         const results = await searchExcerpts(means, { query, projectId, limit, redact: redactor.redact });
-        return { ok: true, output: { results } };
+        const isLearning = means.meaning?.state(projectId) === 'learning';
+        return { ok: true, output: { results, ...(isLearning ? { meaning: 'learning' } : {}) } };
       },
     }),
     defineTool({

@@ -20,9 +20,10 @@ import {
 import { type Db, storeNow } from '../../store/store.ts';
 import { insertTurn, type NewTurn } from '../../store/turns.ts';
 import type { Loops } from '../loops.ts';
+import type { ComposedBrief } from '../ports.ts';
 import { isAtWork, resumeChildren } from './children.ts';
 import { requireRaisedLimits } from './raised-limits.ts';
-import { type AmendedBrief, changeSession, restartAttempt, type SessionChange } from './session-change.ts';
+import { changeSession, restartAttempt, type SessionChange } from './session-change.ts';
 import { PAUSED, stopEvent, stopSession } from './settle.ts';
 
 /** `pause` takes effect after the current iteration, `stop` at once. The runner applies it. */
@@ -108,7 +109,7 @@ export interface Resume {
   answerTurn: NewTurn | null;
   loops: Loops;
   /** Of the attempt that was stopped, with the answer in it; `null` where none was, or nothing was answered. */
-  brief: AmendedBrief | null;
+  brief: ComposedBrief | null;
 }
 
 /** Blocked, paused and failed sessions go on; after a limit only with a higher one. */
@@ -148,7 +149,7 @@ export async function resumeSession(db: Db, id: string, resume: Resume): Promise
     ...(answer ? { answer } : {}),
     ...(branchHead ? { head_sha: branchHead } : {}),
   });
-  await restartAttempt(db, { session: after, settings, loops }, { branchHead, brief });
+  const told = await restartAttempt(db, { session: after, settings, loops }, { branchHead, brief });
   if (answerTurn) await insertTurn(db, answerTurn);
   await appendEvents(db, session.id, [
     {
@@ -156,6 +157,7 @@ export async function resumeSession(db: Db, id: string, resume: Resume): Promise
       data: {
         ...{ actor, from: session.status, answer: answer ?? control.answer },
         ...(change && Object.keys(change.changed).length > 0 ? { changed: change.changed } : {}),
+        ...told,
       },
     },
   ]);

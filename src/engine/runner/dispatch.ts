@@ -39,18 +39,11 @@ export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<voi
   const iteration = session.current_iteration + 1;
   const taskId = newTaskId(ids);
   const startSha = dispatch.run.startSha ?? headSha(state);
-  const { strategy: anchorStrategy, turnId: anchorTurnId, invalid } = brief.anchor;
   const sliceId = brief.sliceId ?? null;
-  const plan = {
-    unit,
-    anchorStrategy,
-    anchorTurnId,
-    ...(brief.sections ? { sections: brief.sections } : {}),
-    invalidHints: invalid,
-  };
+  const plan = { unit, ...briefFacts(brief) };
   const standard = attemptSpec(state, { unit, startSha, recoverTo: leftoversRef(state, recoversLast) });
   const own = { ...standard, tools: [...standard.tools, ...moreTools], ...part };
-  const spec = { ...own, tools: withContextTools(own, control.settings) };
+  const spec = { ...own, tools: withContextTools(own, control.settings), wholeBrief: brief.whole };
   await appendEvents(
     db,
     session.id,
@@ -76,13 +69,7 @@ export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<voi
     output_summary: null,
     output_full: null,
     commit_hash: null,
-    anchor_turn_id: brief.anchor.turnId,
-    anchor_strategy: brief.anchor.strategy,
-    anchor_resolution_ms: brief.anchor.resolutionMs,
     anchor_hint_next: null,
-    salience: brief.anchor.salience,
-    depth: brief.anchor.depth,
-    slice_id: sliceId,
     start_sha: startSha,
     tree_hash: null,
     cost_usd: null,
@@ -113,15 +100,27 @@ export async function dispatchIteration(db: Db, dispatch: Dispatch): Promise<voi
 }
 
 /** What an iteration's row has of its brief. */
-export function briefColumns({
-  text,
-  tokens,
-  sections,
-}: Pick<ComposedBrief, 'text' | 'tokens' | 'sections'>) {
+export function briefColumns({ text, tokens, sections, anchor, sliceId }: ComposedBrief) {
   return {
     task_content: text,
     context_tokens: tokens,
     sections: sections ? toJson(sections) : null,
+    anchor_turn_id: anchor.turnId,
+    anchor_strategy: anchor.strategy,
+    anchor_resolution_ms: anchor.resolutionMs,
+    salience: anchor.salience,
+    depth: anchor.depth,
+    slice_id: sliceId ?? null,
+  };
+}
+
+/** What is told of a brief when an iteration is planned, and when it gets another. */
+export function briefFacts({ anchor, sections }: ComposedBrief) {
+  return {
+    anchorStrategy: anchor.strategy,
+    anchorTurnId: anchor.turnId,
+    ...(sections ? { sections } : {}),
+    invalidHints: anchor.invalid,
   };
 }
 

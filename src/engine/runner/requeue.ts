@@ -24,7 +24,7 @@ import type { LiveIteration, Retry, SessionState, Stop } from '../loop.ts';
 import type { ComposedBrief } from '../ports.ts';
 import { addUsage } from '../run/usage-meter.ts';
 import type { WorkKinds } from '../work.ts';
-import { type AttemptPart, attemptSpec, briefColumns } from './dispatch.ts';
+import { type AttemptPart, attemptSpec, briefColumns, briefFacts } from './dispatch.ts';
 import { PAUSED, stopEvent, stopSession } from './settle.ts';
 
 export interface TakeBack {
@@ -93,7 +93,10 @@ export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void>
       {
         type: 'iteration.retried',
         iteration: iteration.iteration_number,
-        data: { attempt, reason, failureClass: retry?.failureClass ?? null, delayMs, ...waitOf(task, retry) },
+        data: {
+          ...{ attempt, reason, failureClass: retry?.failureClass ?? null, delayMs, ...waitOf(task, retry) },
+          ...(brief ? briefFacts(brief) : {}),
+        },
       },
       ...(isPause ? [stopEvent(PAUSED)] : []),
     ],
@@ -123,6 +126,7 @@ export async function takeBackAttempt(db: Db, takeBack: TakeBack): Promise<void>
       ...attemptSpec(state, { unit: iteration.unit, startSha: iteration.start_sha, recoverTo }),
       ...carriedPart(works, state, task.spec),
       ...(brief ? carriedSession(task.spec, { run, retry }) : asItRan(task.spec)),
+      wholeBrief: brief ? brief.whole : task.spec.wholeBrief,
       ...(retry?.agent ? { agent: retry.agent, command: null, model: null } : {}),
     },
     delayMs,

@@ -6,10 +6,7 @@ import { type Session, type SessionSettings, updateControl, updateSession } from
 import { type Db, toJson } from '../../store/store.ts';
 import type { Loops } from '../loops.ts';
 import type { ComposedBrief } from '../ports.ts';
-import { briefColumns, specNow } from './dispatch.ts';
-
-/** The new brief of an attempt that was under way. */
-export type AmendedBrief = Pick<ComposedBrief, 'text' | 'tokens' | 'sections' | 'notes'>;
+import { briefColumns, briefFacts, specNow } from './dispatch.ts';
 
 export interface SessionChange {
   columns: Partial<Session>;
@@ -36,17 +33,17 @@ export async function changeSession(
 
 /**
  * An attempt that was stopped before its agent was done starts from where the branch is now, with the agent, the
- * commands and the limits of now, and with the person's answer in its brief.
+ * commands and the limits of now, and with the person's answer in its brief. Returns what is told of that brief.
  */
 export async function restartAttempt(
   db: Db,
   { session, settings, loops }: { session: Session; settings: SessionSettings; loops: Loops },
-  { branchHead, brief }: { branchHead: string | null; brief: AmendedBrief | null },
-): Promise<void> {
+  { branchHead, brief }: { branchHead: string | null; brief: ComposedBrief | null },
+): Promise<Record<string, unknown> | null> {
   const [newest] = await recentIterations(db, session.id, 1);
-  if (!newest || !isLive(newest)) return;
+  if (!newest || !isLive(newest)) return null;
   const task = newest.inbox_task_id ? await findTask(db, newest.inbox_task_id) : null;
-  if (!task || task.result) return;
+  if (!task || task.result) return null;
   // A unit of several runs continues with its work in progress; its commit has the unit's start for a parent.
   const { isUnit } = loops.works.gitOf(task.spec);
   const startSha = isUnit ? newest.start_sha : (branchHead ?? newest.start_sha);
@@ -55,6 +52,11 @@ export async function restartAttempt(
     start_sha: startSha,
     ...(brief ? briefColumns(brief) : {}),
   });
-  const spec = { ...specNow(task.spec, { session, settings }), startSha };
+  const spec = {
+    ...specNow(task.spec, { session, settings }),
+    startSha,
+    ...(brief ? { wholeBrief: brief.whole } : {}),
+  };
   await amendTask(db, task.id, { spec, content: brief?.text ?? task.task_content });
+  return brief && briefFacts(brief);
 }

@@ -1,12 +1,12 @@
 /** Beads: workers execute a graph of small pieces of work, each verified, committed and closed by Pulse. */
-import { endReservations } from '../../coordination/reservations/reservations.ts';
 import type { IdSource } from '../../domain/ids.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Loop, SessionState } from '../../engine/loop.ts';
 import { currentOwner, formatOwner } from '../../process/owner.ts';
 import { getControl, listChildren, type Session } from '../../store/sessions.ts';
 import type { Db, Store } from '../../store/store.ts';
-import { findBead } from './graph/rows.ts';
+import { closeDoneEpics } from './graph/close-epics.ts';
+import { findBead, lockProject } from './graph/rows.ts';
 import { type BeadWorkOptions, createBeadWork } from './worker/bead-work.ts';
 import { claimLanding } from './worker/claim-landing.ts';
 import { decideBeads } from './worker/decide.ts';
@@ -14,9 +14,10 @@ import { acknowledge, releaseBead, releaseTry, reserveFor, takeBead } from './wo
 import { createMergeWork, type MergeWorkOptions } from './worker/merge-work.ts';
 import { CONFLICTS_OF_A_WORKER } from './worker/model.ts';
 import { createPrepareWork } from './worker/prepare-work.ts';
-import { currentTry, findWorker, updateTry, updateWorker } from './worker/rows.ts';
+import { currentTry, findSwarm, findWorker, updateTry, updateWorker } from './worker/rows.ts';
 import { settleBead } from './worker/settle.ts';
 import { type BeadsState, loadBeads } from './worker/state.ts';
+import { endAs } from './worker/tell-coordination.ts';
 
 export interface BeadsLoopOptions extends BeadWorkOptions, MergeWorkOptions {
   store: Store;
@@ -53,7 +54,10 @@ export function createBeadsLoop(options: BeadsLoopOptions): Loop<BeadsState> {
         await ringAll(engine, state.own.lead.id);
       },
       end: (db, { session }) => releaseReservationsOf(db, session),
-      resume: (db, session) => reserveAgain(db, session, options.ids),
+      async resume(db, session) {
+        await reserveAgain(db, session, options.ids);
+        await closeEpicsOf(db, session);
+      },
       abort: releaseAll,
       spawned: (workers) => [{ type: 'swarm.workers', data: { workers } }],
     },
@@ -68,8 +72,7 @@ async function ringAll({ store, bell }: Engine, leadId: string): Promise<void> {
 
 /** Its own and its workers': who is stopped keeps nobody from a file. Their beads stay theirs until an abort. */
 async function releaseReservationsOf(db: Db, session: Session): Promise<void> {
-  for (const { id } of [session, ...(await listChildren(db, session.id))])
-    await endReservations(db, { sessionId: id });
+  for (const { id } of [session, ...(await listChildren(db, session.id))]) await endAs(db, { sessionId: id });
 }
 
 /**
@@ -93,8 +96,14 @@ async function reserveAgain(db: Db, session: Session, ids: IdSource): Promise<vo
   }
 }
 
+/** A person may have closed the last bead of an epic that others wait for. */
+async function closeEpicsOf(db: Db, session: Session): Promise<void> {
+  const swarm = await findSwarm(db, session.id);
+  if (swarm) await closeDoneEpics(db, await lockProject(db, swarm.project_id), swarm.epic);
+}
+
 async function releaseAll(db: Db, session: Session): Promise<void> {
-  await endReservations(db, { sessionId: session.id });
+  await endAs(db, { sessionId: session.id });
   const one = await currentTry(db, session.id);
   if (one) await releaseTry(db, one, 'The swarm was aborted.');
 }

@@ -1,8 +1,9 @@
-import { sendMessage } from '../../coordination/mail/messages.ts';
 import type { CoordinationCall } from '../../coordination/tools/coordination-run.ts';
 import { createCoordinationTools } from '../../coordination/tools/coordination-tools.ts';
 import type { LoopHost } from '../../engine/loops.ts';
+import { treeOf } from '../../git/git-dir.ts';
 import { currentOwner, formatOwner } from '../../process/owner.ts';
+import { appendEvents } from '../../store/events.ts';
 import type { Db } from '../../store/store.ts';
 import { ownerOf } from './files/handoff-payload.ts';
 import { consumeHandoff, findHandoff } from './files/handoffs.ts';
@@ -14,6 +15,7 @@ import { handOffWork } from './worker/hand-off.ts';
 import { createBeadJudge } from './worker/judge-completion.ts';
 import { topicOf } from './worker/model.ts';
 import { listTries, markWorker } from './worker/rows.ts';
+import { eventsOfCall, sendAs } from './worker/tell-coordination.ts';
 
 /** On the real git, rooms and files. */
 export function openBeadsLoop(host: LoopHost) {
@@ -24,6 +26,7 @@ export function openBeadsLoop(host: LoopHost) {
     store,
     ids,
     referee,
+    treeOf: (cwd, commit) => treeOf(git, { cwd, commit }),
     judge: createBeadJudge(judging),
     compose: (request) => composeBeadBrief({ store, git }, request),
     unknownDecisions: (state) => findUnknownDecisions(git, state),
@@ -31,7 +34,7 @@ export function openBeadsLoop(host: LoopHost) {
       createCoordinationTools({
         ...{ store, ids, project, agentName: mailName, holder: { ...run, owner }, root: worktree },
         redact: (text) => redactor.redact(text),
-        record: (db, call) => recordReading(db, call, { epic, sessionId: run.sessionId }),
+        record: (db, call) => recordCall(db, call, { epic, sessionId: run.sessionId }),
         onConflict: (conflicts) =>
           store.tx('mail', async (db) => {
             const holders = [...new Set(conflicts.map(({ holder: name }) => name))];
@@ -43,7 +46,7 @@ export function openBeadsLoop(host: LoopHost) {
               threadId: epic,
               topic: topicOf(epic),
             };
-            await sendMessage(db, { ...place, ...mail, ids });
+            await sendAs(db, run.sessionId, { ...place, ...mail, ids });
           }),
       }),
     handOff: handOffWork,
@@ -65,8 +68,8 @@ export function openBeadsLoop(host: LoopHost) {
   });
 }
 
-/** What the agent itself has read counts: see `reasonsNotToAsk`. */
-async function recordReading(
+/** What the agent itself has read counts: see `reasonsNotToAsk`. What it wrote and reserved is told. */
+async function recordCall(
   db: Db,
   call: CoordinationCall,
   { epic, sessionId }: { epic: string; sessionId: string },
@@ -74,4 +77,6 @@ async function recordReading(
   if (call.type === 'inbox_fetched') await markWorker(db, sessionId, 'inbox_at');
   if (call.type === 'topic_fetched' && call.topic === topicOf(epic))
     await markWorker(db, sessionId, 'topic_at');
+  const events = eventsOfCall(call);
+  if (events.length > 0) await appendEvents(db, sessionId, events);
 }

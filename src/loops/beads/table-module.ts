@@ -4,7 +4,7 @@ import { redMigration, topicMigration, workersMigration } from './worker/tables.
 /** The tables of beads, which every store has. */
 export const beadTables: TableModule = {
   kind: 'beads',
-  migrations: [beadsMigration, workersMigration, redMigration, topicMigration],
+  migrations: [beadsMigration, workersMigration, redMigration, topicMigration, epicsMigration],
 };
 
 function beadsMigration({ json, real, bigint }: ColumnTypes): string[] {
@@ -57,4 +57,9 @@ function beadsMigration({ json, real, bigint }: ColumnTypes): string[] {
     )`,
     'CREATE UNIQUE INDEX bead_lines_of_beads ON bead_lines (project_id, bead_id) WHERE bead_id IS NOT NULL',
   ];
+}
+
+/** All that belongs to an epic is looked for at each look of its swarm. */
+function epicsMigration(): string[] {
+  return ['CREATE INDEX beads_by_epic ON beads (project_id, epic)'];
 }

@@ -32,7 +32,8 @@ export async function composeBrief(means: ContextMeans, input: BriefInput): Prom
   const { store } = means;
   const { session, control, recent } = input;
   const strategy = control.settings.contextStrategy;
-  const context = await gatherContext(means, {
+  // Without context only the anchor is looked for, and by words: nothing else of it works for this run.
+  const context = await gatherContext(strategy === 'none' ? { store } : means, {
     goal: session.goal,
     projectId: control.project_id,
     sessionId: session.id,

@@ -1,4 +1,6 @@
 /** What every brief needs: the notes of a person, and a count of its tokens. */
+import { boundBrief } from '../../context/bounded-brief.ts';
+import { MOST_BRIEF_TOKENS } from '../../context/brief.ts';
 import { TOOLS_SECTION } from '../../context/context-text.ts';
 import type { IterationContext } from '../../context/iteration-context.ts';
 import { loadTokenCounter, type TokenCounter } from '../../context/tokens.ts';
@@ -31,20 +33,28 @@ export interface CountedBrief {
   strategy: ContextStrategy;
 }
 
+/** Joined texts can count a little more than their sum. */
+const JOINT = 16;
+
 /**
  * The brief of a loop that says by itself what its runs are told: no turns of others are put into it, but with `mcp` and
- * `hybrid` its agent can look them up.
+ * `hybrid` its agent can look them up. It is cut where it is longer than a brief may be.
  */
 export async function countedBrief({ text, notes = [], strategy }: CountedBrief): Promise<ComposedBrief> {
   const count = await countTokens();
   const tools = hasContextTools(strategy) ? `\n${TOOLS_SECTION}\n` : '';
-  const whole = `${text}${tools}`;
-  const tokens = count(whole);
+  const bounded = boundBrief(text, { most: MOST_BRIEF_TOKENS - count(tools) - JOINT, count });
+  const sent = `${bounded}${tools}`;
+  const tokens = count(sent);
   const said = notes.length === 0 ? 0 : Math.min(tokens, count(notes.map((note) => note.text).join('\n')));
   const context = tools === '' ? 0 : Math.min(tokens - said, count(tools));
   const parts = { goal: tokens - said - context, rules: 0, answer: said, outcome: 0, progress: 0, context };
   const sections = Object.entries(parts).map(([name, each]) => ({ name, tokens: each }));
-  return { ...plainBrief(whole), tokens, sections, notes: notes.map(({ id }) => id) };
+  return {
+    ...plainBrief(sent),
+    ...{ tokens, sections, notes: notes.map(({ id }) => id) },
+    ...(bounded === text ? {} : { whole: text }),
+  };
 }
 
 /** What a brief records of its context. */

@@ -16,6 +16,8 @@ export interface DraftContent {
   comments: DraftComment[];
   /** Files that were read. */
   viewed: string[];
+  /** The commit that is reviewed; missing where the writer did not say. */
+  head?: string;
 }
 
 export interface Draft extends DraftContent {

@@ -45,10 +45,17 @@ This is one pulse of the workflow "${title}": one commit's worth of work, on bra
   return `${sections.filter((section) => section !== null).join('\n\n')}\n`;
 }
 
+/** Of what another pulse is about. */
+const MOST_OF_A_LINE = 300;
+
 function others({ others: pulses }: KickoffInput): string | null {
   if (pulses.length === 0) return null;
   const lines = pulses.map(({ id, title, status, description }) => {
-    const said = description ? `: ${description.split('\n')[0]}` : '';
+    const line = description?.split('\n')[0] ?? '';
+    const said =
+      line === ''
+        ? ''
+        : `: ${line.length > MOST_OF_A_LINE ? `${line.slice(0, MOST_OF_A_LINE).toWellFormed()} …` : line}`;
     return `- ${id} (${status}) ${title}${said}`;
   });
   return `## The other pulses\n\n${lines.join('\n')}`;

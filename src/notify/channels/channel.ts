@@ -25,17 +25,22 @@ export interface Sending extends Message {
 
 /**
  * `later`: it may get through another time, after `afterMs` if the service says so. `refused`: it never will; with
- * `mayPass` somebody may be mending it just now, such as a right that is missing. `thread`: what the next messages of the
- * session belong to.
+ * `mayPass` somebody may be mending it just now, such as a right that is missing; with `isGone` it is so of every message
+ * to this address. `thread`: what the next messages of the session belong to, also where this one did not get through.
  */
-export type Outcome =
-  | { kind: 'sent'; providerId: string | null; thread?: string | null }
+export type Outcome = { thread?: string | null } & (
+  | { kind: 'sent'; providerId: string | null }
   | { kind: 'later'; error: string; afterMs?: number }
-  | { kind: 'refused'; error: string; mayPass?: boolean };
+  | { kind: 'refused'; error: string; mayPass?: boolean; isGone?: boolean }
+);
 
 export interface Sender<Settings> {
   /** The variables that must be set. */
   needs(settings: Settings): string[];
+  /** Whether it can be done from here. Default: from everywhere. */
+  isHere?(settings: Settings, environment: NodeJS.ProcessEnv): boolean;
+  /** What is older and cannot be done from here is dropped: it would be no news. Default: nothing is. */
+  freshMs?: number;
   /** Its channel leaves such messages out. */
   skips?(message: Message & Partial<Pick<Sending, 'about'>>, settings: Settings): boolean;
   /** Its messages can have buttons, and be changed afterwards. */

@@ -1,4 +1,5 @@
 /** On the screen of this machine. What cannot be shown at once is not shown later: it would be no news. */
+import { hostname } from 'node:os';
 import { cut } from '../texts.ts';
 import type { Sender } from './channel.ts';
 
@@ -15,9 +16,21 @@ const SCRIPT = [
   ...['-e', 'on run argv', '-e', 'display notification (item 1 of argv) with title "Pulse"', '-e', 'end run'],
 ];
 
-export function createDesktopSender(run: RunProgram, platform: NodeJS.Platform): Sender<object> {
+/** One of these leads to a desktop, where it is not a Mac. */
+const WAYS = ['DBUS_SESSION_BUS_ADDRESS', 'DISPLAY', 'WAYLAND_DISPLAY'];
+/** For a process with a desktop to begin. */
+const FRESH_MS = 10 * 60 * 1000;
+
+export function createDesktopSender(
+  run: RunProgram,
+  platform: NodeJS.Platform,
+): Sender<{ host?: string | undefined }> {
   return {
     needs: () => [],
+    freshMs: FRESH_MS,
+    // Any process of the state directory may deliver, on another machine or without a screen, too.
+    isHere: ({ host = hostname() }, environment) =>
+      host === hostname() && (platform === 'darwin' || WAYS.some((name) => environment[name])),
     skips: ({ weight }) => weight === 'news',
     async send({ text, weight }, { signal }) {
       const words = cut(text, MOST_CHARACTERS);

@@ -85,6 +85,12 @@ function waitOf(asked: unknown): number | null {
   return ms >= 0 ? Math.ceil(ms) : null;
 }
 
+/** Why there was no answer. It may hold the address, and with it a secret. */
+export function failureOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
+}
+
 export function isSuccess({ status }: Answer): boolean {
   return status >= 200 && status < 300;
 }

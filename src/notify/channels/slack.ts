@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { slackSchema } from '../../domain/notify.ts';
-import type { Button } from '../buttons.ts';
+import { type Button, rowsOf } from '../buttons.ts';
 import { cut } from '../texts.ts';
 import type { Outcome, Sender, Sending } from './channel.ts';
 import { type Answer, ask, isSuccess, outcomeOf } from './request.ts';
@@ -11,8 +11,26 @@ type Settings = z.infer<typeof slackSchema>;
 const MOST_CHARACTERS = 3_000;
 /** Before the name of the message under which the others stand. */
 export const THREAD = 'thread:';
-/** What may pass by itself; all else that it says is for good. */
-const PASSING = ['ratelimited', 'internal_error', 'fatal_error', 'service_unavailable', 'request_timeout'];
+/** What may pass: it is busy, or its token is wrong until a person puts that right (HTTP 401 elsewhere). */
+const PASSING = [
+  ...[
+    'ratelimited',
+    'rate_limited',
+    'internal_error',
+    'fatal_error',
+    'service_unavailable',
+    'request_timeout',
+  ],
+  ...['invalid_auth', 'not_authed', 'account_inactive', 'token_revoked', 'token_expired'],
+];
+/** What it says of the message itself. All else is said of the way to it, which a person may mend. */
+const FOR_GOOD = [
+  ...['msg_too_long', 'msg_blocks_too_long', 'no_text', 'invalid_blocks', 'invalid_blocks_format'],
+  ...['invalid_arguments', 'invalid_arg_name', 'invalid_json', 'json_not_object', 'invalid_post_type'],
+  ...['message_not_found', 'cant_update_message', 'edit_window_closed'],
+];
+/** Under a message that is gone nothing more can stand. */
+const NO_THREAD = ['thread_not_found', 'cannot_reply_to_message', 'restricted_action_thread_locked'];
 
 export const slack: Sender<Settings> = {
   needs: ({ botTokenEnv }) => [botTokenEnv],
@@ -22,26 +40,28 @@ export const slack: Sender<Settings> = {
     if (edits !== undefined)
       return sentOr(await callSlack(means, 'chat.update', { channel, ts: edits, ...wordsOf(sending) }));
     const root = thread?.startsWith(THREAD) ? thread.slice(THREAD.length) : null;
-    const outcome = sentOr(
-      await callSlack(means, 'chat.postMessage', {
+    const post = (under: string | null) =>
+      callSlack(means, 'chat.postMessage', {
         ...{ channel, ...wordsOf(sending), unfurl_links: false, unfurl_media: false },
         // What needs a person is shown in the channel, too.
-        ...(root === null ? {} : { thread_ts: root, reply_broadcast: weight === 'needs' }),
-      }),
-    );
+        ...(under === null ? {} : { thread_ts: under, reply_broadcast: weight === 'needs' }),
+      });
+    const first = await post(root);
+    const isLost = root !== null && NO_THREAD.includes(String(first.json.error));
+    const outcome = sentOr(isLost ? await post(null) : first);
     if (outcome.kind !== 'sent' || outcome.providerId === null) return outcome;
-    return { ...outcome, thread: thread ?? `${THREAD}${outcome.providerId}` };
+    return { ...outcome, thread: root === null || isLost ? `${THREAD}${outcome.providerId}` : thread };
   },
 };
 
 /** As plain text: nothing that an agent wrote is markup, or calls anybody. */
-function wordsOf({ text, buttons = [] }: Sending): object {
+export function wordsOf({ text, buttons = [] }: Pick<Sending, 'text' | 'buttons'>): object {
   const words = cut(text, MOST_CHARACTERS);
   return {
     text: escapeSlack(words),
     blocks: [
       { type: 'section', text: { type: 'plain_text', text: words, emoji: true } },
-      ...(buttons.length > 0 ? [{ type: 'actions', elements: buttons.map(elementOf) }] : []),
+      ...rowsOf(buttons).map((row) => ({ type: 'actions', elements: row.map(elementOf) })),
     ],
   };
 }
@@ -49,12 +69,16 @@ function wordsOf({ text, buttons = [] }: Sending): object {
 function elementOf({ id, label }: Button): object {
   return {
     ...{ type: 'button', text: { type: 'plain_text', text: label }, action_id: id, value: id },
-    ...(label === 'Abort' ? { style: 'danger' } : label === 'Approve' ? { style: 'primary' } : {}),
+    ...(label.startsWith('Abort')
+      ? { style: 'danger' }
+      : label.startsWith('Approve')
+        ? { style: 'primary' }
+        : {}),
   };
 }
 
 /** Its three special characters. */
-export function escapeSlack(text: string): string {
+function escapeSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
@@ -64,7 +88,8 @@ function sentOr(answer: Answer): Outcome {
     return { kind: 'sent', providerId: typeof ts === 'string' ? ts : null };
   if (!isSuccess(answer)) return outcomeOf(answer, error);
   const said = typeof error === 'string' ? error.slice(0, 200) : 'no reason was given';
-  return { kind: PASSING.includes(said) ? 'later' : 'refused', error: said };
+  if (PASSING.includes(said)) return { kind: 'later', error: said };
+  return { kind: 'refused', error: said, mayPass: !FOR_GOOD.includes(said) };
 }
 
 export interface SlackMeans {

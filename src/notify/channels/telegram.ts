@@ -1,8 +1,9 @@
 import type * as z from 'zod';
 import type { telegramSchema } from '../../domain/notify.ts';
+import { rowsOf } from '../buttons.ts';
 import { cut } from '../texts.ts';
 import type { Outcome, Sender, Sending } from './channel.ts';
-import { type Answer, ask, isSuccess, outcomeOf } from './request.ts';
+import { type Answer, ask, failureOf, isSuccess, outcomeOf } from './request.ts';
 
 const MOST_CHARACTERS = 4_096;
 const MOST_TOPIC = 128;
@@ -20,25 +21,39 @@ export const telegram: Sender<Settings> = {
     const call = (method: string, body: object) => callTelegram({ settings, secret, signal }, method, body);
     if (sending.edits !== undefined) {
       const body = { chat_id: sending.destination, message_id: Number(sending.edits), ...wordsOf(sending) };
-      return sentOr(await call('editMessageText', body), null);
+      return { ...sentOr(await call('editMessageText', body), null), thread: null };
     }
-    const thread = sending.thread ?? (sending.opensThread ? await openTopic(call, sending) : null);
-    const answer = await call('sendMessage', {
-      ...{ chat_id: sending.destination, ...wordsOf(sending), ...placeIn(thread) },
-      disable_notification: sending.weight === 'news',
-    });
-    return sentOr(answer, thread);
+    let thread = sending.thread ?? null;
+    if (thread === null && sending.opensThread) {
+      const opened = await openTopic(call, sending);
+      if (typeof opened !== 'string' && opened !== null) return opened;
+      thread = opened;
+    }
+    const post = (place: string | null) =>
+      call('sendMessage', {
+        ...{ chat_id: sending.destination, ...wordsOf(sending), ...placeIn(place) },
+        disable_notification: sending.weight === 'news',
+      });
+    try {
+      const answer = await post(thread);
+      return isWithoutTopic(answer, thread) ? sentOr(await post(null), null) : sentOr(answer, thread);
+    } catch (error) {
+      // A topic that was made just now is not made again.
+      return { kind: 'later', error: failureOf(error), thread };
+    }
   },
 };
 
 type Call = (method: string, body: object) => Promise<Answer>;
 
 function wordsOf({ text, buttons = [] }: Sending): object {
-  const row = buttons.map(({ id, label }) => ({ text: label, callback_data: id }));
+  const keyboard = rowsOf(buttons).map((row) =>
+    row.map(({ id, label }) => ({ text: label, callback_data: id })),
+  );
   return {
     text: cut(text, MOST_CHARACTERS),
     link_preview_options: { is_disabled: true },
-    ...(row.length > 0 ? { reply_markup: { inline_keyboard: [row] } } : {}),
+    ...(keyboard.length > 0 ? { reply_markup: { inline_keyboard: keyboard } } : {}),
   };
 }
 
@@ -49,13 +64,24 @@ function placeIn(thread: string | null): object {
   return { reply_parameters: { message_id, allow_sending_without_reply: true } };
 }
 
-/** `null`: the chat has none, or the bot may not; the messages come all the same. */
-async function openTopic(call: Call, { destination, title = 'Pulse' }: Sending): Promise<string | null> {
-  const { json } = await call('createForumTopic', {
+/** `null`: the chat has none, or the bot may not; the messages come all the same. What may pass is waited for. */
+async function openTopic(
+  call: Call,
+  { destination, title = 'Pulse' }: Sending,
+): Promise<string | Outcome | null> {
+  const answer = await call('createForumTopic', {
     ...{ chat_id: destination, name: cut(title.trim() || 'Pulse', MOST_TOPIC) },
   });
-  const { message_thread_id: id } = (json.result ?? {}) as { message_thread_id?: unknown };
-  return typeof id === 'number' ? `${TOPIC}${id}` : null;
+  const { message_thread_id: id } = (answer.json.result ?? {}) as { message_thread_id?: unknown };
+  if (typeof id === 'number') return `${TOPIC}${id}`;
+  const outcome = isSuccess(answer) ? null : refusalOf(answer);
+  return outcome?.kind === 'later' ? outcome : null;
+}
+
+/** The topic was deleted, or is closed for everybody. */
+function isWithoutTopic({ status, json }: Answer, thread: string | null): boolean {
+  if (!thread?.startsWith(TOPIC) || status !== 400) return false;
+  return /thread not found|TOPIC_(?:CLOSED|DELETED|ID_INVALID)/i.test(String(json.description));
 }
 
 function sentOr(answer: Answer, thread: string | null): Outcome {
@@ -65,7 +91,12 @@ function sentOr(answer: Answer, thread: string | null): Outcome {
     const providerId = id === undefined ? null : String(id);
     return { kind: 'sent', providerId, thread: thread ?? (providerId && `${REPLY}${providerId}`) };
   }
-  // It says in the body how long to wait.
+  return { ...refusalOf(answer), thread };
+}
+
+/** It says in the body how long to wait. */
+function refusalOf(answer: Answer): Outcome {
+  const { json } = answer;
   const parameters = (json.parameters ?? {}) as { retry_after?: unknown };
   return outcomeOf({ ...answer, json: { retry_after: parameters.retry_after } }, json.description);
 }

@@ -31,7 +31,8 @@ export const webhook: Sender<z.infer<typeof webhookSchema>> = {
     if (isSuccess(answer)) return { kind: 'sent', providerId: id };
     const outcome = outcomeOf(answer, null);
     // All that such a service says for good is 410.
-    return outcome.kind === 'refused' ? { ...outcome, mayPass: answer.status !== 410 } : outcome;
+    const isGone = answer.status === 410;
+    return outcome.kind === 'refused' ? { ...outcome, mayPass: !isGone, isGone } : outcome;
   },
 };
 

@@ -4,11 +4,14 @@
  */
 import { isPulseError, PulseError } from '../../domain/errors.ts';
 import type { Db, Store } from '../../store/store.ts';
-import { findAction } from '../buttons.ts';
+import { latestStop } from '../buttons.ts';
 import { cut } from '../texts.ts';
-import { bindTo, orLate, press } from './press.ts';
-import { isMember, stopOfMessage, takePairing, takeUpdate, waitingSessions, wasTaken } from './rows.ts';
+import { answerPlain } from './plain-answer.ts';
+import { press } from './press.ts';
+import { openPrompt } from './prompts.ts';
+import { isMember, takePairing, takeUpdate, wasTaken } from './rows.ts';
 import { type ChatCommand, HELP } from './words.ts';
+import { requireYounger } from './written.ts';
 
 export type ChatChannel = 'telegram' | 'sms' | 'discord' | 'slack';
 
@@ -28,12 +31,16 @@ export interface Incoming {
   thread?: string | null;
   /** Others talk here, too: plain words are for Pulse only as a reply. */
   isPublic?: boolean;
+  /** When it was written, by this host's clock; absent: just now. */
+  writtenMs?: number | null;
+  /** Words that a button needs are asked for by a message here, not by a window. */
+  hasPrompts?: boolean;
 }
 
-/** What the sender is told. `ask`: words are asked for, for this button. */
+/** What the sender is told. `ask`: words are asked for, for this button, by the message of this `prompt`. */
 export interface Reply {
   text: string;
-  ask?: { action: string; title: string };
+  ask?: { action: string; title: string; prompt?: string };
   /** To be read again later: no note that goes by. */
   isLasting?: boolean;
 }
@@ -43,7 +50,18 @@ export interface ChatCaller {
   actor: string;
   channel: ChatChannel;
   chat: string;
-  within(db: Db): Promise<void>;
+  /** Throws where the effect must not be: it has been, or the words are no answer to where this session stands. */
+  within(db: Db, sessionId?: string): Promise<void>;
+}
+
+/** What a message is dealt with by. */
+export interface Dealing {
+  message: Incoming;
+  by: ChatCaller;
+  /** In the transaction of its effect, or of its refusal. `false`: it has had its effect. */
+  seen(db: Db): Promise<boolean>;
+  /** Written together with that. */
+  also(write: (db: Db) => Promise<void>): void;
 }
 
 /** What a chat may do. Each throws a `PulseError` where it cannot be done. */
@@ -66,32 +84,46 @@ export async function answerMessage(
   { store, actions }: { store: Store; actions: ChatActions },
   message: Incoming,
 ): Promise<Reply | null> {
-  const { channel, command, sender, chat, accountId } = message;
-  const seen = (db: Db) => takeUpdate(db, accountId, message.id);
+  const { command, sender, accountId } = message;
   const isAllowed =
     message.allow.includes(sender) || (await store.read((db) => isMember(db, accountId, sender)));
   if (!isAllowed && command.do !== 'pair') return null;
   if (await store.read((db) => wasTaken(db, accountId, message.id))) return null;
-  const by: ChatCaller = {
-    ...{ actor: `${channel}:${sender}`, channel, chat },
-    async within(db) {
-      if (!(await seen(db))) throw new Repeated();
-    },
-  };
+  const dealing = dealingOf(message);
   try {
     const reply =
       command.do === 'pair'
-        ? await pair(store, { message, code: command.code, isAllowed, seen })
-        : await act({ store, actions }, message, by);
+        ? await pair(store, { message, code: command.code, isAllowed, seen: dealing.seen })
+        : await act({ store, actions }, dealing);
     return typeof reply === 'string' ? { text: cut(reply, MOST_ANSWER) } : reply;
   } catch (error) {
     if (error instanceof Repeated) return null;
     // What may pass by itself, such as a store that is away, is tried again with the message.
     if (!isPulseError(error) || error.retryable) throw error;
-    const isNew = await store.tx('chat', seen);
+    const isNew = await store.tx('chat', dealing.seen);
     const text = error.hint ? `${error.message}\n${error.hint}` : error.message;
     return isNew ? { text: cut(text, MOST_ANSWER) } : null;
   }
+}
+
+function dealingOf(message: Incoming): Dealing {
+  const { accountId, channel, sender, chat, command } = message;
+  const writes: ((db: Db) => Promise<void>)[] = [];
+  const seen = async (db: Db): Promise<boolean> => {
+    const isNew = await takeUpdate(db, accountId, message.id);
+    if (isNew) for (const write of writes) await write(db);
+    return isNew;
+  };
+  const isAnswer = command.do === 'answer' || command.do === 'resume';
+  const by: ChatCaller = {
+    ...{ actor: `${channel}:${sender}`, channel, chat },
+    async within(db, sessionId) {
+      if (!(await seen(db))) throw new Repeated();
+      const stop = isAnswer && sessionId !== undefined ? await latestStop(db, sessionId) : null;
+      if (stop) requireYounger(message, stop);
+    },
+  };
+  return { message, by, seen, also: (write) => void writes.push(write) };
 }
 
 /** Undoes the transaction of a message that had its effect already. */
@@ -101,9 +133,9 @@ class Repeated extends Error {
 
 async function act(
   { store, actions }: { store: Store; actions: ChatActions },
-  message: Incoming,
-  by: ChatCaller,
+  dealing: Dealing,
 ): Promise<string | Reply | null> {
+  const { message, by } = dealing;
   const { command } = message;
   for (const words of Object.values(command))
     if (typeof words === 'string' && words.length > MOST_TEXT)
@@ -120,53 +152,28 @@ async function act(
     case 'resume':
       return actions.answer(command.session, command.answer, by);
     case 'press': {
-      const reply = await press({ store, actions }, { accountId: message.accountId, by, pressed: command });
-      // Of one that had no effect, too: the same press is not answered twice.
-      await store.tx('chat', (db) => takeUpdate(db, message.accountId, message.id));
-      return reply;
+      const pressed = await press({ store, actions }, { accountId: message.accountId, by, pressed: command });
+      return settle(store, dealing, pressed);
     }
     case 'answer':
-      return answerPlain({ store, actions }, { message, text: command.text, by });
+      return answerPlain({ store, actions }, dealing, command.text);
     default: {
-      const isNew = await store.tx('chat', (db) => takeUpdate(db, message.accountId, message.id));
+      const isNew = await store.tx('chat', dealing.seen);
       if (!isNew) return null;
       return command.do === 'status' ? actions.status() : HELP;
     }
   }
 }
 
-interface PlainAnswer {
-  message: Incoming;
-  text: string;
-  by: ChatCaller;
-}
-
-/** Words that name no session: it is the one whose message they reply to, or the only one of this chat that waits. */
-async function answerPlain(
-  means: { store: Store; actions: ChatActions },
-  { message, text, by }: PlainAnswer,
-): Promise<string | Reply | null> {
-  const { store, actions } = means;
-  const { accountId, chat, repliesTo, thread = null, id } = message;
-  const place = { accountId, chat, thread };
-  if (repliesTo !== null) {
-    const asked = await store.read((db) => findAction(db, accountId, { prompt: `${chat}/${repliesTo}` }));
-    if (asked) return press(means, { accountId, by, pressed: { action: asked.id, text } });
-    const told = await store.read((db) => stopOfMessage(db, { ...place, message: repliesTo }));
-    if (told) {
-      const bound = told.isStop ? bindTo(by, told) : by;
-      return orLate(store, told, () => actions.answer(told.sessionId, text, bound));
-    }
-  }
-  const found = await store.read((db) => waitingSessions(db, { ...place, isPublic: message.isPublic }));
-  const [only] = found;
-  if (message.isPublic && !only) return null;
-  if (only && found.length === 1) return actions.answer(only, text, by);
-  const isNew = await store.tx('chat', (db) => takeUpdate(db, accountId, id));
-  if (!isNew) return null;
-  return found.length === 0
-    ? `No session of this chat waits for an answer.\n${HELP}`
-    : `Several wait. Reply to the question that you mean, or write resume ID ANSWER:\n${found.join('\n')}`;
+/** Of a press that had no effect, too: the same one is not answered twice. What it asks for is noted before it is asked. */
+async function settle(store: Store, { message, seen }: Dealing, reply: Reply | null): Promise<Reply | null> {
+  const { hasPrompts = false, thread = null } = message;
+  const ask = hasPrompts ? reply?.ask : undefined;
+  const prompt = await store.tx('chat', async (db) => {
+    const isNew = await seen(db);
+    return ask && isNew ? openPrompt(db, { ...message, thread }, ask.action) : null;
+  });
+  return ask && prompt ? { ...reply!, ask: { ...ask, prompt } } : reply;
 }
 
 interface Pairing {

@@ -17,7 +17,9 @@ const OP = {
 
 /** Messages of servers and of people; their content comes where the bot is meant, without a privilege. */
 const INTENTS = (1 << 9) | (1 << 12);
-const HELLO_MS = 20_000;
+/** Their content everywhere: a person must have switched that on for the application. */
+const MESSAGE_CONTENT = 1 << 15;
+const HELLO_MS = 10_000;
 /** What a service may ask for: neither a storm of heartbeats nor silence for ever. */
 const BEAT_MS = { least: 1_000, most: 5 * 60_000 };
 
@@ -32,13 +34,16 @@ export interface GatewayOptions {
   url: string;
   token: string;
   session: GatewaySession | null;
+  /** Asks for what is written in servers without naming the bot. */
+  readsAll: boolean;
   signal: AbortSignal;
   onEvent(type: string, data: unknown): void;
   random?: () => number;
 }
 
-/** `fatal`: it will not work another time either, as the service has said. */
+/** `fatal`: it will not work another time either, as the service has said. `mayNotReadAll`: without `readsAll` it will. */
 export interface GatewayEnd {
+  mayNotReadAll: boolean;
   session: GatewaySession | null;
   fatal: string | null;
   wasReady: boolean;
@@ -76,7 +81,7 @@ export async function connectGateway(options: GatewayOptions): Promise<GatewayEn
         const { heartbeat_interval: asked } = (d ?? {}) as { heartbeat_interval?: unknown };
         const everyMs = typeof asked === 'number' ? asked : BEAT_MS.most;
         keepBeating(socket, Math.min(Math.max(everyMs, BEAT_MS.least), BEAT_MS.most));
-        socket.send(session ? resumeWith(token, session) : identifyWith(token));
+        socket.send(session ? resumeWith(token, session) : identifyWith(options));
         break;
       }
       case OP.heartbeat:
@@ -99,15 +104,21 @@ export async function connectGateway(options: GatewayOptions): Promise<GatewayEn
   };
   const end = await talk({
     url: withVersion(options.session?.url ?? options.url),
-    ...{ signal, onMessage, silenceMs: Math.max(HELLO_MS, 2 * BEAT_MS.most) },
+    ...{ signal, onMessage, helloMs: HELLO_MS, silenceMs: 2 * BEAT_MS.most },
+    isHello: ({ op }) => op === OP.hello,
   });
   if (beating) clearTimeout(beating);
-  return { ...afterClose(end, session), wasReady };
+  return {
+    ...afterClose(end, session),
+    wasReady,
+    mayNotReadAll: options.readsAll && end.code === DISALLOWED,
+  };
 }
 
-function identifyWith(token: string): object {
+function identifyWith({ token, readsAll }: GatewayOptions): object {
   const properties = { os: process.platform, browser: 'pulse', device: 'pulse' };
-  return { op: OP.identify, d: { token, intents: INTENTS, properties } };
+  const intents = INTENTS | (readsAll ? MESSAGE_CONTENT : 0);
+  return { op: OP.identify, d: { token, intents, properties } };
 }
 
 function resumeWith(token: string, { id, seq }: GatewaySession): object {
@@ -121,6 +132,7 @@ function withVersion(url: string): string {
   return full.href;
 }
 
+const DISALLOWED = 4014;
 /** What the service says when it closes for good. */
 const FATAL: Record<number, string> = {
   4004: 'the token is not valid',
@@ -128,12 +140,15 @@ const FATAL: Record<number, string> = {
   4011: 'the bot is in too many servers for one connection',
   4012: 'the version of the gateway is too old',
   4013: 'the intents are not valid',
-  4014: 'the intents are not allowed',
+  [DISALLOWED]: 'the intents are not allowed',
 };
 /** After these the session cannot be taken up again. */
 const FORGOTTEN = [4003, 4007, 4009];
 
-function afterClose({ code }: SocketEnd, session: GatewaySession | null): Omit<GatewayEnd, 'wasReady'> {
+function afterClose(
+  { code }: SocketEnd,
+  session: GatewaySession | null,
+): Pick<GatewayEnd, 'fatal' | 'session'> {
   const fatal = FATAL[code] ?? null;
   return { fatal, session: fatal || FORGOTTEN.includes(code) ? null : session };
 }

@@ -4,10 +4,11 @@ import { callDiscord, type DiscordMeans } from '../channels/discord.ts';
 import { isSuccess } from '../channels/request.ts';
 import type { Reply } from './answer.ts';
 import type { ChatMeans, SettingsOf } from './chats.ts';
-import { COMMAND, interactionReply, readInteraction, readPost } from './discord.ts';
+import { COMMAND, EPHEMERAL, interactionReply, readInteraction, readPost, replyWords } from './discord.ts';
 import { connectGateway, type GatewaySession } from './discord-gateway.ts';
-import { type Held, nameOf, type Reader, replyTo, rest } from './reader.ts';
+import { type Held, nameOf, notDone, patientReplies, type Reader, replyTo, rest } from './reader.ts';
 import { reconnectMs } from './socket.ts';
+import { aheadMs } from './written.ts';
 
 /** What has worked for so long is tried again at once. */
 const GOOD_MS = 60_000;
@@ -22,19 +23,28 @@ export const discordReader: Reader<'discord'> = {
   async read(means, held) {
     let session: GatewaySession | null = null;
     let failures = 0;
+    const patiently = patientReplies(means, held.signal);
+    // Words in a thread answer its session, and need not name the bot.
+    let readsAll = held.settings.threads === true;
     while (!held.signal.aborted) {
       const beganMs = Date.now();
-      const url = await findGateway(held).catch((error: Error) => ({ error: nameOf(error), waitMs: 0 }));
-      if (typeof url !== 'string') {
-        held.say(url.error);
-        await rest(Math.max(reconnectMs(++failures), url.waitMs ?? 0), held.signal);
+      const found = await findGateway(held).catch((error: Error) => ({ error: nameOf(error), waitMs: 0 }));
+      if ('error' in found) {
+        held.say(found.error);
+        await rest(Math.max(reconnectMs(++failures), found.waitMs ?? 0), held.signal);
         continue;
       }
+      const { url, ahead } = found;
       const end = await connectGateway({
-        ...{ url, session, signal: held.signal, token: held.secret(held.settings.tokenEnv) },
-        onEvent: (type, data) => void hear(means, held, { type, data }).catch(sayTo(held)),
+        ...{ url, session, readsAll, signal: held.signal, token: held.secret(held.settings.tokenEnv) },
+        onEvent: (type, data) => void hear(means, held, { type, data, ahead, patiently }).catch(sayTo(held)),
       });
       session = end.session;
+      if (end.mayNotReadAll) {
+        readsAll = false;
+        held.say(MAY_NOT_READ_ALL);
+        continue;
+      }
       if (end.fatal) held.say(end.fatal);
       else if (end.wasReady) held.say('');
       failures = end.wasReady && Date.now() - beganMs >= GOOD_MS ? 0 : failures + 1;
@@ -43,6 +53,11 @@ export const discordReader: Reader<'discord'> = {
   },
 };
 
+const MAY_NOT_READ_ALL = [
+  'the Message Content Intent is not switched on for the bot (developer portal, Bot, Privileged Gateway Intents);',
+  'until then it reads in threads what replies to it or names it',
+].join(' ');
+
 type Bot = Held<SettingsOf['discord']>;
 
 const gatewaySchema = z.object({
@@ -50,7 +65,9 @@ const gatewaySchema = z.object({
   session_start_limit: z.object({ remaining: z.int(), reset_after: z.number() }).optional(),
 });
 
-async function findGateway(bot: Bot): Promise<string | { error: string; waitMs?: number }> {
+async function findGateway(
+  bot: Bot,
+): Promise<{ url: string; ahead: number } | { error: string; waitMs?: number }> {
   const answer = await callDiscord(bot, { method: 'GET', path: 'gateway/bot' });
   const known = gatewaySchema.safeParse(answer.json);
   if (answer.status === 401) return { error: 'the token is not valid', waitMs: HOPELESS_MS };
@@ -58,31 +75,47 @@ async function findGateway(bot: Bot): Promise<string | { error: string; waitMs?:
   const { url, session_start_limit: limit } = known.data;
   if (limit && limit.remaining <= 0)
     return { error: 'it was connected too often today', waitMs: limit.reset_after };
-  return url;
+  return { url, ahead: aheadMs(answer) };
 }
 
 interface Heard {
   type: string;
   data: unknown;
+  /** Of Discord's clock. */
+  ahead: number;
+  patiently: ReturnType<typeof patientReplies>;
 }
 
-async function hear(means: ChatMeans, bot: Bot, { type, data }: Heard): Promise<void> {
+async function hear(means: ChatMeans, bot: Bot, { type, data, ahead, patiently }: Heard): Promise<void> {
   const { accountId, settings } = bot;
   const { allow } = settings;
   if (type === 'READY') return offerCommands(bot, data);
   if (type === 'MESSAGE_CREATE') {
     const post = readPost(data);
-    const reply = post && (await replyTo(means, { ...post, accountId, allow }));
+    if (!post) return;
+    const message = { ...byOurClock(post, ahead), accountId, allow };
+    const reply = await patiently(message);
     if (!reply) return;
     const path = `channels/${encodeURIComponent(post.chat)}/messages`;
     const message_reference = { message_id: post.id, fail_if_not_exists: false };
-    const body = { content: reply.text.slice(0, 2_000), allowed_mentions: { parse: [] }, message_reference };
+    const body = { ...replyWords(reply), message_reference };
     await callDiscord(bot, { method: 'POST', path, body });
   }
   if (type !== 'INTERACTION_CREATE') return;
   const heard = readInteraction(data);
   if (heard.kind !== 'message') return;
-  await respond(bot, heard, replyTo(means, { ...heard.message, accountId, allow }));
+  const message = { ...byOurClock(heard.message, ahead), accountId, allow };
+  // It is not brought again, and its sender waits: they are told.
+  const replying = replyTo(means, message).catch((error: Error) => {
+    bot.say(nameOf(error));
+    return notDone(message, error);
+  });
+  await respond(bot, heard, replying);
+}
+
+function byOurClock<M extends { writtenMs?: number | null }>(message: M, ahead: number): M {
+  const { writtenMs = null } = message;
+  return { ...message, writtenMs: writtenMs === null ? null : writtenMs - ahead };
 }
 
 /** A stranger is met with silence; who waits longer than the service does is told so first. */
@@ -98,7 +131,7 @@ async function respond(
     if (first) await callDiscord(bot, { method: 'POST', path: callback, body: interactionReply(first) });
     return;
   }
-  await callDiscord(bot, { method: 'POST', path: callback, body: { type: 5, data: { flags: 64 } } });
+  await callDiscord(bot, { method: 'POST', path: callback, body: { type: 5, data: { flags: EPHEMERAL } } });
   await finishReply(bot, { token, application }, await replying);
 }
 
@@ -109,8 +142,7 @@ export async function finishReply(
   reply: Reply | null,
 ): Promise<void> {
   const path = `webhooks/${encodeURIComponent(application)}/${encodeURIComponent(token)}/messages/@original`;
-  const content = (reply?.text ?? 'Nothing happened.').slice(0, 2_000);
-  await callDiscord(bot, { method: 'PATCH', path, body: { content, allowed_mentions: { parse: [] } } });
+  await callDiscord(bot, { method: 'PATCH', path, body: replyWords(reply) });
 }
 
 /** So that Discord offers `/pulse`. Saying it again changes nothing. */

@@ -2,8 +2,11 @@
 import { createPublicKey, verify } from 'node:crypto';
 import * as z from 'zod';
 import { THREAD } from '../channels/discord.ts';
+import { inert } from '../channels/discord-text.ts';
+import { cut } from '../texts.ts';
 import type { Incoming, Reply } from './answer.ts';
 import type { ChatCommand } from './words.ts';
+import { snowflakeMs } from './written.ts';
 
 /** What comes before the 32 bytes of such a key, in the form that Node reads. */
 const ED25519_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
@@ -67,6 +70,7 @@ export function readInteraction(body: unknown): Interaction {
     message: {
       ...{ channel: 'discord' as const, id: number, sender, chat: channel, command, repliesTo: null },
       thread: `${THREAD}${channel}`,
+      writtenMs: snowflakeMs(number),
     },
   };
 }
@@ -105,6 +109,7 @@ export function readPost(body: unknown): Omit<Incoming, 'accountId' | 'allow'> |
     repliesTo: known.data.message_reference?.message_id ?? null,
     thread: `${THREAD}${channel}`,
     isPublic: Boolean(server),
+    writtenMs: snowflakeMs(number),
   };
 }
 
@@ -130,11 +135,20 @@ function commandOf(name: string, given: ReadonlyMap<string, string>): ChatComman
   }
 }
 
+/** For its sender alone. */
+export const EPHEMERAL = 1 << 6;
+const MOST_CHARACTERS = 2_000;
+
+/** What people and agents wrote is no markup here, and calls nobody. */
+export function replyWords(reply: Reply | null): object {
+  const content = cut(inert(reply?.text ?? 'Nothing happened.'), MOST_CHARACTERS);
+  return { content, allowed_mentions: { parse: [] } };
+}
+
 /** Shown to the sender alone. A stranger's command must be answered, too: with nothing in it. */
 export function interactionReply(reply: Reply | null): object {
   if (reply?.ask) return modalOf(reply.ask);
-  const content = reply === null ? 'Nothing happened.' : reply.text.slice(0, 2_000);
-  return { type: 4, data: { content, flags: 64, allowed_mentions: { parse: [] } } };
+  return { type: 4, data: { ...replyWords(reply), flags: EPHEMERAL } };
 }
 
 /** A window that asks for words. */

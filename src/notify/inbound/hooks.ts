@@ -2,9 +2,9 @@
 import { cut } from '../texts.ts';
 import { answerMessage, type Reply } from './answer.ts';
 import { type ChatMeans, listAccounts, type SettingsOf } from './chats.ts';
-import { interactionReply, isSignedByDiscord, readInteraction } from './discord.ts';
+import { EPHEMERAL, interactionReply, isSignedByDiscord, readInteraction } from './discord.ts';
 import { DEFER_MS, finishReply } from './discord-reader.ts';
-import { nameOf, rest } from './reader.ts';
+import { nameOf, notDone, rest } from './reader.ts';
 import { MOST_REPLY } from './text-messages.ts';
 import { isSignedByTwilio, readText, replyXml } from './twilio.ts';
 
@@ -17,15 +17,20 @@ export async function hearTwilio(
   if (publicUrl === undefined) return null;
   const fields = new Map(new URLSearchParams(form));
   const url = `${publicUrl.replace(/\/$/, '')}${path}`;
-  for (const { id, settings } of await listAccounts(means, 'sms')) {
+  const signed = (await listAccounts(means, 'sms')).filter(({ settings }) => {
     const token = means.environment[settings.authTokenEnv];
-    if (!token || !isSignedByTwilio({ url, fields, token }, signature)) continue;
-    const message = readText(fields);
-    const { allow } = settings;
-    const reply = message && (await answerMessage(means, { ...message, accountId: id, allow }));
-    return replyXml(reply && cut(reply.text, MOST_REPLY));
-  }
-  return null;
+    return token && isSignedByTwilio({ url, fields, token }, signature);
+  });
+  if (signed.length === 0) return null;
+  // Numbers of one account share its token, and not who may write to them.
+  const to = fields.get('To');
+  const account =
+    signed.find(({ settings }) => settings.from === to) ?? (signed.length === 1 ? signed[0] : null);
+  const message = readText(fields);
+  if (!account || !message) return replyXml(null);
+  const { allow } = account.settings;
+  const reply = await answerMessage(means, { ...message, accountId: account.id, allow });
+  return replyXml(reply && cut(reply.text, MOST_REPLY));
 }
 
 export async function hearDiscord(
@@ -38,10 +43,12 @@ export async function hearDiscord(
     const heard = readInteraction(readJson(body));
     if (heard.kind === 'ping') return { type: 1 };
     if (heard.kind === 'unknown') return interactionReply(null);
-    return replyInTime(means, settings, {
-      ...heard,
-      replying: answerMessage(means, { ...heard.message, accountId: id, allow }),
+    const message = { ...heard.message, accountId: id, allow };
+    const replying = answerMessage(means, message).catch((error: Error) => {
+      means.say(`discord: ${nameOf(error)}`);
+      return notDone(message, error);
     });
+    return replyInTime(means, settings, { ...heard, replying });
   }
   return null;
 }
@@ -73,5 +80,5 @@ async function replyInTime(
   heard.replying
     .then((reply) => finishReply(bot, heard, reply))
     .catch((error: Error) => say(`discord: ${nameOf(error)}`));
-  return { type: 5, data: { flags: 64 } };
+  return { type: 5, data: { flags: EPHEMERAL } };
 }

@@ -2,7 +2,8 @@
 import { callTelegram } from '../channels/telegram.ts';
 import type { ChatMeans } from './chats.ts';
 import { discordReader } from './discord-reader.ts';
-import { nameOf, type Reader, readChannel, rememberPrompt, replyTo, rest } from './reader.ts';
+import { notePrompt } from './prompts.ts';
+import { nameOf, type Reader, readChannel, replyTo, rest } from './reader.ts';
 import { slackReader } from './slack-reader.ts';
 import { readUpdates, sendReply, type TelegramBot, type TelegramUpdate } from './telegram.ts';
 import { smsReader } from './text-messages.ts';
@@ -70,6 +71,7 @@ async function takeIn(means: ChatMeans, { bot, accountId, update }: Update): Pro
     means.say(`telegram: ${nameOf(error)}`);
     return null;
   });
-  if (prompt !== null && reply.ask)
-    await rememberPrompt(means, { action: reply.ask.action, chat: place.chat, message: prompt });
+  const asked = reply.ask?.prompt;
+  if (prompt !== null && asked !== undefined)
+    await means.store.tx('chat_prompt', (db) => notePrompt(db, asked, prompt));
 }

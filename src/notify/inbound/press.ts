@@ -34,7 +34,7 @@ export async function press(
   means: Means,
   { accountId, by, pressed }: { accountId: string; by: ChatCaller; pressed: Press },
 ): Promise<Reply | null> {
-  const found = await means.store.read((db) => findAction(db, accountId, { id: pressed.action }));
+  const found = await means.store.read((db) => findAction(db, accountId, pressed.action));
   if (!found) return null;
   const { action, id } = found;
   if (action === 'details' || action === 'evidence')
@@ -83,8 +83,8 @@ export function bindTo(
 ): ChatCaller {
   return {
     ...by,
-    async within(db) {
-      await by.within(db);
+    async within(db, sessionId) {
+      await by.within(db, sessionId);
       if (await isOver(db, stop, { hasMoved })) throw new TooLate();
       await within?.(db);
     },

@@ -1,7 +1,6 @@
 /** Reads for every account whose secrets this process has. One process at a time reads for an account, by a lease. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { isPulseError } from '../../domain/errors.ts';
-import { notePrompt } from '../buttons.ts';
 import { answerMessage, type Incoming, type Reply } from './answer.ts';
 import { type ChatMeans, listAccounts, type SettingsOf } from './chats.ts';
 import { leavePoller, movePoller, takePoller } from './rows.ts';
@@ -38,28 +37,41 @@ export async function readChannel<C extends keyof SettingsOf>(
   reader: Reader<C>,
   { signal, lookMs = LOOK_EVERY_MS }: { signal: AbortSignal; lookMs?: number },
 ): Promise<void> {
-  const reading = new Map<string, Promise<void>>();
+  const reading = new Map<string, Reading<SettingsOf[C]>>();
   const sayFailure = (error: Error): void => means.say(`${reader.channel}: ${nameOf(error)}`);
   while (!signal.aborted) {
-    const accounts = await listAccounts(means, reader.channel).catch(() => []);
-    for (const { id, settings } of accounts) {
-      if (reading.has(id) || !reader.needs(settings).every((name) => name && means.environment[name]))
-        continue;
+    const accounts = await listAccounts(means, reader.channel).catch(() => null);
+    const listed = new Set(accounts?.map(({ id }) => id));
+    // Nobody names it any longer.
+    if (accounts) for (const [id, { left }] of reading) if (!listed.has(id)) left.abort();
+    for (const { id, settings } of accounts ?? []) {
+      const known = reading.get(id);
+      if (known) known.settings = settings;
+      if (known || !reader.needs(settings).every((name) => name && means.environment[name])) continue;
       if (reader.isWanted && !(await reader.isWanted(means, id).catch(() => false))) continue;
-      const running = readAccount(means, reader, { id, settings, signal })
+      const left = new AbortController();
+      const one: Reading<SettingsOf[C]> = { settings, left, over: Promise.resolve() };
+      one.over = readAccount(means, reader, { id, one, signal: AbortSignal.any([signal, left.signal]) })
         .catch(sayFailure)
         .finally(() => reading.delete(id));
-      reading.set(id, running);
+      reading.set(id, one);
     }
     await rest(lookMs, signal);
   }
-  await Promise.all(reading.values());
+  await Promise.all([...reading.values()].map(({ over }) => over));
+}
+
+interface Reading<Settings> {
+  /** As they are now: who is taken off the list is not heard any longer. */
+  settings: Settings;
+  left: AbortController;
+  over: Promise<void>;
 }
 
 async function readAccount<C extends keyof SettingsOf>(
   means: ChatMeans,
   reader: Reader<C>,
-  { id, settings, signal }: { id: string; settings: SettingsOf[C]; signal: AbortSignal },
+  { id, one, signal }: { id: string; one: Reading<SettingsOf[C]>; signal: AbortSignal },
 ): Promise<void> {
   const { store, owner, isGone, environment } = means;
   const take = () => store.tx('chat_lease', (db) => takePoller(db, id, { owner, isGone }));
@@ -76,7 +88,10 @@ async function readAccount<C extends keyof SettingsOf>(
   let told = '';
   try {
     await reader.read(means, {
-      ...{ accountId: id, settings, position: held.position },
+      ...{ accountId: id, position: held.position },
+      get settings() {
+        return one.settings;
+      },
       secret: (name) => environment[name] ?? '',
       signal: AbortSignal.any([signal, lost.signal]),
       move: (position) => store.tx('chat_read', (db) => movePoller(db, id, { token, position })),
@@ -104,12 +119,38 @@ export async function replyTo(means: ChatMeans, message: Incoming): Promise<Repl
   }
 }
 
-/** What replies to this message is the answer that the button asked for. */
-export async function rememberPrompt(
-  { store }: ChatMeans,
-  { action, chat, message }: { action: string; chat: string; message: string },
-): Promise<void> {
-  await store.tx('chat_prompt', (db) => notePrompt(db, action, `${chat}/${message}`));
+const FIRST_WAIT_MS = 500;
+const MOST_WAIT_MS = 30_000;
+/** What comes beyond that while the store is away is lost, and that is said. */
+const MOST_KEPT = 200;
+
+/** For what no service brings again: a store that is away is waited for. Rejects when the signal aborts before it is back. */
+export function patientReplies(
+  means: ChatMeans,
+  signal: AbortSignal,
+): (message: Incoming) => Promise<Reply | null> {
+  let kept = 0;
+  return async (message) => {
+    kept += 1;
+    try {
+      for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, MOST_WAIT_MS)) {
+        try {
+          return await replyTo(means, message);
+        } catch (error) {
+          const mayPass = isPulseError(error) && error.retryable;
+          if (!mayPass || kept > MOST_KEPT || signal.aborted) throw error;
+        }
+        await rest(waitMs, signal);
+      }
+    } finally {
+      kept -= 1;
+    }
+  };
+}
+
+/** For who waits for the answer of what is not brought again. A stranger is met with silence here, too. */
+export function notDone({ allow, sender }: Pick<Incoming, 'allow' | 'sender'>, error: Error): Reply | null {
+  return allow.includes(sender) ? { text: `It was not done. ${nameOf(error)}\nTry it once more.` } : null;
 }
 
 /** Addresses of services hold secrets, and an error may hold the address. */

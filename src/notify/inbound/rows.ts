@@ -51,6 +51,17 @@ export async function insertPairing(db: Db, channel: string, code: string): Prom
     .execute();
 }
 
+/** How long ago the oldest code was made that somebody may still send; `null`: there is none. */
+export async function openPairingMs(db: Db, channel: string): Promise<number | null> {
+  const row = await withNotifyTables(db)
+    .selectFrom('chat_pairings')
+    .select(({ fn }) => [fn.min('until').as('until'), storeNow(CODE_MS).as('latest')])
+    .where('channel', '=', channel)
+    .where('until', '>=', storeNow())
+    .executeTakeFirst();
+  return row?.until ? Date.parse(row.latest) - Date.parse(row.until) : null;
+}
+
 /** A code counts once, for one sender. */
 export async function takePairing(
   db: Db,

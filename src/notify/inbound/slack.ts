@@ -91,6 +91,7 @@ function readEvent(payload: unknown): SlackHeard | null {
       command: { do: 'answer', text: plainText(text) },
       thread: root ? `${THREAD}${root}` : null,
       isPublic: !isDirect,
+      writtenMs: Number(ts) * 1000 || null,
     },
     ...{ trigger: null, thread: root ?? ts },
   };

@@ -1,4 +1,5 @@
 /** A WebSocket to a service, as JSON messages. What is no JSON object is left out. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 
 export interface SocketEnd {
   code: number;
@@ -15,8 +16,13 @@ export interface ServiceSocket {
 export interface SocketOptions {
   url: string;
   signal: AbortSignal;
-  /** Ended if nothing was heard for so long. */
+  /** What a service begins with, and how long that is waited for: a connection that never opens is none. */
+  isHello(message: Record<string, unknown>): boolean;
+  helloMs: number;
+  /** After that: ended if nothing was heard for so long. */
   silenceMs: number;
+  /** For a service that pings more often than it speaks: ended so long after a ping that nothing has followed. */
+  pingMs?: number;
   onMessage(message: Record<string, unknown>, socket: ServiceSocket): void;
 }
 
@@ -27,8 +33,12 @@ const CLOSE_MS = 2_000;
 const GOING_AWAY = 1000;
 const LOST = 1006;
 
+/** Where Node tells of the pings that it answers by itself. */
+const PINGS = 'undici:websocket:ping';
+
 /** Resolves when it is over, however that came about. Never rejects. */
-export function talk({ url, signal, silenceMs, onMessage }: SocketOptions): Promise<SocketEnd> {
+export function talk(options: SocketOptions): Promise<SocketEnd> {
+  const { url, signal, onMessage } = options;
   const { promise, resolve } = Promise.withResolvers<SocketEnd>();
   let hasSpoken = false;
   let socket: WebSocket;
@@ -37,10 +47,24 @@ export function talk({ url, signal, silenceMs, onMessage }: SocketOptions): Prom
   } catch {
     return Promise.resolve({ code: LOST, hasSpoken });
   }
-  const silence = setTimeout(() => close(4000), silenceMs);
+  let silence = setTimeout(() => close(4000), options.helloMs);
+  let patienceMs: number | null = null;
+  const hear = (nextMs: number): void => {
+    // A connection that was cut without a word is closed by nobody.
+    if (nextMs === patienceMs) return void silence.refresh();
+    patienceMs = nextMs;
+    clearTimeout(silence);
+    silence = setTimeout(() => close(4000), nextMs);
+  };
+  const onPing = (event: unknown): void => {
+    if ((event as { websocket?: unknown }).websocket !== socket || patienceMs === null) return;
+    hear(options.pingMs ?? patienceMs);
+  };
+  subscribe(PINGS, onPing);
   let closing: NodeJS.Timeout | null = null;
   const over = (code: number): void => {
     clearTimeout(silence);
+    unsubscribe(PINGS, onPing);
     if (closing) clearTimeout(closing);
     signal.removeEventListener('abort', stop);
     resolve({ code, hasSpoken });
@@ -59,8 +83,9 @@ export function talk({ url, signal, silenceMs, onMessage }: SocketOptions): Prom
   socket.addEventListener('message', ({ data }) => {
     if (closing) return;
     hasSpoken = true;
-    silence.refresh();
     const message = readObject(data);
+    if (patienceMs !== null) hear(patienceMs);
+    else if (message && options.isHello(message)) hear(options.silenceMs);
     if (message) onMessage(message, own);
   });
   socket.addEventListener('close', ({ code }) => over(code));

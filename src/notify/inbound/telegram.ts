@@ -5,6 +5,7 @@ import { isSuccess } from '../channels/request.ts';
 import { callTelegram } from '../channels/telegram.ts';
 import type { Incoming, Reply } from './answer.ts';
 import { readWords } from './words.ts';
+import { aheadMs } from './written.ts';
 
 type Settings = z.infer<typeof telegramSchema>;
 
@@ -27,6 +28,7 @@ const updateSchema = z.object({
       ...place,
       from: z.object({ id }).optional(),
       text: z.string().optional(),
+      date: z.int().optional(),
       reply_to_message: z.object({ message_id: id }).optional(),
     })
     .optional(),
@@ -84,7 +86,8 @@ export async function readUpdates(
     const asked = Number(parameters.retry_after ?? Number.NaN) * 1000;
     return { error: String(description).slice(0, 300), waitMs: asked > 0 ? asked : waitAfter(answer.status) };
   }
-  return { updates: json.result.flatMap((entry: unknown) => read(entry)) };
+  const ahead = aheadMs(answer);
+  return { updates: json.result.flatMap((entry: unknown) => read(entry, ahead)) };
 }
 
 /** A wrong token, or another program that reads for the bot, is not mended by asking often. */
@@ -92,7 +95,7 @@ function waitAfter(status: number): number {
   return status === 401 || status === 404 || status === 409 ? 30_000 : 5_000;
 }
 
-function read(entry: unknown): TelegramUpdate[] {
+function read(entry: unknown, ahead: number): TelegramUpdate[] {
   const known = updateSchema.safeParse(entry);
   if (!known.success) {
     const number = (entry as { update_id?: unknown } | null)?.update_id;
@@ -105,9 +108,12 @@ function read(entry: unknown): TelegramUpdate[] {
     return [entryOf(number, { ...query.message, sender: query.from.id, query: query.id }, command)];
   }
   if (!message?.from || message.text === undefined) return nothing;
-  const { from, reply_to_message: replied, text } = message;
+  const { from, reply_to_message: replied, text, date } = message;
+  const writtenMs = date === undefined ? null : date * 1000 - ahead;
   const command = readWords(text, { needsSlash: true });
-  return [entryOf(number, { ...message, sender: from.id, repliesTo: replied?.message_id }, command)];
+  return [
+    entryOf(number, { ...message, sender: from.id, repliesTo: replied?.message_id, writtenMs }, command),
+  ];
 }
 
 interface Written {
@@ -117,16 +123,26 @@ interface Written {
   sender: string;
   query?: string;
   repliesTo?: string | undefined;
+  writtenMs?: number | null;
 }
 
 function entryOf(number: number, written: Written, command: Incoming['command']): TelegramUpdate {
-  const { chat, message_thread_id: topic = null, sender, query = null, repliesTo = null } = written;
+  const {
+    chat,
+    message_thread_id: topic = null,
+    sender,
+    query = null,
+    repliesTo = null,
+    writtenMs = null,
+  } = written;
   return {
     id: number,
     message: {
       ...{ channel: 'telegram' as const, id: String(number), sender, chat: chat.id, command, repliesTo },
       thread: topic === null ? null : `topic:${topic}`,
       isPublic: chat.type !== undefined && chat.type !== 'private',
+      writtenMs,
+      hasPrompts: true,
     },
     place: { chat: chat.id, topic, query, message: written.message_id },
   };

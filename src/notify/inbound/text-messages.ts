@@ -1,23 +1,24 @@
 /**
- * Text messages without a public address: Twilio is asked for them while a question waits. What was written before the
- * question is no answer to it.
+ * Text messages without a public address: Twilio is asked for them while a question waits, or somebody is to pair. What
+ * was written before that counts for nothing.
  */
 import * as z from 'zod';
-import { type Db, storeNow } from '../../store/store.ts';
+import type { Db } from '../../store/store.ts';
+import { latestStop } from '../buttons.ts';
 import { ask, isSuccess } from '../channels/request.ts';
 import { sendText } from '../channels/sms.ts';
 import { withNotifyTables } from '../tables.ts';
 import { cut } from '../texts.ts';
 import type { ChatMeans, SettingsOf } from './chats.ts';
 import { type Held, nameOf, type Reader, replyTo, rest } from './reader.ts';
+import { openPairingMs } from './rows.ts';
 import { readText } from './twilio.ts';
+import { aheadMs, SLACK_MS } from './written.ts';
 
 /** An answer is to be read within two seconds of its arrival. */
 const POLL_MS = 1_200;
 const PAGE = 50;
 const MOST_BYTES = 1024 * 1024;
-/** Times of messages are whole seconds, and clocks differ a little. */
-const SLACK_MS = 2_000;
 const MOST_WAIT_MS = 60_000;
 /** Each part of it is paid for; of more than 1,600 characters Twilio takes none. */
 export const MOST_REPLY = 640;
@@ -42,23 +43,30 @@ export const smsReader: Reader<'sms'> = {
       }
       held.say('');
       failures = 0;
-      for (const fields of found.messages) await takeIn(means, held, fields);
+      for (const text of found.messages) await takeIn(means, held, text);
       await rest(POLL_MS, held.signal);
     }
   },
 };
 
-/** How long ago the oldest open question of this account was asked; `null`: there is none. */
+/**
+ * Since when something is waited for: the last stop of each session of this account that waits, the oldest of them; or
+ * the code that somebody is to send. `null`: nothing.
+ */
 async function waitsSinceMs(db: Db, accountId: string): Promise<number | null> {
-  const row = await withNotifyTables(db)
-    .selectFrom('notifications as n')
-    .innerJoin('pulse_sessions as session', 'session.id', 'n.session_id')
-    .select(({ fn }) => [fn.min('n.created_at').as('since'), storeNow().as('now')])
-    .where('n.account_id', '=', accountId)
-    .where('n.type', '=', 'session.blocked')
+  const own = withNotifyTables(db);
+  const blocked = await own
+    .selectFrom('notify_routes as route')
+    .innerJoin('pulse_sessions as session', 'session.id', 'route.session_id')
+    .select('session.id')
+    .distinct()
+    .where('route.account_id', '=', accountId)
     .where('session.status', '=', 'blocked')
-    .executeTakeFirst();
-  return row?.since ? Date.parse(row.now) - Date.parse(row.since) : null;
+    .execute();
+  const stops = await Promise.all(blocked.map(({ id }) => latestStop(db, id)));
+  const pairing = await openPairingMs(db, 'sms');
+  const ages = [...stops.flatMap((stop) => stop?.agoMs ?? []), ...(pairing === null ? [] : [pairing])];
+  return ages.length === 0 ? null : Math.max(...ages);
 }
 
 const messageSchema = z.object({
@@ -70,12 +78,15 @@ const messageSchema = z.object({
   date_created: z.string().nullable().optional(),
 });
 
-type Fields = ReadonlyMap<string, string>;
+interface Text {
+  fields: ReadonlyMap<string, string>;
+  writtenMs: number;
+}
 
 async function readMessages(
   { settings, secret, signal }: Held<SettingsOf['sms']>,
   sinceMs: number,
-): Promise<{ messages: Fields[] } | { error: string }> {
+): Promise<{ messages: Text[] } | { error: string }> {
   const { apiUrl = 'https://api.twilio.com', accountSid, authTokenEnv, from } = settings;
   const query = new URLSearchParams({ To: from, PageSize: String(PAGE) });
   const answer = await ask({
@@ -90,30 +101,24 @@ async function readMessages(
   if (!isSuccess(answer)) return { error: `HTTP ${answer.status}` };
   const { messages = [] } = answer.json as { messages?: unknown[] };
   // By the service's own clock, so that ours may be wrong.
-  const nowMs = Date.parse(answer.headers.get('date') ?? '') || Date.now();
+  const ahead = aheadMs(answer);
   const known = (Array.isArray(messages) ? messages : []).flatMap((entry) => {
     const read = messageSchema.safeParse(entry);
-    return read.success ? [read.data] : [];
+    if (!read.success || read.data.direction !== 'inbound') return [];
+    const { date_sent: sent, date_created: created, sid, from: sender, body } = read.data;
+    const fields = new Map(Object.entries({ MessageSid: sid, From: sender, Body: body }));
+    return [{ fields, writtenMs: Date.parse(sent ?? created ?? '') - ahead }];
   });
-  const fresh = known.filter(({ direction, date_sent: sent, date_created: created }) => {
-    const atMs = Date.parse(sent ?? created ?? '');
-    return direction === 'inbound' && nowMs - atMs <= sinceMs + SLACK_MS;
-  });
+  const fresh = known.filter(({ writtenMs }) => Date.now() - writtenMs <= sinceMs + SLACK_MS);
   // The service lists the newest first.
-  return {
-    messages: fresh
-      .reverse()
-      .map(
-        ({ sid, from: sender, body }) =>
-          new Map(Object.entries({ MessageSid: sid, From: sender, Body: body })),
-      ),
-  };
+  return { messages: fresh.reverse() };
 }
 
-async function takeIn(means: ChatMeans, held: Held<SettingsOf['sms']>, fields: Fields) {
+async function takeIn(means: ChatMeans, held: Held<SettingsOf['sms']>, { fields, writtenMs }: Text) {
   const message = readText(fields);
   const { accountId, settings } = held;
-  const reply = message && (await replyTo(means, { ...message, accountId, allow: settings.allow }));
+  const reply =
+    message && (await replyTo(means, { ...message, writtenMs, accountId, allow: settings.allow }));
   if (!reply) return;
   // The effect stands, with or without the answer.
   await sendText(held, { to: message.sender, text: cut(reply.text, MOST_REPLY) }).catch((error: Error) =>

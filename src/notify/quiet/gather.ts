@@ -90,7 +90,8 @@ export async function gather(
   return true;
 }
 
-function holds(accountId: string, token: number) {
+/** Whether the one with this token may still deliver for the account. */
+export function holds(accountId: string, token: number) {
   return sql<boolean>`exists (select 1 from notify_accounts where id = ${accountId} and token = ${token})`;
 }
 
@@ -155,6 +156,7 @@ export async function readSteps(db: Db, carrier: number): Promise<{ last: Waitin
       'iteration',
       'data',
       'attempts',
+      'refusals',
       'gathers',
     ])
     .where((eb) => eb.or([eb('number', '=', carrier), eb('gathered_in', '=', carrier)]))

@@ -74,7 +74,7 @@ export const follow = define({
     ),
     ...followFields,
     verify,
-    setup: { ...setup, on: ['cli'] },
+    setup: { ...setup, on: ['cli', 'http'] },
     ...refereeFields,
     maxIterations,
     contextStrategy: choice(CONTEXT_STRATEGIES, {
@@ -97,11 +97,14 @@ export const follow = define({
   },
 });
 
-const olderThanMs = duration({
-  help: 'Only of sessions that ended longer ago than this (24h).',
-  wire: 'olderThan',
-  option: 'older-than D',
-});
+const olderThanMs = duration(
+  {
+    help: 'Only of sessions that ended longer ago than this (24h); 0s is all of them.',
+    wire: 'olderThan',
+    option: 'older-than D',
+  },
+  { min: 0 },
+);
 
 export const showHeld = define({
   name: 'held',

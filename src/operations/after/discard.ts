@@ -11,7 +11,7 @@ import { closeWorktree } from '../close-worktree.ts';
 import type { Operations, TransactionHook } from '../context.ts';
 import { abort, ownSession } from '../control.ts';
 import { holdStopped } from './hold.ts';
-import { branchesOf, requireLastOnBranch } from './session-parts.ts';
+import { branchesOf, heirOfDiscarded, requireLastOnBranch } from './session-parts.ts';
 
 export interface Discarded {
   session: Session;
@@ -90,11 +90,12 @@ export async function viewDiscard(operations: Operations, id: string): Promise<W
   const { session, branches, back } = await readDiscard(operations, found);
   const { project_path: root, worktree_path: worktree } = session;
   for (const branch of branches) await refuseCheckedOut(operations.git, root, branch);
-  const refs = await discardable(operations.git, { root, session: session.id, branches });
+  const refs = await discardable(operations.git, { root, session: session.id, branches, back });
+  const goesBack = refs.some(({ ref }) => ref === `refs/heads/${session.branch_name}`);
   return {
     session: operations.redactor.redactJson(session),
     refs: refs.map(({ ref, sha }) => ({ ref, sha })),
-    back,
+    back: goesBack ? back : null,
     worktree: existsSync(worktree) ? worktree : null,
   };
 }
@@ -111,15 +112,14 @@ async function discardableSession({ engine }: Operations, id: string): Promise<S
 async function readDiscard({ engine }: Operations, id: string) {
   return engine.store.read(async (db) => {
     const session = await getSession(db, id);
+    const { settings } = await getControl(db, id);
+    const branches = await branchesOf(db, session);
+    // Discarded once more: the branch is no longer its own, and has perhaps moved on.
+    const isGiven = (await heirOfDiscarded(db, session)) !== null;
+    if (isGiven) return { session, settings, branches: branches.slice(1), back: null };
     await requireLastOnBranch(db, session, 'discard');
     const earlier = session.follows === null ? null : await findSession(db, session.follows);
     const isShared = earlier?.branch_name === session.branch_name && earlier.discarded_at === null;
-    const { settings } = await getControl(db, id);
-    return {
-      session,
-      settings,
-      branches: await branchesOf(db, session),
-      back: isShared ? session.base_sha : null,
-    };
+    return { session, settings, branches, back: isShared ? session.base_sha : null };
   });
 }

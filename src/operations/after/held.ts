@@ -2,15 +2,16 @@
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { OLD_AFTER_MS } from '../../domain/after-words.ts';
 import type { Git } from '../../git/exec.ts';
 import { holdsWork } from '../../git/merge.ts';
 import { findCheckout, listRefs } from '../../git/refs.ts';
 import { agentEventBytes, endedBefore } from '../../store/held-bytes.ts';
-import { laterOnBranch } from '../../store/session-branches.ts';
+import { pushedOf } from '../../store/pull-requests.ts';
 import { getSession, type Session } from '../../store/sessions.ts';
 import type { Operations } from '../context.ts';
 import { sizeOf } from '../retention.ts';
-import { branchesOf } from './session-parts.ts';
+import { ownBranchesOf } from './session-parts.ts';
 
 export interface HeldBranch {
   name: string;
@@ -30,38 +31,37 @@ export interface HeldBySession {
   rowsBytes: number;
 }
 
-const OLD_MS = 24 * 60 * 60 * 1000;
 /** So many sessions at a time. */
 const MOST = 500;
 
 /** Newest first; those that hold nothing are left out. */
 export async function listHeld(
   operations: Operations,
-  { olderThanMs = OLD_MS }: { olderThanMs?: number },
+  { olderThanMs = OLD_AFTER_MS }: { olderThanMs?: number },
 ): Promise<HeldBySession[]> {
   const { store } = operations.engine;
   const found = await store.read(async (db) => {
     const ids = await endedBefore(db, olderThanMs, MOST);
     const bytes = await agentEventBytes(db, ids);
-    const sessions: { session: Session; names: string[]; rowsBytes: number }[] = [];
+    const sessions: (Held & { names: string[]; rowsBytes: number })[] = [];
     for (const id of ids) {
       const session = await getSession(db, id);
-      // The branch is a later session's.
-      const names = (await laterOnBranch(db, session)) === null ? await branchesOf(db, session) : [];
-      sessions.push({ session, names, rowsBytes: bytes.get(id) ?? 0 });
+      const names = await ownBranchesOf(db, session);
+      const merged = session.merged_how === 'pr' ? await pushedOf(db, id) : session.merged_sha;
+      sessions.push({ session, names, merged, rowsBytes: bytes.get(id) ?? 0 });
     }
     return sessions;
   });
   const heads = new Map<string, Promise<Map<string, string>>>();
   const held: HeldBySession[] = [];
-  for (const { session, names, rowsBytes } of found) {
+  for (const { session, names, merged, rowsBytes } of found) {
     const root = session.project_path;
     if (!heads.has(root)) heads.set(root, readHeads(operations.git, root));
     const known = await heads.get(root)!;
     const branches: HeldBranch[] = [];
     for (const name of names) {
       const sha = known.get(name);
-      if (sha !== undefined) branches.push(await lookAt(operations.git, { session, name, sha }));
+      if (sha !== undefined) branches.push(await lookAt(operations.git, { session, merged, name, sha }));
     }
     const files = await filesOf(operations, session);
     const entry = { session: operations.redactor.redactJson(session), branches, ...files, rowsBytes };
@@ -77,16 +77,25 @@ async function readHeads(git: Git, root: string): Promise<Map<string, string>> {
   return new Map(refs.map(({ ref, sha }) => [ref.slice('refs/heads/'.length), sha]));
 }
 
+interface Held {
+  session: Session;
+  /** What was merged of it, or holds that. */
+  merged: string | null;
+}
+
 async function lookAt(
   git: Git,
-  { session, name, sha }: { session: Session; name: string; sha: string },
+  { session, merged, name, sha }: Held & { name: string; sha: string },
 ): Promise<HeldBranch> {
-  const { project_path: root, base_branch: base, base_sha: began } = session;
+  const { project_path: root, base_branch: base, base_sha: began, merged_at: at } = session;
   const into = base === null ? began : `refs/heads/${base}`;
+  // A squash elsewhere has no commit of the branch, and a base may be rewritten: it was merged all the same.
+  const wasMerged = async (): Promise<boolean> =>
+    at !== null && merged !== null && (await holdsWork(git, { root, into: merged, head: sha }));
   return {
     name,
     sha,
-    isMerged: await holdsWork(git, { root, into, head: sha }),
+    isMerged: (await holdsWork(git, { root, into, head: sha })) || (await wasMerged()),
     checkedOutIn: await findCheckout(git, root, `refs/heads/${name}`),
   };
 }

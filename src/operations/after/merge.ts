@@ -4,6 +4,7 @@ import { PulseError } from '../../domain/errors.ts';
 import { nextCommand } from '../../domain/next-command.ts';
 import { redact } from '../../domain/redact.ts';
 import { act } from '../../engine/actions.ts';
+import type { Workspace } from '../../engine/ports.ts';
 import { listUnresolved } from '../../loops/workflow/unresolved-rows.ts';
 import { getSession, type Session } from '../../store/sessions.ts';
 import type { Operations, TransactionHook } from '../context.ts';
@@ -45,16 +46,13 @@ export async function mergeSession(
     await requireLastOnBranch(db, now, 'merge');
     return { session: now, all: [...(await earlierOnBranch(db, now)).reverse(), now] };
   });
-  const base = requireBase(session);
-  const head = await workspace.branchHead(session);
-  if (head === null) throw branchGone(session);
-  const isNothing = await workspace.isUnchanged(all[0]!, head);
-  const merged = isNothing
+  const without = withoutMerge(session) ?? (await unchanged(workspace, all));
+  const merged = without
     ? null
     : await act(trace, 'merge', {
         perform: async () =>
           bringIn(operations, {
-            ...{ session, base, mode: how, ...(await messageOf(operations, all)) },
+            ...{ session, base: requireBase(session), mode: how, ...(await messageOf(operations, all)) },
             again: (way) => `pulse merge ${session.id} --merge ${way}`,
           }),
       });
@@ -67,8 +65,24 @@ export async function mergeSession(
     },
     { session: session.id },
   );
-  const said = merged?.said ?? `${session.id} changed nothing: there is nothing to merge.`;
-  return { session: after, merged, said };
+  return { session: after, merged, said: merged?.said ?? without! };
+}
+
+/** The base has it where it was merged, not here: merged here as well, the two would go apart. */
+function withoutMerge({ id, merged_how, merged_into: base, pull_request: address }: Session): string | null {
+  if (merged_how !== 'pr') return null;
+  const request = address === null ? 'its pull request' : `its pull request ${address}`;
+  return `${id} was merged into ${base} by ${request}: git switch ${base} && git pull brings it here.`;
+}
+
+/** In words, where there is nothing to merge. */
+async function unchanged(workspace: Workspace, all: readonly Session[]): Promise<string | null> {
+  const session = all.at(-1)!;
+  requireBase(session);
+  const head = await workspace.branchHead(session);
+  if (head === null) throw branchGone(session);
+  if (!(await workspace.isUnchanged(all[0]!, head))) return null;
+  return `${session.id} changed nothing: there is nothing to merge.`;
 }
 
 function requireComplete(session: Session): void {

@@ -63,5 +63,5 @@ function heldText(held: readonly HeldBySession[]): string {
     const names = branches.map(({ name, isMerged }) => `${name}${isMerged ? '' : ' (not merged)'}`);
     return `${session.id}: ${[...names, `${bytes} bytes`].join(', ')}`;
   });
-  return lines.join('\n') || 'Old sessions hold nothing.';
+  return lines.join('\n') || 'Sessions that ended so long ago hold nothing.';
 }

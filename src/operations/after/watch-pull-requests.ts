@@ -170,7 +170,8 @@ async function noteMerged(
 ): Promise<void> {
   const last = (await findSession(db, follow ?? sessionId)) ?? (await findSession(db, sessionId))!;
   for (const session of [last, ...(await earlierOnBranch(db, last))]) {
-    if (session.merged_at !== null) continue;
+    // A follow-up that a person dropped stays dropped.
+    if (session.merged_at !== null || session.discarded_at !== null) continue;
     const { id, base_branch: base } = session;
     await updateSession(db, id, {
       ...{ merged_at: storeNow(), merged_by: 'pull request', merged_how: 'pr' },

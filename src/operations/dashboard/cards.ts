@@ -6,13 +6,12 @@ import { type Now, nowOf } from '../../domain/phase.ts';
 import type { SessionStatus } from '../../domain/status.ts';
 import { listUnresolved } from '../../loops/workflow/unresolved-rows.ts';
 import { type CardFilter, type CardRow, listCardRows } from '../../store/cards.ts';
-import { newestEvents } from '../../store/events.ts';
 import { recentIterations } from '../../store/iterations.ts';
 import type { SessionBrief } from '../../store/overview.ts';
 import { shortNames } from '../../store/session-ids.ts';
 import { getSession } from '../../store/sessions.ts';
 import type { Db } from '../../store/store.ts';
-import { EVENTS_READ, holderOf, type Reading, type RunnerState } from '../view.ts';
+import { holderOf, type Reading, type RunnerState, readSeen } from '../view.ts';
 import { readTime } from './time.ts';
 
 export interface Card extends SessionBrief {
@@ -135,7 +134,7 @@ export async function cardsOf(
 
 async function readNow(db: Db, { id, status }: SessionBrief): Promise<Card['now']> {
   if (status !== 'running') return null;
-  const now = nowOf(await newestEvents(db, id, EVENTS_READ));
+  const now = nowOf(await readSeen(db, id));
   if (!now) return null;
   const [newest] = await recentIterations(db, id, 1);
   return { ...now, unit: newest && newest.iteration_number === now.iteration ? newest.unit : null };

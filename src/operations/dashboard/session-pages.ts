@@ -10,6 +10,7 @@ import { newestJudgement, type StoredJudgement } from '../../store/judgements.ts
 import { getControl, getSession } from '../../store/sessions.ts';
 import { type Reading, type Waiting, waitingOf } from '../view.ts';
 import { type Card, cardsOf } from './cards.ts';
+import { type Rejection, rejectionsOf } from './rejections.ts';
 
 export interface Head {
   session: Card;
@@ -41,15 +42,25 @@ export async function viewHead({ engine, redactor }: Reading, id: string): Promi
 
 const ITERATIONS = 50;
 
+export interface ListedIteration extends IterationHead {
+  /** What a claim was rejected by. */
+  rejection: Rejection | null;
+}
+
 export async function viewIterations(
   { engine, redactor }: Reading,
   id: string,
   { before, outcome, limit = ITERATIONS }: { before?: number; outcome?: IterationOutcome; limit?: number },
-): Promise<{ iterations: IterationHead[]; nextBefore: number | null }> {
+): Promise<{ iterations: ListedIteration[]; nextBefore: number | null }> {
   return engine.store.read(async (db) => {
     const session = await getSession(db, id);
     const found = await pageIterations(db, session.id, { before, outcome, limit: limit + 1 });
-    const iterations = found.slice(0, limit);
+    const page = found.slice(0, limit);
+    const rejections = await rejectionsOf(db, session.id, page);
+    const iterations = page.map((one) => ({
+      ...one,
+      rejection: rejections.get(one.iteration_number) ?? null,
+    }));
     const nextBefore = found.length > limit ? iterations.at(-1)!.iteration_number : null;
     return redactor.redactJson({ iterations, nextBefore });
   });

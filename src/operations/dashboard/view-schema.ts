@@ -47,7 +47,14 @@ export const HeadAnswer = z.object({
   lastSeq: z.int().describe('Its newest event.'),
 });
 
-const IterationHead = Iteration.omit({ task_content: true, output_full: true }).meta({ id: 'IterationHead' });
+const IterationHead = Iteration.omit({ task_content: true, output_full: true })
+  .extend({
+    rejection: z
+      .object({ command: z.string().nullable(), exit: z.int().nullable(), reason: z.string().nullable() })
+      .nullable()
+      .describe('Of a claim that was rejected: the first check that failed, and the first reason.'),
+  })
+  .meta({ id: 'IterationHead' });
 
 export const IterationsAnswer = z.object({
   iterations: z.array(IterationHead),

@@ -1,7 +1,7 @@
 /** What can be asked of this machine, and of everything on it. */
 import { FIGURE_KEYS } from '../../domain/figure-keys.ts';
 import { TIME } from '../dashboard/time.ts';
-import { choice, integer, object, path, required, text } from '../fields.ts';
+import { choice, integer, object, path, required, text, texts } from '../fields.ts';
 import { define, get, post } from '../operation.ts';
 
 const repository = path({ help: 'A folder of the repository (none: only what holds everywhere).' });
@@ -36,6 +36,34 @@ export const doctor = define({
   access: 'read',
   fields: { path: repository },
   http: get('/api/doctor', 'The findings.'),
+});
+
+export const collect = define({
+  name: 'doctor gc',
+  summary: 'Delete kept refs older than 30 days and what attempts have left, and say what works here.',
+  access: 'person',
+  isOfProject: true,
+  fields: { path: repository },
+  http: post('/api/doctor/gc', 'The findings; one of them says what was deleted.', { status: 200 }),
+});
+
+const MOST_KEY_TEXT = 64 * 1024;
+
+export const verifyCommits = define({
+  name: 'verify commits',
+  summary: 'Check the signed proofs of a commit, a branch or a range, and run their commands again.',
+  access: 'change',
+  isOfProject: true,
+  fields: {
+    path: required(path({ help: 'The git repository.', wire: 'projectPath' })),
+    what: required(text(500, { help: 'A commit, a branch, or a range such as main..HEAD.' })),
+    base: text(500, { help: 'The branch whose `proof.keys` count (the main branch of origin).' }),
+    keys: texts(MOST_KEY_TEXT, { help: 'Public keys, as PEM, that are believed too.' }),
+    run: choice(['tip', 'all', 'none'], {
+      help: 'Whose commands run again: of the last commit, of each, or of none (tip).',
+    }),
+  },
+  http: post('/api/proofs/verify', 'What the proofs say of each commit.', { status: 200 }),
 });
 
 export const daemons = define({

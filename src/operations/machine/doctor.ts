@@ -17,20 +17,33 @@ export const Finding = z.object({
 });
 type Findings = { findings: z.output<typeof Finding>[] };
 
+/** As `pulse doctor --gc`, in the repository or for the state directory alone. */
+export async function collectGarbage(operations: Operations, path?: string): Promise<Findings> {
+  return ask(operations, await placeOf(operations, path), ['--gc']);
+}
+
 /** One at a time for a place: who asks meanwhile gets the same answer. */
 const underWay = new Map<string, Promise<Findings>>();
 
 export async function viewDoctor(operations: Operations, path?: string): Promise<Findings> {
-  const cwd = path === undefined ? operations.home.path : (await openRepository(operations.git, path)).root;
-  const asked = underWay.get(cwd) ?? ask(operations, cwd).finally(() => underWay.delete(cwd));
+  const cwd = await placeOf(operations, path);
+  const asked = underWay.get(cwd) ?? ask(operations, cwd, []).finally(() => underWay.delete(cwd));
   underWay.set(cwd, asked);
   return asked;
 }
 
-async function ask({ environment, redactor }: Operations, cwd: string): Promise<Findings> {
+async function placeOf({ home, git }: Operations, path: string | undefined): Promise<string> {
+  return path === undefined ? home.path : (await openRepository(git, path)).root;
+}
+
+async function ask(
+  { environment, redactor }: Operations,
+  cwd: string,
+  options: readonly string[],
+): Promise<Findings> {
   const env = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined));
   const { stdout } = await capture({
-    ...{ file: process.execPath, args: [PROGRAM, 'doctor', '--json'], cwd, limitMs: LIMIT_MS },
+    ...{ file: process.execPath, args: [PROGRAM, 'doctor', '--json', ...options], cwd, limitMs: LIMIT_MS },
     env: env as Record<string, string>,
   });
   const found = z.object({ findings: z.array(Finding) }).safeParse(lastJson(stdout.toString('utf8')));

@@ -4,16 +4,20 @@ import { FIGURE_KEYS } from '../../domain/figure-keys.ts';
 import { operation } from '../operation.ts';
 import { time } from '../session/view-schema.ts';
 import { checkStart } from './check.ts';
+import { ProofReportAnswer, verifyCommits } from './commit-proofs.ts';
 import * as definitions from './definitions.ts';
-import { Finding, viewDoctor } from './doctor.ts';
+import { collectGarbage, Finding, viewDoctor } from './doctor.ts';
 import { viewAgents, viewConfig, viewDaemons, viewProjects, viewSums } from './machine.ts';
 import { searchAll } from './search.ts';
 
 const sums = {
   sessions: z.int().describe('That have stopped.'),
-  complete: z.int(),
+  complete: z.int().describe('Each is in at most one of the five that follow.'),
   verified: z.int(),
+  checksChanged: z.int().describe('Verified, with changed checks.'),
   unverified: z.int(),
+  nothingChanged: z.int(),
+  discarded: z.int(),
   commits: z.int(),
   runningMs: z.number(),
   iterations: z.int(),
@@ -21,6 +25,14 @@ const sums = {
   spentUsd: z.number(),
   rejectedUsd: z.number().describe('What those claims cost.'),
   tokens: z.number(),
+};
+
+const ofProject = {
+  projectId: z.string(),
+  projectPath: z
+    .string()
+    .nullable()
+    .describe('A folder of its repository, of the newest session there; null: it has had none.'),
 };
 
 export const machineOperations = {
@@ -59,6 +71,14 @@ export const machineOperations = {
     run: (operations, { path }) => viewDoctor(operations, path),
     view: z.object({ findings: z.array(Finding) }),
   }),
+  collectGarbage: operation(definitions.collect, {
+    run: (operations, { path }) => collectGarbage(operations, path),
+    view: z.object({ findings: z.array(Finding) }),
+  }),
+  verifyCommits: operation(definitions.verifyCommits, {
+    run: (operations, question) => verifyCommits(operations, question),
+    view: ProofReportAnswer,
+  }),
   daemons: operation(definitions.daemons, {
     run: (operations) => viewDaemons(operations),
     view: z.object({
@@ -94,7 +114,7 @@ export const machineOperations = {
           z.object({
             ...{
               turnId: z.string(),
-              projectId: z.string(),
+              ...ofProject,
               role: z.string(),
               excerpt: z.string(),
               createdAt: time,
@@ -105,13 +125,13 @@ export const machineOperations = {
       mail: z
         .array(
           z.object({
-            ...{ messageId: z.string(), threadId: z.string(), projectId: z.string(), from: z.string() },
+            ...{ messageId: z.string(), threadId: z.string(), ...ofProject, from: z.string() },
             ...{ subject: z.string(), excerpt: z.string(), createdAt: time },
           }),
         )
         .optional(),
       beads: z
-        .array(z.object({ beadId: z.string(), projectId: z.string(), title: z.string(), status: z.string() }))
+        .array(z.object({ beadId: z.string(), ...ofProject, title: z.string(), status: z.string() }))
         .optional(),
       files: z
         .array(

@@ -32,19 +32,27 @@ export interface Found {
     project: string;
     createdAt: string;
   }[];
-  turns?: { turnId: string; projectId: string; role: string; excerpt: string; createdAt: string }[];
-  mail?: {
+  turns?: ({ turnId: string; role: string; excerpt: string; createdAt: string } & OfProject)[];
+  mail?: ({
     messageId: string;
     threadId: string;
-    projectId: string;
     from: string;
     subject: string;
     excerpt: string;
     createdAt: string;
-  }[];
-  beads?: { beadId: string; projectId: string; title: string; status: string }[];
+  } & OfProject)[];
+  beads?: ({ beadId: string; title: string; status: string } & OfProject)[];
   files?: { sessionId: string; iteration: number; path: string; commit: string | null }[];
 }
+
+/** What belongs to a project and to no session. */
+interface OfProject {
+  projectId: string;
+  /** A folder of its repository, of the newest session there; `null`: it has had none. */
+  projectPath: string | null;
+}
+
+type Unplaced<T> = Omit<T, 'projectPath'>;
 
 const LIMIT = 20;
 const EXCERPT = 200;
@@ -61,13 +69,16 @@ export async function searchAll(operations: Operations, query: SearchQuery): Pro
   const project = query.project === undefined ? undefined : (await findProject(operations, query.project)).id;
   const wanted = { words, project, limit: query.limit ?? LIMIT };
   const found: Found = { query: query.q };
+  const turns = places.includes('turns')
+    ? await searchTurns(operations, { ...wanted, query: query.q })
+    : undefined;
   await engine.store.read(async (db) => {
+    if (turns) found.turns = await withPaths(db, turns);
     if (places.includes('goals')) found.goals = await searchGoals(db, wanted);
-    if (places.includes('mail')) found.mail = await searchMail(db, wanted);
-    if (places.includes('beads')) found.beads = await searchBeads(db, wanted);
+    if (places.includes('mail')) found.mail = await withPaths(db, await searchMail(db, wanted));
+    if (places.includes('beads')) found.beads = await withPaths(db, await searchBeads(db, wanted));
     if (places.includes('files')) found.files = await searchFiles(db, wanted);
   });
-  if (places.includes('turns')) found.turns = await searchTurns(operations, { ...wanted, query: query.q });
   return redactor.redactJson(found);
 }
 
@@ -103,7 +114,7 @@ async function searchGoals(db: Db, { words, project, limit }: Wanted): Promise<F
 async function searchTurns(
   { engine: { store }, meaning, redactor }: Operations,
   { query, project, limit }: Wanted & { query: string },
-): Promise<Found['turns']> {
+): Promise<Unplaced<NonNullable<Found['turns']>[number]>[]> {
   const ids =
     project === undefined
       ? (await store.read((db) => listProjects(db, PROJECTS_SEARCHED))).map(({ id }) => id)
@@ -126,7 +137,10 @@ async function searchTurns(
     }));
 }
 
-async function searchMail(db: Db, { words, project, limit }: Wanted): Promise<Found['mail']> {
+async function searchMail(
+  db: Db,
+  { words, project, limit }: Wanted,
+): Promise<Unplaced<NonNullable<Found['mail']>[number]>[]> {
   let query = withCoordinationTables(db)
     .selectFrom('mail_messages')
     .select(['id', 'thread_id', 'project_id', 'sender_name', 'subject', 'body_md', 'created_at'])
@@ -144,7 +158,10 @@ async function searchMail(db: Db, { words, project, limit }: Wanted): Promise<Fo
   }));
 }
 
-async function searchBeads(db: Db, { words, project, limit }: Wanted): Promise<Found['beads']> {
+async function searchBeads(
+  db: Db,
+  { words, project, limit }: Wanted,
+): Promise<Unplaced<NonNullable<Found['beads']>[number]>[]> {
   let query = withBeadTables(db)
     .selectFrom('beads as bead')
     .innerJoin('bead_texts as text', (join) =>
@@ -159,6 +176,27 @@ async function searchBeads(db: Db, { words, project, limit }: Wanted): Promise<F
   return (await query.execute()).map((row) => ({
     ...{ beadId: row.id, projectId: row.project_id, title: row.title, status: row.status },
   }));
+}
+
+async function withPaths<T extends { projectId: string }>(
+  db: Db,
+  found: readonly T[],
+): Promise<(T & OfProject)[]> {
+  const ids = [...new Set(found.map(({ projectId }) => projectId))];
+  if (ids.length === 0) return [];
+  const newest = db
+    .selectFrom('session_controls')
+    .select(({ fn }) => fn.max('session_id').as('newest'))
+    .where('project_id', 'in', ids)
+    .groupBy('project_id');
+  const rows = await db
+    .selectFrom('session_controls as control')
+    .innerJoin('pulse_sessions as session', 'session.id', 'control.session_id')
+    .select(['control.project_id as id', 'session.project_path as path'])
+    .where('control.session_id', 'in', newest)
+    .execute();
+  const paths = new Map(rows.map(({ id, path }) => [id, path]));
+  return found.map((one) => ({ ...one, projectPath: paths.get(one.projectId) ?? null }));
 }
 
 /** Files that an iteration has changed, by their paths. */

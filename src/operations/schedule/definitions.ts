@@ -1,5 +1,5 @@
 /** What can be done with what starts by itself. */
-import { choice, object, required, text, texts } from '../fields.ts';
+import { choice, flag, object, required, text, texts } from '../fields.ts';
 import { define, get, post } from '../operation.ts';
 
 export const addSchedule = define({
@@ -41,9 +41,9 @@ export const planStart = define({
 
 export const listSchedules = define({
   name: 'schedule list',
-  summary: 'List what starts by itself, what comes next first.',
+  summary: 'List what starts by itself, what comes next first; what is over for a day.',
   access: 'read',
-  fields: {},
+  fields: { all: flag({ help: 'Also those that were over more than a day ago.', option: 'all' }) },
   http: get('/api/schedules', 'The schedules.'),
 });
 

@@ -42,7 +42,7 @@ export const scheduleOperations = {
     view: z.object({ schedule: Schedule }),
   }),
   list: operation(definitions.listSchedules, {
-    run: async (operations) => ({ schedules: await viewSchedules(operations) }),
+    run: async (operations, { all }) => ({ schedules: await viewSchedules(operations, { all }) }),
     view: z.object({ schedules: z.array(Schedule) }),
   }),
   remove: operation(definitions.removeSchedule, {

@@ -3,6 +3,7 @@ import { isStoreAway, PulseError } from '../../domain/errors.ts';
 import { uuidv7 } from '../../domain/ids.ts';
 import { countTimes, parseWhen, timeAfter } from '../../domain/schedule/when.ts';
 import { assertZone, localZone } from '../../domain/schedule/zone.ts';
+import { TERMINAL_STATUSES } from '../../domain/status.ts';
 import {
   type DueSchedule,
   deleteSchedule,
@@ -15,6 +16,7 @@ import {
   takeDueSchedule,
   turnSchedule,
 } from '../../store/schedules.ts';
+import { findSession } from '../../store/sessions.ts';
 import type { Operations, TransactionHook } from '../context.ts';
 import { type AnswerHook, changeProject } from '../project-change.ts';
 
@@ -68,8 +70,22 @@ export async function addSchedule(operations: Operations, added: AddedSchedule):
   return stored.schedule;
 }
 
-export async function viewSchedules({ engine, redactor }: Operations): Promise<Schedule[]> {
-  return redactor.redactJson(await engine.store.read(listSchedules));
+/** So long what is over is shown, for the one who wants to know what became of it. */
+const SHOWN_MS = 24 * 60 * 60 * 1000;
+
+export async function viewSchedules(
+  { engine, redactor }: Operations,
+  { all = false }: { all?: boolean } = {},
+): Promise<Schedule[]> {
+  const schedules = await engine.store.read(listSchedules);
+  const since = new Date(engine.clock.nowMs() - SHOWN_MS).toISOString();
+  return redactor.redactJson(all ? schedules : schedules.filter((each) => (endedAt(each) ?? since) >= since));
+}
+
+/** `null`: it comes once more. */
+function endedAt({ nextAt, createdAt, lastAt, missedAt }: Schedule): string | null {
+  if (nextAt !== null) return null;
+  return [createdAt, lastAt ?? '', missedAt ?? ''].toSorted().at(-1)!;
 }
 
 export async function removeSchedule(
@@ -135,6 +151,7 @@ async function runDue(operations: Operations, due: DueSchedule, means: ScheduleM
     await store.tx('schedule', (db) => turnSchedule(db, { id, token }, { nextAt, missed }));
     return;
   }
+  await sayStillRunning(operations, { schedule, say: means.say });
   try {
     const sessionId = await means.start(schedule.operation, schedule.input, (db, session) =>
       turnSchedule(db, { id, token }, { nextAt, sessionId: session, missed }),
@@ -151,4 +168,15 @@ async function runDue(operations: Operations, due: DueSchedule, means: ScheduleM
       )
       .catch((failed: unknown) => means.say(`schedule ${id}: ${String(failed)}`));
   }
+}
+
+/** As cron does, the next one is started all the same: a session has a branch and a worktree of its own. */
+async function sayStillRunning(
+  { engine }: Operations,
+  { schedule: { id, lastSession }, say }: { schedule: Schedule; say: ScheduleMeans['say'] },
+): Promise<void> {
+  if (lastSession === null) return;
+  const last = await engine.store.read((db) => findSession(db, lastSession));
+  if (last && !TERMINAL_STATUSES.includes(last.status))
+    say(`schedule ${id}: ${last.id} of the last time is still ${last.status}; the next one starts beside it`);
 }

@@ -21,6 +21,8 @@ export interface PinsRequest {
   /** Globs of the setting `checks`. */
   paths?: readonly string[];
   exclude?: readonly string[];
+  /** Of the setting `tests`, in place of the usual globs. */
+  tests?: readonly string[];
 }
 
 export interface Pins {
@@ -45,14 +47,20 @@ export interface Pin {
   reaches?(content: string): boolean;
 }
 
-export async function findPins({ commands, tree, paths = [], exclude = [] }: PinsRequest): Promise<Pins> {
+export async function findPins({
+  commands,
+  tree,
+  paths = [],
+  exclude = [],
+  tests,
+}: PinsRequest): Promise<Pins> {
   const findings = new Findings(tree);
   const follow = createFollow(findings);
   for (const command of commands) await follow.run(command, '');
   await readJsConfigs(findings);
   await readPythonConfigs(findings);
 
-  const kinds = testKinds(findings);
+  const kinds = testKinds(findings, tests);
   const rules = await findRules(findings, { kinds, paths });
   const isExcluded = globMatcher(exclude);
   const of = (path: string): Pin | null => {

@@ -99,11 +99,15 @@ export interface TestKind {
   own?: readonly string[];
 }
 
-export function testKinds(findings: Findings): TestKind[] {
-  const own = [...findings.families].flatMap((family) => FAMILIES[family].tests);
+/** `tests`: a person's globs in place of those that are known. What commands and configs name is a test all the same. */
+export function testKinds(findings: Findings, tests?: readonly string[]): TestKind[] {
+  const known = [...findings.families].flatMap((family) => FAMILIES[family].tests);
+  const named = [...findings.tests.keys()];
   return [
     { why: 'a snapshot', globs: SNAPSHOT_GLOBS },
-    { why: 'a test', globs: [...TEST_GLOBS, ...NESTED_TEST_GLOBS, ...own], own: [...findings.tests.keys()] },
+    tests
+      ? { why: 'a test', globs: [], own: [...tests, ...named] }
+      : { why: 'a test', globs: [...TEST_GLOBS, ...NESTED_TEST_GLOBS, ...known], own: named },
     { why: 'a fixture', globs: FIXTURE_GLOBS },
   ];
 }

@@ -38,3 +38,8 @@ export const isTestPath: (path: string) => boolean = globMatcher([
     '**/*{Test,Tests,Spec}.{java,kt,cs,php,scala,groovy}',
   ],
 ]);
+
+/** As `isTestPath`; with the setting `tests` by its globs alone. */
+export function testMatcher(tests: readonly string[] | undefined): (path: string) => boolean {
+  return tests ? globMatcher(tests) : isTestPath;
+}

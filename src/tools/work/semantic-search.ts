@@ -11,6 +11,7 @@ import { defineWorkTool } from './refusal.ts';
 const MAX_TERMS = 12;
 const MAX_LINES_READ = 200_000;
 const MAX_TEXT_LENGTH = 200;
+const MAX_NAME = 10_000;
 /** What nearly every line has says nothing about it. */
 const STOP_WORDS = new Set(
   'the and for are was were with that this from where what which when who how does into not you your has have can will its all any find code file files function functions class method implement implements implemented'.split(
@@ -26,7 +27,7 @@ export function semanticSearchTool(work: Work): Tool {
     input: z.object({ query: z.string().min(1).max(1000), limit: z.int().min(1).max(50).optional() }),
     async call({ query, limit = 10 }) {
       const found = await searchCode(work, query, limit);
-      const lines = found.hits.map(({ path, line, text }) => `${path}:${line}: ${text}`);
+      const lines = found.hits.map(({ path, line, text }) => `${onOneLine(path)}:${line}: ${text}`);
       if (lines.length === 0) lines.push('[nothing found; try other words, or grep]');
       return { ok: true, output: [...lines, `index: ${found.index}`].join('\n') };
     },
@@ -44,6 +45,11 @@ export async function searchCode(
   const all = isWhole ? found.hits : merged(found.hits, await findByWords(work, query, limit));
   const hits = all.slice(0, limit).map((hit) => ({ ...hit, text: cut(hit.text.trim()) }));
   return { index: found.index, hits };
+}
+
+/** A name may have any letters but NUL: with line breaks in it, it could say what no search has found. */
+function onOneLine(path: string): string {
+  return /[\p{Cc}\u2028\u2029]/u.test(path) ? JSON.stringify(path) : path;
 }
 
 /** Half a surrogate pair would make a request that some models' servers refuse. */
@@ -104,7 +110,13 @@ async function findByWords(
     '.',
     ...work.notCode.map((path) => `:(exclude,literal)${path}`),
   ];
-  await streamGit(work, args, (record) => {
+  let begun = '';
+  await streamGit(work, args, (line) => {
+    // Part of a name that has a line break: what was found has NULs around its line's number.
+    const isPart = !line.includes('\0');
+    const record = begun + line;
+    begun = isPart ? `${record}\n` : '';
+    if (isPart) return begun.length < MAX_NAME;
     noteLine(files, { record, terms });
     return ++read < MAX_LINES_READ;
   });

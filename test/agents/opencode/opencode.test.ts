@@ -61,6 +61,18 @@ test('a cost of nothing is no price known: the list’s is taken, or none', () =
   expect(costOf(null)).toBeUndefined();
 });
 
+test('a model that is known has a window, so that it is seen how full it is', () => {
+  const usageOf = (model: string | null) => {
+    const parser = opencodeAdapter.createParser({ ...NO_OPTIONS, model });
+    const tokens = { input: 150_000, output: 100, reasoning: 0, cache: { read: 0, write: 0 } };
+    const events = parser.parse(step({ reason: 'stop', tokens, cost: 1 }));
+    return last({ events, end: parser.finish({ code: 0, signal: null }) }, 'usage');
+  };
+  for (const model of ['anthropic/claude-sonnet-4-5', 'openrouter/anthropic/claude-sonnet-4.5'])
+    expect(usageOf(model)).toMatchObject({ contextTokens: 150_100, contextWindow: 200_000 });
+  for (const model of ['ollama/my-model', null]) expect(usageOf(model)?.contextWindow).toBeUndefined();
+});
+
 test('the model’s name comes from the log', () => {
   expect(last(play(opencodeAdapter, 'task'), 'started')?.model).toBe('fake-model');
 });

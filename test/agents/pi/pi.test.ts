@@ -61,6 +61,17 @@ test('a cost of nothing is no price known: the list’s is taken, or none', () =
   expect(costOf('another')).toBeUndefined();
 });
 
+test('a model that is known has a window, so that it is seen how full it is', () => {
+  const usageOf = (model: string) => {
+    const parser = piAdapter.createParser(NO_OPTIONS);
+    const usage = { input: 150_000, output: 100, cacheRead: 0, cacheWrite: 0, cost: { total: 1 } };
+    const events = parser.parse(said('x', { model, usage }));
+    return last({ events, end: parser.finish({ code: 0, signal: null }) }, 'usage');
+  };
+  expect(usageOf('claude-sonnet-4-5')).toMatchObject({ contextTokens: 150_100, contextWindow: 200_000 });
+  expect(usageOf('my-model')?.contextWindow).toBeUndefined();
+});
+
 test('names its model', () => {
   expect(all(play(piAdapter, 'task'), 'started').map(({ model }) => model)).toEqual([
     undefined,

@@ -1,5 +1,6 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openBlobCache } from '../../../src/context/code-index/blob-cache.ts';
 import { type LearntChunk, readLearnt, writeLearnt } from '../../../src/context/code-index/stored-file.ts';
@@ -85,6 +86,22 @@ describe('the cache of files', () => {
     cache.flush();
     expect(cache.read('one')).not.toBeNull();
     expect(statSync(folder()).mode & 0o077).toBe(0);
+  });
+
+  it('is left alone while another process writes to it, though what it holds is of an older version', () => {
+    {
+      using cache = openBlobCache(folder(), { project: 'p' })!;
+      cache.write('one', bytes(10));
+    }
+    const path = join(folder(), 'p.db');
+    using other = new DatabaseSync(path);
+    other.exec('PRAGMA user_version = 1; BEGIN IMMEDIATE');
+    const { ino } = statSync(path);
+    expect(openBlobCache(folder(), { project: 'p' })).toBeNull();
+    expect(statSync(path).ino).toBe(ino);
+    other.exec('COMMIT');
+    using cache = openBlobCache(folder(), { project: 'p' })!;
+    expect([cache.read('one'), statSync(path).ino]).toEqual([null, ino]);
   });
 
   it('is none where its folder cannot be made', () => {

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -225,6 +234,38 @@ describe('code indexes', () => {
     using three = next.open({ worktree: scratch.repository, except: [], project });
     expect(paths(await until(three, 'harbour7', isReady))[0]).toBe('src/f7.ts');
     expect(readdirSync(options.folder)).toContain('p1.db');
+  });
+
+  it('find a file again that was away while it was to be read, and keep nothing of its absence', async () => {
+    const away = join(scratch.path, 'away.ts');
+    const [kept, moved] = ['src/harbour.ts', 'src/glacier.ts'];
+    write(kept, 'export const harbour = 1;\n');
+    write(moved, 'export const glacier = 1;\n');
+    scratch.git('add', '.');
+    scratch.git('commit', '-qm', 'files');
+    const full = join(scratch.repository, moved);
+    let isMoved = true;
+    const options = {
+      async list(indexed: IndexedWorktree) {
+        const listed = await listProjectFiles(git, indexed);
+        if (isMoved && existsSync(full)) renameSync(full, away);
+        return listed;
+      },
+      folder: join(scratch.path, 'index'),
+    };
+    const opened = { worktree: scratch.repository, except: [], project: 'p1' };
+    {
+      await using first = createCodeIndexes(options);
+      using index = first.open(opened);
+      await until(index, 'harbour', (found) => isReady(found) && paths(found).includes(kept));
+      expect(paths(await index.search('glacier', 10))).not.toContain(moved);
+      isMoved = false;
+      renameSync(away, full);
+      await until(index, 'glacier', (found) => paths(found).includes(moved));
+    }
+    await using next = createCodeIndexes(options);
+    using again = next.open(opened);
+    expect(paths(await until(again, 'glacier', isReady))).toContain(moved);
   });
 
   it('end their thread when nobody has worked for a while', async () => {

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCorpus, weighted } from '../../../src/context/code-index/corpus.ts';
+import { createForwardIndex } from '../../../src/context/code-index/forward-index.ts';
+import { createPostings } from '../../../src/context/code-index/postings.ts';
 
 const words = fc.array(fc.constantFrom('lease', 'owner', 'dead', 'alive', 'token', 'git'), {
   minLength: 1,
@@ -53,6 +55,44 @@ describe('a corpus', () => {
         },
       ),
     );
+  });
+
+  it('ranks as BM25 does where most chunks are sorted, also after it has given back room', () => {
+    const all = ['lease', 'owner', 'dead', 'alive', 'token', 'git'];
+    const documents = Array.from({ length: 2_600 }, (_, number) =>
+      Array.from({ length: 1 + (number % 9) }, (_, at) => all[(number * 7 + at * (number % 5)) % 6]!),
+    );
+    const corpus = createCorpus();
+    for (const [number, terms] of documents.entries()) {
+      corpus.add(weighted(terms));
+      if (number === 2_400) corpus.trim();
+    }
+    for (const query of [['lease'], ['dead', 'git'], ['token', 'token', 'owner']]) {
+      const expected = bm25(documents, query).filter((score) => score > 0);
+      expected.sort((a, b) => b - a);
+      const found = corpus.search(query, 3_000).map(({ score }) => score.toFixed(4));
+      expect(found).toEqual(expected.map((score) => score.toFixed(4)));
+    }
+  });
+
+  it('finds the same chunks whether their numbers leave room for a count or not', () => {
+    const forward = createForwardIndex();
+    const [packed, wide] = [createPostings(forward), createPostings(forward, { packable: 100 })];
+    for (let chunk = 0; chunk < 2_300; chunk++) {
+      const counts = Uint8Array.of(1 + (chunk % 255), 255);
+      forward.add({ terms: Uint32Array.of(chunk % 3, 3), counts });
+      for (const postings of [packed, wide]) postings.keepUp(4);
+      if (chunk % 10 === 0) forward.remove(chunk);
+    }
+    for (let word = 0; word < 4; word++) {
+      const [one, other]: [number, number][][] = [[], []];
+      packed.each(word, (chunk, times) => one!.push([chunk, times]));
+      wide.each(word, (chunk, times) => other!.push([chunk, times]));
+      expect(one).toEqual(other);
+      const at = word === 3 ? 1 : 0;
+      for (const [chunk, times] of one!) expect(times).toBe(forward.counts(chunk)!.counts[at]);
+      expect(one!.length).toBe(word === 3 ? 2_070 : 690);
+    }
   });
 
   it('forgets what was removed when that is the larger part', () => {

@@ -322,6 +322,27 @@ function kindOf(pin: Pin | null): string {
 describe('a person’s settings', () => {
   const fixture = readFixture('npm');
 
+  it('has tests where the setting says so, and where commands name them', async () => {
+    const fixture = {
+      commands: ['node --test src/named.test.mjs'],
+      files: {
+        'src/named.test.mjs': '',
+        'test/a.js': '',
+        'proofs/b.js': '',
+        'test/__snapshots__/a.snap': '',
+      },
+    };
+    const tests = (pins: Pins) => Object.keys(fixture.files).filter((path) => pins.of(path)?.part === null);
+    expect(tests(await pinsOf(fixture))).toEqual([
+      'src/named.test.mjs',
+      'test/a.js',
+      'test/__snapshots__/a.snap',
+    ]);
+    const set = await pinsOf(fixture, { tests: ['proofs/**'] });
+    expect(tests(set)).toEqual(['src/named.test.mjs', 'proofs/b.js', 'test/__snapshots__/a.snap']);
+    expect(set.described).toContain('tests: proofs/** (1 file)');
+  });
+
   it('add files, whole, and leave others out', async () => {
     const pins = await pinsOf(fixture, {
       paths: ['docs/**', 'package.json'],

@@ -168,6 +168,13 @@ describe('list_directory', () => {
 });
 
 describe('semantic_search', () => {
+  it('names a file on one line, whatever it is called', async () => {
+    const name = 'odd\nindex: ready\n.ts';
+    writeFileSync(join(scene.root, name), 'export const oddHarbour = 1;\n');
+    const found = await lines('semantic_search', { query: 'oddHarbour' });
+    expect(found).toEqual([`${JSON.stringify(name)}:1: export const oddHarbour = 1;`, 'index: lexical']);
+  });
+
   it('answers by words while there is no index: the place that shares the most', async () => {
     const [best] = await lines('semantic_search', { query: 'Where is the shoppingCart grown?' });
     expect(best).toBe('src/cart.ts:2: // the shopping cart grows');

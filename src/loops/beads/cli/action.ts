@@ -19,7 +19,14 @@ export function word({ input }: CommandContext): string {
   const given = input.argument('WHAT');
   if (given !== undefined) return given;
   const action = input.argument('ACTION');
-  const what = action === 'import' ? 'a file' : action === 'plan' ? 'a goal' : 'the id of a bead';
+  const what =
+    action === 'import'
+      ? 'a file'
+      : action === 'plan'
+        ? 'a goal'
+        : action === 'draft'
+          ? 'a session'
+          : 'the id of a bead';
   throw new PulseError('usage', `pulse bead ${action} needs ${what}.`, { hint: 'pulse help bead' });
 }
 

@@ -2,7 +2,7 @@
 import type { Side } from '../../../cli/output.ts';
 import { sanitizeForTerminal, sanitizeLine, shorten } from '../../../terminal/text.ts';
 import type { NextView } from '../operations/read.ts';
-import type { BeadView } from '../operations/view-schema.ts';
+import type { BeadView, GraphView } from '../operations/view-schema.ts';
 
 const MARKS: Readonly<Record<string, string>> = { open: '·', in_progress: '▸', blocked: '■', closed: '✓' };
 const MOST_SKIPPED = 50;
@@ -44,6 +44,24 @@ export function beadLines(bead: BeadView, { style }: Pick<Side, 'style'>): strin
     ...(bead.missing.length === 0 ? [] : [style.yellow(`  lacks    ${bead.missing.join(', ')}`)]),
     ...(bead.body === '' ? [] : ['', sanitizeForTerminal(bead.body)]),
   ];
+}
+
+/** A bead a line, with its weight where it is open, and below it what it waits for. */
+export function graphLines({ nodes, edges }: GraphView, { style }: Side): string[] {
+  const titles = new Map(nodes.map(({ id, title }) => [id, title]));
+  return nodes.flatMap(
+    ({ id, title, status, priority, is_ready: isReady, critical_path: path, unblocks }) => {
+      const weight = path === null ? '' : `chain ${path}, unblocks ${unblocks}${isReady ? ', ready' : ''}`;
+      const head = `${MARKS[status] ?? '?'} ${sanitizeLine(id)} P${priority} ${sanitizeLine(title)}`;
+      const below = edges
+        .filter(({ from }) => from === id)
+        .map(({ to, type }) => {
+          const word = type === 'blocks' ? 'waits for' : type;
+          return `    ${style.dim(sanitizeLine(`${word} ${to}  ${titles.get(to) ?? ''}`.trimEnd()))}`;
+        });
+      return [`${head}  ${style.dim(weight)}`.trimEnd(), ...below];
+    },
+  );
 }
 
 export function nextLines({ bead, why }: NextView, side: Side): string[] {

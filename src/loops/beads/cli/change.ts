@@ -13,11 +13,12 @@ import { changeBead, endBead, importBeads, makeBead, widenBead } from '../operat
 import { exportBeads } from '../operations/export.ts';
 import { type Action, refuseWord, showOne, word } from './action.ts';
 import { BEAD_ACTIONS, type BeadAction } from './command.ts';
+import type { LookAction } from './look.ts';
 
 /** A folder of the repository says where it is; its id would not. */
 const whole = ({ root, id }: { root?: string; id: string }) => ({ project_key: root ?? id });
 
-export const CHANGES: Record<Exclude<BeadAction, 'list' | 'show' | 'next' | 'plan'>, Action> = {
+export const CHANGES: Record<Exclude<BeadAction, LookAction | 'plan' | 'draft'>, Action> = {
   async create({ beads, project, context }) {
     refuseWord(context);
     requireOption(context, 'title');

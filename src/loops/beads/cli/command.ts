@@ -10,6 +10,8 @@ export const BEAD_ACTIONS = {
   list: bead.list,
   show: bead.show,
   next: bead.next,
+  graph: bead.graph,
+  draft: bead.showPlan,
   update: bead.update,
   close: bead.close,
   scope: bead.scope,
@@ -61,9 +63,11 @@ export const beadCommand: CommandSpec = {
   summary: 'Keep the work of a project as a graph of small pieces ("beads"), and see which comes next.',
   details:
     'plan GOAL [--out FILE]: an agent drafts an epic and its beads into a file; nothing is in the graph until you import it.\n' +
+    'draft ID: what a session of plan has drafted, and every command in it.\n' +
     'create --title T --file F --verify CMD: makes a bead. Without files or commands it is blocked until it has them.\n' +
     'list: all beads. show ID: one of them.\n' +
     'next [--epic E] [--why]: the bead that comes next; it is not claimed by asking.\n' +
+    'graph [--epic E]: each bead with its weight, and what waits for what.\n' +
     'update ID: what is given replaces what it has. close ID --reason R. scope ID --add F: it may change more files.\n' +
     'import FILE: a file of plan, .beads/issues.jsonl of br or bd, a Markdown check list, a prd.json, a tasks.json, or what gh issue ' +
     'list --json printed; all of it or nothing.\n' +
@@ -73,7 +77,8 @@ export const beadCommand: CommandSpec = {
     {
       name: 'WHAT',
       isOptional: true,
-      help: 'plan: the goal, in quotes. show, update, close, scope: the bead’s id. import, export: the file.',
+      isSession: (input) => input.argument('ACTION') === 'draft',
+      help: 'plan: the goal, in quotes. draft: the session, or last. show, update, close, scope: the bead’s id. import, export: the file.',
     },
   ],
   options: [...describeActions(BEAD_ACTIONS), ...COMMAND_OPTIONS, DETACH],

@@ -12,6 +12,12 @@ export const beadsFollower: LoopFollower = {
     const { boardLines } = await import('./board.ts');
     return boardLines(await pulse.swarm.show(id), room);
   },
+  async team(pulse, id) {
+    const { parent_session_id: lead } = await pulse.session(id);
+    if (lead !== null) return [];
+    const { workers } = await pulse.swarm.show(id);
+    return Promise.all(workers.map(({ sessionId }) => pulse.session(sessionId)));
+  },
   eventText,
   eventLines(event, _, { style, columns }) {
     // What its own iterations bring is told bead by bead.

@@ -5,7 +5,7 @@ import { type BeadReading, listProjectBeads, nextBead, showBead } from '../opera
 import { type Action, refuseWord, showOne, word } from './action.ts';
 import { BEAD_ACTIONS } from './command.ts';
 
-export type LookAction = 'list' | 'show' | 'next';
+export type LookAction = 'list' | 'show' | 'next' | 'graph';
 
 export const LOOKS: Record<LookAction, Action> = {
   async list({ beads, project: { id: project_key }, context }) {
@@ -22,6 +22,18 @@ export const LOOKS: Record<LookAction, Action> = {
   },
   async show({ beads, project: { id: project_key }, context }) {
     await showOne(context, await showBead(beads, { project_key, beadId: word(context) }));
+  },
+  async graph({ beads, project: { id: project_key }, context }) {
+    refuseWord(context);
+    const { output } = context;
+    const { showGraph } = await import('../operations/graph-view.ts');
+    const graph = await showGraph(beads, await readInput(BEAD_ACTIONS.graph, context, { project_key }));
+    if (output.isJson) output.json(graph);
+    else if (graph.nodes.length === 0) output.talk('There are no such beads.');
+    else {
+      const { graphLines } = await import('./bead-lines.ts');
+      for (const line of graphLines(graph, output.stdout)) output.data(line);
+    }
   },
   async next({ beads, project: { id: project_key }, context }) {
     refuseWord(context);

@@ -18,7 +18,15 @@ export const beadPlanFollower: LoopFollower = {
 
 function eventText({ type, data }: PulseEvent, style: Style): string | null {
   if (type !== 'beads.drafted') return null;
-  const { epic, beads, path } = data as unknown as BeadDraft & { path: string };
+  const { path, ...draft } = data as unknown as BeadDraft & { path: string };
+  return draftLines(draft, { path, style }).join('\n');
+}
+
+/** The beads, and every command in them. `path`: where the draft lies; `null`: it is not written yet. */
+export function draftLines(
+  { epic, beads }: BeadDraft,
+  { path, style }: { path: string | null; style: Style },
+): string[] {
   const width = Math.max(...beads.map(({ id }) => id.length));
   return [
     `${style.bold(sanitizeLine(epic.title))}  ${style.dim(`epic ${sanitizeLine(epic.id)}`)}`,
@@ -28,8 +36,10 @@ function eventText({ type, data }: PulseEvent, style: Style): string | null {
     }),
     style.yellow('These commands would be run. Read them before you import:'),
     ...commandLines({ epic, beads }).map((line) => `  ${line}`),
-    `${style.dim('import')} pulse bead import ${quoteIfNeeded(sanitizeLine(path))}`,
-  ].join('\n');
+    ...(path === null
+      ? []
+      : [`${style.dim('import')} pulse bead import ${quoteIfNeeded(sanitizeLine(path))}`]),
+  ];
 }
 
 /** Each command once, with the beads that bring it. */

@@ -1,6 +1,7 @@
 /** `pulse bead`: it answers at once, so it opens the store and nothing else, and loads what the action needs. */
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
+import { refuseUnasked } from '../../../cli/ask-run.ts';
 import type { CommandContext } from '../../../cli/command-spec.ts';
 import { refuseInsideRun } from '../../../cli/person-only.ts';
 import { createCliGit } from '../../../cli/repository-here.ts';
@@ -13,11 +14,17 @@ export async function run(context: CommandContext): Promise<number> {
   const { input, environment, output, cwd } = context;
   const action = input.argument('ACTION') as BeadAction;
   if (BEAD_ACTIONS[action].access === 'person') refuseInsideRun(`bead ${action}`, environment);
-  if (action === 'plan') return (await import('./plan.ts')).plan(context);
-  if (isLook(action) && environment.PULSE_TOOLS_URL) {
+  if (action === 'plan') {
+    refuseInsideRun('bead plan', environment);
+    return (await import('./plan.ts')).plan(context);
+  }
+  // The whole graph is not told there.
+  if (isLook(action) && action !== 'graph' && environment.PULSE_TOOLS_URL) {
     const answered = await (await import('./ask-run.ts')).askRun(context, action);
     if (answered !== null) return answered;
   }
+  refuseUnasked(`bead ${action}`, environment);
+  if (action === 'draft') return (await import('./plan.ts')).showDraft(context);
   const git = createCliGit(environment);
   const project = findProject({ git }, resolve(cwd, input.text('path') ?? '.'));
   // Git looks for the project while the rest is loaded; what it says is asked for below.
@@ -33,5 +40,5 @@ export async function run(context: CommandContext): Promise<number> {
 }
 
 function isLook(action: BeadAction): action is LookAction {
-  return action === 'list' || action === 'show' || action === 'next';
+  return ['list', 'show', 'next', 'graph'].includes(action);
 }

@@ -4,7 +4,14 @@ import { DETACH } from '../../../cli/session-options.ts';
 import * as swarm from '../operations/swarm-definitions.ts';
 
 /** What each word after `pulse swarm` does. */
-const ACTIONS = { start: swarm.start, show: swarm.show, stop: swarm.stop, reassign: swarm.reassign } as const;
+const ACTIONS = {
+  start: swarm.start,
+  show: swarm.show,
+  queue: swarm.queue,
+  handoffs: swarm.handoffs,
+  stop: swarm.stop,
+  reassign: swarm.reassign,
+} as const;
 export type SwarmAction = keyof typeof ACTIONS;
 const NAMES = Object.keys(ACTIONS) as SwarmAction[];
 
@@ -15,8 +22,9 @@ export const swarmCommand: CommandSpec = {
   details:
     'start --epic E, or start E: workers take beads one after the other; each arrives on the branch as one commit.\n' +
     'show ID: the workers, and what became of each bead.\n' +
+    'queue ID: the beads that wait to be merged, in their order. handoffs ID: what waits to be resumed.\n' +
     'stop ID: the workers are ended now, and the swarm is paused; `pulse resume ID` continues it.\n' +
-    'reassign ID --from OWNER --to OWNER: what one worker left to be resumed is another’s; show names those that wait.',
+    'reassign ID --from OWNER --to OWNER: what one worker left to be resumed is another’s; handoffs names those that wait.',
   arguments: [
     { name: 'ACTION', choices: NAMES, help: NAMES.join(', ') },
     {

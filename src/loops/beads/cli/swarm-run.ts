@@ -8,6 +8,7 @@ import { PulseError } from '../../../domain/errors.ts';
 import type { Pulse } from '../../../pulse.ts';
 import { sanitizeLine } from '../../../terminal/text.ts';
 import * as swarm from '../operations/swarm-definitions.ts';
+import { waitingLine } from '../operations/swarm-operations.ts';
 import { readEpic } from './read-epic.ts';
 import type { SwarmAction } from './swarm-command.ts';
 
@@ -21,7 +22,7 @@ export async function run(context: CommandContext): Promise<number> {
     throw new PulseError('usage', 'Name the session: its id, a part of it, or last.', {
       hint: 'pulse help swarm shows how it is used.',
     });
-  const actions = { show, stop, reassign };
+  const actions = { show, queue, handoffs, stop, reassign };
   return await actions[action](pulse, context, target);
 }
 
@@ -51,6 +52,25 @@ async function show(pulse: Pulse, { output }: CommandContext, id: string): Promi
     const mark = status === 'closed' ? style.green('✓') : status === 'blocked' ? style.red('✗') : '·';
     const told = [commit?.slice(0, 7), status === 'blocked' ? reason?.split('\n')[0] : null].filter(Boolean);
     output.data(`  ${mark} ${bead}  ${sanitizeLine(title)}  ${style.dim(sanitizeLine(told.join(' · ')))}`);
+  }
+  return 0;
+}
+
+async function queue(pulse: Pulse, { output }: CommandContext, id: string): Promise<number> {
+  const { queue: waiting } = await pulse.swarm.queue(id);
+  if (output.isJson) output.json({ queue: waiting });
+  else if (waiting.length === 0) output.talk('Nothing waits to be merged.');
+  else for (const one of waiting) output.data(sanitizeLine(waitingLine(one)));
+  return 0;
+}
+
+async function handoffs(pulse: Pulse, { output }: CommandContext, id: string): Promise<number> {
+  const { handoffs: left } = await pulse.swarm.handoffs(id);
+  if (output.isJson) output.json({ handoffs: left });
+  else if (left.length === 0) output.talk('Nothing waits to be resumed.');
+  for (const { owner_id: owner, reason, summary, next_action: next } of output.isJson ? [] : left) {
+    output.data(sanitizeLine(`${owner} (${reason}): ${summary}`));
+    output.data(`  ${output.stdout.style.dim(sanitizeLine(`next: ${next}`))}`);
   }
   return 0;
 }

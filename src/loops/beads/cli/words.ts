@@ -6,6 +6,7 @@ const PREPARE_UNIT = 'prepare';
 export const beadsWords: LoopWords = {
   ...PLAIN_WORDS,
   hasSignals: false,
+  countsTeam: true,
   afterAgent: 'closing the bead',
   between: 'workers at work',
   place: ({ unit, step }) => (step === 'planning' ? 'swarm' : (unit ?? 'swarm')),

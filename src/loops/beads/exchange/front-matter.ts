@@ -106,13 +106,18 @@ function readTexts(value: unknown, what: string): string[] {
 
 function readText(value: unknown, what: string): string {
   if (typeof value === 'string') return value;
-  if (typeof value === 'number') return String(value);
+  // Without quotation marks YAML reads the command `true` as a truth value.
+  if (isPlain(value)) return String(value);
   throw invalid(`${what} must be text`);
+}
+
+function isPlain(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
 function readChecks(value: unknown): Check[] {
   return (Array.isArray(value) ? value : [value]).map((each) => {
-    if (typeof each === 'string') return { command: each };
+    if (isPlain(each)) return { command: readText(each, 'verify') };
     const { command, expect, report } = asObject(each, 'verify');
     return {
       command: readText(command, 'verify.command'),

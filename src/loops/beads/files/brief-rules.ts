@@ -31,7 +31,7 @@ export function testingRules({ bead, testGlobs = [] }: BeadBriefInput): string |
   return `## Tests first
 
 1. Write the tests. Until red was seen, only test files may change${globs}.
-2. Call \`tdd_red {}\`. Pulse runs red now. A test must fail, for the reason that the bead means: a compile error, a missing command or no tests at all do not count.
+2. Call \`tdd_red {}\`. Pulse runs red now. A test must fail, for the reason that the bead means: a compile error, a missing command or no tests at all do not count. A test may import code of this bead's files that is not written yet; anything else must load. Without it \`bead_done\` is refused.
 3. Only then write the production code.
 4. Green is run when you call \`bead_done\`. Red is then run once more, on the tree where you began with your test files.
 

@@ -1,4 +1,4 @@
-/** `.codex/pulse_status.mjs`: `pulse status --json` under the name that agents are told to run. The user commits it. */
+/** `.codex/pulse_status.mjs`: `pulse status --json` under the name that agents are told to run. Git ignores it until a person adds it. */
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPulseError } from '../../../domain/errors.ts';

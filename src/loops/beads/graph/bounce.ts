@@ -5,7 +5,7 @@ import type { IdSource } from '../../../domain/ids.ts';
 import type { Db } from '../../../store/store.ts';
 import { withBeadTables } from '../tables.ts';
 import { type Bead, EPIC, NEEDS_PLANNING } from './bead.ts';
-import { findBeads, type ProjectLock, writeBeads } from './rows.ts';
+import { findBeads, isBelow, type ProjectLock, writeBeads } from './rows.ts';
 
 /** Who is written to where no swarm has a coordinator of another name. */
 const COORDINATOR = 'coordinator';
@@ -15,6 +15,8 @@ const PULSE_SENDER = 'pulse';
 export interface BounceOptions {
   ids: IdSource;
   coordinator?: string;
+  /** Whose swarm it holds up: that is where the mail goes. Default: the epic of the bead. */
+  epic?: string;
 }
 
 /** The topic that everything about an epic is sent on. */
@@ -26,7 +28,13 @@ function epicTopic(epic: string): string {
 export async function bounceBead(
   db: Db,
   lock: ProjectLock,
-  { bead, ids, coordinator = COORDINATOR, reason }: BounceOptions & { bead: Bead; reason?: string },
+  {
+    bead,
+    ids,
+    coordinator = COORDINATOR,
+    epic = bead.epic ?? undefined,
+    reason,
+  }: BounceOptions & { bead: Bead; reason?: string },
 ): Promise<Bead> {
   const labels = bead.labels.includes(NEEDS_PLANNING) ? bead.labels : [...bead.labels, NEEDS_PLANNING];
   const bounced: Bead = { ...bead, status: 'blocked', labels, claim: null, updated_at: lock.now };
@@ -38,8 +46,8 @@ export async function bounceBead(
     to: [coordinator],
     subject: `${bead.id} needs planning`,
     body: reason === undefined ? bounceText(bead) : reasonText(bead, reason),
-    threadId: bead.epic ?? bead.id,
-    ...(bead.epic === null ? {} : { topic: epicTopic(bead.epic) }),
+    threadId: epic ?? bead.id,
+    ...(epic === undefined ? {} : { topic: epicTopic(epic) }),
     ids,
   });
   return { ...bounced, revision: lock.revision };
@@ -63,7 +71,7 @@ function reasonText({ id, title }: Bead, reason: string): string {
   ].join('\n');
 }
 
-/** Of an epic at work: every open bead that lacks something. Returns those that were bounced. */
+/** Of an epic at work, and those within it: every open bead that lacks something. Returns those that were bounced. */
 export async function bounceIncomplete(
   db: Db,
   lock: ProjectLock,
@@ -73,7 +81,7 @@ export async function bounceIncomplete(
     .selectFrom('beads')
     .select('id')
     .where('project_id', '=', lock.projectId)
-    .where('epic', '=', epic)
+    .where(isBelow(lock.projectId, epic))
     .where('status', '=', 'open')
     .where('missing', '<>', '')
     .where('type', '<>', EPIC)
@@ -85,6 +93,6 @@ export async function bounceIncomplete(
     rows.map(({ id }) => id),
   );
   const bounced: Bead[] = [];
-  for (const bead of beads) bounced.push(await bounceBead(db, lock, { ...options, bead }));
+  for (const bead of beads) bounced.push(await bounceBead(db, lock, { ...options, epic, bead }));
   return bounced;
 }

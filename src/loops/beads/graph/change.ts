@@ -11,16 +11,15 @@ import {
   EPIC,
   epicOf,
   evidencePath,
-  featureOf,
   GIVEN_STATUSES,
   missingFields,
   NEEDS_PLANNING,
-  NO_FEATURE,
   PARENT,
   USUAL_PRIORITY,
 } from './bead.ts';
 import { bounceBead } from './bounce.ts';
 import { type Edges, findCycle, refuseCycle } from './cycles.ts';
+import { readFeature } from './feature.ts';
 import { appendLine } from './lines.ts';
 import {
   type BeadContent,
@@ -230,9 +229,7 @@ async function withDefaults(
   { id, type, fields, dependencies }: BeadContent,
 ): Promise<BeadFields> {
   if (type === EPIC) return fields;
-  const epic = epicOf(dependencies);
-  const feature =
-    fields.feature ?? (epic === null ? NO_FEATURE : featureOf(await getBead(db, projectId, epic)));
+  const feature = await readFeature(db, projectId, { fields, epic: epicOf(dependencies) });
   return {
     verification_evidence: evidencePath(feature, id),
     testing_mode: 'standard',

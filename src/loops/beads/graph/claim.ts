@@ -5,7 +5,15 @@ import { parsePattern } from '../../../coordination/reservations/pattern.ts';
 import { PulseError } from '../../../domain/errors.ts';
 import type { Db, Store } from '../../../store/store.ts';
 import type { Bead } from './bead.ts';
-import { findNext, type Next, type NextQuery, type Ready, type ReservedFiles, rankReady } from './next.ts';
+import {
+  findNext,
+  type HeldBead,
+  type Next,
+  type NextQuery,
+  type Ready,
+  type ReservedFiles,
+  rankReady,
+} from './next.ts';
 import { getBead, lockProject, type ProjectLock, updateState } from './rows.ts';
 
 /** The bead that comes next; nothing is changed. */
@@ -41,18 +49,19 @@ export async function claimNextBead(
 ): Promise<(Bead & { claim: object }) | null> {
   return store.tx('claim_bead', async (db) => {
     const lock = await lockProject(db, query.projectId);
-    return claimNext({ store, db, lock }, query);
+    return (await claimNext({ store, db, lock }, query)).bead;
   });
 }
 
-/** As `claimNextBead`, as the first part of a transaction that holds the lock. */
+/** As `claimNextBead`, as the first part of a transaction that holds the lock; with what had to be passed over. */
 export async function claimNext(
   { store, db, lock }: { store: Store; db: Db; lock: ProjectLock },
   { worker, ...query }: ClaimQuery,
-): Promise<(Bead & { claim: object }) | null> {
+): Promise<{ bead: (Bead & { claim: object }) | null; held: readonly HeldBead[] }> {
   const asked = { ...query, agent: worker };
-  const { bead } = await findNext({ store, db, lock, reserved: await reservedForOthers(db, asked) }, asked);
-  if (!bead) return null;
+  const reserved = await reservedForOthers(db, asked);
+  const { bead, held } = await findNext({ store, db, lock, reserved }, asked);
+  if (!bead) return { bead: null, held };
   const claim = { worker, fence: lock.revision, at: lock.now };
   const taken = { status: 'in_progress', assignee: worker, updated_at: lock.now };
   await updateState(db, lock, {
@@ -62,7 +71,7 @@ export async function claimNext(
     claim_fence: claim.fence,
     claimed_at: claim.at,
   });
-  return { ...bead, ...taken, claim, revision: lock.revision };
+  return { bead: { ...bead, ...taken, claim, revision: lock.revision }, held };
 }
 
 /** The bead, if this claim still holds. Throws `fenced`: a person or another worker has it now. */
@@ -101,8 +110,6 @@ async function reservedForOthers(
   if (others.length === 0) return null;
   return (files) => {
     const asked = files.map((file) => parsePattern(file));
-    return findConflicts(asked, others, { isShared: false }).map(
-      ({ path, holder, expires_at }) => `${path} is reserved by ${holder} until ${expires_at}`,
-    );
+    return findConflicts(asked, others, { isShared: false });
   };
 }

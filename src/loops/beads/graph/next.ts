@@ -1,4 +1,5 @@
 /** Which bead comes next, and why: open, nothing left to wait for, all fields there, its files free; then by weight. */
+import type { Conflict } from '../../../coordination/reservations/conflicts.ts';
 import { PulseError } from '../../../domain/errors.ts';
 import type { Db, Store } from '../../../store/store.ts';
 import { withBeadTables } from '../tables.ts';
@@ -34,13 +35,21 @@ export interface Why {
   skipped: { id: string; reasons: string[] }[];
 }
 
+/** One that could be next, were it not for what others have reserved. */
+export interface HeldBead {
+  bead: Bead;
+  conflicts: readonly Conflict[];
+}
+
 export interface Next {
   bead: Bead | null;
+  /** Those that would come before it, or all where there is none. */
+  held: readonly HeldBead[];
   why: Why;
 }
 
-/** Of a bead's files: which of them somebody else has, in words. Read once, for all beads. */
-export type ReservedFiles = (files: readonly string[]) => string[];
+/** Of a bead's files: which of them somebody else has. Read once, for all beads. */
+export type ReservedFiles = (files: readonly string[]) => readonly Conflict[];
 
 export interface NextSource {
   store: Store;
@@ -60,15 +69,18 @@ export async function findNext(source: NextSource, query: NextQuery): Promise<Ne
   const { projectId, epic, hint, isExplained = false } = query;
   if (epic !== undefined) await requireEpic(db, projectId, epic);
   const refused = new Map<string, string[]>();
+  const held: HeldBead[] = [];
   for (;;) {
     const look = (graph: BeadGraph) =>
       lookAt(graph, { epic, hint, refused, isExplained, count: reserved ? AT_ONCE : 1 });
     const { best, waiting } = await withGraph(store, db, { projectId, lock, use: look });
     const beads = await inOrder(db, projectId, best);
-    const free = beads.find(({ id, fields }) => {
-      const reasons = reserved?.(fields.files ?? []) ?? [];
-      if (reasons.length > 0) refused.set(id, reasons);
-      return reasons.length === 0;
+    const free = beads.find((bead) => {
+      const conflicts = reserved?.(bead.fields.files ?? []) ?? [];
+      if (conflicts.length === 0) return true;
+      held.push({ bead, conflicts });
+      refused.set(bead.id, conflicts.map(conflictWords));
+      return false;
     });
     if (!free && best.length > 0) {
       // One that is not there yet was written after this transaction began.
@@ -79,12 +91,17 @@ export async function findNext(source: NextSource, query: NextQuery): Promise<Ne
     const reservedBeads = [...refused].map(([id, reasons]) => ({ id, reasons }));
     return {
       bead: free ?? null,
+      held,
       why: {
         chosen: free && figures ? { ...figures, created_at: free.created_at } : null,
         skipped: isExplained ? [...reservedBeads, ...(await explain(db, projectId, waiting))] : [],
       },
     };
   }
+}
+
+function conflictWords({ path, holder, expires_at }: Conflict): string {
+  return `${path} is reserved by ${holder} until ${expires_at}`;
 }
 
 /** A bead that could be next, with the figures that rank it. */

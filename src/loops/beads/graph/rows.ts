@@ -1,5 +1,5 @@
 /** Beads in the store. Every change is made under the project's lock, which also numbers it. */
-import type { Selectable } from 'kysely';
+import { type Selectable, type SqlBool, sql } from 'kysely';
 import { PulseError } from '../../../domain/errors.ts';
 import { type Db, fromJson, inPortions, storeNow, toJson } from '../../../store/store.ts';
 import { type BeadsTable, withBeadTables } from '../tables.ts';
@@ -64,6 +64,7 @@ export async function findBeads(db: Db, projectId: string, ids: readonly string[
 
 export interface BeadFilter {
   status?: string;
+  /** Of this epic, and of those within it. */
   epic?: string;
   label?: string;
 }
@@ -76,9 +77,19 @@ export async function listBeads(
 ): Promise<Bead[]> {
   let query = selectBeads(db, projectId).orderBy('beads.created_ms').orderBy('beads.id');
   if (status !== undefined) query = query.where('beads.status', '=', status);
-  if (epic !== undefined) query = query.where('beads.epic', '=', epic);
+  if (epic !== undefined) query = query.where(isBelow(projectId, epic));
   const beads = (await query.execute()).map(toBead);
   return label === undefined ? beads : beads.filter(({ labels }) => labels.includes(label));
+}
+
+/** Whether a row of `beads` belongs to the epic, at any depth: what `next` asks of the graph in memory. */
+export function isBelow(projectId: string, epic: string) {
+  return sql<SqlBool>`beads.id IN (
+    WITH RECURSIVE below (id) AS (
+      SELECT id FROM beads WHERE project_id = ${projectId} AND epic = ${epic}
+      UNION
+      SELECT part.id FROM beads AS part JOIN below ON part.epic = below.id WHERE part.project_id = ${projectId})
+    SELECT id FROM below)`;
 }
 
 function selectBeads(db: Db, projectId: string) {

@@ -124,6 +124,12 @@ export const graph = define({
   access: 'read',
   fields: { project_key, epic: { ...epic, help: 'Only beads of this epic.' } },
   http: get('/api/beads/graph', 'Nodes and edges.'),
+  tool: {
+    name: 'pulse_bead_graph',
+    title: 'The graph of beads',
+    description:
+      'The beads of a project, or of an epic, with their weight and what depends on what: `edges` go from a bead to what it waits for.',
+  },
 });
 
 export const show = define({
@@ -249,7 +255,7 @@ export const showPlan = define({
   name: 'bead draft',
   summary: 'Show what was drafted, and the file that it is in.',
   access: 'read',
-  fields: { sessionId, waitSeconds },
+  fields: { sessionId: { ...sessionId, argument: 'WHAT' }, waitSeconds },
   http: get('/api/beads/plans/{id}', 'The draft, or null while there is none.'),
   tool: {
     name: 'pulse_bead_plan_show',
@@ -266,4 +272,10 @@ export const exportFile = define({
   access: 'read',
   fields: { project_key },
   http: get('/api/beads/export', 'The file: one issue a line.', { contentType: 'application/jsonl' }),
+  tool: {
+    name: 'pulse_bead_export',
+    title: 'Export beads',
+    description:
+      'All beads of a project as the text of an issue file of br and bd, one issue a line. Writes no file.',
+  },
 });

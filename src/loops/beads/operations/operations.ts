@@ -1,9 +1,11 @@
 /** The operations on beads, ready to be called. */
+import { PulseError } from '../../../domain/errors.ts';
 import { answeringOperation, operation, type Told } from '../../../operations/operation.ts';
 import { boundedSession, cut, startedText } from '../../../operations/session/tool-text.ts';
 import { StartAnswer } from '../../../operations/session/view-schema.ts';
 import { waitForStop } from '../../../operations/wait-for-stop.ts';
 import type { Imported } from '../exchange/import-issues.ts';
+import { BLOCKS } from '../graph/bead.ts';
 import { changeBead, endBead, importBeads, makeBead, widenBead } from './change.ts';
 import * as definitions from './definitions.ts';
 import { exportBeads } from './export.ts';
@@ -15,6 +17,7 @@ import {
   BeadsAnswer,
   type BeadView,
   GraphAnswer,
+  type GraphView,
   ImportAnswer,
   NextAnswer,
   PlanAnswer,
@@ -54,8 +57,12 @@ export const beadOperations = {
     },
   }),
   next: operation(definitions.next, { run: nextBead, view: NextAnswer, tell: nextText }),
-  graph: operation(definitions.graph, { run: showGraph, view: GraphAnswer }),
-  exportFile: operation(definitions.exportFile, { run: exportBeads, page: ({ text }) => ({ text }) }),
+  graph: operation(definitions.graph, { run: showGraph, view: GraphAnswer, tell: graphText }),
+  exportFile: operation(definitions.exportFile, {
+    run: exportBeads,
+    page: ({ text }) => ({ text }),
+    tell: exportText,
+  }),
   importFile: operation(definitions.importFile, { run: importBeads, view: ImportAnswer, tell: importText }),
   plan: answeringOperation(definitions.plan, {
     run: startPlan,
@@ -93,6 +100,33 @@ export const beadOperations = {
     tell: ({ bead }) => beadText(bead),
   }),
 };
+
+/** More than that is a file's, and no assistant's. */
+const MOST_EXPORTED = 256 * 1024;
+
+function exportText({ text }: { text: string }): Told {
+  if (text.length <= MOST_EXPORTED) return { text: text || 'There are no beads.', data: { text } };
+  throw new PulseError('too_large', `The export has more than ${MOST_EXPORTED / 1024} KB.`, {
+    hint: 'pulse bead export FILE writes it into a file.',
+  });
+}
+
+function graphText({ nodes, edges }: GraphView): Told {
+  const shown = nodes.slice(0, BEADS_SHOWN);
+  const ids = new Set(shown.map(({ id }) => id));
+  const between = edges.filter(({ from, to }) => ids.has(from) && ids.has(to));
+  const lines = [
+    ...shown.map(({ id, priority, status, title }) => `${id} P${priority} ${status}: ${title}`),
+    ...between.map(({ from, to, type }) =>
+      type === BLOCKS ? `${from} waits for ${to}` : `${from} ${type} ${to}`,
+    ),
+    ...(nodes.length > shown.length ? [`… of ${nodes.length} beads`] : []),
+  ];
+  return {
+    text: lines.join('\n') || 'There are no such beads.',
+    data: { nodes: shown, edges: between, count: nodes.length },
+  };
+}
 
 function beadLine({ id, priority, status, type, title, dependencies, missing }: BeadView): string {
   const waits = dependencies.length === 0 ? '' : ` (after ${dependencies.join(', ')})`;

@@ -68,6 +68,12 @@ export const queue = define({
   access: 'read',
   fields: { sessionId },
   http: get('/api/swarms/{id}/queue', 'What waits, oldest first.'),
+  tool: {
+    name: 'pulse_swarm_queue',
+    title: 'Show what waits to be merged',
+    description:
+      'The beads of a swarm that are done and wait to be merged, oldest first; which of them need a person.',
+  },
 });
 
 export const handoffs = define({
@@ -76,6 +82,12 @@ export const handoffs = define({
   access: 'read',
   fields: { sessionId },
   http: get('/api/swarms/{id}/handoffs', 'Those that wait, by owner.'),
+  tool: {
+    name: 'pulse_swarm_handoffs',
+    title: 'Show handoffs',
+    description:
+      'What workers of a swarm that paused have left to be resumed, by owner, and what comes next in each.',
+  },
 });
 
 const owner = (help: string, option: string) => required(text(200, { help, option }));

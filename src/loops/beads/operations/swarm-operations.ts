@@ -7,6 +7,7 @@ import { boundedSession, startedText } from '../../../operations/session/tool-te
 import { Session, SessionAnswer, time } from '../../../operations/session/view-schema.ts';
 import { waitForStop } from '../../../operations/wait-for-stop.ts';
 import type { Session as SessionRow } from '../../../store/sessions.ts';
+import { heldWords } from '../worker/held-files.ts';
 import { CONFLICTS_OF_A_WORKER } from '../worker/model.ts';
 import { readHandoffs, readSwarm, reassign, type SwarmRows, startSwarm, stopSwarm } from './swarm.ts';
 import * as definitions from './swarm-definitions.ts';
@@ -64,7 +65,7 @@ export interface SwarmView extends Omit<z.input<typeof SwarmAnswer>, 'session'> 
   session: SessionRow;
 }
 
-function viewSwarm({ session, swarm, workers, tries, beads }: SwarmRows): SwarmView {
+function viewSwarm({ session, swarm, workers, tries, beads, held }: SwarmRows): SwarmView {
   const { epic, feature, mode, workers: count, coordinator, hint } = swarm;
   return redactJson({
     session,
@@ -77,9 +78,10 @@ function viewSwarm({ session, swarm, workers, tries, beads }: SwarmRows): SwarmV
     })),
     beads: beads.map(({ id, title, status, claim, closed_at: closedAt }) => {
       const last = tries.findLast((one) => one.bead_id === id);
+      const kept = held.find((one) => one.id === id);
       return {
         ...{ id, title, status, closedAt, worker: claim?.worker ?? null },
-        ...{ commit: last?.commit_sha ?? null, reason: last?.reason ?? null },
+        ...{ commit: last?.commit_sha ?? null, reason: kept ? heldWords(kept) : (last?.reason ?? null) },
       };
     }),
   });
@@ -144,6 +146,18 @@ function viewQueue({ tries, workers, beads }: SwarmRows) {
   }));
 }
 
+export type WaitingBead = z.infer<typeof Waiting>;
+
+/** For a person's terminal, and for an assistant. */
+export function waitingLine({ bead, title, worker, conflicts, needsPerson }: WaitingBead): string {
+  const notes = [
+    ...(worker === null ? [] : [`of ${worker}`]),
+    ...(conflicts > 0 ? [`did not fit ${conflicts} ${conflicts === 1 ? 'time' : 'times'}`] : []),
+    ...(needsPerson ? ['waits for a person'] : []),
+  ];
+  return `${bead} ${title}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`;
+}
+
 export const swarmOperations = {
   start: answeringOperation(definitions.start, {
     run: startSwarm,
@@ -159,10 +173,20 @@ export const swarmOperations = {
       queue: redactJson(viewQueue(await readSwarm(operations, sessionId))),
     }),
     view: z.object({ queue: z.array(Waiting) }),
+    tell: ({ queue }) => ({
+      text: queue.map(waitingLine).join('\n') || 'Nothing waits to be merged.',
+      data: { queue },
+    }),
   }),
   handoffs: operation(definitions.handoffs, {
     run: async (operations, { sessionId }) => ({ handoffs: await readHandoffs(operations, sessionId) }),
     view: z.object({ handoffs: z.array(HandoffView) }),
+    tell: ({ handoffs }) => ({
+      text:
+        handoffs.map((one) => `${one.owner_id}: ${one.summary}; next: ${one.next_action}`).join('\n') ||
+        'Nothing waits to be resumed.',
+      data: { handoffs },
+    }),
   }),
   reassign: answeringOperation(definitions.reassign, {
     run: (operations, { sessionId, ...asked }) => reassign(operations, sessionId, asked),

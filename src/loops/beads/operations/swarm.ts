@@ -16,7 +16,9 @@ import { readOnboarding } from '../files/onboarding.ts';
 import { readToolingStatus } from '../files/tooling-status.ts';
 import { type Bead, EPIC, featureOf } from '../graph/bead.ts';
 import { bounceIncomplete } from '../graph/bounce.ts';
+import { closeDoneEpics } from '../graph/close-epics.ts';
 import { getBead, listBeads, lockProject } from '../graph/rows.ts';
+import { type HeldByOthers, lookNext } from '../worker/held-files.ts';
 import { findPassing, passTry } from '../worker/reassign-try.ts';
 import {
   type BeadTry,
@@ -72,6 +74,7 @@ export async function startSwarm(
       within: async (db, sessionId) => {
         const lock = await lockProject(db, projectId);
         await ensureAgent(db, projectId, coordinator);
+        await closeDoneEpics(db, lock, epic.id);
         await bounceIncomplete(db, lock, { epic: epic.id, coordinator, ids: engine.ids });
         await insertSwarm(db, {
           session_id: sessionId,
@@ -106,6 +109,8 @@ export interface SwarmRows {
   tries: BeadTry[];
   /** Of the epic, oldest first. */
   beads: Bead[];
+  /** Those that could be worked on, but for files that others have reserved. */
+  held: HeldByOthers[];
 }
 
 export async function readSwarm({ engine: { store } }: Operations, id: string): Promise<SwarmRows> {
@@ -126,10 +131,10 @@ export async function readSwarm({ engine: { store } }: Operations, id: string): 
       const child = children.find(({ id: one }) => one === worker.session_id) ?? null;
       workers.push({ ...worker, session: child, doing: child && (await readDoing(db, child)) });
     }
+    const isAtWork = session.status === 'running';
+    const { held } = isAtWork ? await lookNext(store, db, { swarm, workers }) : { held: [] };
     return {
-      session,
-      swarm,
-      workers,
+      ...{ session, swarm, workers, held },
       tries: await listTries(db, session.id),
       beads: (await listBeads(db, swarm.project_id, { epic: swarm.epic })).filter(
         ({ type }) => type !== EPIC,

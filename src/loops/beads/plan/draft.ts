@@ -29,10 +29,14 @@ const texts = (most: number) => z.array(text(most)).max(500);
 const id = text(200);
 const title = text(MOST_TITLE);
 const body = z.string().max(MOST_BODY).refine(isStorable, NOT_STORABLE);
-const command = text(MOST_COMMAND);
+/** Without quotation marks YAML reads the command `true` as a truth value. */
+const command = z.preprocess(
+  (value) => (typeof value === 'boolean' || typeof value === 'number' ? String(value) : value),
+  text(MOST_COMMAND),
+);
 const check = z.union([
   command.transform((only) => ({ command: only })),
-  z.strictObject({ command, expect: text(MOST_COMMAND).optional(), report: text(1024).optional() }),
+  z.strictObject({ command, expect: command.optional(), report: text(1024).optional() }),
 ]);
 
 const draftedBeadSchema = z.strictObject({
@@ -46,9 +50,7 @@ const draftedBeadSchema = z.strictObject({
   files: texts(1024),
   verify: z.array(check).max(50),
   testing_mode: z.enum(TESTING_MODES).optional(),
-  tdd_steps: z
-    .strictObject({ red: command, green: command, expect: text(MOST_COMMAND).optional() })
-    .optional(),
+  tdd_steps: z.strictObject({ red: command, green: command, expect: command.optional() }).optional(),
   decision_refs: texts(200).optional(),
   learning_refs: texts(1024).optional(),
   changesChecks: z.boolean().optional(),

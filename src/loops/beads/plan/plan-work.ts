@@ -1,7 +1,8 @@
 /** The run that drafts beads: it may look and run commands; what it changes is thrown away. */
 import * as z from 'zod';
 import { isPulseError } from '../../../domain/errors.ts';
-import { plainBrief } from '../../../engine/runner/plain-brief.ts';
+import type { SessionState } from '../../../engine/loop.ts';
+import type { ComposedBrief } from '../../../engine/ports.ts';
 import type { RunProtocol, WorkKind, WorkRequest } from '../../../engine/work.ts';
 import type { Store } from '../../../store/store.ts';
 import { defineTool, type ToolReply } from '../../../tools/contract.ts';
@@ -15,7 +16,7 @@ import type { BeadPlanState } from './plan-loop.ts';
 export const PLAN_UNIT = 'plan';
 
 const PLAN_TOOLS = [
-  ...['semantic_search', 'read_file', 'list_directory', 'glob_search', 'grep', 'shell'],
+  ...['read_file', 'list_directory', 'glob_search', 'grep', 'shell'],
   ...['propose_beads', 'pulse_signal', 'report_usage'],
 ];
 
@@ -33,14 +34,11 @@ export function createPlanWork(store: Store): WorkKind<PlanWork> {
     kind: 'plan_beads',
     read: (stored) => workSchema.parse(stored),
     async plan(_, { state }: WorkRequest<BeadPlanState>) {
-      const { session, control, recent, own } = state;
-      const { project_id: projectId, faults } = own.plan;
-      const beads = await store.read((db) => listBeads(db, projectId));
-      const known = beads.filter(({ status }) => status !== 'closed');
-      const text = planBrief({ goal: session.goal, known, answer: control.answer, faults });
+      const { recent, own } = state;
+      const { project_id: projectId } = own.plan;
       return {
         unit: PLAN_UNIT,
-        brief: await countedBrief({ text, strategy: control.settings.contextStrategy }),
+        brief: await compose(store, state),
         recoversLast: recent[0]?.unit === PLAN_UNIT,
         part: {
           ...{ role: 'planner', tools: PLAN_TOOLS, verifyOn: 'never', setup: [] },
@@ -48,10 +46,21 @@ export function createPlanWork(store: Store): WorkKind<PlanWork> {
         },
       };
     },
-    composeRetryBrief: async (_, { live }) => plainBrief(live.task.task_content),
+    composeRetryBrief: (_, { state }) => compose(store, state as SessionState<BeadPlanState>),
     keepsNothing: true,
     protocol: ({ work }) => createPlanProtocol(store, work),
   };
+}
+
+async function compose(
+  store: Store,
+  { session, control, own }: SessionState<BeadPlanState>,
+): Promise<ComposedBrief> {
+  const { project_id: projectId, faults } = own.plan;
+  const beads = await store.read((db) => listBeads(db, projectId));
+  const known = beads.filter(({ status }) => status !== 'closed');
+  const text = planBrief({ goal: session.goal, known, answer: control.answer, faults });
+  return countedBrief({ text, strategy: control.settings.contextStrategy });
 }
 
 /** Every fault is told at once, while the agent can still mend it. */

@@ -5,6 +5,7 @@ import type { HeldAttempt, Referee } from '../../../engine/ports.ts';
 import type { CommandOutput } from '../../../referee/output/parse.ts';
 import type { Check } from '../graph/bead.ts';
 import { judgeExpect, parseExpect } from '../graph/expect.ts';
+import { type RedRun, redFault } from './red-failure.ts';
 
 export interface CheckRequest {
   tree: string;
@@ -91,6 +92,8 @@ export interface RedRequest {
   baseSha: string;
   red: string;
   expect?: string;
+  /** Where nothing but loading has failed: whether what is missing is the code that is still to be written. */
+  areUnwritten: RedRun['areUnwritten'];
   signal: AbortSignal;
 }
 
@@ -98,7 +101,7 @@ export interface RedRequest {
 export async function runRed(
   referee: Referee,
   attempt: HeldAttempt,
-  { tree, baseSha, red, expect, signal }: RedRequest,
+  { tree, baseSha, red, expect, areUnwritten, signal }: RedRequest,
 ): Promise<{ record: VerificationRecord; fault: string | null }> {
   let seen: CommandOutput | null = null;
   const { records } = await referee.examine(
@@ -106,7 +109,8 @@ export async function runRed(
     {
       ...{ tree, commit: null, declared: [], baseSha, commands: [red] },
       passes(output) {
-        seen = output;
+        // A repetition may run but a part of it.
+        seen ??= output;
         return output.exit === 0;
       },
     },
@@ -114,19 +118,9 @@ export async function runRed(
   );
   const [record] = records;
   if (!record) throw new TypeError('the referee has run nothing');
-  const output = (seen as CommandOutput | null)?.output ?? record.outputTail;
-  return { record, fault: redFault(record, { output, expect }) };
-}
-
-function redFault(
-  { exit, tests }: VerificationRecord,
-  { output, expect }: { output: string; expect?: string },
-): string | null {
-  if (exit === 0) return 'It passes already: a test that fails first is needed.';
-  if (exit === null) return 'It was stopped.';
-  if (exit === 126 || exit === 127) return 'The command could not be started.';
-  if (tests && tests.ran === 0) return 'It ran no test.';
-  if (tests && tests.failed === 0)
-    return 'No test failed: it ended in another way, such as an error while loading.';
-  return judgeExpect(parseExpect(expect), { exit, output }, { isFailureWanted: true });
+  const output = (seen as CommandOutput | null) ?? {
+    ...{ command: red, source: 'Test' as const, output: record.outputTail, exit: record.exit },
+    root: record.cwd,
+  };
+  return { record, fault: await redFault({ record, output, expect, areUnwritten }) };
 }

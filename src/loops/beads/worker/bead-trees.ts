@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { Git } from '../../../git/exec.ts';
 import { treeOf } from '../../../git/git-dir.ts';
 import { listChangedFiles, makeReplayTree } from '../../../referee/claim-trees.ts';
-import { isTestPath } from '../../../referee/pins/test-files.ts';
 
 /** The tree with one more file, or with another content of it. */
 export async function withFile(
@@ -16,15 +15,22 @@ export async function withFile(
   return inFolder((folder) => makeReplayTree(git, { cwd, folder, claim: tree, restored }));
 }
 
+export interface StartRequest {
+  cwd: string;
+  baseSha: string;
+  tree: string;
+  isTest(path: string): boolean;
+}
+
 /** The start of a bead with the tests that its work has: what was written before the code must fail there. */
 export async function startWithTests(
   git: Git,
-  { cwd, baseSha, tree }: { cwd: string; baseSha: string; tree: string },
+  { cwd, baseSha, tree, isTest }: StartRequest,
 ): Promise<string> {
   const base = await treeOf(git, { cwd, commit: baseSha });
   const files = await listChangedFiles(git, { cwd, base, claim: tree });
   const restored = files
-    .filter(({ path }) => isTestPath(path))
+    .filter(({ path }) => isTest(path))
     .map(({ path, claim }) => ({ path, entry: claim }));
   return inFolder((folder) => makeReplayTree(git, { cwd, folder, claim: base, restored }));
 }

@@ -1,7 +1,5 @@
 /** A run of a bead: dispatched where its work stands, judged while its agent waits, one commit however many runs it takes. */
 
-import { sendMessage } from '../../../coordination/mail/messages.ts';
-import { endReservations } from '../../../coordination/reservations/reservations.ts';
 import type { uuidv7 } from '../../../domain/ids.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { SessionState } from '../../../engine/loop.ts';
@@ -23,13 +21,14 @@ import type { BeadJudge } from './judge-completion.ts';
 import { commitSubject, topicOf } from './model.ts';
 import { findTry, findWorker, updateTry } from './rows.ts';
 import type { BeadsState } from './state.ts';
+import { endAs, sendAs } from './tell-coordination.ts';
 import { type BeadWork, beadWorkSchema, readBeadRun } from './work-data.ts';
 
 const BEAD_TOOLS = [
   ...WORK_TOOLS,
   ...['bead_done', 'bead_done_result', 'tdd_red', 'request_scope', 'bead_graph'],
   ...['register_agent', 'send_message', 'reply_message', 'fetch_inbox', 'fetch_topic', 'acknowledge_message'],
-  ...['file_reservation_paths', 'release_file_reservations'],
+  ...['search_messages', 'file_reservation_paths', 'release_file_reservations', 'list_file_reservations'],
   ...['pulse_signal', 'report_usage'],
 ];
 
@@ -96,17 +95,19 @@ export function createBeadWork(options: BeadWorkOptions): WorkKind<BeadWork> {
         ...run,
         judge,
         more,
-        askScope: (asked) => askScope(options, run.work, asked),
+        askScope: (asked) => askScope(options, run.work, { ...asked, sessionId }),
         takeNews: () => takeMail(options.store, run),
         refuseEdit: (path) =>
-          options.store.read((db) => editRefusal(db, { work: run.work, sessionId, path })),
+          options.store.read((db) =>
+            editRefusal(db, { work: run.work, sessionId, path, tests: spec.referee?.tests }),
+          ),
       });
       return {
         ...protocol,
         async settled(end) {
           await protocol.settled?.(end);
           const { attemptId } = place;
-          await options.store.tx('release', (db) => endReservations(db, { sessionId, attemptId }));
+          await options.store.tx('release', (db) => endAs(db, { sessionId, attemptId }));
         },
       };
     },
@@ -122,7 +123,7 @@ async function planBead(
   const state = given as SessionState<BeadsState>;
   const { session, own } = state;
   const { swarm, worker } = own;
-  const { try: one, bead } = own.current!;
+  const { try: one, bead, feature } = own.current!;
   const unknown = (await unknownDecisions?.(state)) ?? [];
   if (unknown.length > 0) {
     await bounceTry(engine, state, unknown);
@@ -130,7 +131,7 @@ async function planBead(
   }
   const work: BeadWork = {
     ...{ kind: 'bead', tryId: one.id, beadId: bead.id, type: bead.type },
-    ...{ projectId: swarm.project_id, epic: swarm.epic, feature: swarm.feature },
+    ...{ projectId: swarm.project_id, epic: swarm.epic, feature },
     ...{ mailName: worker!.mail_name!, nickname: worker!.nickname, coordinator: swarm.coordinator },
     ...{ hint: swarm.hint, baseSha: one.start_sha, isDebugging: one.again?.kind === 'debugging' },
     commands: commandsOf(bead),
@@ -178,11 +179,11 @@ function commandsOf({ fields }: Bead): string[] {
 async function askScope(
   { store, ids }: BeadWorkOptions,
   work: BeadWork,
-  { files, reason }: { files: string[]; reason: string },
+  { files, reason, sessionId }: { files: string[]; reason: string; sessionId: string },
 ): Promise<ToolReply> {
   const { projectId: project, mailName: from, coordinator, epic, beadId } = work;
   await store.tx('mail', (db) =>
-    sendMessage(db, {
+    sendAs(db, sessionId, {
       ...{ project, from, to: [coordinator], threadId: epic, topic: topicOf(epic), ids },
       subject: `Scope of ${beadId}`,
       body: `Needs: ${files.join(', ')}. Reason: ${reason}\n\nTo allow it: pulse bead scope ${beadId} ${files.map((file) => `--add ${file}`).join(' ')}`,

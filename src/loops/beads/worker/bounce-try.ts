@@ -1,5 +1,4 @@
 /** A bead that names a decision which nobody wrote down goes back to planning before an agent sees it. */
-import { endReservations } from '../../../coordination/reservations/reservations.ts';
 import { act } from '../../../engine/actions.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { SessionState } from '../../../engine/loop.ts';
@@ -10,6 +9,7 @@ import { getBead, lockProject } from '../graph/rows.ts';
 import { updateTry } from './rows.ts';
 import { tellLead } from './settle.ts';
 import type { BeadsState } from './state.ts';
+import { endAs } from './tell-coordination.ts';
 
 /** Its files are free again, and the worker takes another bead. Done again after a crash, it finds itself done. */
 export async function bounceTry(
@@ -19,8 +19,8 @@ export async function bounceTry(
 ): Promise<void> {
   const { session, own } = state;
   const { swarm, worker } = own;
-  const { try: one, bead: seen } = own.current!;
-  const reason = `It names ${unknown.join(', ')}, which ${contextFile(swarm.feature)} does not have.`;
+  const { try: one, bead: seen, feature } = own.current!;
+  const reason = `It names ${unknown.join(', ')}, which ${contextFile(feature)} does not have.`;
   await act(trace, 'release_bead', {
     perform: () =>
       store.tx(
@@ -28,9 +28,10 @@ export async function bounceTry(
         async (db) => {
           const lock = await lockProject(db, swarm.project_id);
           const bead = await getBead(db, swarm.project_id, seen.id);
-          const { coordinator } = swarm;
-          if (bead.claim?.fence === one.fence) await bounceBead(db, lock, { bead, ids, coordinator, reason });
-          await endReservations(db, { sessionId: session.id });
+          const { coordinator, epic } = swarm;
+          if (bead.claim?.fence === one.fence)
+            await bounceBead(db, lock, { bead, ids, coordinator, epic, reason });
+          await endAs(db, { sessionId: session.id });
           await updateTry(db, one.id, { status: 'blocked', reason });
           const data = { bead: bead.id, title: bead.title, reason, worker: worker!.mail_name };
           const told = await tellLead(db, state, { type: 'bead.blocked', data });

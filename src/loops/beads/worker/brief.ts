@@ -3,6 +3,7 @@ import { listForBrief } from '../../../coordination/mail/deliver.ts';
 import type { SessionState } from '../../../engine/loop.ts';
 import type { ComposedBrief } from '../../../engine/ports.ts';
 import type { Git } from '../../../git/exec.ts';
+import { TEST_GLOBS } from '../../../referee/pins/test-files.ts';
 import type { Store } from '../../../store/store.ts';
 import { countedBrief, openNotes } from '../../shared/brief-tools.ts';
 import { type BeadBriefInput, beadBrief } from '../files/bead-brief.ts';
@@ -29,7 +30,7 @@ export async function composeBeadBrief(
 ): Promise<ComposedBrief> {
   const { session, control, own } = state;
   const { swarm, worker, lead } = own;
-  const { bead } = own.current!;
+  const { bead, feature } = own.current!;
   const { fields } = bead;
   const mailName = worker!.mail_name;
   const files = await readBriefFiles(filesQuery(git, state));
@@ -46,10 +47,11 @@ export async function composeBeadBrief(
     },
     inputs: {
       ...{ mode: swarm.mode, nickname: worker!.nickname, mailName, coordinator: swarm.coordinator },
-      ...{ thread: swarm.epic, topic: topicOf(swarm.epic), hint: swarm.hint, feature: swarm.feature },
+      ...{ thread: swarm.epic, topic: topicOf(swarm.epic), hint: swarm.hint, feature },
     },
-    ...{ files, branch: lead.branch_name, evidencePath: evidenceFile(swarm.feature, bead.id) },
+    ...{ files, branch: lead.branch_name, evidencePath: evidenceFile(feature, bead.id) },
     mail,
+    testGlobs: control.settings.referee?.tests ?? TEST_GLOBS,
     notes: notes.map(({ text: note }) => note),
     answer: control.answer,
     isShellOnly: session.agent === 'command',
@@ -65,10 +67,10 @@ export function findUnknownDecisions(git: Git, state: SessionState<BeadsState>):
 
 function filesQuery(git: Git, { session, own }: SessionState<BeadsState>) {
   const { swarm, worker } = own;
-  const { try: one, bead } = own.current!;
+  const { try: one, bead, feature } = own.current!;
   return {
     commit: { git, id: one.start_sha },
-    ...{ worktree: session.worktree_path, root: session.project_path, feature: swarm.feature },
+    ...{ worktree: session.worktree_path, root: session.project_path, feature },
     learningRefs: bead.fields.learning_refs ?? [],
     decisionRefs: bead.fields.decision_refs ?? [],
     body: bead.body,

@@ -5,6 +5,7 @@ import type { ChildPlan } from '../../../engine/runner/children.ts';
 import type { Session } from '../../../store/sessions.ts';
 import { baseStep } from '../../shared/base-step.ts';
 import { isLanding } from './claim-landing.ts';
+import { heldWords } from './held-files.ts';
 import { judgeBead } from './judge-bead.ts';
 import { judgeMerge, judgePrepare } from './judge-merge.ts';
 import { CONFLICTS_OF_A_WORKER, CONTEXT_LIMIT } from './model.ts';
@@ -35,7 +36,7 @@ function isAtWork({ status }: Pick<Session, 'status'>): boolean {
 const REPLACEMENTS = 3;
 
 function nextOfLead({ session, own }: SessionState): Step {
-  const { swarm, children, workers, open, hasNext, inFlight, queue, orphans, tries } = own;
+  const { swarm, children, workers, open, hasNext, held, inFlight, queue, orphans, tries } = own;
   if (orphans.length > 0) return { do: 'host', name: 'release_bead', data: null };
   // One that moves the branch comes first.
   if (queue.length > 0 && !tries.some(isLanding)) return { do: 'run', work: 'merge_beads' };
@@ -46,7 +47,7 @@ function nextOfLead({ session, own }: SessionState): Step {
     return { do: 'spawn', children: plansOf(own, 1, swarm.workers) };
   }
   const stop = budgetStop(session);
-  const isWorkLeft = hasNext || inFlight.length > 0;
+  const isWorkLeft = hasNext || held.length > 0 || inFlight.length > 0;
   const lost = children.filter((child) => isLost(child, workers));
   const missing =
     swarm.workers - children.filter((child) => isAtWork(child) || !isLost(child, workers)).length;
@@ -113,17 +114,18 @@ function endAs({ status, stop_reason, blocked_reason: detail }: Session): Step {
 
 const BEADS_TOLD = 10;
 
-function openWords({ open }: BeadsState): string {
+function openWords({ open, held }: BeadsState): string {
   const told = open.slice(0, BEADS_TOLD).map(({ id, status, missing }) => {
     const lacks = missing.length > 0 ? `, lacks ${missing.join(', ')}` : '';
-    return `${id} (${status}${lacks})`;
+    const kept = held.find((one) => one.id === id);
+    return `${id} (${status}${lacks}${kept ? `, ${heldWords(kept)}` : ''})`;
   });
   const more = open.length > BEADS_TOLD ? ` and ${open.length - BEADS_TOLD} more` : '';
   return `Nothing can be worked on, and these beads are not closed: ${told.join(', ')}${more}.`;
 }
 
 function nextOfWorker({ session, own }: SessionState): Step {
-  const { worker, current, hasNext, open, orphans, stalled } = own;
+  const { worker, current, hasNext, held, open, orphans, stalled } = own;
   if (orphans.length > 0) return { do: 'host', name: 'release_bead', data: null };
   const stop = budgetStop(session);
   if (stop) return { do: 'end', stop };
@@ -140,9 +142,12 @@ function nextOfWorker({ session, own }: SessionState): Step {
   if (current) return { do: 'run', work: 'bead' };
   if (open.length > 0 && (worker!.context_used ?? 0) > CONTEXT_LIMIT)
     return { do: 'host', name: 'hand_off', data: null };
-  if (hasNext) return { do: 'host', name: 'take_bead', data: null };
+  // It also reads the inbox, and tells of files that are in the way.
+  if (hasNext || own.isHeldUntold || own.hasMail) return { do: 'host', name: 'take_bead', data: null };
   // What another works on may free more.
   if (open.some(({ id, claim }) => claim !== null && !stalled.includes(id))) return { do: 'wait' };
+  // They are released, or expire: nobody has to say that it may continue.
+  if (held.length > 0) return { do: 'wait' };
   // It continues with the swarm, when a person has decided.
   if (stalled.length > 0 && open.some(({ status, claim }) => status === 'open' && claim === null))
     return end('blocked', 'unresolved_issues', `A person has to decide about ${stalled.join(', ')} first.`);

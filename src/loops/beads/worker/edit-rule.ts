@@ -8,10 +8,18 @@ import { type BeadTry, currentTry } from './rows.ts';
 import { notTests, outsideScope } from './scope.ts';
 import type { BeadWork } from './work-data.ts';
 
+export interface EditRequest {
+  work: BeadWork;
+  sessionId: string;
+  path: string;
+  /** Globs of the setting. */
+  tests?: readonly string[];
+}
+
 /** Why this one file may not be changed now: all reasons. `null`: it may. The bead is read as it is now. */
 export async function editRefusal(
   db: Db,
-  { work, sessionId, path }: { work: BeadWork; sessionId: string; path: string },
+  { work, sessionId, path, tests }: EditRequest,
 ): Promise<string | null> {
   const one = await currentTry(db, sessionId);
   const bead = await claimedBead(db, work, one);
@@ -19,7 +27,7 @@ export async function editRefusal(
   const reasons = [
     ...outsideReasons(bead, path),
     ...(await reservationReasons(db, work, [path])),
-    ...testFirstReasons(bead, one, path),
+    ...testFirstReasons(bead, one, { path, tests }),
   ];
   return reasons.length === 0 ? null : reasons.join(' ');
 }
@@ -53,9 +61,13 @@ function outsideReasons({ id, fields }: Bead, path: string): string[] {
   return [`${path} is not among the files of bead ${id} (${files.join(', ')}). ${ask}`];
 }
 
-function testFirstReasons({ id, fields }: Bead, one: BeadTry | null, path: string): string[] {
+function testFirstReasons(
+  { id, fields }: Bead,
+  one: BeadTry | null,
+  { path, tests }: Pick<EditRequest, 'path' | 'tests'>,
+): string[] {
   if (fields.testing_mode !== 'tdd-required' || one === null || one.red_at !== null) return [];
-  if (notTests([path]).length === 0) return [];
+  if (notTests([path], tests).length === 0) return [];
   return [
     `${path} is no test file. Bead ${id} is tdd-required: until tdd_red has seen a test fail, only tests may change.`,
   ];

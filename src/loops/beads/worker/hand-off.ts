@@ -2,7 +2,6 @@
  * A worker whose context is nearly full leaves what the next one needs, and stops between two beads. One whose context
  * overflowed stops within a bead, which its successor continues.
  */
-import { sendMessage } from '../../../coordination/mail/messages.ts';
 import { act } from '../../../engine/actions.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { SessionState } from '../../../engine/loop.ts';
@@ -15,6 +14,7 @@ import { readNext } from '../graph/claim.ts';
 import { topicOf } from './model.ts';
 import { findWorker, listTries, updateWorker } from './rows.ts';
 import type { BeadsState } from './state.ts';
+import { sendAs } from './tell-coordination.ts';
 
 /** The files first: they are written again after a crash. The row says that it was done. */
 export async function handOffWork(
@@ -41,7 +41,7 @@ export async function handOffWork(
           await updateWorker(db, session.id, { left_for: reason });
           const { project_id: project, coordinator, epic, mode } = swarm;
           if (mode === 'worker')
-            await sendMessage(db, {
+            await sendAs(db, session.id, {
               ...{
                 project,
                 from: worker!.mail_name!,

@@ -1,7 +1,6 @@
 /** What Pulse does for a worker between its runs. Each is one action: done again after a crash, it finds itself done. */
 import { ensureAgent, registerAgent } from '../../../coordination/mail/agents.ts';
-import { sendMessage } from '../../../coordination/mail/messages.ts';
-import { endReservations, reservePaths } from '../../../coordination/reservations/reservations.ts';
+import type { NewEvent } from '../../../domain/events.ts';
 import { uuidv7 } from '../../../domain/ids.ts';
 import { act } from '../../../engine/actions.ts';
 import type { Engine } from '../../../engine/engine.ts';
@@ -9,22 +8,25 @@ import type { HostStep } from '../../../engine/loop.ts';
 import { appendEvents } from '../../../store/events.ts';
 import { getControl } from '../../../store/sessions.ts';
 import type { Db, Store } from '../../../store/store.ts';
-import { conflictMail, onlineMail } from '../files/mail-texts.ts';
+import { onlineMail } from '../files/mail-texts.ts';
 import type { Bead } from '../graph/bead.ts';
 import { claimNext, releaseClaim } from '../graph/claim.ts';
 import { lockProject } from '../graph/rows.ts';
+import { type HeldByOthers, heldByOthers, tellHeld, untoldOf } from './held-files.ts';
 import { topicOf } from './model.ts';
 import {
   type BeadTry,
   type BeadWorker,
   findWorker,
   insertTry,
+  listWorkers,
   markWorker,
   updateTry,
   updateWorker,
 } from './rows.ts';
 import { readInbox, releaseIfOurs, tellLead } from './settle.ts';
 import type { BeadsState } from './state.ts';
+import { endAs, reserveAs, sendAs } from './tell-coordination.ts';
 
 type Step = HostStep<BeadsState>;
 
@@ -48,7 +50,7 @@ export async function acknowledge(engine: Engine, { state, token }: Step): Promi
           if (mode === 'worker') {
             const mail = onlineMail({ nickname, mailName: name });
             const place = { project, from: name, to: [coordinator], threadId: epic, topic: topicOf(epic) };
-            await sendMessage(db, { ...place, ...mail, ids: engine.ids });
+            await sendAs(db, session.id, { ...place, ...mail, ids: engine.ids });
           }
           await updateWorker(db, session.id, { mail_name: name });
           await markWorker(db, session.id, 'acknowledged_at');
@@ -62,11 +64,15 @@ export async function acknowledge(engine: Engine, { state, token }: Step): Promi
   });
 }
 
-/** Reads the inbox, takes what comes next and reserves its files: all of it, or nothing. */
+/**
+ * Reads the inbox, takes what comes next and reserves its files: all of it, or nothing. What files of others keep it from
+ * is told.
+ */
 export async function takeBead(engine: Engine, store: Store, { state, token }: Step): Promise<void> {
   const { session, own } = state;
-  const { swarm, worker, lead } = own;
+  const { swarm, worker } = own;
   const { project_id: projectId, epic, hint } = swarm;
+  const { ids, owner } = engine;
   const name = worker!.mail_name!;
   await act(engine.trace, 'take_bead', {
     perform: () =>
@@ -76,40 +82,54 @@ export async function takeBead(engine: Engine, store: Store, { state, token }: S
           await readInbox(db, swarm, worker!);
           const lock = await lockProject(db, projectId);
           const query = { projectId, epic, worker: name, ...(hint ? { hint } : {}) };
-          const bead = await claimNext({ store, db, lock }, query);
-          if (!bead) return;
-          const { fence } = bead.claim as { fence: number };
-          const { ids, owner } = engine;
-          const { conflicts } = await reserveFor(db, { bead, worker: worker!, projectId, ids, owner });
-          if (conflicts.length > 0) {
-            // Somebody was quicker: it stays open for a later look.
-            await releaseClaim(db, lock, { id: bead.id, fence });
-            const holders = [...new Set(conflicts.map(({ holder }) => holder))];
-            await report(db, engine, {
-              state,
-              mail: conflictMail({ beadId: bead.id, files: bead.fields.files ?? [], holders }),
-            });
-            return;
-          }
-          await insertTry(db, {
-            id: `try_${uuidv7(engine.ids)}`,
-            session_id: session.id,
-            swarm_id: swarm.session_id,
-            project_id: projectId,
-            // As it is now: what was merged since the decision may be in the files that have just become free.
-            ...{
-              bead_id: bead.id,
-              fence,
-              start_sha: (await getControl(db, lead.id)).head_sha ?? lead.base_sha,
-            },
-          });
-          const data = { bead: bead.id, title: bead.title, worker: name };
-          const told = await tellLead(db, state, { type: 'bead.taken', data });
+          const { bead, held } = await claimNext({ store, db, lock }, query);
+          const inTheWay = heldByOthers(held, await listWorkers(db, swarm.session_id));
+          const reservation = bead && { bead, worker: worker!, projectId, ids, owner };
+          const { conflicts } = reservation ? await reserveFor(db, reservation) : { conflicts: [] };
+          // Somebody was quicker: it stays open for a later look.
+          if (bead && conflicts.length > 0)
+            await releaseClaim(db, lock, { id: bead.id, fence: (bead.claim as { fence: number }).fence });
+          const told = await tellInTheWay(db, inTheWay, { state, ids });
+          if (bead && conflicts.length === 0) told.push(await beginTry(db, engine, { state, bead }));
           await appendEvents(db, session.id, told, { token });
         },
         { session: session.id },
       ),
   });
+}
+
+async function tellInTheWay(
+  db: Db,
+  held: readonly HeldByOthers[],
+  { state, ids }: { state: Step['state']; ids: Engine['ids'] },
+): Promise<NewEvent[]> {
+  const { swarm, worker } = state.own;
+  const untold = await untoldOf(db, swarm.session_id, held);
+  const events = await tellHeld(db, untold, { swarm, worker: worker!, ids });
+  for (const event of events) await tellLead(db, state, event);
+  return events;
+}
+
+async function beginTry(
+  db: Db,
+  { ids }: Engine,
+  { state, bead }: { state: Step['state']; bead: Bead & { claim: object } },
+): Promise<NewEvent> {
+  const { session, own } = state;
+  const { swarm, worker, lead } = own;
+  await insertTry(db, {
+    id: `try_${uuidv7(ids)}`,
+    session_id: session.id,
+    swarm_id: swarm.session_id,
+    project_id: swarm.project_id,
+    bead_id: bead.id,
+    fence: (bead.claim as { fence: number }).fence,
+    // As it is now: what was merged since the decision may be in the files that have just become free.
+    start_sha: (await getControl(db, lead.id)).head_sha ?? lead.base_sha,
+  });
+  const data = { bead: bead.id, title: bead.title, worker: worker!.mail_name! };
+  const [event] = await tellLead(db, state, { type: 'bead.taken', data });
+  return event!;
 }
 
 /** What nobody works on is open for others: the worker is lost, or the bead is not its own by now. */
@@ -132,18 +152,19 @@ export async function releaseBead(engine: Engine, { state, token }: Step): Promi
 /** Ends a try and its claim, if that still holds, with what its worker has reserved. */
 export async function releaseTry(db: Db, one: BeadTry, reason: string): Promise<void> {
   await releaseIfOurs(db, one, 'open');
-  await endReservations(db, { sessionId: one.session_id });
+  await endAs(db, { sessionId: one.session_id });
   await updateTry(db, one.id, { status: 'released', reason });
 }
 
 /** All of the bead's files for its worker, or none. */
 export function reserveFor(db: Db, { bead, worker, projectId, ids, owner }: BeadReservation) {
-  return reservePaths(db, {
+  const request = {
     ...{ project: projectId, agent: worker.mail_name!, paths: bead.fields.files ?? [], ids },
     reason: `Working bead ${bead.id}`,
     ttlMs: RESERVED_MS,
     holder: { sessionId: worker.session_id, attemptId: '', owner },
-  });
+  };
+  return reserveAs(db, request, { bead: bead.id });
 }
 
 export interface BeadReservation {
@@ -157,21 +178,3 @@ export interface BeadReservation {
 
 /** As long as a bead may take; it ends with the bead, or with its worker. */
 const RESERVED_MS = 24 * 60 * 60 * 1000;
-
-async function report(
-  db: Db,
-  { ids }: Engine,
-  { state, mail }: { state: Step['state']; mail: { subject: string; body: string } },
-): Promise<void> {
-  const { swarm, worker } = state.own;
-  const { project_id: project, coordinator, epic, mode } = swarm;
-  if (mode === 'standalone') return;
-  const place = {
-    project,
-    from: worker!.mail_name!,
-    to: [coordinator],
-    threadId: epic,
-    topic: topicOf(epic),
-  };
-  await sendMessage(db, { ...place, ...mail, ids });
-}

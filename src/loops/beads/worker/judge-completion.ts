@@ -5,18 +5,26 @@ import { isPulseError } from '../../../domain/errors.ts';
 import type { HeldAttempt } from '../../../engine/ports.ts';
 import { type JudgingMeans, runCommitHooks, stageUnit } from '../../../engine/workspace/staged-work.ts';
 import { writeBelow } from '../../../files/folder.ts';
+import type { Git } from '../../../git/exec.ts';
+import { treeOf } from '../../../git/git-dir.ts';
+import { listTree } from '../../../referee/claim-trees.ts';
+import { testMatcher } from '../../../referee/pins/test-files.ts';
 import type { Store } from '../../../store/store.ts';
 import type { ToolReply } from '../../../tools/contract.ts';
 import { type CommandEvidence, evidenceText } from '../files/evidence.ts';
 import { evidenceFile } from '../files/places.ts';
 import type { Bead } from '../graph/bead.ts';
 import { findBead } from '../graph/rows.ts';
-import { type ObservedCheck, runBeadChecks, runRed } from './bead-checks.ts';
+import { type ObservedCheck, runRed } from './bead-checks.ts';
 import { startWithTests, withFile } from './bead-trees.ts';
+import { earlierForLanding } from './earlier-checks.ts';
 import { reservationReasons } from './edit-rule.ts';
+import { runLandChecks } from './land-checks.ts';
 import { type Completion, commitSubject, type SaidDone } from './model.ts';
+import type { RedRun } from './red-failure.ts';
 import { currentTry } from './rows.ts';
 import { notTests, outsideScope } from './scope.ts';
+import { isUnwritten } from './unwritten-code.ts';
 import type { BeadWork } from './work-data.ts';
 
 export interface JudgedBead {
@@ -53,16 +61,21 @@ interface CompletionRequest {
 
 type Means = JudgingMeans & { store: Store };
 
+interface HeldBead extends Bead {
+  /** Its test was seen to fail before its code. */
+  isRedSeen: boolean;
+}
+
 /** The bead as it is now: a person may have widened its scope since the run began, or (`null`) taken it away. */
 async function beadOf(
   { store }: Means,
   attempt: HeldAttempt,
   { projectId, beadId }: BeadWork,
-): Promise<Bead | null> {
+): Promise<HeldBead | null> {
   return store.read(async (db) => {
     const one = await currentTry(db, attempt.sessionId);
     const bead = await findBead(db, projectId, beadId);
-    return one && bead?.claim?.fence === one.fence ? bead : null;
+    return one && bead?.claim?.fence === one.fence ? { ...bead, isRedSeen: one.red_at !== null } : null;
   });
 }
 
@@ -84,6 +97,7 @@ async function judgeCompletion(
     ...scopeReasons(bead, withoutEvidence(work, hooked.work.files)),
     ...(await means.store.read((db) => reservationReasons(db, work, hooked.work.files))),
     ...decisionReasons(bead, input),
+    ...redReasons(bead, work),
   ];
   // What is refused for another reason need not be run.
   if (reasons.length > 0) return refused(reasons);
@@ -128,6 +142,18 @@ function decisionReasons({ fields }: Bead, { decisions }: SaidDone): string[] {
   return [`Say in decisions how the work honours ${missing.join(', ')}.`];
 }
 
+/** A test that is written together with its code was never seen to fail. */
+function redReasons({ fields, isRedSeen }: HeldBead, { baseSha }: BeadWork): string[] {
+  if (isRedSeen || !stepsOf(fields)) return [];
+  return [
+    `This bead is tdd-required, and tdd_red has not seen its test fail. Keep a copy of your production changes outside of the worktree (in $TMPDIR), put those files back as they were (git checkout ${baseSha.slice(0, 12)} -- FILES; remove new ones), so that only tests are changed. Call tdd_red. After its ok bring the changes back, and go on.`,
+  ];
+}
+
+function stepsOf({ testing_mode: mode, tdd_steps: steps }: Bead['fields']) {
+  return mode === 'tdd-required' ? steps : undefined;
+}
+
 interface Verification extends CompletionRequest {
   bead: Bead;
   staged: { tree: string; files: string[]; leftOut?: string[] };
@@ -141,11 +167,15 @@ async function verify(
   const { referee, git } = means;
   const { baseSha, feature } = work;
   const cwd = attempt.spec.projectPath;
-  const steps = bead.fields.testing_mode === 'tdd-required' ? bead.fields.tdd_steps : undefined;
+  const steps = stepsOf(bead.fields);
   let red: CommandEvidence | null = null;
   if (steps) {
-    const tree = await startWithTests(git, { cwd, baseSha, tree: staged.tree });
-    const { record, fault } = await runRed(referee, attempt, { tree, baseSha, ...steps, signal });
+    const isTest = testMatcher(attempt.spec.referee?.tests);
+    const tree = await startWithTests(git, { cwd, baseSha, tree: staged.tree, isTest });
+    const areUnwritten = unwrittenIn(git, { cwd, bead, tree, isTest, written: staged.tree });
+    const { record, fault } = await runRed(referee, attempt, {
+      ...{ tree, baseSha, ...steps, areUnwritten, signal },
+    });
     if (fault !== null)
       return refused(
         [`Red, on the bead's start with its tests: ${steps.red}: ${fault}`],
@@ -155,14 +185,18 @@ async function verify(
     red = { command: steps.red, exit, expected: steps.expect ?? 'a failing test', observed, hasPassed: true };
   }
   const green = steps ? [{ command: steps.green }] : [];
-  const checked = await runBeadChecks(referee, attempt, {
+  const { sessionId } = attempt;
+  const checked = await runLandChecks(referee, attempt, {
     ...{ tree: staged.tree, baseSha, signal },
+    earlier: await means.store.read((db) => earlierForLanding(db, { sessionId, baseSha })),
+    baseTree: () => treeOf(git, { cwd, commit: baseSha }),
     checks: [...green, ...(bead.fields.verify ?? [])],
     declared: input.checksChanged ?? [],
     changesChecks: bead.fields.changesChecks,
   });
   if (checked.reasons.length > 0) return refused(checked.reasons, checked.records);
-  const seen = checked.seen.map((check) => commandEvidence(check, checked.records));
+  const { reports = {} } = attempt.spec.referee ?? {};
+  const seen = checked.seen.map((check) => commandEvidence(check, { records: checked.records, reports }));
   const path = evidenceFile(feature, bead.id);
   const text = evidenceText({
     ...{ bead, feature, testingMode: bead.fields.testing_mode ?? 'standard' },
@@ -178,6 +212,7 @@ async function verify(
       ...{ summary: summary.trim().split('\n')[0]!, decisions: decisions ?? [], followUps },
       ...{ tree, evidence: path, judgement: checked.judgement },
       ...(staged.leftOut?.length ? { leftOut: staged.leftOut } : {}),
+      ...(checked.outdated.length > 0 ? { outdated: checked.outdated } : {}),
     },
     reasons: [],
     records: checked.records,
@@ -185,12 +220,37 @@ async function verify(
   };
 }
 
+interface UnwrittenRequest {
+  cwd: string;
+  bead: Bead;
+  tree: string;
+  isTest(path: string): boolean;
+  written?: string;
+}
+
+/** `written`: the tree of the finished work, where there is one. Lists trees only when it is asked. */
+function unwrittenIn(
+  git: Git,
+  { cwd, bead, tree, isTest, written }: UnwrittenRequest,
+): RedRun['areUnwritten'] {
+  const pathsOf = async (of: string) => new Set((await listTree(git, { cwd, tree: of })).keys());
+  return async (missing) => {
+    const query = {
+      ...{ files: bead.fields.files ?? [], paths: await pathsOf(tree), isTest },
+      ...(written === undefined ? {} : { written: await pathsOf(written) }),
+    };
+    return missing.some((one) => isUnwritten(one, query));
+  };
+}
+
 function commandEvidence(
-  { command, expect, exit, fault }: ObservedCheck,
-  records: readonly VerificationRecord[],
+  { command, expect, exit, fault, report }: ObservedCheck,
+  { records, reports }: { records: readonly VerificationRecord[]; reports: Record<string, string> },
 ): CommandEvidence {
   const observed = records.find((record) => record.command === command)?.outputTail ?? '';
-  return { command, exit, expected: expect ?? null, observed, hasPassed: fault === null };
+  const written = report ?? reports[command];
+  const artifacts = written === undefined ? [] : [written];
+  return { command, exit, expected: expect ?? null, observed, hasPassed: fault === null, artifacts };
 }
 
 async function judgeRed(
@@ -204,7 +264,8 @@ async function judgeRed(
   if (!steps)
     return { ok: false, output: 'This bead has no tdd_steps.', reasons: ['its testing_mode is standard'] };
   const staged = await stageUnit(means, attempt, { baseSha: work.baseSha, artifacts: [] });
-  const others = notTests(staged.files);
+  const { tests } = attempt.spec.referee ?? {};
+  const others = notTests(staged.files, tests);
   if (others.length > 0)
     return {
       ok: false,
@@ -212,8 +273,11 @@ async function judgeRed(
       reasons: others.map((path) => `${path} is no test file`),
     };
   const { tree } = staged;
+  const { git } = means;
+  const cwd = attempt.spec.projectPath;
+  const areUnwritten = unwrittenIn(git, { cwd, bead, tree, isTest: testMatcher(tests) });
   const { fault, record } = await runRed(means.referee, attempt, {
-    ...{ tree, baseSha: work.baseSha, ...steps, signal },
+    ...{ tree, baseSha: work.baseSha, ...steps, areUnwritten, signal },
   });
   if (fault !== null)
     return { ok: false, output: `${steps.red}: ${fault}\n${record.outputTail}`, reasons: [fault] };

@@ -39,7 +39,12 @@ export function judgeMerge(state: SessionState, live: LiveIteration): Step {
 
 const NOTHING: MergeChange = { kind: 'merge', merged: [], returned: [] };
 
-function changeOf({ queue }: BeadsState, { onto, merged, conflicts, culprit }: MergeReport): MergeChange {
+function changeOf(
+  { queue }: BeadsState,
+  { onto, merged, conflicts, culprit, outdated }: MergeReport,
+): MergeChange {
+  // Only one that is merged by itself may end any.
+  const ended = outdated?.length ? outdated : undefined;
   const tryOf = (id: string): BeadTry | undefined => queue.find((one) => one.id === id);
   const head = merged.at(-1)?.commit ?? onto;
   const returned: ReturnedBead[] = conflicts.flatMap((id) => {
@@ -60,7 +65,7 @@ function changeOf({ queue }: BeadsState, { onto, merged, conflicts, culprit }: M
     merged: merged.flatMap(({ tryId, commit, tree, files }): MergedBead[] => {
       const one = tryOf(tryId);
       if (!one) return [];
-      return [{ try: one, commit, files, completion: { ...one.completion!, tree } }];
+      return [{ try: one, commit, files, completion: { ...one.completion!, tree, outdated: ended } }];
     }),
     returned,
   };

@@ -12,14 +12,18 @@ import type { AttemptCourse, AttemptEnd, PlannedRun, WorkKind, WorkRequest } fro
 import type { Store } from '../../../store/store.ts';
 import type { Bead } from '../graph/bead.ts';
 import { findBeads } from '../graph/rows.ts';
-import { type CheckedBead, runBeadChecks } from './bead-checks.ts';
+import { listEarlierChecks } from './earlier-checks.ts';
 import { findCulprit, type MergeConflict, realConflicts } from './find-culprit.ts';
+import { type CheckedLanding, type LandRequest, nameOwners, runLandChecks } from './land-checks.ts';
+import type { Completion } from './model.ts';
+import type { BeadTry } from './rows.ts';
 import type { BeadsState } from './state.ts';
 import { type MergeReport, type MergeWork, mergeWorkSchema, type StackedBead } from './work-data.ts';
 
 export interface MergeWorkOptions {
   store: Store;
   referee: Referee;
+  treeOf(repository: string, commit: string): Promise<string>;
 }
 
 /** So many are verified together; the others wait for the next round. */
@@ -39,14 +43,14 @@ export function createMergeWork(options: MergeWorkOptions): WorkKind<MergeWork> 
 
 async function planMerge({ state }: WorkRequest<BeadsState>): Promise<PlannedRun> {
   const { session, own } = state as SessionState<BeadsState>;
-  const { swarm, leadHead: onto, queue } = own;
-  const batch = queue.slice(0, MOST_AT_ONCE);
+  const { swarm, leadHead: onto } = own;
+  const batch = nextBatch(own);
   const ids = batch.map(({ bead_id: id }) => id);
   const work: MergeWork = {
     ...{ kind: 'merge_beads', projectId: swarm.project_id, onto },
     beads: batch.map(({ id: tryId, bead_id: beadId, wip_sha: change, completion }) => ({
       ...{ tryId, beadId, change: change! },
-      ...(completion?.judgement?.trust === 'verified_checks_changed' ? { changesChecks: true } : {}),
+      ...(hasChangedChecks(completion) ? { changesChecks: true } : {}),
     })),
   };
   return {
@@ -58,9 +62,21 @@ async function planMerge({ state }: WorkRequest<BeadsState>): Promise<PlannedRun
   };
 }
 
+/** One that may change checks is merged by itself: what it may, others may not. */
+function nextBatch({ queue, open }: BeadsState): BeadTry[] {
+  const mayChange = ({ bead_id: id, completion }: BeadTry): boolean =>
+    hasChangedChecks(completion) || (open.find((bead) => bead.id === id)?.fields.changesChecks ?? false);
+  const first = queue.findIndex(mayChange);
+  return queue.slice(0, first === 0 ? 1 : Math.min(first < 0 ? MOST_AT_ONCE : first, MOST_AT_ONCE));
+}
+
+function hasChangedChecks(completion: Completion | null): boolean {
+  return completion?.judgement?.trust === 'verified_checks_changed';
+}
+
 async function executeMerge(
   course: AttemptCourse<MergeWork>,
-  { store, referee }: MergeWorkOptions,
+  { store, referee, treeOf }: MergeWorkOptions,
 ): Promise<AttemptEnd> {
   const { engine, attempt, work, signal } = course;
   const { trace, workspace } = engine;
@@ -68,11 +84,18 @@ async function executeMerge(
   const { stack, conflicts } = await stackBeads(course);
   if (signal.aborted) return 'interrupted';
   const ids = work.beads.map(({ beadId }) => beadId);
-  const beads = await store.read((db) => findBeads(db, work.projectId, ids));
+  const { sessionId: swarmId } = attempt;
+  const { projectId } = work;
+  const { beads, earlier } = await store.read(async (db) => ({
+    beads: await findBeads(db, projectId, ids),
+    earlier: await listEarlierChecks(db, { swarmId, projectId }),
+  }));
+  const baseTree = () => treeOf(attempt.spec.projectPath, onto);
   const found = await unlessAborted(signal, () =>
     findCulprit(stack.length, (count) =>
       act(trace, 'verify_merge', {
-        perform: () => checkTogether({ course, referee }, { stack: stack.slice(0, count), beads }),
+        perform: () =>
+          checkTogether({ course, referee }, { stack: stack.slice(0, count), beads, earlier, baseTree }),
       }),
     ),
   );
@@ -85,6 +108,7 @@ async function executeMerge(
       merged,
       conflicts: realConflicts(conflicts, found.good),
       judgement: found.goodCheck?.judgement ?? null,
+      outdated: found.goodCheck?.outdated,
     },
     culprit: found.badCheck && { bead: stack[found.good]!, reasons: found.badCheck.reasons },
   };
@@ -126,19 +150,28 @@ interface Checking {
   referee: Referee;
 }
 
-/** What verifies any of them holds on the tree that has all of them. */
-function checkTogether(
+interface Together extends Pick<LandRequest, 'earlier' | 'baseTree'> {
+  stack: readonly StackedBead[];
+  beads: readonly Bead[];
+}
+
+/** What verifies any of them, or has verified those before them, holds on the tree that has all of them. */
+async function checkTogether(
   { course, referee }: Checking,
-  { stack, beads }: { stack: readonly StackedBead[]; beads: readonly Bead[] },
-): Promise<CheckedBead> {
+  { stack, beads, ...land }: Together,
+): Promise<CheckedLanding> {
   const { attempt, work, signal } = course;
   const planned = stack.map(({ tryId }) => work.beads.find((one) => one.tryId === tryId)!);
   const merged = planned.flatMap(({ beadId }) => beads.find(({ id }) => id === beadId) ?? []);
-  return runBeadChecks(referee, attempt, {
-    ...{ tree: stack.at(-1)!.tree, baseSha: work.onto, declared: [], signal },
-    checks: merged.flatMap(({ fields }) => fields.verify ?? []),
+  const checks = merged.flatMap(({ id, title, fields }) =>
+    (fields.verify ?? []).map((check) => ({ ...check, whose: `${id} (${title})` })),
+  );
+  const checked = await runLandChecks(referee, attempt, {
+    ...{ tree: stack.at(-1)!.tree, baseSha: work.onto, declared: [], signal, ...land },
+    checks,
     // Each was judged for itself before it came here.
     changesChecks:
       planned.some((one) => one.changesChecks) || merged.some(({ fields }) => fields.changesChecks),
   });
+  return { ...checked, reasons: nameOwners(checked.reasons, checks) };
 }

@@ -34,6 +34,14 @@ export interface SaidDone extends Omit<DoneInput, 'decisions'> {
   decisions: DoneInput['decisions'] | null;
 }
 
+/** What verified an earlier bead and holds no longer: the plan of a later one allows that. */
+export const outdatedCheckSchema = z.object({
+  bead: z.string(),
+  command: z.string(),
+  expect: z.string().optional(),
+});
+export type OutdatedCheck = z.infer<typeof outdatedCheckSchema>;
+
 export const completionSchema = z.object({
   summary: z.string(),
   decisions: z.array(z.object({ id: z.string(), how: z.string() })),
@@ -43,6 +51,7 @@ export const completionSchema = z.object({
   leftOut: z.array(z.string()).optional(),
   evidence: z.string(),
   judgement: judgementSchema.optional(),
+  outdated: z.array(outdatedCheckSchema).optional(),
 });
 export type Completion = z.infer<typeof completionSchema>;
 

@@ -1,5 +1,4 @@
 /** A bead in flight goes to another worker together with the handoff that tells of it. */
-import { endReservations } from '../../../coordination/reservations/reservations.ts';
 import { PulseError } from '../../../domain/errors.ts';
 import { appendEvents } from '../../../store/events.ts';
 import { findSession } from '../../../store/sessions.ts';
@@ -7,6 +6,7 @@ import type { Db } from '../../../store/store.ts';
 import { ownerOf } from '../files/handoff-payload.ts';
 import { findBead, lockProject, updateState } from '../graph/rows.ts';
 import { adoptTry, type BeadTry, type BeadWorker, currentTry, listWorkers, type Swarm } from './rows.ts';
+import { endAs } from './tell-coordination.ts';
 
 export interface Passing {
   one: BeadTry;
@@ -49,7 +49,7 @@ export async function passTry(db: Db, swarm: Swarm, { one, to }: Passing): Promi
   if (still?.id !== one.id || (await currentTry(db, to.session_id))) return;
   const lock = await lockProject(db, swarm.project_id);
   await adoptTry(db, { from: one.session_id, to: to.session_id });
-  await endReservations(db, { sessionId: one.session_id });
+  await endAs(db, { sessionId: one.session_id });
   const bead = await findBead(db, swarm.project_id, one.bead_id);
   if (bead?.claim?.fence === one.fence)
     await updateState(db, lock, { id: bead.id, assignee: to.mail_name, claim_worker: to.mail_name });

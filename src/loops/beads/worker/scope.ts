@@ -1,7 +1,7 @@
 /** What a bead's worker may change. Pure. */
 import { coversPath } from '../../../coordination/reservations/overlap.ts';
 import { parsePattern } from '../../../coordination/reservations/pattern.ts';
-import { isTestPath } from '../../../referee/pins/test-files.ts';
+import { testMatcher } from '../../../referee/pins/test-files.ts';
 
 /** Changed paths that no pattern of the bead's `files` covers. */
 export function outsideScope(changed: readonly string[], files: readonly string[]): string[] {
@@ -9,7 +9,8 @@ export function outsideScope(changed: readonly string[], files: readonly string[
   return changed.filter((path) => !patterns.some((pattern) => coversPath(pattern, path)));
 }
 
-/** Changed paths that are no tests. */
-export function notTests(changed: readonly string[]): string[] {
-  return changed.filter((path) => !isTestPath(path));
+/** Changed paths that are no tests. `tests`: the globs of the setting. */
+export function notTests(changed: readonly string[], tests: readonly string[] | undefined): string[] {
+  const isTest = testMatcher(tests);
+  return changed.filter((path) => !isTest(path));
 }

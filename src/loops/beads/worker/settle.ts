@@ -1,8 +1,6 @@
 /** What settling a bead's iteration writes: the try, the bead, its reservations, the reports. */
 
-import { sendMessage } from '../../../coordination/mail/messages.ts';
 import { fetchInbox } from '../../../coordination/mail/read-messages.ts';
-import { releaseReservations } from '../../../coordination/reservations/reservations.ts';
 import { leastTrust, type Trust } from '../../../domain/check-words.ts';
 import type { NewEvent } from '../../../domain/events.ts';
 import type { IdSource } from '../../../domain/ids.ts';
@@ -13,10 +11,12 @@ import type { Db } from '../../../store/store.ts';
 import { completionMail } from '../files/mail-texts.ts';
 import { closeBead } from '../graph/change.ts';
 import { releaseClaim } from '../graph/claim.ts';
+import { closeDoneEpics } from '../graph/close-epics.ts';
 import { getBead, lockProject } from '../graph/rows.ts';
 import { topicOf } from './model.ts';
 import { type BeadTry, type BeadWorker, markWorker, type Swarm, updateTry, updateWorker } from './rows.ts';
 import type { BeadChange, BeadsState, MergeChange, MergedBead } from './state.ts';
+import { releaseAs, sendAs } from './tell-coordination.ts';
 
 type Settlement = Settling<BeadsState> & { ids: IdSource };
 
@@ -94,8 +94,9 @@ async function closeAndReport(
   // A person may have closed it meanwhile, or given it to another: that word stands.
   if (bead.claim?.fence === one.fence)
     await closeBead(db, lock, { id: bead.id, reason: `Completed: ${summary}` });
+  if (bead.epic !== epic) await closeDoneEpics(db, lock, epic);
   const from = worker.mail_name!;
-  await releaseReservations(db, { project, agent: from });
+  await releaseAs(db, worker.session_id, { project, agent: from });
   if (mode === 'worker') {
     const { subject, body } = completionMail({
       ...{ nickname: worker.nickname, mailName: from, beadId: bead.id, summary, followUps },
@@ -103,10 +104,11 @@ async function closeAndReport(
       ...{ verification: passedWords(bead.fields.verify?.length ?? 0), verificationStatus: 'passed' },
     });
     const place = { project, from, to: [coordinator], threadId: epic, topic: topicOf(epic), ids };
-    await sendMessage(db, { ...place, subject, body });
+    await sendAs(db, worker.session_id, { ...place, subject, body });
   }
   await readInbox(db, state.own.swarm, worker);
-  const data = { bead: bead.id, title: bead.title, commit, summary, followUps, worker: from };
+  const { outdated } = completion;
+  const data = { bead: bead.id, title: bead.title, commit, summary, followUps, worker: from, outdated };
   return { type: 'bead.closed', data };
 }
 
@@ -114,7 +116,7 @@ async function closeAndReport(
 async function letGo(db: Db, { state, verdict }: Settlement, { try: one }: BeadChange): Promise<void> {
   const { project_id: project } = state.own.swarm;
   await releaseIfOurs(db, one, 'open');
-  await releaseReservations(db, { project, agent: state.own.worker!.mail_name! });
+  await releaseAs(db, one.session_id, { project, agent: state.own.worker!.mail_name! });
   await updateTry(db, one.id, { status: 'released', reason: verdict.stop?.detail ?? null });
 }
 
@@ -139,8 +141,8 @@ async function giveBack(
   const { project_id: project, coordinator, epic } = swarm;
   await releaseIfOurs(db, one, 'blocked');
   const from = worker!.mail_name!;
-  await releaseReservations(db, { project, agent: from });
-  await sendMessage(db, {
+  await releaseAs(db, one.session_id, { project, agent: from });
+  await sendAs(db, one.session_id, {
     ...{ project, from, to: [coordinator], threadId: epic, topic: topicOf(epic), ids },
     subject: `Blocked ${bead.id}`,
     body: reason ?? 'No reason was given.',

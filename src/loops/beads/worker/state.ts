@@ -1,4 +1,5 @@
 /** The rows of a swarm, folded: as its lead sees them, and as one of its workers does. */
+import { hasUnfetched } from '../../../coordination/mail/deliver.ts';
 import {
   findSession,
   getControl,
@@ -8,9 +9,10 @@ import {
 } from '../../../store/sessions.ts';
 import type { Db, Store } from '../../../store/store.ts';
 import { type Bead, EPIC } from '../graph/bead.ts';
-import { readNextIn } from '../graph/claim.ts';
+import { readFeature } from '../graph/feature.ts';
 import { findBead, listBeads } from '../graph/rows.ts';
-import { type Again, CONFLICTS_OF_A_WORKER, type Completion } from './model.ts';
+import { type HeldByOthers, lookNext, untoldOf } from './held-files.ts';
+import { type Again, CONFLICTS_OF_A_WORKER, type Completion, topicOf } from './model.ts';
 import {
   type BeadTry,
   type BeadWorker,
@@ -38,7 +40,8 @@ export interface BeadsState {
   inFlight: readonly string[];
   /** Of a worker: itself. */
   worker: BeadWorker | null;
-  current: { try: BeadTry; bead: Bead } | null;
+  /** `feature`: of the bead, which may be that of an epic within the swarm's. */
+  current: { try: BeadTry; bead: Bead; feature: string } | null;
   /** Of all workers: those that are not over. */
   tries: readonly BeadTry[];
   /** What waits to be merged, oldest first. */
@@ -49,8 +52,14 @@ export interface BeadsState {
   stalled: readonly string[];
   /** A bead that could be taken now. */
   hasNext: boolean;
+  /** Those that could be, were it not for files that somebody outside of the swarm has reserved. */
+  held: readonly HeldByOthers[];
+  /** The coordinator has not heard of all of that. */
+  isHeldUntold: boolean;
+  /** Of a worker that could only wait for such files: mail has come for it. */
+  hasMail: boolean;
   /** Beads of the epic that are not closed. */
-  open: readonly Pick<Bead, 'id' | 'status' | 'title' | 'missing' | 'claim'>[];
+  open: readonly Pick<Bead, 'id' | 'status' | 'title' | 'missing' | 'claim' | 'fields'>[];
 }
 
 export async function loadBeads(
@@ -69,6 +78,7 @@ export async function loadBeads(
   const all = await listChildren(db, lead.id);
   const children = parentId === null ? all : [];
   const open = await listTries(db, swarm.session_id, { status: ['working', 'accepted'] });
+  const workers = await listWorkers(db, swarm.session_id);
   const isOrphan = (one: BeadTry): boolean =>
     children.some(({ id, status }) => id === one.session_id && status === 'failed') ||
     (one.session_id === session.id && bead?.claim?.fence !== one.fence);
@@ -77,15 +87,16 @@ export async function loadBeads(
     lead,
     leadHead: head ?? lead.base_sha,
     children,
-    workers: await listWorkers(db, swarm.session_id),
+    workers,
     inFlight: parentId === null ? await listInFlight(db, swarm.session_id) : [],
     worker,
-    current: found && bead ? { try: found, bead } : null,
+    current:
+      found && bead ? { try: found, bead, feature: await readFeature(db, swarm.project_id, bead) } : null,
     tries: open,
     queue: open.filter(isQueued),
     orphans: open.filter(isOrphan),
     stalled: open.filter((one) => isStalled(one, all)).map(({ bead_id: id }) => id),
-    hasNext: await hasNext(store, db, { swarm, worker, isBusy: found !== null }),
+    ...(await whatNext(store, db, { swarm, worker, workers, isBusy: found !== null })),
     open: beads.filter(({ status, type }) => status !== 'closed' && type !== EPIC),
   };
 }
@@ -95,17 +106,29 @@ function isStalled(one: BeadTry, workers: readonly Session[]): boolean {
   return workers.some(({ id, status }) => id === one.session_id && status === 'blocked');
 }
 
+interface Asking {
+  swarm: Swarm;
+  worker: BeadWorker | null;
+  workers: readonly BeadWorker[];
+  isBusy: boolean;
+}
+
 /** Of a worker that has a bead nobody asks. */
-async function hasNext(
+async function whatNext(
   store: Store,
   db: Db,
-  { swarm, worker, isBusy }: { swarm: Swarm; worker: BeadWorker | null; isBusy: boolean },
-): Promise<boolean> {
-  if (isBusy) return false;
-  const { project_id: projectId, epic } = swarm;
+  { swarm, worker, workers, isBusy }: Asking,
+): Promise<Pick<BeadsState, 'hasNext' | 'held' | 'isHeldUntold' | 'hasMail'>> {
+  if (isBusy) return { hasNext: false, held: [], isHeldUntold: false, hasMail: false };
+  const { project_id: project, epic } = swarm;
   const agent = worker?.mail_name ?? undefined;
-  const { bead } = await readNextIn(store, db, { projectId, epic, agent });
-  return bead !== null;
+  const { hasNext, held } = await lookNext(store, db, { swarm, workers, agent });
+  const isWaiting = agent !== undefined && held.length > 0;
+  return {
+    ...{ hasNext, held },
+    isHeldUntold: isWaiting && (await untoldOf(db, swarm.session_id, held)).length > 0,
+    hasMail: isWaiting && (await hasUnfetched(db, { project, agent, topic: topicOf(epic) })),
+  };
 }
 
 /** What a verdict on a bead writes. */

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import type { AttemptResult } from '../../../domain/attempt.ts';
 import { judgementSchema } from '../../../domain/judgement.ts';
-import { completionSchema } from './model.ts';
+import { completionSchema, outdatedCheckSchema } from './model.ts';
 
 export const beadWorkSchema = z.object({
   kind: z.literal('bead'),
@@ -76,6 +76,8 @@ const mergeSchema = z.object({
   /** With this one the tree is not good any longer, and why. Those after it wait. */
   culprit: z.object({ bead: stackedSchema, reasons: z.array(z.string()) }).nullable(),
   judgement: judgementSchema.nullable(),
+  /** Earlier checks that what is merged has ended. */
+  outdated: z.array(outdatedCheckSchema).optional(),
 });
 export type MergeReport = z.infer<typeof mergeSchema>;
 

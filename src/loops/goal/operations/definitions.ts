@@ -36,7 +36,7 @@ export const start = define({
     comment: flag({ help: 'Say on the issue that the session is complete.', option: 'comment' }),
     ...startFields,
     verify,
-    setup: { ...setup, on: ['cli'] },
+    setup: { ...setup, on: ['cli', 'http'] },
     ...refereeFields,
     maxIterations,
     contextStrategy: choice(CONTEXT_STRATEGIES, {

@@ -15,7 +15,7 @@ export const start = define({
     path: projectPath,
     content: required(
       object({
-        help: 'What a research.yaml holds: the goal, the metric and the command that prints it, what may be changed.',
+        help: 'What a research.yaml holds: the goal, the metric and the command that prints it, what may be changed. Its text does, too (YAML or JSON).',
         wire: 'research',
       }),
     ),

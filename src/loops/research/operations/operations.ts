@@ -6,6 +6,7 @@ import { DiffAnswer } from '../../../operations/dashboard/view-schema.ts';
 import { answeringOperation, operation } from '../../../operations/operation.ts';
 import { boundedSession, cut, startedText } from '../../../operations/session/tool-text.ts';
 import { waitForStop } from '../../../operations/wait-for-stop.ts';
+import { orYaml } from '../../../operations/yaml-field.ts';
 import { researchInputSchema } from '../research-file.ts';
 import { listMessages, listTasks } from './commander.ts';
 import * as definitions from './definitions.ts';
@@ -40,7 +41,7 @@ const show = operation(definitions.show, {
 export const researchOperations = {
   start: answeringOperation(definitions.start, {
     run: startResearch,
-    schemas: { content: researchInputSchema },
+    schemas: { content: orYaml(researchInputSchema) },
     view: ResearchStartAnswer,
     async answer({ id }, _, call) {
       const { session, research } = await call(show, { sessionId: id });

@@ -12,7 +12,8 @@ import {
 } from '../../../operations/session/fields.ts';
 
 const PLAN_HELP =
-  'The plan: pulses are small, ordered commits; verify commands judge each of them, preflight commands set up.';
+  'The plan: pulses are small, ordered commits; verify commands judge each of them, preflight commands set up. The ' +
+  'text of a file does, too (YAML or JSON).';
 
 export const start = define({
   name: 'workflow start',
@@ -173,11 +174,14 @@ export const keepDraft = define({
   isOfProject: true,
   fields: {
     sessionId,
-    text: text(LONG_TEXT, { help: 'What is said of the whole.' }),
+    text: text(LONG_TEXT, { help: 'What is said of the whole; it may be empty.' }),
     comments: object<{ path: string; side: 'old' | 'new'; line: number; text: string }[]>({
       help: 'What is said of single lines.',
     }),
     viewed: object<string[]>({ help: 'The files that were read, by their paths.' }),
+    head: text(64, {
+      help: 'The commit that is reviewed (`head` of `?view=head`): refused once the review of it is over.',
+    }),
   },
   http: { method: 'put', path: '/api/workflows/{id}/draft', says: 'It is kept.', status: 200 },
 });

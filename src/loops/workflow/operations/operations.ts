@@ -5,6 +5,7 @@ import { answeringOperation, operation } from '../../../operations/operation.ts'
 import { boundedSession, goesOnText, startedText } from '../../../operations/session/tool-text.ts';
 import { SessionAnswer } from '../../../operations/session/view-schema.ts';
 import { waitForStop } from '../../../operations/wait-for-stop.ts';
+import { orYaml } from '../../../operations/yaml-field.ts';
 import { planSchema } from '../plan.ts';
 import * as definitions from './definitions.ts';
 import { DraftAnswer, draftSchemas, keepDraft, showDraft } from './draft.ts';
@@ -40,7 +41,7 @@ const show = operation(definitions.show, {
 export const workflowOperations = {
   start: answeringOperation(definitions.start, {
     run: startWorkflow,
-    schemas: { plan: planSchema },
+    schemas: { plan: orYaml(planSchema) },
     check({ plan, goal }, refuse) {
       if ((plan === undefined) === (goal === undefined))
         refuse('plan', 'either a plan, or a goal for which one is drafted');
@@ -64,7 +65,7 @@ export const workflowOperations = {
   }),
   approve: operation(definitions.approve, {
     run: (operations, { sessionId, ...decision }) => approveWorkflow(operations, sessionId, decision),
-    schemas: { plan: planSchema },
+    schemas: { plan: orYaml(planSchema) },
     view: SessionAnswer,
     tell: ({ session }) => goesOnText(session, STATUS_TOOL),
   }),

@@ -128,13 +128,22 @@ function draftOf(goal: string): Plan {
   return { title: goal.trim().split('\n')[0]!.slice(0, 200), pulses: [] };
 }
 
-async function markApproved(
-  db: Db,
-  { id, sessionId, version, actor }: { id: string; sessionId: string; version: number; actor: string },
-): Promise<void> {
+interface Approved {
+  id: string;
+  sessionId: string;
+  version: number;
+  actor: string;
+  /** The plan as it was before this approval edited it: nothing else keeps it. */
+  replaced?: Plan;
+}
+
+async function markApproved(db: Db, { id, sessionId, version, actor, replaced }: Approved): Promise<void> {
   await updateWorkflow(db, id, { approved_at: storeNow(), approved_by: actor, plan_version: version + 1 });
   await appendEvents(db, sessionId, [
-    { type: 'PlanCardResolved', data: { resolution: 'approved', actor, planVersion: version + 1 } },
+    {
+      type: 'PlanCardResolved',
+      data: { resolution: 'approved', actor, planVersion: version + 1, ...(replaced ? { replaced } : {}) },
+    },
   ]);
 }
 
@@ -202,7 +211,8 @@ export async function approveWorkflow(
       );
     }
     if (edit) await applyEdit(operations, db, { session, workflow, edit });
-    await markApproved(db, { id: workflow.id, sessionId: session.id, version, actor });
+    const replaced = edit ? workflow.plan : undefined;
+    await markApproved(db, { id: workflow.id, sessionId: session.id, version, actor, replaced });
   });
 }
 

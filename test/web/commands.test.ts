@@ -1,0 +1,118 @@
+/** What a person's commands take, the page takes too. */
+import { describe, expect, it } from 'vitest';
+import { BROWSER, eventually, useWebScene } from './scene.ts';
+
+const scene = useWebScene();
+const DONE = 'cat > /dev/null; date +%N > made-$$; echo "<signal>COMPLETE</signal>"';
+
+describe.skipIf(!BROWSER)('on the page, as on the command line, a person', () => {
+  it('starts with commands that prepare the worktree, and plans by a zone', async () => {
+    const page = await scene.open('/new');
+    await page.getByRole('textbox', { name: 'Goal', exact: true }).fill('Prepared');
+    await page.getByRole('combobox', { name: 'Repository' }).fill(scene.repository);
+    await page.getByLabel('Command, instead of an agent').fill(DONE);
+    await page.getByText('More', { exact: true }).click();
+    await page.getByLabel('Setup').fill('touch prepared');
+    await page.getByLabel('When').fill('0 22 * * mon-fri');
+    await page.getByLabel('Time zone').fill('Asia/Tokyo');
+    await page.getByLabel('A missed time').selectOption('run');
+    await page.getByRole('button', { name: 'Plan it' }).click();
+    await page.getByRole('list', { name: 'Planned' }).getByText('(Asia/Tokyo)').waitFor();
+    const { schedules } = await scene.ask('GET', '/api/schedules');
+    expect(schedules).toMatchObject([{ missed: 'run', input: { setup: ['touch prepared'] } }]);
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Prepared' }).waitFor();
+    const id = page.url().split('/').at(-1)!;
+    expect((await scene.ask('GET', `/api/pulse/${id}`)).session.setup).toEqual(['touch prepared']);
+    await page.close();
+  });
+
+  it('says of a number that it is none, and starts nothing', async () => {
+    const page = await scene.open('/new');
+    const asked: string[] = [];
+    page.on('request', (request) => request.method() === 'POST' && asked.push(request.url()));
+    await page.getByRole('textbox', { name: 'Goal', exact: true }).fill('Without a limit');
+    await page.getByRole('textbox', { name: 'Budget, USD' }).fill('2,50');
+    await page.getByText('“2,50” is no number: write 2.50', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByRole('alert').getByText('Budget, USD').waitFor();
+    expect(asked).toEqual([]);
+    await page.close();
+  });
+
+  it('follows up with other choices, and reads every event', async () => {
+    const id = await scene.start({ goal: 'To be followed', command: DONE });
+    await scene.waitFor(id, 'complete');
+    const page = await scene.open(`/s/${id}`);
+    await page.getByRole('button', { name: 'Follow up' }).click();
+    await page.getByRole('textbox', { name: 'Goal' }).fill('The follower');
+    await page.getByText('With other choices').click();
+    await page.getByLabel('Budget, USD').fill('3.5');
+    await page.getByLabel('Setup').fill('touch again');
+    await page.getByRole('button', { name: 'Start follow-up' }).click();
+    await page.getByRole('heading', { level: 1, name: 'The follower' }).waitFor();
+    const next = page.url().split('/').at(-1)!;
+    expect((await scene.ask('GET', `/api/pulse/${next}`)).session).toMatchObject({
+      ...{ budget_usd: 3.5, setup: ['touch again'] },
+    });
+    await scene.waitFor(next, 'complete');
+    await page.getByRole('tab', { name: 'Events' }).click();
+    const { lastSeq } = await scene.ask('GET', `/api/pulse/${next}?view=head`);
+    const events = page.getByRole('list', { name: 'Events' }).getByRole('listitem');
+    await eventually(() => events.count()).toBe(lastSeq);
+    await page.getByRole('combobox', { name: 'Events' }).selectOption('iterations');
+    await eventually(() => events.first().textContent()).toMatch(/iteration|signal/);
+    expect(await events.filter({ hasText: 'session.created' }).count()).toBe(0);
+    await page.close();
+  });
+
+  it('checks the proofs of a branch, writes into a thread, chooses a slice, and collects garbage', async () => {
+    const id = await scene.start({ goal: 'To be proven', command: DONE, verify: ['true'] });
+    await scene.waitFor(id, 'complete');
+    const { session } = await scene.ask('GET', `/api/pulse/${id}`);
+    const at = (tab: string) => `/project?path=${encodeURIComponent(scene.repository)}&tab=${tab}`;
+    const page = await scene.open(at('proofs'));
+    await page.getByText('Check proofs').click();
+    await page.getByLabel('Commit, branch or range').fill(session.branch_name);
+    await page.getByRole('button', { name: 'Verify commits' }).click();
+    await page.getByRole('list', { name: 'Commits' }).getByText('unproven').waitFor();
+
+    await scene.ask('POST', '/api/mail/agents', { project_key: scene.repository, name: 'Cleo' });
+    const sent = { project_key: scene.repository, sender_name: 'Cleo', to: ['Cleo'], subject: 'First' };
+    const { message } = await scene.ask('POST', '/api/mail', { ...sent, body_md: 'One.' });
+    await page.goto(scene.url + at('mail'));
+    await page.getByLabel('You are').fill('Cleo');
+    await page.getByText('Write as Cleo').click();
+    await page.getByLabel('To', { exact: true }).fill('Cleo');
+    await page.getByLabel('Subject').fill('Second');
+    await page.getByRole('textbox', { name: 'Message' }).fill('Two.');
+    await page.getByLabel('In the thread').fill(message.thread_id);
+    await page.getByRole('button', { name: 'Send message' }).click();
+    await eventually(async () => {
+      const { messages } = await scene.ask(
+        'GET',
+        `/api/mail?thread_id=${message.thread_id}&project_key=${encodeURIComponent(scene.repository)}`,
+      );
+      return messages.map(({ subject }: { subject: string }) => subject);
+    }).toEqual(['First', 'Second']);
+
+    await page.goto(scene.url + at('context'));
+    await page.getByRole('list', { name: 'Turns' }).getByRole('button').first().click();
+    const slice = page.waitForRequest((request) => request.url().includes('policy=near'));
+    await page.getByLabel('Which turns belong to it').selectOption('near');
+    await slice;
+
+    await page.goto(`${scene.url}/settings?path=${encodeURIComponent(scene.repository)}`);
+    await page.getByRole('button', { name: 'Collect garbage' }).click();
+    await page
+      .getByRole('status')
+      .filter({ hasText: /ref|nothing|delet|left/i })
+      .waitFor();
+    await page.close();
+  });
+
+  it('has made no complaint, and asked nobody else', () => {
+    expect(scene.complaints).toEqual([]);
+    expect(scene.strangers).toEqual([]);
+  });
+});

@@ -1,0 +1,54 @@
+/** Why a result can be believed, as a person reads it: claims beside facts, and the words of people. */
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { BROWSER, useWebScene } from './scene.ts';
+
+const scene = useWebScene();
+/** Claims too early, asks, and is done after an answer. */
+const CLAIMS =
+  'cat > /dev/null; case "$PULSE_ITERATION" in ' +
+  '1) echo no > done.txt; echo "All tests pass! <signal>COMPLETE</signal>";; ' +
+  '2) echo x > asked.txt; echo "<signal>BLOCKED: yes or no?</signal>";; ' +
+  '*) echo yes > done.txt; echo "<signal>COMPLETE</signal>";; esac';
+
+async function openClaims(goal: string, path: string): Promise<Page> {
+  const id = await scene.start({ goal, command: CLAIMS, verify: ['grep yes done.txt'] });
+  await scene.waitFor(id, 'blocked');
+  await scene.ask('POST', `/api/pulse/${id}/resume`, { answer: 'It is yes.' });
+  await scene.waitFor(id, 'complete');
+  return scene.open(`/s/${id}${path}`);
+}
+
+describe.skipIf(!BROWSER)('of a session the page', () => {
+  it('shows each claim beside the facts, who answered, and since when nothing was checked again', async () => {
+    const page = await openClaims('To be believed', '/evidence');
+    const first = page.getByRole('table', { name: 'Claim of iteration 1' });
+    await first.getByRole('row').filter({ hasText: 'COMPLETE at 1' }).getByText('FALSE').waitFor();
+    await first.getByRole('row').filter({ hasText: 'grep yes done.txt → exit 1' }).waitFor();
+    const last = page.getByRole('table', { name: 'Claim of iteration 3' });
+    await last.getByRole('row').filter({ hasText: 'git says 1: done.txt' }).waitFor();
+    await last.getByRole('row').filter({ hasText: 'COMPLETE at 3' }).getByText('ok').waitFor();
+    await page.getByRole('list', { name: 'What people said' }).getByText('It is yes.').waitFor();
+    await page.getByText(/^not checked again since/).waitFor();
+    await page.getByRole('button', { name: 'Verify again' }).click();
+    await page.getByText('FRESH').waitFor();
+    expect(await page.getByText(/^not checked again since/).count()).toBe(0);
+    await page.close();
+  });
+
+  it('shows what rejected a claim in the timeline, not what the agent said of it', async () => {
+    const page = await openClaims('To be rejected', '');
+    const row = page.getByRole('list', { name: 'Timeline' }).getByRole('listitem').filter({
+      hasText: 'Iteration 1',
+    });
+    await row.getByText('grep yes done.txt').waitFor();
+    await row.getByText('exit 1').waitFor();
+    expect(await row.textContent()).not.toContain('All tests pass!');
+    await page.close();
+  });
+
+  it('has made no complaint, and asked nobody else', () => {
+    expect(scene.complaints).toEqual([]);
+    expect(scene.strangers).toEqual([]);
+  });
+});

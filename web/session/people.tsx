@@ -1,0 +1,32 @@
+/** What people said to the session, and who: answers, notes, decisions. From its events. */
+import { pulse } from '../api/pulse.ts';
+import { useAnswer } from '../api/queries.ts';
+import type { PulseEvent } from '../api/types.ts';
+import { At } from '../ui/time.tsx';
+import { personsWord, SAID_BY_PEOPLE } from './persons-word.ts';
+
+const MOST = 200;
+
+export function People({ id }: { id: string }) {
+  const { data } = useAnswer([`people ${id}`], (call) =>
+    pulse.history({ id, types: SAID_BY_PEOPLE.join(','), limit: MOST }, call),
+  );
+  const said = (data?.events ?? []).flatMap((event: PulseEvent) => {
+    const word = personsWord(event);
+    return word ? [{ event, word }] : [];
+  });
+  if (said.length === 0) return null;
+  return (
+    <section className="claim">
+      <h4>What people said</h4>
+      <ul className="reasons" aria-label="What people said">
+        {said.map(({ event, word }) => (
+          <li key={event.seq}>
+            <b>{word.who}</b> <At at={event.at} /> {word.did}
+            {word.text && <q className="said">{word.text}</q>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
