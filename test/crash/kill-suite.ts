@@ -67,7 +67,7 @@ const cases: Case[] = [
 const ONCE = /^(start|read_base|replay|second_opinion|prove|close_worktree|pack):/;
 for (const one of cases) if (ONCE.test(one.where)) one.count = 1;
 
-/** Which cases a sample takes: one of each kind, or only a few of them on a second store, where transactions alone differ. */
+/** Which cases a sample takes: one each of a third of the kinds, or a few on a second store, where transactions alone differ. */
 export interface StoreOfSuite {
   store: string;
   isSecond?: boolean;
@@ -82,7 +82,7 @@ export function drawFor<T>(
 ): T[] {
   return draw(cases, {
     of: `${of} on ${store}`,
-    ...(isSecond ? { share: 0.1, restShare: 1 / 3 } : { kind }),
+    ...(isSecond ? { share: 0.05, restShare: 1 / 3 } : { kind, kindShare: 1 / 3 }),
   });
 }
 

@@ -120,7 +120,7 @@ describe('simulated research by two at once, with noise', () => {
   it('survives a death at every point', { timeout: 600_000 }, async () => {
     const { points } = await run(() => null, noisy);
     const failures = await sweep(
-      draw(pointsOf(points), { of: 'noisy research', kind: ({ point }) => point }),
+      draw(pointsOf(points), { of: 'noisy research', kind: ({ point }) => point, kindShare: 1 / 2 }),
       {
         name: ({ at, point }) => `${at} ${point}`,
         violationsOf: async ({ at }) =>

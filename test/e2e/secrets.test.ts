@@ -276,7 +276,7 @@ describe('what is kept and shown of agents that print secrets', { timeout: 300_0
     await using place = await openPlace({});
     const ids = await runAll(place);
     // Forty commands take long: a sample looks at some of the sessions, the rest at all.
-    const looked = draw(ids, { of: 'secrets', share: 0.2 });
+    const looked = draw(ids, { of: 'secrets', share: 0.08 });
     const texts = [...(await shown(place, looked)), ...filesOf(place)];
     expect(texts.some(([where]) => where.endsWith('pulse.db'))).toBe(true);
     expect(texts.filter(([where]) => where.endsWith('.jsonl')).length).toBeGreaterThan(5);

@@ -14,27 +14,38 @@ export const CROWDED = [
 /** Need the agents themselves: `npm run test:agents` installs and runs them. */
 export const REAL_AGENTS = 'test/real-agents/**';
 
-/** Stories with real programs or whole sessions, of which `npm test` tells an eighth. What they tell is tested below them, too. */
+/**
+ * Stories with real programs or whole sessions, of which `npm test` tells an eighth; of a file with few of them perhaps
+ * none. What they tell is tested below them, too.
+ */
 export const STORIES = [
   'test/agents/{acp/acp,demo/demo,host,native/native,replay/replay}.test.ts',
-  'test/api/{events,idempotency,research,sandbox,security,serve,sessions,workflows}.test.ts',
-  'test/beads/{commands,context,dead-holder,edits,prepared,shims,swarm,worker}.test.ts',
-  'test/context/import.test.ts',
+  'test/api/{dashboard,events,idempotency,jobs,machine,page-actions,postgres,research,sandbox}.test.ts',
+  'test/api/{security,serve,sessions,workflows}.test.ts',
+  'test/beads/{asked-checks,commands,context,coordination-events,dead-holder,earlier-checks,edits}.test.ts',
+  'test/beads/{held-files,mail-into-run,nested-epics,plan,prepared,red,shims,swarm}.test.ts',
+  'test/beads/{unknown-decision,worker}.test.ts',
+  'test/context/{commands,embedder,import}.test.ts',
   'test/coordination/{commands,mail,processes,reservations}.test.ts',
   'test/crash/{kill-after,outage,postgres-faults}.test.ts',
   'test/e2e/!(installed|many-processes|secrets).test.ts',
-  'test/engine/{agent-slots,breaker,broken-worktree,counted-cost,enclosed-git,fleet,person-was-quicker,phases}.test.ts',
-  'test/engine/{sandbox,session,session-branch,session-git,session-stops,shared-budget,submodules-and-lfs}.test.ts',
+  'test/engine/{agent-slots,breaker,broken-worktree,closing,context-briefs,context-strategies}.test.ts',
+  'test/engine/{counted-cost,enclosed-git,fleet,hanging-git,measuring-checkout,person-was-quicker,phases}.test.ts',
+  'test/engine/{sandbox,session,session-branch,session-git,session-stops,shared-budget}.test.ts',
+  'test/engine/{submodules-and-lfs,worktree-needs}.test.ts',
   'test/loops/countdown.test.ts',
   'test/mcp/{eras,official,research,sandbox,stdio,workflows}.test.ts',
-  'test/notify/{buttons,killed-courier,outbox,slack,text-messages}.test.ts',
-  'test/operations/{clean,discard,follow,merge,note,start,verify,watch-pull-requests}.test.ts',
+  'test/notify/{bad-days,buttons,chat,gateway,killed-courier,killed-serve,old-words,outbox,prompts}.test.ts',
+  'test/notify/{refusals,slack,text-messages,threads}.test.ts',
+  'test/operations/{clean,discard,follow,merge,note,resume,retention,schedule,start,verify}.test.ts',
+  'test/operations/watch-pull-requests.test.ts',
   'test/referee/{canary,goal-claims,held-out,pulse-claims,second-opinion}.test.ts',
   'test/referee/{output/properties,proof/push,proof/store,proof/verify}.test.ts',
   'test/research-loop/{cheats,commander,commander-elsewhere,crashes,files,finish,guidance}.test.ts',
-  'test/research-loop/{noise,parallel,resumed,session,slot,steering}.test.ts',
+  'test/research-loop/{noise,parallel,prepared,resumed,session,slot,steering}.test.ts',
   'test/store/{postgres-limits,sqlite-processes}.test.ts',
-  'test/web/{actions,appearance,commands,evidence,inert,loops,network,pictures,sessions,speed,timeline}.test.ts',
+  'test/web/{actions,appearance,beads,commands,evidence,graph,inert,loops,network,pages,pictures}.test.ts',
+  'test/web/{plans,research,review,sessions,speed,timeline}.test.ts',
   'test/workflow/{branches,completion,endings,kickoff,limits,native,plan-edits,resume,review,session,stops}.test.ts',
 ];
 
@@ -43,13 +54,13 @@ export const SLOW = [
   ...STORIES,
   'test/crash/**',
   'test/e2e/**',
-  'test/api/{dashboard,fuzz,live,login,machine,postgres,rest-doc,texts}.test.ts',
-  'test/beads/{exchange,graph,graph-properties,mail-into-run,many-processes}.test.ts',
-  'test/context/{code-index/quality,commands,search,slice}.test.ts',
+  'test/api/{fuzz,live,login,rest-doc,texts}.test.ts',
+  'test/beads/{exchange,graph,graph-properties,many-processes}.test.ts',
+  'test/context/{code-index/quality,search,slice}.test.ts',
   'test/domain/{redact-properties,signal-properties}.test.ts',
   'test/git/{bring-forward,commit,gc-submodules,unruly-agent}.test.ts',
   'test/lanes/run-lane.test.ts',
-  'test/notify/{burst,chat,gateway,quiet}.test.ts',
+  'test/notify/{burst,quiet}.test.ts',
   'test/process/supervise.test.ts',
   'test/referee/{cheats,output/reports,room/room}.test.ts',
   'test/store/{postgres-contract,sqlite-contract}.test.ts',

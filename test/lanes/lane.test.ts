@@ -32,6 +32,28 @@ describe('a draw', () => {
     expect(new Set([...drawn('sample'), ...drawn('rest')]).size).toBe(55);
   });
 
+  it('may leave out kinds, and then gives them to the rest', () => {
+    fc.assert(
+      fc.property(cases, fc.nat(), (all, seed) => {
+        const drawn = (lane: 'sample' | 'rest') =>
+          draw(all, { of: 'test', kind, kindShare: 1 / 3, seed, lane });
+        expect([...drawn('sample'), ...drawn('rest')].toSorted(byPlace(all))).toEqual(all);
+        const kinds = new Set(all.map(kind)).size;
+        expect(drawn('sample')).toHaveLength(Math.ceil(kinds / 3));
+      }),
+    );
+  });
+
+  it('may draw none of a few, as often as the share says', () => {
+    const drawn = (seed: number, lane: 'sample' | 'rest') =>
+      draw([1, 2], { of: 'test', share: 1 / 8, least: 0, seed, lane });
+    const seeds = Array.from({ length: 4_000 }, (_, seed) => seed);
+    const some = seeds.filter((seed) => drawn(seed, 'sample').length > 0).length;
+    expect(some / seeds.length).toBeCloseTo(1 / 4, 1);
+    for (const seed of seeds.slice(0, 100))
+      expect([...drawn(seed, 'sample'), ...drawn(seed, 'rest')].toSorted()).toEqual([1, 2]);
+  });
+
   it('is the same for the same seed, and another one for another seed or another suite', () => {
     const all = Array.from({ length: 100 }, (_, index) => index);
     const drawn = (seed: number, of = 'one') => draw(all, { of, share: 0.1, seed, lane: 'sample' });

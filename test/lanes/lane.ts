@@ -25,10 +25,14 @@ export const IS_ALL = LANE === 'all';
 export interface Draw<T> {
   /** Two suites with the same cases draw differently. */
   of: string;
-  /** At least one of each kind is drawn. */
+  /** At least one of each kind is drawn, of the kinds that are drawn. */
   kind?(one: T): string;
+  /** How many of the kinds are drawn at all: all of them, but for suites in which each kind costs seconds. */
+  kindShare?: number;
   /** How much of each kind is drawn. */
   share?: number;
+  /** 0: of few cases perhaps none is drawn, as often as the share says. */
+  least?: 0 | 1;
   /** How much of the others the lane `rest` does. Only `all` does what is left then. */
   restShare?: number;
   lane?: Lane;
@@ -38,21 +42,37 @@ export interface Draw<T> {
 /** The cases that this lane does, in their order. */
 export function draw<T>(
   cases: readonly T[],
-  { of, kind = () => '', share = 0, restShare = 1, lane = LANE, seed = SEED }: Draw<NoInfer<T>>,
+  { of, kind = () => '', lane = LANE, seed = SEED, restShare = 1, ...sample }: Draw<NoInfer<T>>,
 ): T[] {
   if (lane === 'all') return [...cases];
   const random = createRandom(seed ^ hash(of));
-  const kinds = Map.groupBy(cases.keys(), (index) => kind(cases[index]!));
+  const kinds = [...Map.groupBy(cases.keys(), (index) => kind(cases[index]!)).values()];
+  const { share = 0, kindShare = 1, least = 1 } = sample;
+  const isDrawn = kindsDrawn(kinds.length, { kindShare, random });
   const drawn = new Set<number>();
-  for (const indexes of kinds.values()) {
+  for (const [number, indexes] of kinds.entries()) {
     const shuffled = shuffle(indexes, random);
-    const count = Math.max(1, Math.round(indexes.length * share));
+    const count = isDrawn(number) ? sizeOf(indexes.length * share, { least, random }) : 0;
     const others = shuffled.slice(count);
     const here =
       lane === 'rest' ? others.slice(0, Math.ceil(others.length * restShare)) : shuffled.slice(0, count);
     for (const index of here) drawn.add(index);
   }
   return cases.filter((_, index) => drawn.has(index));
+}
+
+function kindsDrawn(
+  many: number,
+  { kindShare, random }: { kindShare: number; random: () => number },
+): (number: number) => boolean {
+  if (kindShare >= 1) return () => true;
+  const numbers = shuffle([...Array(many).keys()], random);
+  const drawn = new Set(numbers.slice(0, Math.ceil(many * kindShare)));
+  return (number) => drawn.has(number);
+}
+
+function sizeOf(wanted: number, { least, random }: { least: 0 | 1; random: () => number }): number {
+  return least === 0 ? Math.floor(wanted + random()) : Math.max(least, Math.round(wanted));
 }
 
 /** How often a random property is tried: few times in a sample, and in the rest what is missing to many. */

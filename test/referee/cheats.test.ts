@@ -10,7 +10,7 @@ const HERE = ['node', 'vitest'];
 /** No lane plays the others: they are hundreds, and the bench is for them. */
 const cases = draw(
   listCases().filter((one) => HERE.includes(one.ecosystem) && !isApart(one)),
-  { of: 'cheats', kind: ({ group }) => group, share: 0.015, lane: 'sample' },
+  { of: 'cheats', kind: ({ group }) => group, share: 0.008, lane: 'sample' },
 );
 
 describe.skipIf(!IS_WHOLE)('the referee', () => {
