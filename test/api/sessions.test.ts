@@ -317,6 +317,13 @@ describe('pause, resume, abort', () => {
     });
   });
 
+  it('pauses at once where that is asked for', async () => {
+    const { ask, post, store } = await makeApiScene();
+    const { id } = await post(CONTINUE);
+    await ask('POST', `/api/pulse/${id}/pause`, { body: { now: true } });
+    expect((await store.read((db) => getControl(db, id))).request).toBe('stop');
+  });
+
   it('accept an empty body that calls itself JSON', async () => {
     const { ask, post } = await makeApiScene();
     const { id } = await post(COMPLETE);

@@ -1,6 +1,6 @@
 /** Made by packaging/client.ts from the table of operations: change that, and run `npm run generate`. */
 import type { Call } from '../client.ts';
-import type { Baseline, Bead, BeadClose, BeadCreate, BeadImport, BeadPlan, BeadScope, BeadUpdate, Card, Check, Clean, CommanderMessage, CommanderTask, ContextImport, Device, Diff, DoctorGc, Event, Experiment, Follow, Iteration, IterationHead, Job, Judgement, ListedMailMessage, MailAck, MailMessage, MailRegister, MailReply, MailSend, Merge, Note, Notification, PairChat, Preflight, Pulse, Reject, Release, Research, ResearchFinish, ResearchStart, Reservation, Reserve, Resume, ReviewComment, Schedule, SchedulePlan, Session, Slice, Start, Swarm, SwarmBead, SwarmReassign, SwarmStart, SwarmWorker, TestNotifications, Turn, Verification, VerifyCommits, WholeTurn, Workflow, WorkflowApprove, WorkflowExtension, WorkflowKeepDraft, WorkflowReview, WorkflowStart } from './schemas.ts';
+import type { Baseline, Bead, BeadClose, BeadCreate, BeadImport, BeadPlan, BeadScope, BeadUpdate, Card, Check, Clean, CommanderMessage, CommanderTask, ContextImport, Device, Diff, DoctorGc, Event, Experiment, Follow, Iteration, IterationHead, Job, Judgement, ListedMailMessage, MailAck, MailMessage, MailRegister, MailReply, MailSend, Merge, Note, Notification, PairChat, Pause, Preflight, Pulse, Reject, Release, Research, ResearchFinish, ResearchStart, Reservation, Reserve, Resume, ReviewComment, Schedule, SchedulePlan, Session, Slice, Start, Swarm, SwarmBead, SwarmReassign, SwarmStart, SwarmWorker, TestNotifications, Turn, Verification, VerifyCommits, WholeTurn, Workflow, WorkflowApprove, WorkflowExtension, WorkflowKeepDraft, WorkflowReview, WorkflowStart } from './schemas.ts';
 
 /** One method for each operation that is on HTTP, by the names of the table. */
 export interface Operations {
@@ -21,7 +21,7 @@ export interface Operations {
   /** Show work that was asked for beside a request. */
   showJob(input: { id: string }, call?: Call): Promise<{ job: Job }>;
   /** Pause a session after the current iteration. */
-  pause(input: { id: string }, call?: Call): Promise<{ session: Session }>;
+  pause(input: { id: string } & Pause, call?: Call): Promise<{ session: Session }>;
   /** Go on with a blocked, paused or failed session, or adopt one without a runner. */
   resume(input: { id: string } & Resume, call?: Call): Promise<{ session: Session }>;
   /** Tell a session something without stopping it; the next brief quotes it. */
@@ -148,7 +148,7 @@ export interface Operations {
     /** Close a bead. */
     close(input: { id: string } & BeadClose, call?: Call): Promise<{ bead: Bead }>;
     /** Let a bead change more files. */
-    scope(input: { id: string } & BeadScope, call?: Call): Promise<{ bead: Bead }>;
+    scope(input: { id: string } & BeadScope, call?: Call): Promise<{ bead: Bead; conflicts?: { path: string; pattern: string; holder: string; expires_at: string }[] }>;
   };
   swarm: {
     /** Start workers on the beads of an epic. */

@@ -94,7 +94,6 @@ export const pause = define({
     now: flag({
       help: 'End the agent at once; its work is kept aside and the iteration done again.',
       option: 'now',
-      on: ['mcp', 'cli'],
     }),
   },
   http: post('/api/pulse/{id}/pause', 'The pause is asked for.'),
