@@ -9,7 +9,7 @@ import type { Device } from '../store/devices.ts';
 import { type AuthThrottle, createAuthThrottle } from './auth-throttle.ts';
 import { type Caller, deviceCaller, STRANGER, TOKEN_HOLDER } from './caller.ts';
 import { HOOKS } from './hook-routes.ts';
-import { isPagePath } from './page.ts';
+import { isOfPage } from './page.ts';
 import type { Tickets } from './tickets.ts';
 
 export interface ApiEnv {
@@ -70,7 +70,7 @@ export function createGuard(options: GuardOptions): MiddlewareHandler<ApiEnv> {
     checkOrigin(c.req.header('origin'), { names: gate.names, port: asked.port });
 
     const { method, path } = c.req;
-    if (isOfAnotherPage(c) && !(isNavigation(c) && isPagePath(path))) throw otherOrigin();
+    if (isOfAnotherPage(c) && !(isNavigation(c) && isOfPage(c.req))) throw otherOrigin();
     const isReading = READING_METHODS.includes(method);
     const shown = c.req.header('authorization');
     const caller =
@@ -82,7 +82,7 @@ export function createGuard(options: GuardOptions): MiddlewareHandler<ApiEnv> {
     const isChange = !isReading && path !== MCP_PATH && path !== LOGIN;
     if (isChange && caller.scope === null) throw tokenNeeded(`${method} ${path}`);
     if (isChange && caller.scope === 'read' && path !== TICKETS_PATH) throw onlyReading();
-    const isOpen = OPEN_PATHS.includes(path) || (isReading && isPagePath(path));
+    const isOpen = OPEN_PATHS.includes(path) || (isReading && isOfPage(c.req));
     if (gate.needsTokenAlways && caller.scope === null && !isOpen) throw tokenNeeded('Reading here');
     await next();
   };

@@ -91,6 +91,34 @@ describe('the page', () => {
     expect(answer.status).toBe(404);
   });
 
+  const opened = (path: string, headers: Record<string, string>, method = 'GET') =>
+    appWith(readPageFiles(builtPage())).request(path, { headers, method });
+
+  it.each([{ 'sec-fetch-dest': 'document' }, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }])(
+    'is shown to a person who opens an address of nothing, which stays an unknown one: %o',
+    async (headers) => {
+      const answer = await opened('/sessions/of/old', headers);
+      expect([answer.status, await answer.text()]).toEqual([404, '<!doctype html>the page']);
+    },
+  );
+
+  it.each(['/api/none', '/mcp', '/hooks/none', '/metrics', '/openapi.json', '/assets/none', '/a.txt'])(
+    'is not what a person gets who opens %s',
+    async (path) => {
+      const answer = await opened(path, { 'sec-fetch-dest': 'document', accept: 'text/html' });
+      expect(await answer.text()).not.toContain('the page');
+    },
+  );
+
+  it('is not what a program gets that asks for nothing that is there', async () => {
+    for (const [headers, method] of [
+      [{ 'sec-fetch-dest': 'empty', accept: 'text/html' }, 'GET'],
+      [{ accept: 'application/json' }, 'GET'],
+      [{ accept: 'text/html' }, 'POST'],
+    ] as const)
+      expect((await opened('/other', headers, method)).status).toBe(401);
+  });
+
   it('is for this host alone', async () => {
     const app = appWith(readPageFiles(builtPage()));
     expect((await app.request('/', { headers: { host: 'evil.example' } })).status).toBe(403);

@@ -4,7 +4,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { answerError, unknownRoute } from '../errors.ts';
 import type { ApiEnv } from '../guard.ts';
-import { isPagePath, isPageRoute } from '../page.ts';
+import { isOfPage, isPageRoute, isUnknownPage } from '../page.ts';
 import { type Encoding, INDEX, type PageFile, type PageFiles } from './page-files.ts';
 
 /** A build takes a second or two: who asks meanwhile waits a little before being told. */
@@ -19,7 +19,7 @@ export function addPageRoutes(
   page.catch(() => undefined);
   app.get('*', async (c, next) => {
     const { path } = c.req;
-    if (!isPagePath(path)) return next();
+    if (!isOfPage(c.req)) return next();
     const isDone = await Promise.race([
       page.then(
         () => true,
@@ -31,6 +31,7 @@ export function addPageRoutes(
     const files = await page.catch((error: Error) => error);
     if (files instanceof Error) return plain(c, 503, { title: 'Pulse', text: files.message });
     if (isPageRoute(path)) return send(c, files.get(INDEX)!, 'no-cache');
+    if (isUnknownPage(c.req)) return send(c, files.get(INDEX)!, 'no-cache', 404);
     const file = files.get(path);
     return file ? send(c, file, 'public, max-age=31536000, immutable') : answerError(unknownRoute(c), c);
   });
@@ -38,11 +39,16 @@ export function addPageRoutes(
 
 const BUILDING = 'The page is being built. The API answers already; this page opens by itself.';
 
-function send(c: Context, { type, content, compressed }: PageFile, caching: string): Response {
+function send(
+  c: Context,
+  { type, content, compressed }: PageFile,
+  caching: string,
+  status: 200 | 404 = 200,
+): Response {
   const encoding = encodingFor(c.req.header('accept-encoding') ?? '', compressed);
   const headers = { 'Content-Type': type, 'Cache-Control': caching, Vary: 'Accept-Encoding' };
-  if (!encoding) return c.body(content, 200, headers);
-  return c.body(compressed[encoding]!, 200, { ...headers, 'Content-Encoding': encoding });
+  if (!encoding) return c.body(content, status, headers);
+  return c.body(compressed[encoding]!, status, { ...headers, 'Content-Encoding': encoding });
 }
 
 function encodingFor(accepted: string, compressed: PageFile['compressed']): Encoding | undefined {
