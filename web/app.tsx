@@ -69,6 +69,7 @@ function Pages() {
               <Redirect to="/" />
             </Route>
             <Route>
+              <h1>Nothing is here</h1>
               <Empty>There is nothing at this address.</Empty>
             </Route>
           </Switch>

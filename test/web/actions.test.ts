@@ -274,11 +274,6 @@ describe.skipIf(!BROWSER)('on the page, a person', () => {
     await page.getByText(/sessions? cleaned/).waitFor();
     await page.close();
   });
-
-  it('has made no complaint, and asked nobody else', () => {
-    expect(scene.complaints).toEqual([]);
-    expect(scene.strangers).toEqual([]);
-  });
 });
 
 async function openProject(tab: string): Promise<Page> {

@@ -128,11 +128,6 @@ describe.skipIf(!BROWSER)('the page says what the API says', () => {
     await page.close();
     await proxy[Symbol.asyncDispose]();
   });
-
-  it('has made no complaint, and asked nobody else', () => {
-    expect(scene.complaints).toEqual([]);
-    expect(scene.strangers).toEqual([]);
-  });
 });
 
 /** As a browser tells it, `laterMs` later by its clock. */

@@ -180,6 +180,9 @@ export function useWebScene(): WebScene {
     await browser?.close();
     await scene.stop();
     rmSync(scene.directory, { recursive: true, force: true, maxRetries: 5 });
+    // Here, and not as a case: a lane that takes a part of a file's cases checks it, too.
+    expect(scene.complaints, 'what the browser complained of').toEqual([]);
+    expect(scene.strangers, 'addresses of others').toEqual([]);
   });
   return scene;
 }

@@ -106,9 +106,51 @@ describe.skipIf(!BROWSER)('the page', () => {
     expect(events).toHaveLength(1);
     await page.keyboard.press('r');
     await status.getByText('running', { exact: true }).waitFor();
+    // What was asked of the run before is over.
+    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Stop now' }).click();
+    await status.getByText('paused', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Abort' }).click();
     await page.getByRole('button', { name: 'Abort session' }).click();
     await status.getByText('aborted', { exact: true }).waitFor();
+    await page.close();
+  });
+
+  it('has a heading, and the way to the others, where it has nothing to show', async () => {
+    const goal = await scene.start({ goal: 'No workflow', command: 'true' });
+    const page = await scene.open('/');
+    for (const [address, heading] of [
+      ['/s/ses_unknown', 'This session cannot be shown'],
+      [`/w/${goal}/review`, 'This review cannot be shown'],
+      ['/of/an/older/version', 'Nothing is here'],
+    ] as const) {
+      await page.goto(scene.url + address);
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+      await page.getByRole('navigation', { name: 'Main' }).waitFor();
+    }
+    await page.close();
+  });
+
+  it('shows the action that Enter would run, however far down it is', async () => {
+    const page = await scene.open('/');
+    await page.setViewportSize({ width: 600, height: 300 });
+    await page.keyboard.press('Control+k');
+    const list = page.getByRole('listbox', { name: 'Actions' });
+    const options = list.getByRole('option');
+    const last = (await options.count()) - 1;
+    for (let step = 0; step < last; step += 1) await page.keyboard.press('ArrowDown');
+    const chosen = list.getByRole('option', { selected: true });
+    expect(await chosen.textContent()).toBe(await options.nth(last).textContent());
+    const isSeen = () =>
+      chosen.evaluate((option) => {
+        const own = option.getBoundingClientRect();
+        const list = option.parentElement!.getBoundingClientRect();
+        return own.top >= list.top - 1 && own.bottom <= list.bottom + 1;
+      });
+    await eventually(isSeen).toBe(true);
+    expect(
+      await chosen.evaluate(({ parentElement }) => parentElement!.scrollHeight > parentElement!.clientHeight),
+    ).toBe(true);
     await page.close();
   });
 
@@ -146,10 +188,5 @@ describe.skipIf(!BROWSER)('the page', () => {
     });
     for (const page of pages) await page.getByRole('link', { name: 'For seven tabs', exact: true }).waitFor();
     for (const page of pages) await page.close();
-  });
-
-  it('has made no complaint, and asked nobody else', () => {
-    expect(scene.complaints).toEqual([]);
-    expect(scene.strangers).toEqual([]);
   });
 });

@@ -1,10 +1,12 @@
 /** A browser fetches a download by itself, without our header: it gets an address that is good for a minute. */
 import { useState } from 'react';
-import { storedKey } from './client.ts';
+import { useLogin } from './action.ts';
+import { type ApiError, storedKey } from './client.ts';
 import { pulse } from './pulse.ts';
 
 export function useDownload(): { run(path: string): void; error: unknown } {
   const [error, setError] = useState<unknown>(null);
+  const toLogin = useLogin();
   const run = async (path: string): Promise<void> => {
     setError(null);
     try {
@@ -14,7 +16,8 @@ export function useDownload(): { run(path: string): void; error: unknown } {
       link.download = '';
       link.click();
     } catch (failure) {
-      setError(failure);
+      if ((failure as ApiError).status === 401) toLogin();
+      else setError(failure);
     }
   };
   return { run: (path) => void run(path), error };

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { useAction } from '../api/action.ts';
-import { ask } from '../api/client.ts';
+import { useDownload } from '../api/download.ts';
 import type { ResearchView } from '../api/types.ts';
 import { ActionButton, Button, Failure } from '../ui/parts.tsx';
 import { At } from '../ui/time.tsx';
@@ -17,7 +17,7 @@ interface FinishProps {
 
 export function Finish({ id, view: { research }, status }: FinishProps) {
   const [, navigate] = useLocation();
-  const [failure, setFailure] = useState<unknown>(null);
+  const download = useDownload();
   const [workers, setWorkers] = useState('1');
   const [isTrusted, setIsTrusted] = useState(false);
   const finish = useAction<{ implementation: { swarm: string } | null }>(`/api/research/${id}/finish`, {
@@ -27,20 +27,11 @@ export function Finish({ id, view: { research }, status }: FinishProps) {
     },
   });
   const isStopped = status !== 'running' && status !== 'pending';
-  const openReport = async (): Promise<void> => {
-    try {
-      const { url } = await ask<{ url: string }>('/api/tickets', {
-        method: 'POST',
-        body: { path: `/api/research/${id}/report` },
-      });
-      location.assign(url);
-    } catch (error) {
-      setFailure(error);
-    }
-  };
   return (
     <p className="row finish">
-      {research.baseline !== null && <Button onClick={() => void openReport()}>Report</Button>}
+      {research.baseline !== null && (
+        <Button onClick={() => download.run(`/api/research/${id}/report`)}>Report</Button>
+      )}
       {research.finishedAt ? (
         <span className="dim">
           finished by {research.finishedBy} <At at={research.finishedAt} />
@@ -89,7 +80,7 @@ export function Finish({ id, view: { research }, status }: FinishProps) {
           </>
         )
       )}
-      <Failure error={finish.error ?? failure} />
+      <Failure error={finish.error ?? download.error} />
     </p>
   );
 }

@@ -1,7 +1,8 @@
 /** Pause, abort and a note: what can be said to a session at any time. */
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useCallback, useEffect, useState } from 'react';
 import { useAction } from '../api/action.ts';
-import type { Card } from '../api/types.ts';
+import type { Card, PulseEvent } from '../api/types.ts';
+import { useEvents } from '../live/use-live.ts';
 import { useActions } from '../shell/actions.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { useDraft } from '../ui/draft.ts';
@@ -10,14 +11,20 @@ import { ActionButton, Button, Failure } from '../ui/parts.tsx';
 export function Controls({ card }: { card: Card }) {
   const [open, setOpen] = useState<'abort' | 'note' | null>(null);
   const stop = useAction(`/api/workflows/${card.id}/stop`, { says: 'The agent is stopped' });
-  const pause = useAction(`/api/pulse/${card.id}/pause`, { says: 'Pause is asked for' });
   const isLive = card.status === 'running' || card.status === 'pending';
+  const pause = usePause(card.id, isLive);
+  const isWorkflow = card.kind === 'workflow';
+  // The workers of a swarm are stopped where they are shown.
+  const hasOwnStop = isLive && !isWorkflow && card.kind !== 'beads';
   const isOver = card.status === 'complete' || card.status === 'aborted';
   useActions(
     isOver
       ? []
       : [
           ...(isLive ? [{ label: 'Pause after this iteration', key: 'p', run: () => pause.run() }] : []),
+          ...(hasOwnStop
+            ? [{ label: 'Stop now: end the agent, keep its work', run: () => pause.run({ now: true }) }]
+            : []),
           { label: 'Write a note to the agent', run: () => setOpen('note') },
           { label: 'Abort the session', run: () => setOpen('abort') },
         ],
@@ -30,7 +37,16 @@ export function Controls({ card }: { card: Card }) {
           {pause.result === undefined ? 'Pause' : 'Pausing…'}
         </ActionButton>
       )}
-      {isLive && card.kind === 'workflow' && (
+      {hasOwnStop && (
+        <ActionButton
+          disabled={pause.isBusy}
+          onClick={() => pause.run({ now: true })}
+          title="Ends the agent; its work is kept aside, and the iteration is done again"
+        >
+          Stop now
+        </ActionButton>
+      )}
+      {isLive && isWorkflow && (
         <ActionButton
           disabled={stop.isBusy}
           onClick={() => stop.run()}
@@ -47,6 +63,23 @@ export function Controls({ card }: { card: Card }) {
       {open === 'abort' && <AbortDialog card={card} onClose={() => setOpen(null)} />}
     </span>
   );
+}
+
+/** What was asked of a run is over with that run. */
+function usePause(id: string, isLive: boolean) {
+  const pause = useAction(`/api/pulse/${id}/pause`, { says: 'Pause is asked for' });
+  const { reset } = pause;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: forgotten whenever it stops or runs again
+  useEffect(reset, [isLive, reset]);
+  // A pause that is resumed at once may never be seen here.
+  const forget = useCallback(
+    ({ type }: PulseEvent): void => {
+      if (type === 'session.resumed') reset();
+    },
+    [reset],
+  );
+  useEvents(id, forget);
+  return pause;
 }
 
 function NoteDialog({ card, onClose }: { card: Card; onClose(): void }) {

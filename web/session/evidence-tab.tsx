@@ -44,6 +44,7 @@ export function EvidenceTab({ head }: { head: Head }) {
         {data.verifications.length > 0 && (
           <VerifyAgain
             id={session.id}
+            standing={`${head.head} ${newest}`}
             known={freshnessOf(data.verifications, byNumber.get(newest), head.head)}
           />
         )}
@@ -117,10 +118,18 @@ function Known({ known: { state, at } }: { known: Freshness }) {
   );
 }
 
-function VerifyAgain({ id, known }: { id: string; known: Freshness }) {
-  const [jobId, setJobId] = useState<string | null>(null);
+interface VerifyAgainProps {
+  id: string;
+  /** The commit and the newest iteration: an answer is of these alone. */
+  standing: string;
+  known: Freshness;
+}
+
+function VerifyAgain({ id, standing, known }: VerifyAgainProps) {
+  const [asked, setAsked] = useState<{ jobId: string; standing: string } | null>(null);
+  const jobId = asked?.jobId ?? null;
   const verify = useAction<{ jobId: string }>(`/api/pulse/${id}/verify`, {
-    onDone: (asked) => setJobId(asked.jobId),
+    onDone: (answer) => setAsked({ jobId: answer.jobId, standing }),
   });
   const { data } = useQuery<{ job: Job }>({
     queryKey: ['job', jobId],
@@ -128,8 +137,8 @@ function VerifyAgain({ id, known }: { id: string; known: Freshness }) {
     enabled: jobId !== null,
     refetchInterval: ({ state }) => (state.data?.job.endedAt ? false : 700),
   });
-  const job = data?.job;
-  const isRunning = jobId !== null && !job?.endedAt;
+  const isRunning = jobId !== null && !data?.job.endedAt;
+  const job = asked?.standing === standing ? data?.job : undefined;
   return (
     <>
       <ActionButton disabled={verify.isBusy || isRunning} onClick={() => verify.run()}>

@@ -3,7 +3,7 @@ import { lazy, Suspense } from 'react';
 import { useHead } from '../api/queries.ts';
 import type { Head } from '../api/types.ts';
 import { useWatch } from '../live/use-live.ts';
-import { Failure, Loading } from '../ui/parts.tsx';
+import { Loading, NotShown } from '../ui/parts.tsx';
 import { After } from './after.tsx';
 import { Decide } from './decide.tsx';
 import { Iterations } from './iterations.tsx';
@@ -23,7 +23,7 @@ interface SessionPageProps {
 export function SessionPage({ id, iteration, tab }: SessionPageProps) {
   const { data, error } = useHead(id);
   useWatch(data?.session.id ?? id, data?.lastSeq);
-  if (!data) return error ? <Failure error={error} /> : <Loading of="the session" />;
+  if (!data) return error ? <NotShown what="This session" error={error} /> : <Loading of="the session" />;
   return (
     <article className="session">
       <SessionHead head={data} />

@@ -1,5 +1,5 @@
 /** Ctrl-K: every action of what is shown, and every address, found by typing. */
-import { type KeyboardEvent, useState } from 'react';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { Dialog } from '../ui/dialog.tsx';
 import { currentActions, type PageAction } from './actions.ts';
 
@@ -10,6 +10,12 @@ export function Palette({ onClose }: { onClose(): void }) {
   const found = currentActions().filter(({ label }) =>
     wanted.every((word) => label.toLowerCase().includes(word)),
   );
+  const list = useRef<HTMLDivElement>(null);
+  // What Enter would run is always seen.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: of another text it is another action
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
+  }, [at, text]);
   const choose = (action: PageAction | undefined): void => {
     onClose();
     action?.run();
@@ -42,7 +48,7 @@ export function Palette({ onClose }: { onClose(): void }) {
         }}
         onKeyDown={press}
       />
-      <div className="palette-list" id="palette-list" role="listbox" aria-label="Actions">
+      <div className="palette-list" ref={list} id="palette-list" role="listbox" aria-label="Actions">
         {found.map((action, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the field above has the focus
           <div

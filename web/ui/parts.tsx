@@ -49,6 +49,16 @@ export function Failure({ error }: { error: unknown }) {
   );
 }
 
+/** In place of a view that could not be read. */
+export function NotShown({ what, error }: { what: string; error: unknown }) {
+  return (
+    <>
+      <h1>{what} cannot be shown</h1>
+      <Failure error={error} />
+    </>
+  );
+}
+
 /** Nothing is there: a sentence, and the command that changes it. */
 export function Empty({ children, command }: { children: ReactNode; command?: string }) {
   return (

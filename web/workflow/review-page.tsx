@@ -5,7 +5,7 @@ import type { WorkflowView } from '../api/types.ts';
 import { DiffView, type ReviewTools } from '../diff/diff-view.tsx';
 import { useWatch } from '../live/use-live.ts';
 import { useParameter } from '../ui/address.ts';
-import { Empty, Failure, Loading } from '../ui/parts.tsx';
+import { Empty, Failure, Loading, NotShown } from '../ui/parts.tsx';
 import { Status } from '../ui/status.tsx';
 import { reviewOf } from './held-draft.ts';
 import { OpenReview } from './open-review.tsx';
@@ -17,7 +17,10 @@ export default function ReviewPage({ id }: { id: string }) {
   const { data: view, error } = useRead<WorkflowView>(`/api/workflows/${id}`);
   const [pulse, setPulse] = useParameter('pulse', '');
   useWatch(id, head?.lastSeq);
-  if (!head || !view) return lost || error ? <Failure error={lost ?? error} /> : <Loading of="the review" />;
+  if (!head || !view) {
+    const fault = lost ?? error;
+    return fault ? <NotShown what="This review" error={fault} /> : <Loading of="the review" />;
+  }
   const isOpen = whatItWaitsFor(view, head.session) === 'review';
   return (
     <article className="session review">
