@@ -59,6 +59,11 @@ export function createChatActions(options: ChatActionOptions): ChatActions {
     },
     async answer(id, text, by) {
       const session = await pulse.session(id);
+      // As on every surface: a plan that nobody wants ends its workflow.
+      if (waitsForPlan(session) && NO.test(text)) {
+        const { session: ended } = await pulse.abort(id, callerOf(by, false));
+        return `The plan is rejected. ${line(ended)}`;
+      }
       const { id: changed } = await decide(options, session, { text, by: callerOf(by, true) });
       runSession(changed);
       return `${changed} continues.`;
@@ -98,6 +103,11 @@ interface Decision {
 const YES = /^(?:yes|y|ok|okay|approve|approved|accept|accepted|go|raise)\W*$/i;
 const NO = /^(?:no|n|reject|rejected|deny|denied)\b\W*/i;
 
+/** Not for its review: nothing of the plan was done. */
+function waitsForPlan({ status, stop_reason: reason, total_commits: commits }: Session): boolean {
+  return status === 'blocked' && reason === 'approval_required' && commits === 0;
+}
+
 /** Where the session waits for a yes or a no, other words are refused: nobody approves by mistake. */
 async function decide(options: ChatActionOptions, session: Session, decision: Decision): Promise<Session> {
   const { pulse, mayMerge } = options;
@@ -120,8 +130,7 @@ async function decide(options: ChatActionOptions, session: Session, decision: De
     case 'extension_requested':
       return (await pulse.workflow.decideExtension(id, { approve: isYes, ...by })).session;
     case 'approval_required':
-      if (session.total_commits === 0 && isYes) return (await pulse.workflow.approve(id, by)).session;
-      if (session.total_commits === 0) break;
+      if (waitsForPlan(session)) return (await pulse.workflow.approve(id, by)).session;
       if (isNo) return (await pulse.workflow.review(id, { reject: requireWhy(why), ...by })).session;
       if (mayMerge) return (await pulse.workflow.review(id, { approve: true, ...by })).session;
   }

@@ -162,6 +162,18 @@ export async function latestStop(db: Db, sessionId: string): Promise<Stop | null
   return { sessionId, seq, type, data: fromJson(data), agoMs: Date.parse(now) - Date.parse(at) };
 }
 
+/** What a person was asked at this stop. */
+export async function stopReasonAt(db: Db, { sessionId, seq }: ToldStop): Promise<string | null> {
+  const row = await db
+    .selectFrom('pulse_events')
+    .select('data')
+    .where('session_id', '=', sessionId)
+    .where('seq', '=', seq)
+    .executeTakeFirst();
+  const reason = row && fromJson<{ stopReason?: unknown }>(row.data).stopReason;
+  return typeof reason === 'string' ? reason : null;
+}
+
 /** Whether the session has stopped again since, or, with `hasMoved`, has left this stop at all. */
 export async function isOver(
   db: Db,

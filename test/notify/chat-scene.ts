@@ -27,10 +27,11 @@ export interface ChatScene extends Scene {
 
 export async function makeChatScene(
   more: (scene: Scene) => Partial<NotifySettings> = () => ({}),
+  { environment = {} }: { environment?: Record<string, string> } = {},
 ): Promise<ChatScene> {
   const telegram = await openTelegram();
   onTestFinished(() => telegram[Symbol.asyncDispose]());
-  const scene = await makeScene({ environment: SECRETS });
+  const scene = await makeScene({ environment: { ...SECRETS, ...environment } });
   const notify = notifySchema.parse({
     telegram: { tokenEnv: 'BOT_TOKEN', apiUrl: telegram.url, allow: [42] },
     projects: { shop: scene.root },

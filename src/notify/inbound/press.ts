@@ -5,10 +5,12 @@ import {
   findAction,
   isOver,
   type PressedAction,
+  stopReasonAt,
   type ToldStop,
   takeAction,
   whoWasFirst,
 } from '../buttons.ts';
+import { findToldSession } from '../outbox.ts';
 import type { ChatActions, ChatCaller, Reply } from './answer.ts';
 
 interface Means {
@@ -23,11 +25,34 @@ export interface Press {
 }
 
 const YES = /^(?:yes|y|ok|abort)\W*$/i;
-const PROMPTS: Partial<Record<PressedAction['action'], string>> = {
-  answer: 'What is the answer?',
-  reject: 'Why not? The next run is told.',
-  abort: 'Abort it? Its branch is kept. Write yes.',
-};
+
+/** What a button asks for. A window of Discord shows 45 characters of it. */
+interface Wanted {
+  prompt: string;
+  /** What is said where the words are not a yes; absent: all words will do. */
+  unlessYes?: string;
+  /** The session is over then. */
+  endsIt?: boolean;
+}
+
+const WANTED = {
+  answer: { prompt: 'What is the answer?' },
+  abort: {
+    ...{ prompt: 'Abort it? Its branch is kept. Write yes.', unlessYes: 'It was not aborted.' },
+    endsIt: true,
+  },
+  why: { prompt: 'Why not? The next run is told.' },
+  review: { prompt: 'What is missing? The next pulse is told.' },
+  plan: {
+    prompt: 'End it? Nothing of it was done. Write yes.',
+    unlessYes: 'The plan was not rejected.',
+    endsIt: true,
+  },
+  extension: {
+    prompt: 'Deny it? The pulse fails. Write yes.',
+    unlessYes: 'The extension was not denied.',
+  },
+} satisfies Record<string, Wanted>;
 
 /** `null`: there is no such button. */
 export async function press(
@@ -41,24 +66,40 @@ export async function press(
     return { text: await means.actions.details(found.sessionId), isLasting: true };
   const late = await lateWords(means.store, found);
   if (late !== null) return { text: late };
-  const prompt = PROMPTS[action];
-  if (prompt !== undefined && pressed.text === null)
-    return { text: prompt, ask: { action: id, title: prompt } };
-  return { text: await carryOut(means, { found, text: pressed.text ?? '', by }) };
+  const wanted = await wantedFor(means.store, found);
+  if (wanted !== null && pressed.text === null)
+    return { text: wanted.prompt, ask: { action: id, title: wanted.prompt } };
+  const text = pressed.text?.trim() ?? '';
+  if (wanted?.unlessYes !== undefined && !YES.test(text))
+    throw new PulseError('usage', wanted.unlessYes, { hint: 'Only yes does it.' });
+  return { text: await carryOut(means, { found, text, by, endsIt: wanted?.endsIt === true }) };
+}
+
+/** `null`: it needs no words. A rejection asks for the reason only where somebody is told of it. */
+async function wantedFor(store: Store, found: PressedAction): Promise<Wanted | null> {
+  const { action } = found;
+  if (action === 'answer' || action === 'abort') return WANTED[action];
+  if (action !== 'reject') return null;
+  return store.read(async (db) => {
+    const reason = await stopReasonAt(db, found);
+    if (reason === 'extension_requested') return WANTED.extension;
+    if (reason !== 'approval_required') return WANTED.why;
+    const session = await findToldSession(db, found.sessionId);
+    return session?.total_commits === 0 ? WANTED.plan : WANTED.review;
+  });
 }
 
 interface Effect {
   found: PressedAction;
   text: string;
   by: ChatCaller;
+  endsIt: boolean;
 }
 
-async function carryOut({ store, actions }: Means, { found, text, by }: Effect): Promise<string> {
+async function carryOut({ store, actions }: Means, { found, text, by, endsIt }: Effect): Promise<string> {
   const { sessionId, action, id } = found;
-  if (action === 'abort' && !YES.test(text.trim()))
-    throw new PulseError('usage', 'It was not aborted.', { hint: 'Only yes aborts it.' });
   const bound = bindTo(by, found, {
-    hasMoved: action === 'abort',
+    hasMoved: endsIt,
     within: async (db) => {
       if (!(await takeAction(db, id, by.actor))) throw new TooLate();
     },
