@@ -71,6 +71,34 @@ onBothStores((_, place) => {
     ]);
   });
 
+  it('so is the answer to a request for more files, which is all there or not at all', async () => {
+    await using scene = await open();
+    await scene.bead('a');
+    const project_key = scene.scratch.repository;
+    const wait = 'touch "$OUT/asked"; until [ -f "$OUT/widened" ]; do sleep 0.02; done';
+    const id = await scene.start(`${wait}; echo x > a.txt; ${beadDone()}`, { workers: 1 });
+    const running = scene.drive(id);
+    await scene.appears('asked');
+    // One file too many: nothing of it is written.
+    const many = Array.from({ length: 200 }, (_, index) => `many/${index}.txt`);
+    await expect(scene.pulse.bead.scope('a', { project_key, add: many })).rejects.toMatchObject({
+      code: 'too_large',
+    });
+    expect((await scene.pulse.bead.show('a', { project_key })).bead.files).toEqual(['a.txt']);
+    await scene.pulse.bead.scope('a', { project_key, add: ['b.txt'] });
+    scene.scratch.file('widened', '');
+    await running;
+    const told = await toldOf(scene, id);
+    expect(told.map(([type, { from, subject, paths }]) => [type, from ?? '', subject ?? paths])).toEqual([
+      ['mail.sent', 'worker-1', '[ONLINE] worker-1 / worker-1'],
+      ['reservation.granted', '', ['a.txt']],
+      ['reservation.granted', '', ['b.txt']],
+      ['mail.sent', 'coordinator', 'Scope of a: allowed'],
+      ['reservation.released', '', ['a.txt', 'b.txt']],
+      ['mail.sent', 'worker-1', 'Completed a'],
+    ]);
+  });
+
   it('so is what a worker leaves: a bead that it gives back, and a handoff', async () => {
     await using scene = await open();
     for (const id of ['a', 'b', 'c']) await scene.bead(id);

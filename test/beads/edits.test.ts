@@ -63,6 +63,114 @@ describe('an edit inside a bead', () => {
     expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
   });
 
+  it('its worker holds what a person has allowed, and is told so by mail into its run', async () => {
+    await using scene = await createSwarmScene();
+    const { pulse, scratch } = scene;
+    await scene.bead('one');
+    const wait = (said: string, heard: string) =>
+      `touch "$OUT/${said}"; until [ -f "$OUT/${heard}" ]; do sleep 0.02; done`;
+    const ask = (to: string, files = ['two.txt', 'lib/a b.txt'], reason = 'it needs them') =>
+      tool('request_scope', { files, reason }, to);
+    const script = [
+      ...[ask('first.json'), ask('again.json', ['lib/a b.txt', './two.txt'], 'please')],
+      ...[ask('outside.json', ['../x']), ask('git.json', ['.git/config'])],
+      wait('asked', 'widened'),
+      write('two.txt', 'after.json'),
+      ask('granted.json'),
+      'echo x > one.txt',
+    ];
+    const id = await scene.start([...script, beadDone()].join('\n'), { workers: 1 });
+    const running = scene.drive(id);
+    await scene.appears('asked');
+    const project_key = scratch.repository;
+    const mail = async (agent_name: string) =>
+      (await pulse.mail.inbox({ agent_name, project_key })).messages.filter(({ subject }) =>
+        subject.startsWith('Scope'),
+      );
+    const asked = await mail('coordinator');
+    expect(asked).toMatchObject([
+      {
+        subject: 'Scope of one',
+        thread_id: 'app',
+        topic: 'epic-app',
+        body_md: expect.stringContaining("pulse bead scope one --add 'lib/a b.txt' --add two.txt"),
+      },
+    ]);
+    expect(
+      await pulse.bead.scope('one', { project_key, add: ['two.txt', 'lib/a b.txt'] }),
+    ).not.toHaveProperty('conflicts');
+    const { reservations } = await pulse.reservations.list({ project_key });
+    expect(reservations.map(({ agent_name, path }) => [agent_name, path])).toEqual([
+      ['worker-1', 'one.txt'],
+      ['worker-1', 'lib/a b.txt'],
+      ['worker-1', 'two.txt'],
+    ]);
+    scratch.file('widened', '');
+    const { session } = await running;
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    expect(answer(scene, 'again.json')).toMatch(/was asked for .* already/);
+    expect(scene.reply('outside.json')).toMatchObject({ ok: false });
+    expect(scene.reply('git.json')).toMatchObject({ ok: false });
+    expect(scene.reply('after.json')).toMatchObject({
+      ok: true,
+      notice: expect.stringMatching(
+        /`Scope of one: allowed`[\s\S]*Allowed: two\.txt, lib\/a b\.txt\. They stand among the files of one now/,
+      ),
+    });
+    expect(answer(scene, 'granted.json')).toMatch(/may change .* already: nobody was asked/);
+    expect(await mail('coordinator')).toHaveLength(1);
+    expect(await mail('worker-1')).toMatchObject([
+      { sender_name: 'coordinator', thread_id: 'app', topic: 'epic-app' },
+    ]);
+  });
+
+  it('what another holds of it is told to the coordinator, to the worker and to the person', async () => {
+    await using scene = await createSwarmScene();
+    const { pulse, scratch } = scene;
+    const project_key = scratch.repository;
+    await scene.bead('one');
+    await pulse.mail.register({ project_key, name: 'Fox' });
+    await pulse.reservations.reserve({ project_key, agent_name: 'Fox', paths: ['lib/**'] });
+    const script = [
+      'touch "$OUT/asked"; until [ -f "$OUT/widened" ]; do sleep 0.02; done',
+      ...[write('two.txt', 'two.json'), write('lib/x.txt', 'lib.json'), 'echo x > one.txt'],
+    ];
+    const id = await scene.start([...script, beadDone()].join('\n'), { workers: 1 });
+    const running = scene.drive(id);
+    await scene.appears('asked');
+    const { conflicts } = await pulse.bead.scope('one', { project_key, add: ['two.txt', 'lib/x.txt'] });
+    expect(conflicts).toMatchObject([{ path: 'lib/x.txt', pattern: 'lib/**', holder: 'Fox' }]);
+    scratch.file('widened', '');
+    const { session } = await running;
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    expect(scene.reply('two.json')).toMatchObject({
+      ok: true,
+      notice: expect.stringContaining('lib/x.txt is reserved by Fox until'),
+    });
+    expect(answer(scene, 'lib.json')).toMatch(/reserved by Fox/);
+    const { messages } = await pulse.mail.inbox({ agent_name: 'coordinator', project_key });
+    expect(messages.find(({ subject }) => subject === 'File conflict on one')).toMatchObject({
+      body_md: 'Need files: two.txt, lib/x.txt. Currently held by: Fox. Requesting resolution.',
+    });
+  });
+
+  it('a bead that is refused twice for the same files is given back, with that reason', async () => {
+    await using scene = await createSwarmScene();
+    await scene.bead('one');
+    const script = `echo x > one.txt; echo x > two.txt; ${beadDone('done.json')} || true`;
+    const id = await scene.start(script, { workers: 1 });
+    const { session, beads } = await scene.drive(id);
+    expect(session).toMatchObject({ status: 'blocked', stop_reason: 'unresolved_issues' });
+    expect(beads[0]).toMatchObject({
+      status: 'blocked',
+      reason: expect.stringMatching(/^Two runs were refused for the same files.*two\.txt/),
+    });
+    const { messages } = await scene.pulse.mail.inbox({ agent_name: 'coordinator' });
+    expect(messages.map(({ subject }) => subject)).toContain('Blocked one');
+    const [worker] = (await scene.pulse.swarm.show(id)).workers;
+    expect(await scene.pulse.session(worker!.sessionId)).toMatchObject({ current_iteration: 2 });
+  });
+
   it('is refused where another has reserved the file, and so is the bead until it is released', async () => {
     await using scene = await createSwarmScene();
     await scene.bead('one');

@@ -42,7 +42,12 @@ const Reservation = z
   })
   .meta({ id: 'Reservation' });
 
-const Conflict = z.object({ path: z.string(), pattern: z.string(), holder: z.string(), expires_at: time });
+export const Conflict = z.object({
+  path: z.string(),
+  pattern: z.string(),
+  holder: z.string(),
+  expires_at: time,
+});
 
 export const AgentAnswer = z.object({ agent: z.object({ name: z.string() }) });
 export const MessageAnswer = z.object({ message: Message });

@@ -46,6 +46,8 @@ export interface ReservationRequest {
   isForced?: boolean;
   /** The top of the repository, for absolute paths. */
   root?: string;
+  /** Pulse itself reserves all files of a bead at once, which are more than one asks for by hand. */
+  mostPaths?: number;
   ids: IdSource;
   redact?: (text: string) => string;
 }
@@ -134,11 +136,11 @@ export async function endReservations(
   return (await query.returningAll().execute()).map(toReservation).sort(inOrder);
 }
 
-function readPaths({ paths, root, ttlMs, agent }: ReservationRequest): PathPattern[] {
+function readPaths({ paths, root, ttlMs, agent, mostPaths = MOST_PATHS }: ReservationRequest): PathPattern[] {
   if (agent.trim() === '') throw new PulseError('invalid_input', 'The reservation has no agent.');
   if (paths.length === 0) throw new PulseError('invalid_input', 'No path is named.');
-  if (paths.length > MOST_PATHS)
-    throw new PulseError('too_large', `At most ${MOST_PATHS} paths can be reserved at once.`);
+  if (paths.length > mostPaths)
+    throw new PulseError('too_large', `At most ${mostPaths} paths can be reserved at once.`);
   if (ttlMs !== undefined && !(ttlMs > 0 && ttlMs <= LONGEST_TTL_MS))
     throw new PulseError('invalid_input', 'A reservation lasts from a millisecond to seven days.');
   const patterns = paths.map((path) => parsePattern(path, root));

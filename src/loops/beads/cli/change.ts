@@ -9,7 +9,7 @@ import { PulseError } from '../../../domain/errors.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
 import { decodeFile } from '../exchange/issue-file.ts';
 import type { Check, TddSteps } from '../graph/bead.ts';
-import { changeBead, endBead, importBeads, makeBead, widenBead } from '../operations/change.ts';
+import { changeBead, endBead, heldLines, importBeads, makeBead, widenBead } from '../operations/change.ts';
 import { exportBeads } from '../operations/export.ts';
 import { type Action, refuseWord, showOne, word } from './action.ts';
 import { BEAD_ACTIONS, type BeadAction } from './command.ts';
@@ -36,7 +36,9 @@ export const CHANGES: Record<Exclude<BeadAction, LookAction | 'plan' | 'draft'>,
   async scope({ beads, project, context }) {
     requireOption(context, 'add');
     const about = { ...whole(project), beadId: word(context) };
-    await showOne(context, await widenBead(beads, await readInput(BEAD_ACTIONS.scope, context, about)));
+    const widened = await widenBead(beads, await readInput(BEAD_ACTIONS.scope, context, about));
+    await showOne(context, widened);
+    for (const line of heldLines(widened.conflicts)) context.output.talk(line);
   },
   async import({ beads, project, context }) {
     const file = word(context);

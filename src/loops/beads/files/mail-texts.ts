@@ -79,6 +79,63 @@ export function conflictMail(conflict: {
   };
 }
 
+export interface HeldFile {
+  path: string;
+  holder: string;
+  expires_at: string;
+}
+
+/** What a worker asks for, and how a person allows it. */
+export function scopeMail({
+  beadId,
+  files,
+  reason,
+}: {
+  beadId: string;
+  files: readonly string[];
+  reason: string;
+}): MailText {
+  const add = files.map((file) => `--add ${shellWord(file)}`).join(' ');
+  return {
+    subject: `Scope of ${beadId}`,
+    body: `${scopeNeeds(files)} Reason: ${reason}\n\nTo allow it: pulse bead scope ${beadId} ${add}`,
+  };
+}
+
+/** How the body of a request for these files begins: by that it is known again. */
+export function scopeNeeds(files: readonly string[]): string {
+  return `Needs: ${files.join(', ')}.`;
+}
+
+/** `conflicts`: what others hold of them. */
+export function scopeAllowedMail(allowed: {
+  beadId: string;
+  files: readonly string[];
+  conflicts: readonly HeldFile[];
+}): MailText {
+  const { beadId, files, conflicts } = allowed;
+  const held = conflicts.map(
+    ({ path, holder, expires_at: until }) => `- ${oneLine(path)} is reserved by ${holder} until ${until}.`,
+  );
+  return {
+    subject: `Scope of ${beadId}: allowed`,
+    body: [
+      `Allowed: ${listed(files)}. They stand among the files of ${beadId} now.`,
+      ...(held.length === 0
+        ? ['They are reserved for you.']
+        : [
+            'They are not reserved for you yet:',
+            ...held,
+            'Wait until that is over, reserve them with file_reservation_paths, and then edit them.',
+          ]),
+    ].join('\n'),
+  };
+}
+
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 /** For a worker's own; throws `TypeError` for one of a single worker, who has nobody to tell. */
 export function handoffMail(handoff: Handoff): MailText {
   const { runtime, transfer } = handoff.payload;

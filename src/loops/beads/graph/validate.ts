@@ -1,4 +1,5 @@
 /** What a bead may be. Everything here throws `invalid_input`, `not_found` or `path_outside`, and changes nothing. */
+import { MOST_HELD } from '../../../coordination/bounds.ts';
 import { parsePattern } from '../../../coordination/reservations/pattern.ts';
 import { PulseError } from '../../../domain/errors.ts';
 import { isStorable, NOT_STORABLE } from '../../../domain/storable.ts';
@@ -76,6 +77,15 @@ function checkFiles(files: readonly string[], what: string, root?: string): stri
   return [...new Set(texts)];
 }
 
+/** All of them are reserved for its worker at once. */
+function checkFewFiles(files: readonly string[], root?: string): string[] {
+  const texts = checkFiles(files, 'files', root);
+  if (texts.length <= MOST_HELD) return texts;
+  throw new PulseError('too_large', `A bead has at most ${MOST_HELD} files.`, {
+    hint: 'Name a pattern that covers several, such as "src/**", or make several beads.',
+  });
+}
+
 function checkTestingMode(mode: string): TestingMode {
   const known = TESTING_MODES.find((each) => each === mode);
   if (known) return known;
@@ -131,7 +141,7 @@ export function checkFields(fields: BeadFields, root?: string): BeadFields {
     changesChecks,
   } = fields;
   return {
-    ...(files && { files: checkFiles(files, 'files', root) }),
+    ...(files && { files: checkFewFiles(files, root) }),
     ...(verify && { verify: checkChecks(verify, root) }),
     ...(evidence !== undefined && { verification_evidence: checkEvidence(evidence, root) }),
     ...(testing_mode !== undefined && { testing_mode: checkTestingMode(testing_mode) }),

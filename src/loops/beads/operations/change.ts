@@ -1,5 +1,6 @@
 /** Changing beads, each change as one transaction. */
 
+import type { ConflictView } from '../../../coordination/reservations/conflicts.ts';
 import type { IdSource } from '../../../domain/ids.ts';
 import type { InputOf } from '../../../operations/fields.ts';
 import type { CallerOptions } from '../../../operations/operation.ts';
@@ -11,7 +12,7 @@ import { readImport } from '../exchange/read-import.ts';
 import type { Bead, BeadFields } from '../graph/bead.ts';
 import { viewBeads } from '../graph/bead-view.ts';
 import { type BeadInput, closeBead, createBead, updateBead, widenScope } from '../graph/change.ts';
-import { lockProject, type ProjectLock } from '../graph/rows.ts';
+import { getBead, lockProject, type ProjectLock } from '../graph/rows.ts';
 import type * as definitions from './definitions.ts';
 import { projectOfBeads } from './project-of-beads.ts';
 import type { BeadReading } from './read.ts';
@@ -40,11 +41,17 @@ export async function changeBead(
   operations: BeadChanging,
   { project_key, beadId, status, title, keep, ...given }: Input<'update'> & Keep,
 ): Promise<{ bead: BeadView }> {
-  const { id: projectId, root } = await projectOfBeads(operations, { project_key, beadId });
+  const project = await projectOfBeads(operations, { project_key, beadId });
   const input = { ...beadInput(given), ...(title === undefined ? {} : { title }) };
-  return change(operations, { projectId, keep }, (db, lock) =>
-    updateBead(db, lock, { id: beadId, input, status, root, ids: operations.engine.ids }),
+  const { ids } = operations.engine;
+  if (given.files === undefined)
+    return change(operations, { projectId: project.id, keep }, (db, lock) =>
+      updateBead(db, lock, { id: beadId, input, status, root: project.root, ids }),
+    );
+  const { bead } = await widen(operations, { projectId: project.id, beadId, keep }, (db, lock) =>
+    updateBead(db, lock, { id: beadId, input, status, root: project.root, ids }),
   );
+  return { bead };
 }
 
 export async function endBead(
@@ -55,14 +62,46 @@ export async function endBead(
   return change(operations, { projectId, keep }, (db, lock) => closeBead(db, lock, { id: beadId, reason }));
 }
 
+/** `conflicts`: what keeps the one that works on it from holding them. */
 export async function widenBead(
   operations: BeadChanging,
   { project_key, beadId, add: files, keep }: Input<'scope'> & Keep,
-): Promise<{ bead: BeadView }> {
+): Promise<{ bead: BeadView; conflicts?: ConflictView[] }> {
   const { id: projectId, root } = await projectOfBeads(operations, { project_key, beadId });
-  return change(operations, { projectId, keep }, (db, lock) =>
+  return widen(operations, { projectId, beadId, keep }, (db, lock) =>
     widenScope(db, lock, { id: beadId, files, root, ids: operations.engine.ids }),
   );
+}
+
+/** Of a bead that may be changed now, in words. */
+export function heldLines(conflicts: readonly ConflictView[] = []): string[] {
+  return conflicts.map(
+    ({ path, holder, expires_at: until }) =>
+      `${path} is reserved by ${holder} until ${until}: its worker waits`,
+  );
+}
+
+/** Who works on the bead holds what it may change now, and hears of it. */
+async function widen(
+  operations: BeadChanging,
+  { projectId, beadId, keep }: { projectId: string; beadId: string } & Keep,
+  work: (db: Db, lock: ProjectLock) => Promise<Bead>,
+): Promise<{ bead: BeadView; conflicts?: ConflictView[] }> {
+  // Of workers other changes need nothing.
+  const { tellHolder } = await import('../worker/widen-claimed.ts');
+  const { ids } = operations.engine;
+  return changeProject(operations, { label: 'bead', keep }, async (db) => {
+    const lock = await lockProject(db, projectId);
+    const before = await getBead(db, projectId, beadId);
+    const bead = await work(db, lock);
+    const added = (bead.fields.files ?? []).filter((file) => !before.fields.files?.includes(file));
+    const conflicts = await tellHolder(db, { projectId, bead, added, ids });
+    const [view] = await viewBeads(db, projectId, [bead]);
+    return {
+      bead: operations.redactor.redactJson(view!),
+      ...(conflicts.length === 0 ? {} : { conflicts }),
+    };
+  });
 }
 
 export async function importBeads(

@@ -6,7 +6,7 @@ import { StartAnswer } from '../../../operations/session/view-schema.ts';
 import { waitForStop } from '../../../operations/wait-for-stop.ts';
 import type { Imported } from '../exchange/import-issues.ts';
 import { BLOCKS } from '../graph/bead.ts';
-import { changeBead, endBead, importBeads, makeBead, widenBead } from './change.ts';
+import { changeBead, endBead, heldLines, importBeads, makeBead, widenBead } from './change.ts';
 import * as definitions from './definitions.ts';
 import { exportBeads } from './export.ts';
 import { showGraph } from './graph-view.ts';
@@ -21,6 +21,7 @@ import {
   ImportAnswer,
   NextAnswer,
   PlanAnswer,
+  ScopeAnswer,
   TddStepsInput,
   VerifyInput,
 } from './view-schema.ts';
@@ -96,8 +97,11 @@ export const beadOperations = {
   }),
   scope: operation(definitions.scope, {
     run: widenBead,
-    view: BeadAnswer,
-    tell: ({ bead }) => beadText(bead),
+    view: ScopeAnswer,
+    tell: ({ bead, conflicts }) => {
+      const { text, data } = beadText(bead);
+      return { text: [text, ...heldLines(conflicts)].join('\n'), data: { ...data, conflicts } };
+    },
   }),
 };
 

@@ -1,5 +1,6 @@
 /** Beads as they are answered: with the names that `br`, `bd` and agents use. */
 import * as z from 'zod';
+import { Conflict } from '../../../coordination/operations/views.ts';
 import { Session } from '../../../operations/session/view-schema.ts';
 import { TESTING_MODES } from '../graph/bead.ts';
 
@@ -47,6 +48,9 @@ const BeadView = z
 export type BeadView = z.output<typeof BeadView>;
 
 export const BeadAnswer = z.object({ bead: BeadView });
+export const ScopeAnswer = BeadAnswer.extend({
+  conflicts: z.array(Conflict).optional().describe('What keeps the worker of the bead from holding them.'),
+});
 export const BeadsAnswer = z.object({ beads: z.array(BeadView) });
 
 const WhyView = z.object({

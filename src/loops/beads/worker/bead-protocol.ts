@@ -42,6 +42,7 @@ export function createBeadProtocol(options: BeadProtocolOptions): RunProtocol {
   let completion: Completion | null = null;
   let records: VerificationRecord[] | undefined;
   let reasons: string[] = [];
+  let outside: string[] | undefined;
   let failures: number | undefined;
   let hasCompacted = false;
   let isAlone = false;
@@ -57,7 +58,7 @@ export function createBeadProtocol(options: BeadProtocolOptions): RunProtocol {
     const judged = await judge.completion(attempt, work, { input, signal });
     signal.throwIfAborted();
     records = judged.records;
-    reasons = judged.reasons;
+    ({ reasons, outside } = judged);
     if (judged.completion) {
       completion = judged.completion;
       return { ok: true, output: acceptedWords(completion) };
@@ -126,7 +127,7 @@ export function createBeadProtocol(options: BeadProtocolOptions): RunProtocol {
       ...(completion ? { accepted: { tree: completion.tree, leftOut: completion.leftOut } } : {}),
       ...(records ? { checks: records } : {}),
       own: {
-        ...{ completion, reasons, failures, contextUsed: shareOf(context) },
+        ...{ completion, reasons, outside, failures, contextUsed: shareOf(context) },
         ...(hasCompacted ? { hasCompacted } : {}),
       } satisfies BeadRun,
     }),

@@ -6,22 +6,23 @@ import type { SessionState } from '../../../engine/loop.ts';
 import { describeInterruption, plainBrief } from '../../../engine/runner/plain-brief.ts';
 import type { PlannedRun, WorkKind, WorkRequest } from '../../../engine/work.ts';
 import type { Db, Store } from '../../../store/store.ts';
-import type { Tool, ToolReply } from '../../../tools/contract.ts';
+import type { Tool } from '../../../tools/contract.ts';
 import { WORK_TOOLS } from '../../../tools/work/work-tools.ts';
 import type { Bead } from '../graph/bead.ts';
 import { findBead } from '../graph/rows.ts';
+import { askScope } from './ask-scope.ts';
 import { createBeadProtocol } from './bead-protocol.ts';
 import { bounceTry } from './bounce-try.ts';
 import type { ComposeBeadBrief } from './brief.ts';
 import { takeMail } from './deliver-mail.ts';
 import { editRefusal } from './edit-rule.ts';
 import { graphTool } from './graph-tool.ts';
-import { reserveFor } from './host-steps.ts';
 import type { BeadJudge } from './judge-completion.ts';
 import { commitSubject, topicOf } from './model.ts';
+import { reserveFor } from './reserve-bead.ts';
 import { findTry, findWorker, updateTry } from './rows.ts';
 import type { BeadsState } from './state.ts';
-import { endAs, sendAs } from './tell-coordination.ts';
+import { endAs } from './tell-coordination.ts';
 import { type BeadWork, beadWorkSchema, readBeadRun } from './work-data.ts';
 
 const BEAD_TOOLS = [
@@ -95,7 +96,8 @@ export function createBeadWork(options: BeadWorkOptions): WorkKind<BeadWork> {
         ...run,
         judge,
         more,
-        askScope: (asked) => askScope(options, run.work, { ...asked, sessionId }),
+        askScope: (asked) =>
+          askScope(options, { ...asked, work: run.work, sessionId, worktree: place.worktree }),
         takeNews: () => takeMail(options.store, run),
         refuseEdit: (path) =>
           options.store.read((db) =>
@@ -173,22 +175,4 @@ async function reserveForRun(
 function commandsOf({ fields }: Bead): string[] {
   const green = fields.testing_mode === 'tdd-required' && fields.tdd_steps ? [fields.tdd_steps.green] : [];
   return [...new Set([...green, ...(fields.verify ?? []).map(({ command }) => command)])];
-}
-
-/** A person decides, by `pulse bead scope`; until then the agent leaves the files alone. */
-async function askScope(
-  { store, ids }: BeadWorkOptions,
-  work: BeadWork,
-  { files, reason, sessionId }: { files: string[]; reason: string; sessionId: string },
-): Promise<ToolReply> {
-  const { projectId: project, mailName: from, coordinator, epic, beadId } = work;
-  await store.tx('mail', (db) =>
-    sendAs(db, sessionId, {
-      ...{ project, from, to: [coordinator], threadId: epic, topic: topicOf(epic), ids },
-      subject: `Scope of ${beadId}`,
-      body: `Needs: ${files.join(', ')}. Reason: ${reason}\n\nTo allow it: pulse bead scope ${beadId} ${files.map((file) => `--add ${file}`).join(' ')}`,
-    }),
-  );
-  const output = `The coordinator is asked. Leave ${files.join(', ')} alone until the answer is in your inbox.`;
-  return { ok: true, output };
 }

@@ -14,9 +14,9 @@ import { claimNext, releaseClaim } from '../graph/claim.ts';
 import { lockProject } from '../graph/rows.ts';
 import { type HeldByOthers, heldByOthers, tellHeld, untoldOf } from './held-files.ts';
 import { topicOf } from './model.ts';
+import { reserveFor } from './reserve-bead.ts';
 import {
   type BeadTry,
-  type BeadWorker,
   findWorker,
   insertTry,
   listWorkers,
@@ -26,7 +26,7 @@ import {
 } from './rows.ts';
 import { readInbox, releaseIfOurs, tellLead } from './settle.ts';
 import type { BeadsState } from './state.ts';
-import { endAs, reserveAs, sendAs } from './tell-coordination.ts';
+import { endAs, sendAs } from './tell-coordination.ts';
 
 type Step = HostStep<BeadsState>;
 
@@ -155,26 +155,3 @@ export async function releaseTry(db: Db, one: BeadTry, reason: string): Promise<
   await endAs(db, { sessionId: one.session_id });
   await updateTry(db, one.id, { status: 'released', reason });
 }
-
-/** All of the bead's files for its worker, or none. */
-export function reserveFor(db: Db, { bead, worker, projectId, ids, owner }: BeadReservation) {
-  const request = {
-    ...{ project: projectId, agent: worker.mail_name!, paths: bead.fields.files ?? [], ids },
-    reason: `Working bead ${bead.id}`,
-    ttlMs: RESERVED_MS,
-    holder: { sessionId: worker.session_id, attemptId: '', owner },
-  };
-  return reserveAs(db, request, { bead: bead.id });
-}
-
-export interface BeadReservation {
-  bead: Bead;
-  worker: BeadWorker;
-  projectId: string;
-  ids: Engine['ids'];
-  /** Whose process works on it. */
-  owner: string;
-}
-
-/** As long as a bead may take; it ends with the bead, or with its worker. */
-const RESERVED_MS = 24 * 60 * 60 * 1000;

@@ -8,6 +8,7 @@ import { loopSignal, stopBeforeNext } from '../../shared/verdict-parts.ts';
 import { mayLand } from './claim-landing.ts';
 import { beadLanding } from './landings.ts';
 import { type Completion, FAILURES_BEFORE_DEBUGGING, RUNS_PER_BEAD } from './model.ts';
+import { outsideScope } from './scope.ts';
 import type { BeadChange, BeadsState } from './state.ts';
 import { readBeadRun } from './work-data.ts';
 
@@ -58,8 +59,15 @@ function unfinished(
   { result, contextUsed }: { result: AttemptResult; contextUsed: number | null },
 ): Step {
   const { try: one, bead } = state.own.current!;
-  const { reasons = [], failures = one.failures, hasCompacted = false } = readBeadRun(result);
+  const { reasons = [], outside = [], failures = one.failures, hasCompacted = false } = readBeadRun(result);
   const told = reasons.join('\n');
+  // Another run would change nothing. A person may have allowed it since: then it is another matter.
+  const isStillOutside = outside.length > 0 && outsideScope(outside, bead.fields.files ?? []).length > 0;
+  if (isStillOutside && one.again?.text === told) {
+    const reason = `Two runs were refused for the same files, which the bead does not list. ${told}`;
+    const change: BeadChange = { try: one, bead, to: 'blocked', reason, wip: result.commit, contextUsed };
+    return giveBack(state, live, { result, change });
+  }
   const wasDebugging = one.again?.kind === 'debugging' && !hasCompacted;
   if (wasDebugging || one.runs >= RUNS_PER_BEAD) {
     const reason = wasDebugging

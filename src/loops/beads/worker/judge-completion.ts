@@ -34,6 +34,8 @@ export interface JudgedBead {
   records: VerificationRecord[];
   /** Its commands ran: a failure counts as one of the bead's. */
   isVerified: boolean;
+  /** Set where nothing but these files, which it may not change, stands in the way. */
+  outside?: string[];
 }
 
 export interface BeadJudge {
@@ -92,15 +94,18 @@ async function judgeCompletion(
   const staged = await stageUnit(means, attempt, unit);
   const message = commitSubject(bead, input.summary);
   const hooked = await runCommitHooks(means, attempt, { work: unit, staged, message, signal });
+  const outside = outsideScope(withoutEvidence(work, hooked.work.files), bead.fields.files ?? []);
+  const scope = scopeReasons(outside);
   const reasons = [
     ...hooked.failures,
-    ...scopeReasons(bead, withoutEvidence(work, hooked.work.files)),
+    ...scope,
     ...(await means.store.read((db) => reservationReasons(db, work, hooked.work.files))),
     ...decisionReasons(bead, input),
     ...redReasons(bead, work),
   ];
   // What is refused for another reason need not be run.
-  if (reasons.length > 0) return refused(reasons);
+  if (reasons.length > 0)
+    return { ...refused(reasons), ...(reasons.length === scope.length ? { outside } : {}) };
   return verify(means, attempt, { bead, work, input, signal, staged: hooked.work });
 }
 
@@ -124,8 +129,7 @@ function refused(reasons: string[], records: VerificationRecord[] = []): JudgedB
   return { completion: null, reasons, records, isVerified: records.length > 0 };
 }
 
-function scopeReasons({ fields }: Bead, changed: readonly string[]): string[] {
-  const outside = outsideScope(changed, fields.files ?? []);
+function scopeReasons(outside: readonly string[]): string[] {
   if (outside.length === 0) return [];
   const told = `${outside.slice(0, 20).join(', ')}${outside.length > 20 ? ` and ${outside.length - 20} more` : ''}`;
   return [

@@ -162,6 +162,22 @@ export async function currentTry(db: Db, sessionId: string): Promise<BeadTry | n
   return row ? toTry(row) : null;
 }
 
+/** The one that works on a bead by this claim. */
+export async function findTryOfClaim(
+  db: Db,
+  { projectId, beadId, fence }: { projectId: string; beadId: string; fence: number },
+): Promise<BeadTry | null> {
+  const row = await withWorkerTables(db)
+    .selectFrom('bead_tries')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('bead_id', '=', beadId)
+    .where('fence', '=', fence)
+    .where('status', 'in', ['working', 'accepted'])
+    .executeTakeFirst();
+  return row ? toTry(row) : null;
+}
+
 /** The bead that a worker had in flight when it handed over is its successor's, who is told what had happened. */
 export async function adoptTry(db: Db, { from, to }: { from: string; to: string }): Promise<void> {
   const one = await currentTry(db, from);

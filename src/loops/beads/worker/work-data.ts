@@ -46,6 +46,8 @@ const runSchema = z.object({
   completion: completionSchema.nullish(),
   /** Why its last bead_done was refused. */
   reasons: z.array(z.string()).optional(),
+  /** Set where that was for changed files alone which the bead does not list. */
+  outside: z.array(z.string()).optional(),
   /** Verifications of the bead that have failed by now. */
   failures: z.number().optional(),
   contextUsed: z.number().nullable().default(null),
