@@ -94,13 +94,13 @@ describe('the page', () => {
   const opened = (path: string, headers: Record<string, string>, method = 'GET') =>
     appWith(readPageFiles(builtPage())).request(path, { headers, method });
 
-  it.each([{ 'sec-fetch-dest': 'document' }, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }])(
-    'is shown to a person who opens an address of nothing, which stays an unknown one: %o',
-    async (headers) => {
-      const answer = await opened('/sessions/of/old', headers);
-      expect([answer.status, await answer.text()]).toEqual([404, '<!doctype html>the page']);
-    },
-  );
+  it.each([
+    ['sec-fetch-dest', 'document'],
+    ['accept', 'text/html,application/xhtml+xml,*/*;q=0.8'],
+  ])('is shown to a person who opens an address of nothing, as %s says', async (name, value) => {
+    const answer = await opened('/sessions/of/old', { [name!]: value! });
+    expect([answer.status, await answer.text()]).toEqual([404, '<!doctype html>the page']);
+  });
 
   it.each(['/api/none', '/mcp', '/hooks/none', '/metrics', '/openapi.json', '/assets/none', '/a.txt'])(
     'is not what a person gets who opens %s',
