@@ -16,13 +16,13 @@ export function followDescendants(
   root: ProcessIdentity,
   onSeen: (found: ProcessIdentity) => void,
 ): ProcessTree {
-  const family = new Family(root, onSeen);
-  followed.add(family);
+  const known = new KnownProcesses(root, onSeen);
+  followed.add(known);
   timer ??= setInterval(sampleAll, SAMPLE_EVERY_MS).unref();
   return {
-    membersAmong: (stats) => family.grow(stats),
+    membersAmong: (stats) => known.grow(stats),
     [Symbol.dispose]() {
-      followed.delete(family);
+      followed.delete(known);
       if (followed.size > 0) return;
       clearInterval(timer);
       timer = undefined;
@@ -31,17 +31,17 @@ export function followDescendants(
 }
 
 /** All runs share one pass: its cost does not grow with their number. */
-const followed = new Set<Family>();
+const followed = new Set<KnownProcesses>();
 let timer: NodeJS.Timeout | undefined;
 
 function sampleAll(): void {
   const table = openProcessTable();
   const stats = table.pids().flatMap((pid) => table.stat(pid) ?? []);
-  for (const family of followed) family.grow(stats);
+  for (const known of followed) known.grow(stats);
 }
 
 /** The known members of one run, by pid, each with its start time. */
-export class Family {
+export class KnownProcesses {
   readonly #known: Map<number, number>;
   readonly #onSeen: (found: ProcessIdentity) => void;
 

@@ -157,7 +157,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/process/prewarmed-shell.ts',
     from: `  if (!labelCgroup(cgroup, program.runId)) return null;\n`,
     to: '  void labelCgroup;\n',
-    suite: 'test/process/starter.test.ts',
+    suite: 'test/process/prewarmed-shell.test.ts',
     tests: 'found by the run|whoever comes after a crash',
   },
   {
@@ -165,7 +165,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/process/prewarmed-shell.ts',
     from: ` || !isAlive(waiting.shell)`,
     to: '',
-    suite: 'test/process/starter.test.ts',
+    suite: 'test/process/prewarmed-shell.test.ts',
     tests: 'is not taken when it was killed',
   },
   {
@@ -173,7 +173,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/process/prewarmed-shell.ts',
     from: `  const lifeline = holdLifeline({ runId: null, cgroup });`,
     to: '  const lifeline = holdLifeline({ runId: null, cgroup: null });',
-    suite: 'test/process/starter.test.ts',
+    suite: 'test/process/prewarmed-shell.test.ts',
     tests: 'dies with a Pulse that is killed',
   },
   {

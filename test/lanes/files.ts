@@ -58,7 +58,7 @@ export const SLOW = [
   'test/beads/{exchange,graph,graph-properties,many-processes}.test.ts',
   'test/context/{code-index/quality,search,slice}.test.ts',
   'test/domain/{redact-properties,signal-properties}.test.ts',
-  'test/git/{bring-forward,commit,gc-submodules,unruly-agent}.test.ts',
+  'test/git/{commit,fast-forward-checkout,gc-submodules,unruly-agent}.test.ts',
   'test/lanes/run-lane.test.ts',
   'test/notify/{burst,quiet}.test.ts',
   'test/process/supervise.test.ts',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Family } from '../../src/process/descendants.ts';
+import { KnownProcesses } from '../../src/process/descendants.ts';
 import { type ProcessStat, parseStat } from '../../src/process/process-table.ts';
 import { openPsTable, parseLsof } from '../../src/process/process-table-ps.ts';
 
@@ -11,29 +11,29 @@ const pids = (stats: ProcessStat[]) => stats.map(({ pid }) => pid).sort();
 
 it('takes in children of children in any order, and tells of each once', () => {
   const seen: number[] = [];
-  const family = new Family({ pid: 10, startTime: 5 }, ({ pid }) => seen.push(pid));
+  const known = new KnownProcesses({ pid: 10, startTime: 5 }, ({ pid }) => seen.push(pid));
   const table = [stat(12, 7, { parent: 11 }), stat(11, 6, { parent: 10 }), stat(10, 5), stat(20, 6)];
-  expect(pids(family.grow(table))).toEqual([10, 11, 12]);
-  expect(pids(family.grow(table))).toEqual([10, 11, 12]);
+  expect(pids(known.grow(table))).toEqual([10, 11, 12]);
+  expect(pids(known.grow(table))).toEqual([10, 11, 12]);
   expect(seen.sort()).toEqual([11, 12]);
 });
 
 it('knows a descendant after its parents are gone', () => {
-  const family = new Family({ pid: 10, startTime: 5 });
-  family.grow([stat(10, 5), stat(11, 6, { parent: 10 })]);
-  expect(pids(family.grow([stat(11, 6)]))).toEqual([11]);
+  const known = new KnownProcesses({ pid: 10, startTime: 5 });
+  known.grow([stat(10, 5), stat(11, 6, { parent: 10 })]);
+  expect(pids(known.grow([stat(11, 6)]))).toEqual([11]);
 });
 
 it('takes in an orphan by its group or session, though the leader is gone', () => {
-  const family = new Family({ pid: 10, startTime: 5 });
-  family.grow([stat(10, 5), stat(11, 6, { parent: 10, group: 10, session: 10 })]);
-  expect(pids(family.grow([stat(11, 6, { session: 10 }), stat(12, 8, { session: 10 })]))).toEqual([11, 12]);
+  const known = new KnownProcesses({ pid: 10, startTime: 5 });
+  known.grow([stat(10, 5), stat(11, 6, { parent: 10, group: 10, session: 10 })]);
+  expect(pids(known.grow([stat(11, 6, { session: 10 }), stat(12, 8, { session: 10 })]))).toEqual([11, 12]);
 });
 
 it('does not take a pid that was given on for a member, nor its children', () => {
-  const family = new Family({ pid: 10, startTime: 5 });
-  family.grow([stat(10, 5), stat(11, 6, { parent: 10 })]);
-  expect(family.grow([stat(11, 9), stat(12, 10, { parent: 11 })])).toEqual([]);
+  const known = new KnownProcesses({ pid: 10, startTime: 5 });
+  known.grow([stat(10, 5), stat(11, 6, { parent: 10 })]);
+  expect(known.grow([stat(11, 9), stat(12, 10, { parent: 11 })])).toEqual([]);
 });
 
 it('reads a stat line whose name holds brackets and spaces', () => {
@@ -55,9 +55,9 @@ it('reads what ps and lsof print where there is no /proc', () => {
   expect(table.hasVariable(501, 'PULSE_RUN_ID=itr_1')).toBe(true);
   expect(table.hasVariable(501, 'PULSE_RUN_ID=itr_')).toBe(false);
   expect(table.valuesOf(501, 'PULSE_RUN_ID')).toEqual(['itr_1']);
-  expect(parseLsof('p501\nfcwd\nn/Users/u/tree\np502\nfcwd\nn/\n')).toEqual(
+  expect(parseLsof('p501\nfcwd\nn/Users/u/known\np502\nfcwd\nn/\n')).toEqual(
     new Map([
-      [501, '/Users/u/tree'],
+      [501, '/Users/u/known'],
       [502, '/'],
     ]),
   );
