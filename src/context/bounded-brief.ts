@@ -28,14 +28,14 @@ interface Piece {
 
 /** The same text where it is short enough. */
 export function boundBrief(text: string, { most, count }: { most: number; count: TokenCounter }): string {
-  if (count(text) <= most) return text;
+  if (count(text, most) <= most) return text;
   const pieces = piecesOf(text);
   const first = pieces.findIndex(({ isFree }) => isFree);
   const render = (cap: number, firstCap: number) =>
     pieces
       .map((piece, index) => (piece.isFree ? clip(piece.text, index === first ? firstCap : cap) : piece.text))
       .join('') + NOTICE;
-  const fits = (candidate: string) => count(candidate) <= most;
+  const fits = (candidate: string) => count(candidate, most) <= most;
   const longest = Math.max(...pieces.map((piece) => piece.text.length));
   const whole = Number.POSITIVE_INFINITY;
   if (fits(render(LEAST_KEPT, whole))) {

@@ -47,13 +47,15 @@ const ASKED = 'You asked; this is the reply. It settles the question.';
 const UNASKED = 'A person says this. It counts as the goal does.';
 /** Less than this of a section's content helps nobody. */
 const LEAST_ROOM = 200;
+/** Commands that are longer must not take the place of the goal. */
+const MOST_OF_COMMANDS = 8_000;
 
 /** In this order: goal, rules, answer, notes, last outcome, (diagnostic,) progress log, context (and its tools). */
 export function renderSections(input: BriefInput): Section[] {
   const { answer, notes = [], lastOutcome, stagnation, progress } = input;
   const sections: (Section | null)[] = [
     { name: 'goal', render: (room) => goal(input, room) },
-    { name: 'rules', render: () => rules(input.verify) },
+    { name: 'rules', render: (room) => rules(input.verify, room) },
     answer === null
       ? null
       : {
@@ -86,11 +88,11 @@ ${fenced(clip(goal, room))}
 You work in a loop run by Pulse. This is iteration ${iteration}${limit}, on branch \`${branch}\`, in a separate worktree. Files carry over to the next iteration, your memory does not. Do one solid piece of the work, check it, and leave the tree in a state you would hand to a colleague. Pulse commits what you leave.`;
 }
 
-function rules(verify: readonly string[]): string {
+function rules(verify: readonly string[], room: number): string {
   const checks =
     verify.length === 0
       ? 'No verification commands are set, so check your work yourself before COMPLETE.'
-      : `When you say COMPLETE, Pulse runs these commands itself; if one fails, COMPLETE is rejected and you get its output:\n\n${fenced(verify.join('\n'), 'sh')}`;
+      : `When you say COMPLETE, Pulse runs these commands itself; if one fails, COMPLETE is rejected and you get its output:\n\n${fenced(clip(verify.join('\n'), Math.min(room, MOST_OF_COMMANDS)), 'sh')}`;
   return `# How to end this run
 
 End your final message with exactly one signal, alone on the last line and outside code blocks and quotes:

@@ -46,25 +46,16 @@ export interface Brief {
 
 /** Which sections give way, first to last. */
 const CUT_ORDER: readonly SectionName[] = ['context', 'progress', 'outcome'];
-/** What a person said is whole even over the budget, as long as any brief may be so long. Rules and diagnosis are never cut. */
-const CUT_AT_LAST: readonly SectionName[] = ['notes', 'answer', 'goal'];
+/** What a person said is whole even over the budget, as long as any brief may be so long. Of the rules only endless commands are cut. */
+const CUT_AT_LAST: readonly SectionName[] = ['notes', 'answer', 'goal', 'rules'];
 
 export function buildIterationPrompt(input: BriefInput): Brief {
   const { budget = MOST_BRIEF_TOKENS, countTokens } = input;
-  const sections = renderSections(input);
-  let target = budget;
-  for (let round = 0; ; round++) {
-    const fitted = fitSections(sections, target, countTokens);
-    const text = `${fitted.flatMap(({ text }) => (text === '' ? [] : [text])).join('\n\n')}\n`;
-    const tokens = countTokens(text);
-    const isWithin = tokens <= MOST_BRIEF_TOKENS;
-    const exhausted = isWithin && fitted.every(({ name, text }) => text === '' || !CUT_ORDER.includes(name));
-    if (tokens <= budget || exhausted || round === 4) {
-      return { text, tokens, sections: fitted.map(({ name, tokens, cut }) => ({ name, tokens, cut })) };
-    }
-    // Joined sections can count a little more than their sum.
-    target -= tokens - budget + 8;
-  }
+  const most = Math.min(budget, MOST_BRIEF_TOKENS);
+  const fitted = fitSections(renderSections(input), most, countTokens);
+  const text = fitted.flatMap(({ text }) => (text === '' ? [] : [joined(text)])).join('');
+  const tokens = sumOf(fitted);
+  return { text, tokens, sections: fitted.map(({ name, tokens, cut }) => ({ name, tokens, cut })) };
 }
 
 /** The account of a brief, always with all of these. Notes count as what a person answered, the diagnosis as the outcome. */
@@ -83,9 +74,6 @@ export function accountSections(sections: Brief['sections']): { name: string; to
   }));
 }
 
-/** Joined sections can count a little more than their sum. */
-const MOST_OF_WHOLE = MOST_BRIEF_TOKENS - 64;
-
 interface Fitted {
   name: SectionName;
   text: string;
@@ -94,41 +82,49 @@ interface Fitted {
 }
 
 function fitSections(sections: readonly Section[], budget: number, countTokens: TokenCounter): Fitted[] {
+  // What alone is longer than any brief need not be counted to its end: it is cut, as all is that gives way before it.
+  const tokensOf = (text: string) => (text === '' ? 0 : countTokens(joined(text), MOST_BRIEF_TOKENS));
   const fitted = sections.map(({ name, render }): Fitted => {
     const text = render(Number.POSITIVE_INFINITY);
-    return { name, text, tokens: countTokens(text), cut: false };
+    return { name, text, tokens: tokensOf(text), cut: false };
   });
   for (const name of [...CUT_ORDER, ...CUT_AT_LAST]) {
-    const most = CUT_AT_LAST.includes(name) ? Math.max(budget, MOST_OF_WHOLE) : budget;
-    const over = fitted.reduce((sum, { tokens }) => sum + tokens, 0) - most;
+    const most = CUT_AT_LAST.includes(name) ? MOST_BRIEF_TOKENS : budget;
     const at = fitted.findIndex((section) => section.name === name);
-    if (over <= 0 || at === -1) continue;
-    const whole = fitted[at]!;
-    const limit = whole.tokens - over;
-    const text = limit <= 0 ? '' : longestWithin(sections[at]!, whole.text.length, { limit, countTokens });
-    fitted[at] = { name, text, tokens: text === '' ? 0 : countTokens(text), cut: true };
+    if (at === -1 || sumOf(fitted) <= most) continue;
+    const limit = most - sumOf(fitted.toSpliced(at, 1));
+    const text = limit <= 0 ? '' : longestWithin(sections[at]!, { limit, countTokens });
+    fitted[at] = { name, text, tokens: tokensOf(text), cut: true };
   }
   return fitted;
+}
+
+/** Each next section begins with a heading, where no token continues: so their sum is what the whole text counts. */
+function joined(section: string): string {
+  return `${section}\n\n`;
 }
 
 /** The most of a section's content whose text has at most `limit` tokens; '' where not even a part fits. */
 function longestWithin(
   { render }: Section,
-  length: number,
   { limit, countTokens }: { limit: number; countTokens: TokenCounter },
 ): string {
   let best = '';
   let low = 0;
   // No tokenizer makes a token of more than a few characters out of text; what is longer needs no try.
-  let high = Math.min(length, limit * 16);
+  let high = Math.min(render(Number.POSITIVE_INFINITY).length, limit * 16);
   while (low <= high) {
     const middle = (low + high) >> 1;
     const text = render(middle);
-    if (text !== '' && countTokens(text) <= limit) {
+    if (text !== '' && countTokens(joined(text), limit) <= limit) {
       best = text;
       low = middle + 1;
     } else if (text === '') low = middle + 1;
     else high = middle - 1;
   }
   return best;
+}
+
+function sumOf(sections: readonly Pick<Fitted, 'tokens'>[]): number {
+  return sections.reduce((sum, { tokens }) => sum + tokens, 0);
 }

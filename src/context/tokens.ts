@@ -4,12 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { O200K_TOKEN_SPLIT_REGEX } from 'gpt-tokenizer/encodingParams/constants';
 import { readVocabulary } from './vocabulary.ts';
 
-export type TokenCounter = (text: string) => number;
+/** `most`: with more than that any number above it will do, and the rest of the text is not looked at. */
+export type TokenCounter = (text: string, most?: number) => number;
 
-/** Longer texts are estimated from samples, so that counting never blocks for more than about 50 ms. */
-const EXACT_LENGTH = 120_000;
-const SAMPLES = 16;
-const SAMPLE_LENGTH = 4_000;
 /** The tokenizer is quadratic in a run without a break; real words are far shorter. */
 const LONG_RUN = /\S{200}(?=\S)|\s{200}(?=\s)/g;
 
@@ -23,9 +20,12 @@ export async function loadTokenCounter(): Promise<TokenCounter> {
     length: 1_000,
   });
   // A special token inside a text is text.
-  return createTokenCounter((text) => {
+  return createTokenCounter((text, most = Number.POSITIVE_INFINITY) => {
     let tokens = 0;
-    for (const [piece] of text.matchAll(O200K_TOKEN_SPLIT_REGEX)) tokens += countPiece(piece);
+    for (const [piece] of text.matchAll(O200K_TOKEN_SPLIT_REGEX)) {
+      tokens += countPiece(piece);
+      if (tokens > most) break;
+    }
     return tokens;
   });
 }
@@ -36,49 +36,71 @@ function remembering(
   { entries, length }: { entries: number; length: number },
 ): TokenCounter {
   const known = new Map<string, number>();
-  return (text) => {
+  return (text, most) => {
+    if (text.length > length) return count(text, most);
     const found = known.get(text) ?? count(text);
-    if (text.length > length) return found;
     if (known.size >= entries) known.clear();
     known.set(text, found);
     return found;
   };
 }
 
+/** Where no piece of the tokenizer continues: in front of anything but white space and a slash. */
+const LINE_END = /\n(?=[^\s/])/gu;
+
+/** Nor does one end behind a letter and continue with the space there. */
+const WORD_END = /(?<=[a-z]) (?=[a-z])/gi;
+/** A line that is longer is counted in parts of about half of it. */
+const LONG_LINE = 1_000;
+
 /**
  * The tokenizer first cuts a text into pieces, and no piece continues after a line break unless white space or a slash
  * follows it. So lines can be counted one by one, and those of the last brief are most of the next one's.
  */
 export function countByLines(count: TokenCounter): TokenCounter {
-  const countLine = remembering(count, { entries: 2_000, length: 1_000 });
-  return (text) => {
+  const countLine = remembering(count, { entries: 4_000, length: LONG_LINE });
+  return (text, most = Number.POSITIVE_INFINITY) => {
     let tokens = 0;
-    for (const line of text.split(/(?<=\n)(?=[^\s/])/u)) tokens += countLine(line);
-    return tokens;
+    let from = 0;
+    for (const { index } of text.matchAll(LINE_END)) {
+      tokens += countInParts(text.slice(from, index + 1), countLine, most - tokens);
+      if (tokens > most) return tokens;
+      from = index + 1;
+    }
+    return tokens + countInParts(text.slice(from), countLine, most - tokens);
   };
+}
+
+/** A text that is tried in several lengths has the same parts each time, but for the last. */
+function countInParts(line: string, count: TokenCounter, most: number): number {
+  let tokens = 0;
+  let from = 0;
+  while (line.length - from > LONG_LINE) {
+    WORD_END.lastIndex = from + LONG_LINE / 2;
+    const end = WORD_END.exec(line)?.index;
+    if (end === undefined) break;
+    tokens += count(line.slice(from, end), most - tokens);
+    if (tokens > most) return tokens;
+    from = end;
+  }
+  return tokens + count(line.slice(from), most - tokens);
 }
 
 export function createTokenCounter(count: TokenCounter): TokenCounter {
-  const exact = countByLines((line) => countInRuns(line, count));
-  return (text) => {
-    if (text.length <= EXACT_LENGTH) return exact(text);
-    const stride = (text.length - SAMPLE_LENGTH) / (SAMPLES - 1);
-    let tokens = 0;
-    for (let i = 0; i < SAMPLES; i++) {
-      const start = Math.floor(i * stride);
-      tokens += exact(text.slice(start, start + SAMPLE_LENGTH));
-    }
-    return Math.ceil((tokens * text.length) / (SAMPLES * SAMPLE_LENGTH));
-  };
+  return countByLines((line, most) => countInRuns(line, { count, most }));
 }
 
-function countInRuns(text: string, count: TokenCounter): number {
+function countInRuns(
+  text: string,
+  { count, most = Number.POSITIVE_INFINITY }: { count: TokenCounter; most: number | undefined },
+): number {
   let tokens = 0;
   let from = 0;
   for (const run of text.matchAll(LONG_RUN)) {
     const to = run.index + run[0].length;
-    tokens += count(text.slice(from, to));
+    tokens += count(text.slice(from, to), most - tokens);
+    if (tokens > most) return tokens;
     from = to;
   }
-  return tokens + count(text.slice(from));
+  return tokens + count(text.slice(from), most - tokens);
 }

@@ -233,6 +233,19 @@ describe('token counts', () => {
       }),
       { numRuns: 3000 },
     );
+    const line = fc.array(
+      fc.constantFrom('Word', 'word', "it's", 'ü', '12', ' ', ' ', '  ', '.', '\t', '港'),
+      {
+        minLength: 400,
+        maxLength: 3_000,
+      },
+    );
+    fc.assert(
+      fc.property(line, (parts) => {
+        expect(byLines(parts.join(''))).toBe(count(parts.join('')));
+      }),
+      { numRuns: 100 },
+    );
   });
 
   it('stay quick for texts a tokenizer is slow on', async () => {
@@ -245,13 +258,35 @@ describe('token counts', () => {
       'word '.repeat(2_000_000),
     ]) {
       const start = performance.now();
-      expect(count(text)).toBeGreaterThan(0);
+      expect(count(text, 24_000)).toBeGreaterThan(0);
       expect(performance.now() - start).toBeLessThan(500);
     }
   });
 
-  it('estimate a long text within a few percent', () => {
-    const words = createTokenCounter((text) => text.split(' ').length - 1);
-    expect(words('word '.repeat(1_000_000)) / 1_000_000).toBeCloseTo(1, 1);
+  it('are exact for a long text too, wherever its expensive parts stand', async () => {
+    const count = await loadTokenCounter();
+    const cheap = `${'='.repeat(64)}\n`;
+    const expensive = 'Q9ż ☃ ŘžŁ 港口 \n';
+    const parts = Array.from({ length: 8_000 }, (_, at) => (at % 500 < 250 ? cheap : expensive));
+    const whole = count(parts.join(''));
+    expect(whole).toBe(4_000 * (count(cheap) + count(expensive)));
+  });
+
+  it('end where there are more than are asked for', async () => {
+    const count = await loadTokenCounter();
+    const looked: string[] = [];
+    const counted = createTokenCounter((text) => {
+      looked.push(text);
+      return text.length;
+    });
+    expect(counted('line\n'.repeat(1_000), 12)).toBeGreaterThan(12);
+    expect(looked.length).toBeLessThan(5);
+    fc.assert(
+      fc.property(fc.string({ maxLength: 200 }), fc.nat(60), (text, most) => {
+        const all = count(text);
+        if (all <= most) expect(count(text, most)).toBe(all);
+        else expect(count(text, most)).toBeGreaterThan(most);
+      }),
+    );
   });
 });

@@ -10,6 +10,7 @@ import type { ComposedBrief } from '../../engine/ports.ts';
 import { plainBrief } from '../../engine/runner/plain-brief.ts';
 import { type Note, notesFor } from '../../store/notes.ts';
 import type { Store } from '../../store/store.ts';
+import { accountBrief } from './brief-account.ts';
 
 let counter: Promise<TokenCounter> | null = null;
 
@@ -33,9 +34,6 @@ export interface CountedBrief {
   strategy: ContextStrategy;
 }
 
-/** Joined texts can count a little more than their sum. */
-const JOINT = 16;
-
 /**
  * The brief of a loop that says by itself what its runs are told: no turns of others are put into it, but with `mcp` and
  * `hybrid` its agent can look them up. It is cut where it is longer than a brief may be.
@@ -43,16 +41,14 @@ const JOINT = 16;
 export async function countedBrief({ text, notes = [], strategy }: CountedBrief): Promise<ComposedBrief> {
   const count = await countTokens();
   const tools = hasContextTools(strategy) ? `\n${TOOLS_SECTION}\n` : '';
-  const bounded = boundBrief(text, { most: MOST_BRIEF_TOKENS - count(tools) - JOINT, count });
+  const bounded = boundBrief(text, {
+    most: MOST_BRIEF_TOKENS,
+    count: (part, most) => count(`${part}${tools}`, most),
+  });
   const sent = `${bounded}${tools}`;
-  const tokens = count(sent);
-  const said = notes.length === 0 ? 0 : Math.min(tokens, count(notes.map((note) => note.text).join('\n')));
-  const context = tools === '' ? 0 : Math.min(tokens - said, count(tools));
-  const parts = { goal: tokens - said - context, rules: 0, answer: said, outcome: 0, progress: 0, context };
-  const sections = Object.entries(parts).map(([name, each]) => ({ name, tokens: each }));
   return {
     ...plainBrief(sent),
-    ...{ tokens, sections, notes: notes.map(({ id }) => id) },
+    ...{ tokens: count(sent), sections: accountBrief(sent, count), notes: notes.map(({ id }) => id) },
     ...(bounded === text ? {} : { whole: text }),
   };
 }

@@ -4,10 +4,12 @@ import type { VerificationRecord } from '../../domain/attempt.ts';
 import { type IdSource, uuidv7 } from '../../domain/ids.ts';
 import { act } from '../../engine/actions.ts';
 import type { Engine } from '../../engine/engine.ts';
+import type { ComposedBrief } from '../../engine/ports.ts';
 import { runLimits } from '../../engine/runner/budget.ts';
 import { plainBrief } from '../../engine/runner/plain-brief.ts';
 import type { AttemptCourse, AttemptEnd, PlannedRun, WorkKind, WorkRequest } from '../../engine/work.ts';
 import type { Store } from '../../store/store.ts';
+import { countedBrief } from '../shared/brief-tools.ts';
 import { preflightBrief } from './kickoff-text.ts';
 import { PREFLIGHT_UNIT, setupCommands } from './model.ts';
 import { preflightProgress } from './preflight-progress.ts';
@@ -38,7 +40,7 @@ export function createPreflightWork({
     kind: 'preflight',
     read: (stored) => preflightWorkSchema.parse(stored),
     plan: (engine, request) => planPreflight(engine, request, limitMs),
-    composeRetryBrief: async (_, { live }) => plainBrief(live.task.task_content),
+    composeRetryBrief: (_, { live, work }) => briefOf(live.task.task_content, work),
     git: ({ artifacts }) => ({
       keepOut: artifacts,
       beginsClean: true,
@@ -49,6 +51,14 @@ export function createPreflightWork({
     protocol: (run) => createPreflightProtocol({ ...run, store, ids }),
     execute: (course) => executePreflight(course, worktree),
   };
+}
+
+/** What no agent is told has no tokens. Its tools are few, and none of them looks things up. */
+async function briefOf(
+  text: string,
+  { isByAgent }: Pick<PreflightWork, 'isByAgent'>,
+): Promise<ComposedBrief> {
+  return isByAgent ? countedBrief({ text, strategy: 'none' }) : plainBrief(text);
 }
 
 async function planPreflight(
@@ -66,7 +76,7 @@ async function planPreflight(
     : 'Preflight: set up the worktree and record what is there before the first pulse.';
   return {
     unit: PREFLIGHT_UNIT,
-    brief: plainBrief(text),
+    brief: await briefOf(text, { isByAgent }),
     recoversLast: state.recent[0]?.unit === PLAN_UNIT,
     part: {
       role: 'preflight',
