@@ -115,6 +115,9 @@ describe('pulse bead', { timeout: 120_000 }, () => {
       closed_at: expect.any(String),
     });
     expect(await bead('show', made.id)).toMatchObject({ status: 'closed' });
+    const again = await scene.pulse(['bead', 'close', made.id, '--reason', 'Other', '--json']);
+    expect(again.stderr).toMatch(/was closed already, 20.*: Completed: parsed/);
+    expect(JSON.parse(again.stdout).bead.close_reason).toBe('Completed: parsed');
     for (const id of [waits.id, bare.id]) await bead('close', id);
     expect(await json('next')).toEqual({ bead: null });
     const text = await scene.pulse(['bead', 'list']);

@@ -46,6 +46,69 @@ describe('a single worker', () => {
     expect(await scene.subjects(id)).toEqual(['feat(one): Wrote the file']);
   });
 
+  it('writes the evidence to every declared path too, in the same commit, over nothing but evidence', async () => {
+    await using scene = await createSwarmScene();
+    const { scratch, pulse } = scene;
+    const issue = (id: string, ...evidence: string[]) => {
+      const fields = `files: [${id}.txt]\nverify: [{command: test -s ${id}.txt && ! test -e docs/proof.json}]\nverification_evidence: [${evidence}]\ntesting_mode: standard\ndecision_refs: []\nlearning_refs: []`;
+      const description = `---\n${fields}\n---\nDo it.`;
+      const depends = { depends_on_id: 'app', type: 'parent-child' };
+      return JSON.stringify({
+        ...{ id, title: id, description, status: 'open', priority: 1, issue_type: 'task' },
+        dependencies: [{ issue_id: id, ...depends }],
+        ...{ created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-01T00:00:00Z' },
+      });
+    };
+    const project_key = scratch.repository;
+    const content = [
+      issue('one', 'docs/proof.json', 'history/app/verification/one.md'),
+      issue('two', 'README.md'),
+      issue('three', 'README.md/x.md'),
+      issue('four'),
+      issue('five', 'five.txt'),
+    ].join('\n');
+    await pulse.bead.importFile({ project_key, content: `${content}\n`, file: 'issues.jsonl' });
+    const done = [
+      'mkdir -p docs',
+      // As if it were evidence: no check may pass by it.
+      '[ $PULSE_UNIT = one ] && echo "# Verification of mine" > docs/proof.json',
+      `echo x > $PULSE_UNIT.txt; ${beadDone()} || true`,
+    ].join('\n');
+    const id = await scene.start(`${done}\n[ $PULSE_UNIT = five ] && exit 0`, { workers: 1 });
+    const { session, beads } = await scene.drive(id);
+    const { branch_name: branch } = session;
+    const show = (path: string) => scratch.git('show', `${branch}:${path}`);
+    const of = (bead: string) => beads.find((one) => one.id === bead)!;
+    expect(of('one'), JSON.stringify(scene.reply('done-one.json'))).toMatchObject({ status: 'closed' });
+    const text = show('history/app/verification/one.md');
+    expect(text).toMatch(/^# Verification of one/);
+    expect(show('docs/proof.json')).toBe(text);
+    expect(scratch.git('show', '--name-only', '--format=', of('one').commit!).split('\n')).toEqual([
+      'docs/proof.json',
+      'history/app/verification/one.md',
+      'one.txt',
+    ]);
+    for (const bead of ['two', 'three'])
+      expect(of(bead)).toMatchObject({
+        status: 'blocked',
+        reason: expect.stringMatching(
+          /^Its verification_evidence names README\.md.*where something else lies/,
+        ),
+      });
+    expect(show('README.md')).toBe('# Scratch');
+    // An empty list is none too few: its usual place has it.
+    expect(of('four')).toMatchObject({ status: 'closed' });
+    expect(show('history/app/verification/four.md')).toMatch(/^# Verification of four/);
+    expect(of('five').status).toBe('blocked');
+    expect(scene.reply('done-five.json').reasons).toEqual([
+      'five.txt is where Pulse writes the evidence of this bead: undo your change of it.',
+    ]);
+    const { messages } = await pulse.mail.inbox({ agent_name: 'coordinator', project_key });
+    expect(messages.find(({ subject }) => subject === 'Completed one')!.body_md).toContain(
+      'Verification evidence: history/app/verification/one.md, docs/proof.json',
+    );
+  });
+
   it('knows its six inputs, and its brief has the bead', async () => {
     await using scene = await createSwarmScene();
     scene.decide('- D1: So.');

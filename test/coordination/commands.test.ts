@@ -165,7 +165,7 @@ describe('pulse reserve', { timeout: 60_000 }, () => {
     expect(
       paths(await reserve(`${scene.directory}/link/x/*.md`, `${scene.repository}/y`, '--as', 'Fox')),
     ).toEqual(['x/*.md', 'y']);
-    for (const path of ['../x', '/etc/passwd', '{a,../../x}'])
+    for (const path of ['../x', '/etc/passwd', '{a,../../x}', '{a,.git/config}', './.git'])
       expect((await reserve(path, '--as', 'Owl')).error.code, path).toBe('path_outside');
     expect(await code('reserve', 'a')).toBe(2);
     expect(await code('reserve', '--as', 'Owl')).toBe(2);

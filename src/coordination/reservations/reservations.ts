@@ -144,6 +144,14 @@ function readPaths({ paths, root, ttlMs, agent, mostPaths = MOST_PATHS }: Reserv
   if (ttlMs !== undefined && !(ttlMs > 0 && ttlMs <= LONGEST_TTL_MS))
     throw new PulseError('invalid_input', 'A reservation lasts from a millisecond to seven days.');
   const patterns = paths.map((path) => parsePattern(path, root));
+  const inGit = patterns.find(({ readings }) =>
+    readings.some(([first]) => first !== undefined && first !== '**' && first.literal === '.git'),
+  );
+  if (inGit !== undefined)
+    throw new PulseError(
+      'path_outside',
+      `"${inGit.text}" belongs to git, not to the files of the repository.`,
+    );
   return [...new Map(patterns.map((pattern) => [pattern.text, pattern])).values()];
 }
 

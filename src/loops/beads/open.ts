@@ -10,7 +10,7 @@ import { consumeHandoff, findHandoff } from './files/handoffs.ts';
 import { conflictMail } from './files/mail-texts.ts';
 import { appendCompleted } from './files/state-file.ts';
 import { createBeadsLoop } from './index.ts';
-import { composeBeadBrief, findUnknownDecisions } from './worker/brief.ts';
+import { composeBeadBrief, findOccupiedEvidence, findUnknownDecisions } from './worker/brief.ts';
 import { handOffWork } from './worker/hand-off.ts';
 import { createBeadJudge } from './worker/judge-completion.ts';
 import { topicOf } from './worker/model.ts';
@@ -30,6 +30,7 @@ export function openBeadsLoop(host: LoopHost) {
     judge: createBeadJudge(judging),
     compose: (request) => composeBeadBrief({ store, git }, request),
     unknownDecisions: (state) => findUnknownDecisions(git, state),
+    occupiedEvidence: (state) => findOccupiedEvidence(git, state),
     coordinationTools: ({ projectId: project, mailName, beadId, coordinator, epic }, { worktree, ...run }) =>
       createCoordinationTools({
         ...{ store, ids, project, agentName: mailName, holder: { ...run, owner }, root: worktree },

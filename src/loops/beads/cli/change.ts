@@ -31,7 +31,12 @@ export const CHANGES: Record<Exclude<BeadAction, LookAction | 'plan' | 'draft'>,
   },
   async close({ beads, project, context }) {
     const about = { ...whole(project), beadId: word(context) };
-    await showOne(context, await endBead(beads, await readInput(BEAD_ACTIONS.close, context, about)));
+    const { bead, wasClosed } = await endBead(beads, await readInput(BEAD_ACTIONS.close, context, about));
+    if (wasClosed)
+      context.output.talk(
+        `${bead.id} was closed already, ${bead.closed_at}: ${bead.close_reason ?? 'no reason'}`,
+      );
+    await showOne(context, { bead });
   },
   async scope({ beads, project, context }) {
     requireOption(context, 'add');

@@ -41,6 +41,8 @@ export interface BeadBriefInput extends BeadTrouble {
   branch: string;
   /** Where Pulse will record the verification. */
   evidencePath: string;
+  /** And in these places, which the bead declares. */
+  alsoEvidence?: readonly string[];
   /** Patterns of test files: what a bead with tests first may change before it was seen to fail. */
   testGlobs?: readonly string[];
   /** The newest messages to the agent, oldest first. */
@@ -78,7 +80,7 @@ export function beadBrief(input: BeadBriefInput): string {
   return `${sections.filter((section) => section !== null).join('\n\n')}\n`;
 }
 
-function beadSection({ bead, inputs, branch, evidencePath }: BeadBriefInput): string {
+function beadSection({ bead, inputs, branch, evidencePath, alsoEvidence = [] }: BeadBriefInput): string {
   const checks = bead.verify.map(({ command, expect }) => {
     const expected = expect === undefined ? 'exit 0' : inlineCode(expect);
     return `${fenced(plain(command), 'sh')}\n\nExpected: ${expected}`;
@@ -95,7 +97,7 @@ ${bead.body.trim() === '' ? 'It has no further description.' : fenced(plain(bead
 - Depends on: ${list(bead.dependencies ?? [])}
 - Decisions: ${list(bead.decisionRefs)}
 - testing_mode: ${bead.testingMode}
-- Evidence, written by Pulse: ${inlineCode(evidencePath)}
+- Evidence, written by Pulse: ${list([evidencePath, ...alsoEvidence])}
 
 You work on this one bead, on branch ${inlineCode(branch)}, in a separate worktree. It becomes one commit.
 

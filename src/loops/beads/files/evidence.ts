@@ -27,6 +27,9 @@ export interface Evidence {
   tdd?: { red: CommandEvidence; green: CommandEvidence } | null;
 }
 
+/** By that it is known again. */
+export const EVIDENCE_BEGINS = '# Verification of ';
+
 /** Of an output. What is longer loses its beginning. */
 const MOST_OUTPUT = 8_000;
 
@@ -36,7 +39,7 @@ export function evidenceText(evidence: Evidence): string {
   const all = [...(tdd ? [tdd.red, tdd.green] : []), ...commands];
   const failed = all.filter(({ hasPassed }) => !hasPassed).length;
   const sections = [
-    `# Verification of ${oneLine(bead.id)}
+    `${EVIDENCE_BEGINS}${oneLine(bead.id)}
 
 - Bead: ${inlineCode(bead.id)} ${inlineCode(bead.title)}
 - Feature: ${inlineCode(feature)}

@@ -54,6 +54,8 @@ interface HandoffFacts {
   contextUsed: number;
   /** The beads that it closed, oldest first. */
   closedBeads: readonly string[];
+  /** Where their evidence lies. Default: in its usual places. */
+  evidencePaths?: readonly string[];
   /** The bead that it works on: set where its context overflowed inside a bead. */
   beadInFlight?: string | null;
   blockers?: readonly string[];
@@ -179,6 +181,7 @@ function inFlight(id: string): string {
   return `Bead ${id} is in progress and not closed; finish it before selecting another`;
 }
 
-function evidenceOf({ feature, closedBeads }: HandoffFacts): string[] {
+function evidenceOf({ feature, closedBeads, evidencePaths }: HandoffFacts): string[] {
+  if (evidencePaths) return [...evidencePaths];
   return closedBeads.map((id) => evidenceFile(feature, id));
 }

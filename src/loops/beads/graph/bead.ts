@@ -33,7 +33,7 @@ export interface BeadFields {
   /** Paths and patterns of the repository: what may be changed. */
   files?: string[];
   verify?: Check[];
-  /** Where the evidence is written: one path, or several. */
+  /** Where the evidence is written besides its usual place: one path, or several. */
   verification_evidence?: string | string[];
   testing_mode?: TestingMode;
   tdd_steps?: TddSteps;
@@ -80,13 +80,16 @@ export interface Bead {
   revision: number;
 }
 
-/** In the order in which they are told. An empty list of files or checks is as good as none; others may be empty. */
+/**
+ * In the order in which they are told. An empty list of files or checks is as good as none; others may be empty: without
+ * a path of its own the evidence is in its usual place alone.
+ */
 export function missingFields(type: string, fields: BeadFields): string[] {
   if (type === EPIC) return [];
   const missing: (keyof BeadFields)[] = [];
   if (!fields.files?.length) missing.push('files');
   if (!fields.verify?.length) missing.push('verify');
-  if (!fields.verification_evidence?.length) missing.push('verification_evidence');
+  if (!fields.verification_evidence) missing.push('verification_evidence');
   if (!fields.testing_mode) missing.push('testing_mode');
   if (fields.testing_mode === 'tdd-required' && !fields.tdd_steps) missing.push('tdd_steps');
   if (!fields.decision_refs) missing.push('decision_refs');

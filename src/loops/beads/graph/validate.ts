@@ -20,6 +20,7 @@ import { parseExpect } from './expect.ts';
 import { typesOf } from './rows.ts';
 
 const MOST_ITEMS = 500;
+const MOST_EVIDENCE = 20;
 export const MOST_TITLE = 500;
 const MOST_COMMAND = 10_000;
 const MOST_WORD = 100;
@@ -153,8 +154,33 @@ export function checkFields(fields: BeadFields, root?: string): BeadFields {
   };
 }
 
+/** Pulse writes there itself: each is the path of one file. */
 function checkEvidence(evidence: string | string[], root?: string): string | string[] {
-  const texts = checkFiles([evidence].flat(), 'verification_evidence', root);
+  const patterns = checkList([evidence].flat(), 'verification_evidence').map((path) =>
+    parsePattern(path, root),
+  );
+  const texts = [...new Set(patterns.map(({ text }) => text))];
+  if (texts.length > MOST_EVIDENCE)
+    throw invalid(`verification_evidence has more than ${MOST_EVIDENCE} paths`);
+  for (const { text, readings } of patterns) {
+    const told = text.slice(0, 100);
+    const isOne =
+      readings.length === 1 && readings[0]!.every((name) => name !== '**' && name.literal !== null);
+    if (!isOne || /\p{Cc}/u.test(text))
+      throw invalid(
+        `"${told}" in verification_evidence is a pattern`,
+        'Name one file, such as history/x/a.md.',
+      );
+    const names = text.toLowerCase().split('/');
+    if (names.includes('.git') || names[0] === '.pulse')
+      throw new PulseError(
+        'path_outside',
+        `"${told}" in verification_evidence is no file of the repository.`,
+        {
+          hint: 'What is in .git and .pulse is not committed.',
+        },
+      );
+  }
   return typeof evidence === 'string' ? texts[0]! : texts;
 }
 

@@ -54,12 +54,18 @@ export async function changeBead(
   return { bead };
 }
 
+/** `wasClosed`: it had been closed before, and stays as it was closed. */
 export async function endBead(
   operations: BeadChanging,
   { project_key, beadId, reason = 'Closed', keep }: Input<'close'> & Keep,
-): Promise<{ bead: BeadView }> {
+): Promise<{ bead: BeadView; wasClosed: boolean }> {
   const { id: projectId } = await projectOfBeads(operations, { project_key, beadId });
-  return change(operations, { projectId, keep }, (db, lock) => closeBead(db, lock, { id: beadId, reason }));
+  let wasClosed = false;
+  const { bead } = await change(operations, { projectId, keep }, async (db, lock) => {
+    wasClosed = (await getBead(db, projectId, beadId)).status === 'closed';
+    return closeBead(db, lock, { id: beadId, reason });
+  });
+  return { bead, wasClosed };
 }
 
 /** `conflicts`: what keeps the one that works on it from holding them. */

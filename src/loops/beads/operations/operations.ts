@@ -91,7 +91,7 @@ export const beadOperations = {
     tell: ({ bead }) => beadText(bead),
   }),
   close: operation(definitions.close, {
-    run: endBead,
+    run: async (operations, input) => ({ bead: (await endBead(operations, input)).bead }),
     view: BeadAnswer,
     tell: ({ bead }) => beadText(bead),
   }),

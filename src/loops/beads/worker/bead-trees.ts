@@ -6,12 +6,26 @@ import type { Git } from '../../../git/exec.ts';
 import { treeOf } from '../../../git/git-dir.ts';
 import { listChangedFiles, makeReplayTree } from '../../../referee/claim-trees.ts';
 
-/** The tree with one more file, or with another content of it. */
-export async function withFile(
+/** The tree with the same text in each of these places. */
+export async function withText(
   git: Git,
-  { cwd, tree, path, text }: { cwd: string; tree: string; path: string; text: string },
+  { cwd, tree, paths, text }: { cwd: string; tree: string; paths: readonly string[]; text: string },
 ): Promise<string> {
-  const restored = [{ path, entry: { mode: '100644', text } }];
+  const restored = paths.map((path) => ({ path, entry: { mode: '100644', text } }));
+  return inFolder((folder) => makeReplayTree(git, { cwd, folder, claim: tree, restored }));
+}
+
+/** The tree with these files as the start has them. */
+export async function asAtStart(
+  git: Git,
+  { cwd, baseSha, tree, paths }: { cwd: string; baseSha: string; tree: string; paths: readonly string[] },
+): Promise<string> {
+  const base = await treeOf(git, { cwd, commit: baseSha });
+  const files = await listChangedFiles(git, { cwd, base, claim: tree });
+  const restored = files
+    .filter(({ path }) => paths.includes(path))
+    .map((file) => ({ path: file.path, entry: file.base }));
+  if (restored.length === 0) return tree;
   return inFolder((folder) => makeReplayTree(git, { cwd, folder, claim: tree, restored }));
 }
 

@@ -8,6 +8,7 @@ import type { PlannedRun, WorkKind, WorkRequest } from '../../../engine/work.ts'
 import type { Db, Store } from '../../../store/store.ts';
 import type { Tool } from '../../../tools/contract.ts';
 import { WORK_TOOLS } from '../../../tools/work/work-tools.ts';
+import { contextFile } from '../files/places.ts';
 import type { Bead } from '../graph/bead.ts';
 import { findBead } from '../graph/rows.ts';
 import { askScope } from './ask-scope.ts';
@@ -40,6 +41,8 @@ export interface BeadWorkOptions {
   compose: ComposeBeadBrief;
   /** Decisions that the bead names and nobody wrote down. Absent: none is looked for. */
   unknownDecisions?(state: SessionState<BeadsState>): Promise<string[]>;
+  /** Where the bead wants its evidence, and something else lies. Absent: it is not looked for. */
+  occupiedEvidence?(state: SessionState<BeadsState>): Promise<string[]>;
   /** Mail and reservations, in the worker's name. */
   coordinationTools(work: BeadWork, run: CoordinatedRun): readonly Tool[];
 }
@@ -120,15 +123,15 @@ export function createBeadWork(options: BeadWorkOptions): WorkKind<BeadWork> {
 async function planBead(
   engine: Engine,
   { state: given }: WorkRequest<BeadsState>,
-  { compose, unknownDecisions }: BeadWorkOptions,
+  options: BeadWorkOptions,
 ): Promise<PlannedRun> {
   const state = given as SessionState<BeadsState>;
   const { session, own } = state;
   const { swarm, worker } = own;
   const { try: one, bead, feature } = own.current!;
-  const unknown = (await unknownDecisions?.(state)) ?? [];
-  if (unknown.length > 0) {
-    await bounceTry(engine, state, unknown);
+  const fault = await faultOfPlan(options, state);
+  if (fault !== null) {
+    await bounceTry(engine, state, fault);
     return { unit: bead.id, brief: plainBrief(''), isStillDue: async () => false };
   }
   const work: BeadWork = {
@@ -140,7 +143,7 @@ async function planBead(
   };
   return {
     unit: bead.id,
-    brief: await compose({ state, interruption: null }),
+    brief: await options.compose({ state, interruption: null }),
     startSha: one.wip_sha ?? one.start_sha,
     part: {
       role: work.isDebugging ? 'debugging' : 'bead',
@@ -153,6 +156,19 @@ async function planBead(
     },
     write: (db) => updateTry(db, one.id, { runs: one.runs + 1 }),
   };
+}
+
+/** Why nobody can work on the bead as it is planned. */
+async function faultOfPlan(
+  { unknownDecisions, occupiedEvidence }: BeadWorkOptions,
+  state: SessionState<BeadsState>,
+): Promise<string | null> {
+  const unknown = (await unknownDecisions?.(state)) ?? [];
+  if (unknown.length > 0)
+    return `It names ${unknown.join(', ')}, which ${contextFile(state.own.current!.feature)} does not have.`;
+  const occupied = (await occupiedEvidence?.(state)) ?? [];
+  if (occupied.length === 0) return null;
+  return `Its verification_evidence names ${occupied.join(', ')}, where something else lies: Pulse writes only over earlier evidence.`;
 }
 
 /**

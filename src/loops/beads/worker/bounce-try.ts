@@ -1,9 +1,8 @@
-/** A bead that names a decision which nobody wrote down goes back to planning before an agent sees it. */
+/** A bead that cannot be worked on as it was planned goes back to planning before an agent sees it. */
 import { act } from '../../../engine/actions.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { SessionState } from '../../../engine/loop.ts';
 import { appendEvents } from '../../../store/events.ts';
-import { contextFile } from '../files/places.ts';
 import { bounceBead } from '../graph/bounce.ts';
 import { getBead, lockProject } from '../graph/rows.ts';
 import { updateTry } from './rows.ts';
@@ -15,12 +14,11 @@ import { endAs } from './tell-coordination.ts';
 export async function bounceTry(
   { store, trace, ids }: Engine,
   state: SessionState<BeadsState>,
-  unknown: readonly string[],
+  reason: string,
 ): Promise<void> {
   const { session, own } = state;
   const { swarm, worker } = own;
-  const { try: one, bead: seen, feature } = own.current!;
-  const reason = `It names ${unknown.join(', ')}, which ${contextFile(feature)} does not have.`;
+  const { try: one, bead: seen } = own.current!;
   await act(trace, 'release_bead', {
     perform: () =>
       store.tx(

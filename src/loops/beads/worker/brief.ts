@@ -8,8 +8,8 @@ import type { Store } from '../../../store/store.ts';
 import { countedBrief, openNotes } from '../../shared/brief-tools.ts';
 import { type BeadBriefInput, beadBrief } from '../files/bead-brief.ts';
 import { readBriefFiles, readUnknownDecisions } from '../files/brief-files.ts';
+import { evidencePaths, occupiedPaths } from '../files/declared-evidence.ts';
 import { ownerOf } from '../files/handoff-payload.ts';
-import { evidenceFile } from '../files/places.ts';
 import { blockersOf } from '../graph/bead.ts';
 import { topicOf } from './model.ts';
 import type { BeadsState } from './state.ts';
@@ -33,6 +33,7 @@ export async function composeBeadBrief(
   const { bead, feature } = own.current!;
   const { fields } = bead;
   const mailName = worker!.mail_name;
+  const [evidencePath, ...alsoEvidence] = evidencePaths(fields, { feature, id: bead.id });
   const files = await readBriefFiles(filesQuery(git, state));
   const notes = await openNotes(store, state);
   const mail = await store.tx('mail', (db) =>
@@ -49,7 +50,7 @@ export async function composeBeadBrief(
       ...{ mode: swarm.mode, nickname: worker!.nickname, mailName, coordinator: swarm.coordinator },
       ...{ thread: swarm.epic, topic: topicOf(swarm.epic), hint: swarm.hint, feature },
     },
-    ...{ files, branch: lead.branch_name, evidencePath: evidenceFile(feature, bead.id) },
+    ...{ files, branch: lead.branch_name, evidencePath, alsoEvidence },
     mail,
     testGlobs: control.settings.referee?.tests ?? TEST_GLOBS,
     notes: notes.map(({ text: note }) => note),
@@ -63,6 +64,16 @@ export async function composeBeadBrief(
 /** Which decisions the bead names that nobody wrote down. */
 export function findUnknownDecisions(git: Git, state: SessionState<BeadsState>): Promise<string[]> {
   return readUnknownDecisions(filesQuery(git, state));
+}
+
+/** Where the bead wants its evidence, and something else lies. */
+export function findOccupiedEvidence(
+  git: Git,
+  { session, own }: SessionState<BeadsState>,
+): Promise<string[]> {
+  const { try: one, bead, feature } = own.current!;
+  const [, ...paths] = evidencePaths(bead.fields, { feature, id: bead.id });
+  return occupiedPaths(git, { cwd: session.project_path, tree: one.start_sha, paths });
 }
 
 function filesQuery(git: Git, { session, own }: SessionState<BeadsState>) {

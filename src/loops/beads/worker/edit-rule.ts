@@ -57,6 +57,8 @@ async function claimedBead(db: Db, work: BeadWork, one: BeadTry | null): Promise
 function outsideReasons({ id, fields }: Bead, path: string): string[] {
   const files = fields.files ?? [];
   if (outsideScope([path], files).length === 0) return [];
+  if ([fields.verification_evidence ?? []].flat().includes(path))
+    return [`${path} is where Pulse writes the evidence of bead ${id}: leave it to Pulse.`];
   const ask = `Ask for it with request_scope ${JSON.stringify({ files: [path], reason: '…' })}, and wait for the answer in your inbox.`;
   return [`${path} is not among the files of bead ${id} (${files.join(', ')}). ${ask}`];
 }

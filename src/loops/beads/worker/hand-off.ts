@@ -11,7 +11,7 @@ import { type Handoff, handoffPayload } from '../files/handoff-payload.ts';
 import { writeHandoff } from '../files/handoffs.ts';
 import { handoffMail } from '../files/mail-texts.ts';
 import { readNext } from '../graph/claim.ts';
-import { topicOf } from './model.ts';
+import { evidenceOf, topicOf } from './model.ts';
 import { findWorker, listTries, updateWorker } from './rows.ts';
 import type { BeadsState } from './state.ts';
 import { sendAs } from './tell-coordination.ts';
@@ -27,12 +27,14 @@ export async function handOffWork(
   await act(trace, 'hand_off', {
     async perform() {
       const tries = await store.read((db) => listTries(db, swarm.session_id));
-      const closedBeads = tries
-        .filter(({ session_id, status }) => session_id === session.id && status === 'closed')
-        .map(({ bead_id }) => bead_id);
+      const closed = tries.filter(
+        ({ session_id, status }) => session_id === session.id && status === 'closed',
+      );
+      const closedBeads = closed.map(({ bead_id }) => bead_id);
+      const evidencePaths = closed.flatMap(({ completion }) => (completion ? evidenceOf(completion) : []));
       const nextHint = await hintOf(store, own);
       const pausedAt = new Date(clock.nowMs()).toISOString();
-      const payload = payloadOf(own, { closedBeads, pausedAt, nextHint });
+      const payload = payloadOf(own, { closedBeads, evidencePaths, pausedAt, nextHint });
       await writeHandoff(session.project_path, payload);
       await store.tx(
         'hand_off',
@@ -71,16 +73,18 @@ async function hintOf(store: Store, { swarm, worker }: BeadsState): Promise<stri
 
 interface PauseFacts {
   closedBeads: readonly string[];
+  evidencePaths: readonly string[];
   pausedAt: string;
   nextHint: string | null;
 }
 
 function payloadOf(
   { swarm, worker, current }: BeadsState,
-  { closedBeads, pausedAt, nextHint }: PauseFacts,
+  { closedBeads, evidencePaths, pausedAt, nextHint }: PauseFacts,
 ): Handoff {
   const facts = {
-    ...{ feature: swarm.feature, pausedAt, contextUsed: worker!.context_used ?? 1, closedBeads },
+    ...{ feature: swarm.feature, pausedAt, contextUsed: worker!.context_used ?? 1 },
+    ...{ closedBeads, evidencePaths },
     beadInFlight: current?.bead.id ?? null,
   };
   if (swarm.mode === 'standalone') return handoffPayload({ mode: 'standalone', ...facts, nextHint });

@@ -11,12 +11,12 @@ import { listTree } from '../../../referee/claim-trees.ts';
 import { testMatcher } from '../../../referee/pins/test-files.ts';
 import type { Store } from '../../../store/store.ts';
 import type { ToolReply } from '../../../tools/contract.ts';
+import { evidencePaths, occupiedPaths } from '../files/declared-evidence.ts';
 import { type CommandEvidence, evidenceText } from '../files/evidence.ts';
-import { evidenceFile } from '../files/places.ts';
 import type { Bead } from '../graph/bead.ts';
 import { findBead } from '../graph/rows.ts';
 import { type ObservedCheck, runRed } from './bead-checks.ts';
-import { startWithTests, withFile } from './bead-trees.ts';
+import { asAtStart, startWithTests, withText } from './bead-trees.ts';
 import { earlierForLanding } from './earlier-checks.ts';
 import { reservationReasons } from './edit-rule.ts';
 import { runLandChecks } from './land-checks.ts';
@@ -94,12 +94,21 @@ async function judgeCompletion(
   const staged = await stageUnit(means, attempt, unit);
   const message = commitSubject(bead, input.summary);
   const hooked = await runCommitHooks(means, attempt, { work: unit, staged, message, signal });
-  const outside = outsideScope(withoutEvidence(work, hooked.work.files), bead.fields.files ?? []);
+  const [usual, ...declared] = evidencePaths(bead.fields, { feature: work.feature, id: bead.id });
+  const { files } = hooked.work;
+  const outside = outsideScope(
+    files.filter((path) => path !== usual && !declared.includes(path)),
+    bead.fields.files ?? [],
+  );
   const scope = scopeReasons(outside);
   const reasons = [
     ...hooked.failures,
     ...scope,
-    ...(await means.store.read((db) => reservationReasons(db, work, hooked.work.files))),
+    ...(await evidenceReasons(means, attempt, {
+      tree: hooked.work.tree,
+      paths: declared.filter((path) => files.includes(path)),
+    })),
+    ...(await means.store.read((db) => reservationReasons(db, work, files))),
     ...decisionReasons(bead, input),
     ...redReasons(bead, work),
   ];
@@ -119,10 +128,19 @@ async function showEvidence(worktree: string, { path, text }: { path: string; te
   });
 }
 
-/** An earlier bead_done that was accepted has written it. */
-function withoutEvidence({ feature, beadId }: BeadWork, files: readonly string[]): string[] {
-  const own = evidenceFile(feature, beadId);
-  return files.filter((path) => path !== own);
+/**
+ * Of what Pulse writes there itself the agent has to leave nothing. What an earlier bead_done has written may lie there,
+ * or what the agent took for evidence: it is not looked at.
+ */
+async function evidenceReasons(
+  { git }: Means,
+  { spec }: HeldAttempt,
+  { tree, paths }: { tree: string; paths: readonly string[] },
+): Promise<string[]> {
+  const occupied = await occupiedPaths(git, { cwd: spec.projectPath, tree, paths });
+  return occupied.map(
+    (path) => `${path} is where Pulse writes the evidence of this bead: undo your change of it.`,
+  );
 }
 
 function refused(reasons: string[], records: VerificationRecord[] = []): JudgedBead {
@@ -172,11 +190,14 @@ async function verify(
   const { baseSha, feature } = work;
   const cwd = attempt.spec.projectPath;
   const steps = stepsOf(bead.fields);
+  const [path, ...declared] = evidencePaths(bead.fields, { feature, id: bead.id });
+  // No check may pass by what lies where Pulse writes itself.
+  const claimed = await asAtStart(git, { cwd, baseSha, tree: staged.tree, paths: declared });
   let red: CommandEvidence | null = null;
   if (steps) {
     const isTest = testMatcher(attempt.spec.referee?.tests);
-    const tree = await startWithTests(git, { cwd, baseSha, tree: staged.tree, isTest });
-    const areUnwritten = unwrittenIn(git, { cwd, bead, tree, isTest, written: staged.tree });
+    const tree = await startWithTests(git, { cwd, baseSha, tree: claimed, isTest });
+    const areUnwritten = unwrittenIn(git, { cwd, bead, tree, isTest, written: claimed });
     const { record, fault } = await runRed(referee, attempt, {
       ...{ tree, baseSha, ...steps, areUnwritten, signal },
     });
@@ -191,7 +212,7 @@ async function verify(
   const green = steps ? [{ command: steps.green }] : [];
   const { sessionId } = attempt;
   const checked = await runLandChecks(referee, attempt, {
-    ...{ tree: staged.tree, baseSha, signal },
+    ...{ tree: claimed, baseSha, signal },
     earlier: await means.store.read((db) => earlierForLanding(db, { sessionId, baseSha })),
     baseTree: () => treeOf(git, { cwd, commit: baseSha }),
     checks: [...green, ...(bead.fields.verify ?? [])],
@@ -201,20 +222,21 @@ async function verify(
   if (checked.reasons.length > 0) return refused(checked.reasons, checked.records);
   const { reports = {} } = attempt.spec.referee ?? {};
   const seen = checked.seen.map((check) => commandEvidence(check, { records: checked.records, reports }));
-  const path = evidenceFile(feature, bead.id);
   const text = evidenceText({
     ...{ bead, feature, testingMode: bead.fields.testing_mode ?? 'standard' },
     at: new Date().toISOString(),
     commands: seen.slice(green.length),
     tdd: red && { red, green: seen[0]! },
   });
-  const tree = await withFile(git, { cwd, tree: staged.tree, path, text });
-  await showEvidence(attempt.spec.worktreePath, { path, text });
+  const paths = [path, ...declared];
+  const tree = await withText(git, { cwd, tree: claimed, paths, text });
+  for (const each of paths) await showEvidence(attempt.spec.worktreePath, { path: each, text });
   const { summary, decisions, followUps } = input;
   return {
     completion: {
       ...{ summary: summary.trim().split('\n')[0]!, decisions: decisions ?? [], followUps },
       ...{ tree, evidence: path, judgement: checked.judgement },
+      ...(declared.length > 0 ? { alsoEvidence: declared } : {}),
       ...(staged.leftOut?.length ? { leftOut: staged.leftOut } : {}),
       ...(checked.outdated.length > 0 ? { outdated: checked.outdated } : {}),
     },

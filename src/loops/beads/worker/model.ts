@@ -49,11 +49,18 @@ export const completionSchema = z.object({
   /** The tree that was judged, with the evidence in it. */
   tree: z.string(),
   leftOut: z.array(z.string()).optional(),
+  /** In its usual place, and in those that the bead declares. */
   evidence: z.string(),
+  alsoEvidence: z.array(z.string()).optional(),
   judgement: judgementSchema.optional(),
   outdated: z.array(outdatedCheckSchema).optional(),
 });
 export type Completion = z.infer<typeof completionSchema>;
+
+/** All places of a bead's evidence. */
+export function evidenceOf({ evidence, alsoEvidence = [] }: Completion): string[] {
+  return [evidence, ...alsoEvidence];
+}
 
 /** What the next run of a bead is told. */
 export const againSchema = z.object({

@@ -13,7 +13,7 @@ import { closeBead } from '../graph/change.ts';
 import { releaseClaim } from '../graph/claim.ts';
 import { closeDoneEpics } from '../graph/close-epics.ts';
 import { getBead, lockProject } from '../graph/rows.ts';
-import { topicOf } from './model.ts';
+import { evidenceOf, topicOf } from './model.ts';
 import { type BeadTry, type BeadWorker, markWorker, type Swarm, updateTry, updateWorker } from './rows.ts';
 import type { BeadChange, BeadsState, MergeChange, MergedBead } from './state.ts';
 import { releaseAs, sendAs } from './tell-coordination.ts';
@@ -88,7 +88,7 @@ async function closeAndReport(
   { try: one, worker, commit, files, completion }: MergedBead & { worker: BeadWorker },
 ): Promise<NewEvent> {
   const { project_id: project, coordinator, epic, mode } = state.own.swarm;
-  const { summary, evidence, followUps } = completion;
+  const { summary, followUps } = completion;
   const lock = await lockProject(db, project);
   const bead = await getBead(db, project, one.bead_id);
   // A person may have closed it meanwhile, or given it to another: that word stands.
@@ -100,7 +100,7 @@ async function closeAndReport(
   if (mode === 'worker') {
     const { subject, body } = completionMail({
       ...{ nickname: worker.nickname, mailName: from, beadId: bead.id, summary, followUps },
-      ...{ files, commit, evidencePaths: [evidence] },
+      ...{ files, commit, evidencePaths: evidenceOf(completion) },
       ...{ verification: passedWords(bead.fields.verify?.length ?? 0), verificationStatus: 'passed' },
     });
     const place = { project, from, to: [coordinator], threadId: epic, topic: topicOf(epic), ids };
