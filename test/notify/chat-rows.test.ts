@@ -1,5 +1,5 @@
 /** What is kept of chats, on both stores. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { PulseError } from '../../src/domain/errors.ts';
 import { answerMessage, type ChatActions, type Incoming } from '../../src/notify/inbound/answer.ts';
 import {
@@ -7,13 +7,17 @@ import {
   isMember,
   leavePoller,
   movePoller,
+  stopOfMessage,
   takePairing,
   takePoller,
   takeUpdate,
 } from '../../src/notify/inbound/rows.ts';
 import { withNotifyTables } from '../../src/notify/tables.ts';
+import { appendEvents } from '../../src/store/events.ts';
 import { type Store, storeNow } from '../../src/store/store.ts';
 import { onBothStores } from '../coordination/both-stores.ts';
+import { courier, deliver, routed, rows, say } from './outbox-scene.ts';
+import { openTelegram } from './telegram-bot.ts';
 
 onBothStores((open) => {
   describe('a message', () => {
@@ -71,6 +75,36 @@ onBothStores((open) => {
     });
     isAway = false;
     expect(await answerMessage({ store, actions }, message)).toEqual({ text: 'It pauses.' });
+  });
+
+  it('a reply to a question that was answered already is for that question', async () => {
+    const store = await open();
+    const bot = await openTelegram();
+    onTestFinished(() => bot[Symbol.asyncDispose]());
+    const id = await routed(store, {
+      telegram: { tokenEnv: 'TOKEN', apiUrl: bot.url, allow: ['42'], chat: '42' },
+    });
+    await say(store, id, 'Why?');
+    await store.tx('resume', (db) =>
+      appendEvents(db, id, [{ type: 'session.resumed', data: { actor: 'cli', answer: 'Therefore.' } }]),
+    );
+    const means = courier(store, { TOKEN: '12:abc' });
+    while ((await deliver(means)) > 0);
+    const [question, resumed] = await rows(store);
+    expect([question, resumed].map((row) => row?.provider_id)).toEqual(['1001', '1001']);
+    // A database may give rows back as they lie, and one that was changed lies last.
+    for (const name of ['other', '1001'])
+      await store.tx('touch', (db) =>
+        withNotifyTables(db)
+          .updateTable('notifications')
+          .set({ provider_id: name })
+          .where('number', '=', question!.number)
+          .execute(),
+      );
+    const place = { accountId: question!.account_id, chat: '42', thread: null, message: '1001' };
+    expect(await store.read((db) => stopOfMessage(db, place))).toEqual({
+      ...{ sessionId: id, seq: question!.seq, isStop: true },
+    });
   });
 
   describe('a code', () => {

@@ -106,6 +106,8 @@ export async function stopOfMessage(
     .select(['n.session_id', 'n.seq', 'n.type', 'n.gathers'])
     .where('n.account_id', '=', accountId)
     .where('n.provider_id', '=', message)
+    // That somebody has answered is written into the message of the stop, and has its name.
+    .where('n.type', '!=', 'session.resumed')
     .where((eb) =>
       eb.or([
         eb('n.destination', '=', chat),
@@ -119,6 +121,9 @@ export async function stopOfMessage(
         ),
       ]),
     )
+    // Names of messages may come again, in a chat that was made new.
+    .orderBy('n.number', 'desc')
+    .limit(1)
     .executeTakeFirst();
   // A digest asks nothing by itself.
   if (!row || row.gathers === 'digest') return null;
