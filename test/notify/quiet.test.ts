@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { notifySchema } from '../../src/domain/notify.ts';
 import { minuteOfDay, nextTimeOfDay } from '../../src/notify/quiet/local-time.ts';
 import { isQuiet, type Manner, mannerOf, placeOf, ROLLUP_MS } from '../../src/notify/quiet/manner.ts';
+import { withNotifyTables } from '../../src/notify/tables.ts';
 import { appendEvents } from '../../src/store/events.ts';
 import type { Schema } from '../../src/store/schema.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -226,6 +227,49 @@ onBothStores((_, place) => {
       expect(
         (await rows(store)).filter(({ status }) => status === 'waiting' || status === 'planned'),
       ).toEqual([]);
+    });
+
+    it('are counted, however many they are', async () => {
+      await using clocked = await open('2026-05-04T12:00:00Z');
+      const { store, setClock } = clocked;
+      const { bot, notify } = await telegram({ rollup: true });
+      const [id, other] = [await routed(store, notify), await routed(store, notify)];
+      await tell(store, other, 'iteration.settled', 7);
+      for (let n = 1; n <= 5; n++) await tell(store, id, 'iteration.settled', n);
+      expect(await deliver(courier(store, TOKEN))).toBe(5);
+      await tell(store, other, 'iteration.settled', 8);
+      await store.tx('tell', (db) =>
+        appendEvents(
+          db,
+          id,
+          Array.from({ length: 1_300 }, (_, n) => ({
+            ...{ type: 'iteration.settled' as const, iteration: n + 6 },
+            data: { signal: 'CONTINUE', summary: `Step ${n + 6}` },
+          })),
+        ),
+      );
+      const [carrier, ...others] = (await rows(store)).filter(({ status }) => status !== 'sent');
+      // As the courier would gather them, one after the other.
+      await store.tx('gather', async (db) => {
+        const own = withNotifyTables(db);
+        await own
+          .updateTable('notifications')
+          .set({ status: 'planned', gathers: 'rollup', run_at: '2026-05-04T12:10:00.000Z' })
+          .where('number', '=', carrier!.number)
+          .execute();
+        await own
+          .updateTable('notifications')
+          .set({ status: 'gathered', gathered_in: carrier!.number })
+          .where('number', '>', carrier!.number)
+          .execute();
+      });
+      await setClock('2026-05-04T12:10:00Z');
+      expect(await deliver(courier(store, TOKEN))).toBe(1);
+      expect(texts(bot).at(-1)!.split('\n')).toEqual([
+        expect.stringContaining('Iteration 8/10'),
+        expect.stringContaining('Iteration 1305/10'),
+        `(and ${others.length + 1 - 2} steps before)`,
+      ]);
     });
 
     it('that begin before the quiet hours are told in the morning', async () => {

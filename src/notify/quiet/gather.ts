@@ -143,9 +143,20 @@ export async function hasRollup(db: Db, { accountId, destination }: Destination)
   return row !== undefined;
 }
 
-/** The last step of each session in a roll-up, and how many they are. */
+/** No message has room for more. */
+const MOST_STEPS = 100;
+
+/** The last step of each session in a roll-up, and how many steps there are. */
 export async function readSteps(db: Db, carrier: number): Promise<{ last: Waiting[]; count: number }> {
-  const rows = await withNotifyTables(db)
+  const own = withNotifyTables(db);
+  const perSession = await own
+    .selectFrom('notifications')
+    .select(({ fn }) => [fn.max('number').as('number'), fn.countAll().as('count')])
+    .where((eb) => eb.or([eb('number', '=', carrier), eb('gathered_in', '=', carrier)]))
+    .groupBy('session_id')
+    .execute();
+  const newest = perSession.map(({ number }) => Number(number)).toSorted((one, other) => other - one);
+  const rows = await own
     .selectFrom('notifications')
     .select([
       'number',
@@ -159,14 +170,13 @@ export async function readSteps(db: Db, carrier: number): Promise<{ last: Waitin
       'refusals',
       'gathers',
     ])
-    .where((eb) => eb.or([eb('number', '=', carrier), eb('gathered_in', '=', carrier)]))
-    .orderBy('number', 'desc')
-    .limit(1_000)
+    .where('number', 'in', newest.slice(0, MOST_STEPS))
+    .orderBy('number')
     .execute();
-  const last = new Map<string, Waiting>();
-  for (const { session_id: sessionId, data, ...row } of rows)
-    if (!last.has(sessionId)) last.set(sessionId, { ...row, sessionId, data: fromJson(data) });
-  return { last: [...last.values()].reverse(), count: rows.length };
+  const last = rows.map(({ session_id: sessionId, data, ...row }) => ({
+    ...{ ...row, sessionId, data: fromJson<Record<string, unknown>>(data) },
+  }));
+  return { last, count: perSession.reduce((sum, { count }) => sum + Number(count), 0) };
 }
 
 /** What a digest tells of a session. */
