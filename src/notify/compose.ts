@@ -23,6 +23,8 @@ export interface Composed {
   place: Place;
   /** Steps of the same destination were put off, and come before it. */
   isAfterRollup: boolean;
+  /** The message of the stop that is over with this: it loses its buttons. */
+  ends: Sending | null;
 }
 
 interface Row {
@@ -68,6 +70,7 @@ export async function compose(db: Db, row: Row): Promise<Composed | null> {
           isStep: gathers === null && STEP_TYPES.includes(one.type),
         }),
     isAfterRollup: gathers === null && !isHere && (await hasRollup(db, place)),
+    ends: gathers === null && one.type === 'session.aborted' ? await endOf(db, row, sending) : null,
   };
 }
 
@@ -122,11 +125,17 @@ async function messageOfRow(db: Db, row: Waiting): Promise<Message | null> {
   return session && messageOf(row, session);
 }
 
+/** Who aborts a session that waits leaves nothing to answer. */
+async function endOf(db: Db, row: Row, sending: Sending): Promise<Sending | null> {
+  const edit = await editFor(db, row);
+  return edit && { ...sending, ...edit, key: `${sending.key}.stop` };
+}
+
 /** The message of the stop says from now on who has answered, and has no buttons. */
 async function editFor(db: Db, { account, one }: Row): Promise<Composing | null> {
   const stop = await findStopMessage(db, { accountId: account.id, one });
   const session = stop && (await findToldSession(db, one.sessionId));
   const before = session && messageOf(stop, session);
   if (!before) return null;
-  return { text: answeredText(before.text, one.data), weight: 'news', edits: stop.providerId };
+  return { text: answeredText(before.text, one), weight: 'news', edits: stop.providerId };
 }

@@ -200,6 +200,8 @@ async function deliverOne(
     composed !== null &&
     !skips(sender, composed.sending, account) &&
     (composed.sending.edits === undefined || sender.isTwoWay === true);
+  if (isTold && composed.ends !== null && !composed.isAfterRollup && sender.isTwoWay)
+    await endStop(means, { account, one, token, signal }, composed.ends);
   if (isTold && composed.place.kind !== 'now') {
     const { kind, atMs } = composed.place;
     const { number, destination } = one;
@@ -216,6 +218,12 @@ async function deliverOne(
   const fate: Fate = isTold ? await sendComposed(means, delivery, composed) : { status: 'skipped' };
   await record(means, delivery, fate);
   return fate.status;
+}
+
+/** It is no loss where that does not work: the message itself says that it is over. */
+async function endStop(means: CourierMeans, { account, signal }: Delivery, sending: Sending): Promise<void> {
+  const outcome = await send(means, { account, signal, sending });
+  if (outcome.kind !== 'sent') means.debug(`notify: a message kept its buttons: ${outcome.error}`);
 }
 
 /** What was sent would be sent twice if that were not written down, so a store that is away is waited for. */
@@ -253,7 +261,7 @@ async function sendComposed(
   const outcome = await send(means, { account, signal, sending: { ...sending, buttons } });
   // A message that could not be changed is no loss: it has been told.
   if (outcome.kind === 'refused' && sending.edits !== undefined) return { status: 'skipped' };
-  return { ...fateOf(outcome, one), thread: outcome.thread ?? null };
+  return { ...fateOf(outcome, one), thread: outcome.thread ?? null, movedTo: outcome.movedTo };
 }
 
 async function releaseDue(store: Store, accountId: string): Promise<void> {
@@ -283,7 +291,11 @@ export async function send(
       .filter(Boolean)
       .reduce((shown, value) => shown.replaceAll(value, '[redacted]'), redactor.redact(text));
   try {
-    const safe = { ...sending, text: redactor.redact(sending.text) };
+    const { text, title } = sending;
+    const safe = {
+      ...{ ...sending, text: redactor.redact(text) },
+      ...(title === undefined ? {} : { title: redactor.redact(title) }),
+    };
     const outcome = await sender.send(safe, { settings: account.settings, secret, signal });
     return 'error' in outcome ? { ...outcome, error: hide(outcome.error) } : outcome;
   } catch (error) {

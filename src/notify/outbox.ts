@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Channel } from '../domain/channels.ts';
 import { cleanText, type Db, fromJson, storeNow } from '../store/store.ts';
 import { MOST_SENDING_MS } from './channels/channel.ts';
+import { moveChat } from './moved.ts';
 import { holds, isDue } from './quiet/gather.ts';
 import type { Gathering } from './quiet/manner.ts';
 import { withNotifyTables } from './tables.ts';
@@ -149,8 +150,11 @@ export async function findToldSession(db: Db, id: string): Promise<ToldSession |
   return row ?? null;
 }
 
-/** `thread`: what the next messages of the session belong to, also where this one did not get through. */
-export type Fate = { thread?: string | null } & (
+/**
+ * `thread`: what the next messages of the session belong to, also where this one did not get through. `movedTo`: what its
+ * destination is called from now on.
+ */
+export type Fate = { thread?: string | null; movedTo?: string | undefined } & (
   | { status: 'sent'; providerId: string | null }
   | { status: 'skipped' }
   | { status: 'failed'; error: string; isGone?: boolean }
@@ -184,9 +188,26 @@ export async function recordFate(
     .where(holds(accountId, token))
     .executeTakeFirst();
   if (written.numUpdatedRows === 0n) return false;
+  if (fate.movedTo !== undefined) await noteMove(db, { number, accountId, to: fate.movedTo });
   if (fate.thread) await noteThread(db, { number, accountId, token, thread: fate.thread });
   if (fate.status === 'failed' && fate.isGone) await noteGone(db, accountId);
   return true;
+}
+
+async function noteMove(
+  db: Db,
+  { number, accountId, to }: { number: number; accountId: string; to: string },
+): Promise<void> {
+  const own = withNotifyTables(db);
+  const row = await own
+    .selectFrom('notifications')
+    .select('destination')
+    .where('number', '=', number)
+    .executeTakeFirst();
+  if (!row || row.destination === to) return;
+  await moveChat(db, { accountId, from: row.destination, to });
+  // What is replied to it is looked for under the name that its chat has by then.
+  await own.updateTable('notifications').set({ destination: to }).where('number', '=', number).execute();
 }
 
 /** Until a person tries again. */
@@ -221,7 +242,7 @@ export async function noteThread(
     .execute();
 }
 
-/** The message that told of the session's last stop before this one, if it was sent. */
+/** The message that told of the session's last stop before this one, if it was sent and nobody has answered it. */
 export async function findStopMessage(
   db: Db,
   { accountId, one }: { accountId: string; one: Waiting },
@@ -233,10 +254,11 @@ export async function findStopMessage(
     .where('account_id', '=', accountId)
     .where('destination', '=', one.destination)
     .where('seq', '<', one.seq)
-    .where('type', 'in', ['session.blocked', 'session.failed', 'session.paused'])
+    .where('type', 'in', ['session.blocked', 'session.failed', 'session.paused', 'session.resumed'])
     .orderBy('seq', 'desc')
+    .limit(1)
     .executeTakeFirst();
-  if (row?.status !== 'sent' || row.provider_id === null) return null;
+  if (row?.status !== 'sent' || row.provider_id === null || row.type === 'session.resumed') return null;
   const { type, iteration, data, provider_id: providerId } = row;
   return { type, iteration, data: fromJson<Record<string, unknown>>(data), providerId };
 }
@@ -271,11 +293,29 @@ export async function dropStale(db: Db, accountId: string, { ms, error }: { ms: 
     .execute();
 }
 
-/** What was told long ago, or never will be. What waits stays, however old it is. */
+const OVER = ['sent', 'skipped', 'failed'];
+
+/** What was told long ago, or never will be. What is still to be told stays, however old it is, and so does what it carries. */
 export async function forgetNotifications(db: Db, olderMs: number): Promise<void> {
-  await withNotifyTables(db)
+  const own = withNotifyTables(db);
+  await own
+    .deleteFrom('notifications as n')
+    .where('status', '=', 'gathered')
+    .where('created_at', '<', storeNow(-olderMs))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('notifications as carrier')
+            .select('carrier.number')
+            .whereRef('carrier.number', '=', 'n.gathered_in')
+            .where('carrier.status', 'not in', OVER),
+        ),
+      ),
+    )
+    .execute();
+  await own
     .deleteFrom('notifications')
-    .where('status', '!=', 'waiting')
+    .where('status', 'in', OVER)
     .where('created_at', '<', storeNow(-olderMs))
     .execute();
 }

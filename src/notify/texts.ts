@@ -58,9 +58,11 @@ export function messageOf({ type, iteration, data }: ToldEvent, session: ToldSes
 const MOST_QUOTED = 300;
 
 /** The message of a stop, once somebody has answered. */
-export function answeredText(before: string, { actor, answer }: Record<string, unknown>): string {
-  const words = cut(said(answer), MOST_QUOTED);
-  return `${before}\n\n↪️ ${said(actor) || 'somebody'}${words ? `: ${words}` : ' let it continue'}`;
+export function answeredText(before: string, { type, data }: Pick<ToldEvent, 'type' | 'data'>): string {
+  const who = said(data.actor) || 'somebody';
+  if (type === 'session.aborted') return `${before}\n\n🛑 ${who} aborted it`;
+  const words = cut(said(data.answer), MOST_QUOTED);
+  return `${before}\n\n↪️ ${who}${words ? `: ${words}` : ' let it continue'}`;
 }
 
 function continuing(

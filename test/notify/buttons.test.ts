@@ -108,6 +108,21 @@ describe('the buttons of a message', () => {
     await waitFor(async () => (await statusOf(scene, id)) === 'aborted');
   });
 
+  it('are gone once it is aborted, from wherever, and the message says by whom', async () => {
+    const scene = await makeChatScene();
+    const id = await asking(scene);
+    await scene.pulse.abort(id, { actor: 'cli' });
+    await heard(scene, /^🛑 Aborted$/);
+    expect(question(scene)).toMatchObject({ buttons: [], text: expect.stringContaining('cli aborted it') });
+    // Of one that was answered before, it says who answered.
+    const answered = await asking(scene);
+    await scene.pulse.resume(answered, { answer: 'Port 1.', actor: 'page' });
+    await waitFor(() => question(scene).text.includes('page: Port 1.'));
+    await scene.pulse.abort(answered, { actor: 'cli' });
+    await waitFor(() => scene.telegram.sent.filter(({ text }) => text === '🛑 Aborted').length === 2);
+    expect(question(scene).text).not.toContain('aborted it');
+  });
+
   it('stand in a topic of the session, where the chat has topics', async () => {
     const forum = await openTelegram({ isForum: true });
     onTestFinished(() => forum[Symbol.asyncDispose]());

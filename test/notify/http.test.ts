@@ -15,7 +15,7 @@ const NOBODY = { chat_id: null, phone_number: null, discord_thread_id: null };
 async function makeRefused(): Promise<{ scene: ApiScene; ntfy: Service; id: string }> {
   const scene = await makeApiScene();
   const ntfy = await service();
-  ntfy.replies.push({ status: 400, body: { error: 'forbidden' } });
+  ntfy.replies.push({ status: 410, body: { error: 'forbidden' } });
   const { session } = await scene.pulse.start({
     ...{ goal: 'g', path: scene.root, command: 'echo "<signal>BLOCKED: Why?</signal>"', createdBy: 'api' },
   });
@@ -34,7 +34,7 @@ describe('the outbox over HTTP', () => {
     expect(notifications).toMatchObject([
       {
         ...{ session_id: id, channel: 'ntfy', type: 'session.blocked', status: 'failed', run_at: null },
-        ...{ destination: `${ntfy.url}/…`, error: 'HTTP 400: forbidden' },
+        ...{ destination: `${ntfy.url}/…`, error: 'HTTP 410: forbidden' },
       },
     ]);
     expect([counts, nextCursor]).toEqual([{ waiting: 0, planned: 0, failed: 1 }, null]);

@@ -16,40 +16,60 @@ const phone = (apiUrl: string) =>
 onBothStores((open) => {
   it('a way that is closed is tried for half a minute, and then holds up nobody', async () => {
     const store = await open();
-    const [telegram, hook] = [await service({ ok: true, result: { message_id: 7 } }), await service()];
+    const telegram = await service({ ok: true, result: { message_id: 7 } });
     const notify = notifySchema.parse({
       telegram: { tokenEnv: 'TOKEN', apiUrl: telegram.url, allow: [], chat: '42' },
-      webhooks: [{ url: hook.url, secretEnv: 'SECRET' }],
     });
-    await say(store, await routed(store, notify), 'one', 'two');
+    await say(store, await routed(store, notify), 'one', 'two', 'three');
     const means = courier(store, SECRETS);
-    const elsewhere = await service();
-    // Somebody puts it right in the meantime.
-    telegram.replies.push({ status: 403 });
-    hook.replies.push(
-      { status: 400 },
-      { status: 404 },
-      { status: 302, headers: { location: elsewhere.url } },
-      { status: 422 },
-      { status: 400 },
-    );
+    // Somebody puts it right in the meantime, and later nobody does.
+    telegram.replies.push({ status: 403 }, { status: 200, body: { ok: true, result: { message_id: 7 } } });
+    for (let time = 0; time < 5; time++) telegram.replies.push({ status: 403 });
     let sent = await deliver(means);
-    for (let time = 0; time < 4; time++) {
-      expect(hook.got).toHaveLength(time + 1);
+    for (let time = 0; time < 5; time++) {
       await hurry(store);
       sent += await deliver(means);
     }
-    expect(telegram.got).toHaveLength(3);
+    expect([sent, telegram.got.length]).toEqual([2, 8]);
+    expect((await rows(store)).map(({ status }) => status)).toEqual(['sent', 'failed', 'sent']);
+  });
+
+  it.each([
+    ['a webhook', (url: string) => ({ webhooks: [{ url, secretEnv: 'SECRET' }] })],
+    ['ntfy', (url: string) => ({ ntfy: { url } })],
+  ] as const)('%s loses nothing by any answer but 410, in its order, and later each time', async (_, to) => {
+    const store = await open();
+    const [hook, elsewhere] = [await service(), await service()];
+    const notify = notifySchema.parse(to(hook.url));
+    await say(store, await routed(store, notify), 'one', 'two');
+    const means = courier(store, SECRETS);
+    const refusals = [400, 401, 403, 404, 409, 413, 422, 429, 500];
+    for (const status of refusals) hook.replies.push({ status });
+    hook.replies.push({ status: 302, headers: { location: elsewhere.url } });
+    const waits: number[] = [];
+    for (let time = 0; time <= refusals.length; time++) {
+      expect(await deliver(means)).toBe(0);
+      const [first] = await rows(store);
+      expect(first).toMatchObject({ status: 'waiting', attempts: time + 1 });
+      waits.push(Date.parse(first!.run_at) - Date.now());
+      await hurry(store);
+    }
+    expect(waits[0]).toBeLessThan(5_000);
+    expect(waits).toEqual(waits.toSorted((one, other) => one - other));
+    expect(await deliver(means)).toBe(2);
+    expect(hook.got.map(({ body }) => /one|two/.exec(body)?.[0])).toEqual([
+      ...Array.from({ length: refusals.length + 2 }, () => 'one'),
+      'two',
+    ]);
     expect(elsewhere.got).toEqual([]);
-    expect(new Set(hook.got.slice(0, 5).map(({ headers }) => headers['webhook-id'])).size).toBe(1);
-    expect(sent).toBe(3);
-    const told = (await rows(store)).map(({ status, error }) => [status, error]).toSorted();
-    expect(told).toEqual([['failed', 'HTTP 400'], ...[1, 2, 3].map(() => ['sent', null])]);
     // An address that is gone says so once.
     hook.replies.push({ status: 410 });
-    await say(store, await routed(store, notify), 'three');
+    await say(store, await routed(store, notify), 'three', 'four');
+    const asked = hook.got.length;
     await deliver(means);
+    expect((await rows(store)).filter(({ status }) => status === 'failed')).toHaveLength(2);
     expect((await rows(store)).filter(({ error }) => error === 'HTTP 410')).toHaveLength(1);
+    expect(hook.got).toHaveLength(asked + 1);
   });
 
   it('a phone gets twenty texts a day, and the rest as one', async () => {

@@ -181,4 +181,31 @@ onBothStores((open) => {
     await store.tx('forget', (db) => forgetNotifications(db, 1_000_000));
     expect(await rows(store)).toMatchObject([{ status: 'waiting' }]);
   });
+
+  it('forgets what was told with others when that is over, and not before', async () => {
+    const store = await open();
+    const id = await routed(store, { ntfy: { url: 'http://127.0.0.1:9/x' } });
+    await say(store, id, 'carries', 'is carried', 'carries, too', 'is carried, too', 'is carried by none');
+    const numbers = (await rows(store)).map(({ number }) => number);
+    const set = (at: number, values: object) =>
+      store.tx('set', (db) =>
+        withNotifyTables(db)
+          .updateTable('notifications')
+          .set({ created_at: '2020-01-01T00:00:00.000Z', ...values })
+          .where('number', '=', numbers[at]!)
+          .execute(),
+      );
+    await set(0, { status: 'planned', gathers: 'digest' });
+    await set(1, { status: 'gathered', gathered_in: numbers[0] });
+    await set(2, { status: 'waiting', gathers: 'rollup' });
+    await set(3, { status: 'gathered', gathered_in: numbers[2] });
+    await set(4, { status: 'gathered', gathered_in: 999_999 });
+    const forget = () => store.tx('forget', (db) => forgetNotifications(db, 1_000_000));
+    await forget();
+    expect((await rows(store)).map(({ number }) => number)).toEqual(numbers.slice(0, 4));
+    await set(0, { status: 'sent' });
+    await set(2, { status: 'failed' });
+    await forget();
+    expect(await rows(store)).toEqual([]);
+  });
 });

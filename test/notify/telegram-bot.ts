@@ -33,6 +33,8 @@ export interface TelegramStandIn extends AsyncDisposable {
   refusals: TelegramRefusal[];
   /** Topics that somebody has deleted. */
   deleted: number[];
+  /** Groups that have become supergroups, by their old ids. */
+  moved: Map<string, string>;
   /** It has taken the next message, and its answer does not get through. */
   diesAfterTaking: boolean;
   /** It takes the next message with these words, and never answers. */
@@ -148,6 +150,12 @@ export async function openTelegram({ isForum = false } = {}): Promise<TelegramSt
       if (hangs) return;
       return answer(response, refusal.status, { ok: false, error_code: refusal.status, ...refusal });
     }
+    const moved = own.moved.get(String(body.chat_id));
+    if (moved !== undefined)
+      return answer(response, 400, {
+        ...{ ok: false, error_code: 400, parameters: { migrate_to_chat_id: Number(moved) } },
+        description: 'Bad Request: group chat was upgraded to a supergroup chat',
+      });
     if (method !== 'getUpdates')
       return (methods[method] ?? ((_, r) => bad(r, 'no such method')))(body, response);
     const entry = { response, offset: Number(body.offset ?? 0) };
@@ -178,6 +186,7 @@ export async function openTelegram({ isForum = false } = {}): Promise<TelegramSt
       offered: [],
       refusals: [],
       deleted: [],
+      moved: new Map(),
       diesAfterTaking: false,
       holdsBack: null,
     },

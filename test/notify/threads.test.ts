@@ -1,6 +1,7 @@
 /** Topics and threads: one for a session, also on bad days. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { notifySchema } from '../../src/domain/notify.ts';
+import { createRedactor } from '../../src/domain/redact.ts';
 import type { Sending } from '../../src/notify/channels/channel.ts';
 import { discord as sender } from '../../src/notify/channels/discord.ts';
 import { withNotifyTables } from '../../src/notify/tables.ts';
@@ -135,6 +136,22 @@ onBothStores((open) => {
       expect(discord.sent.map(({ channel_id: at }) => at)).toEqual(['9', '9', '9']);
       expect(discord.threads).toHaveLength(1);
     });
+  });
+
+  it('is named without the secrets that the goal holds', async () => {
+    const store = await open();
+    const [{ forum, id, means }, { discord, id: other }] = [
+      await forumScene(store),
+      await discordScene(store),
+    ];
+    const goal = 'Use sk-hidden-0123456789 for it';
+    await store.tx('goal', (db) => db.updateTable('pulse_sessions').set({ goal }).execute());
+    await say(store, id, 'one');
+    await say(store, other, 'two');
+    await deliver({ ...means, redactor: createRedactor(['sk-hidden-0123456789']) });
+    const names = [...forum.topics, ...discord.threads.map(({ name }) => name)];
+    expect(names).toHaveLength(2);
+    for (const name of names) expect(name).toMatch(/^Use (?!sk-hidden).* for it$/);
   });
 
   it('a thread on Slack whose first message was deleted is begun anew', async () => {

@@ -27,8 +27,9 @@ export interface Sending extends Message {
  * `later`: it may get through another time, after `afterMs` if the service says so. `refused`: it never will; with
  * `mayPass` somebody may be mending it just now, such as a right that is missing; with `isGone` it is so of every message
  * to this address. `thread`: what the next messages of the session belong to, also where this one did not get through.
+ * `movedTo`: what the destination is called from now on.
  */
-export type Outcome = { thread?: string | null } & (
+export type Outcome = { thread?: string | null; movedTo?: string | undefined } & (
   | { kind: 'sent'; providerId: string | null }
   | { kind: 'later'; error: string; afterMs?: number }
   | { kind: 'refused'; error: string; mayPass?: boolean; isGone?: boolean }

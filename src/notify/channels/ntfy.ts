@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { ntfySchema } from '../../domain/notify.ts';
 import { cut } from '../texts.ts';
 import type { Sender } from './channel.ts';
-import { ask, isSuccess, outcomeOf } from './request.ts';
+import { ask, hookOutcome, isSuccess } from './request.ts';
 
 /** It makes a file of more than that. */
 const MOST_CHARACTERS = 1_000;
@@ -25,6 +25,6 @@ export const ntfy: Sender<z.infer<typeof ntfySchema>> = {
     const { id, error } = answer.json;
     return isSuccess(answer)
       ? { kind: 'sent', providerId: typeof id === 'string' ? id : null }
-      : outcomeOf(answer, error);
+      : hookOutcome(answer, error);
   },
 };

@@ -68,12 +68,26 @@ const REFUSED = [400, 410, 413, 422];
 const CLOSED = [403, 404];
 
 /** For an answer that is no success. */
-export function outcomeOf({ status, headers, json }: Answer, said: unknown): Outcome {
-  const words = typeof said === 'string' && said !== '' ? `: ${said.slice(0, 300)}` : '';
-  const error = `HTTP ${status}${words}`;
+export function outcomeOf(answer: Answer, said: unknown): Outcome {
+  const { status } = answer;
+  const error = errorOf(answer, said);
   if (REFUSED.includes(status)) return { kind: 'refused', error };
   if (CLOSED.includes(status) || (status >= 300 && status < 400))
     return { kind: 'refused', error, mayPass: true };
+  return laterOf(answer, error);
+}
+
+/** As Standard Webhooks has it: all that an address says for good is that it is gone (410). */
+export function hookOutcome(answer: Answer, said: unknown): Outcome {
+  const error = errorOf(answer, said);
+  return answer.status === 410 ? { kind: 'refused', error, isGone: true } : laterOf(answer, error);
+}
+
+function errorOf({ status }: Answer, said: unknown): string {
+  return `HTTP ${status}${typeof said === 'string' && said !== '' ? `: ${said.slice(0, 300)}` : ''}`;
+}
+
+function laterOf({ headers, json }: Answer, error: string): Outcome {
   const afterMs = waitOf(headers.get('retry-after') ?? json.retry_after);
   return afterMs === null ? { kind: 'later', error } : { kind: 'later', error, afterMs };
 }

@@ -18,12 +18,22 @@ export const telegram: Sender<Settings> = {
   needs: ({ tokenEnv }) => [tokenEnv],
   isTwoWay: true,
   async send(sending, { settings, secret, signal }) {
-    const call = (method: string, body: object) => callTelegram({ settings, secret, signal }, method, body);
+    const { destination } = sending;
+    let chat = destination;
+    const callAt = (chat_id: string, method: string, body: object) =>
+      callTelegram({ settings, secret, signal }, method, { chat_id, ...body });
     if (sending.edits !== undefined) {
-      const body = { chat_id: sending.destination, message_id: Number(sending.edits), ...wordsOf(sending) };
-      return { ...sentOr(await call('editMessageText', body), null), thread: null };
+      const body = { message_id: Number(sending.edits), ...wordsOf(sending) };
+      return { ...sentOr(await callAt(chat, 'editMessageText', body), null), thread: null };
     }
     let thread = sending.thread ?? null;
+    const call: Call = async (method, body) => {
+      const answer = await callAt(chat, method, body);
+      const moved = movedTo(answer);
+      if (moved === null) return answer;
+      [chat, thread] = [moved, null];
+      return callAt(chat, method, { ...body, ...NOWHERE });
+    };
     if (thread === null && sending.opensThread) {
       const opened = await openTopic(call, sending);
       if (typeof opened !== 'string' && opened !== null) return opened;
@@ -31,18 +41,31 @@ export const telegram: Sender<Settings> = {
     }
     const post = (place: string | null) =>
       call('sendMessage', {
-        ...{ chat_id: sending.destination, ...wordsOf(sending), ...placeIn(place) },
+        ...{ ...wordsOf(sending), ...placeIn(place) },
         disable_notification: sending.weight === 'news',
       });
+    const moved = () => (chat === destination ? {} : { movedTo: chat });
     try {
       const answer = await post(thread);
-      return isWithoutTopic(answer, thread) ? sentOr(await post(null), null) : sentOr(answer, thread);
+      const outcome = isWithoutTopic(answer, thread)
+        ? sentOr(await post(null), null)
+        : sentOr(answer, thread);
+      return { ...outcome, ...moved() };
     } catch (error) {
       // A topic that was made just now is not made again.
-      return { kind: 'later', error: failureOf(error), thread };
+      return { kind: 'later', error: failureOf(error), thread, ...moved() };
     }
   },
 };
+
+/** A group that has become a supergroup has another name, and none of its messages is known there. */
+function movedTo({ status, json }: Answer): string | null {
+  const { migrate_to_chat_id: id } = (json.parameters ?? {}) as { migrate_to_chat_id?: unknown };
+  return status === 400 && (typeof id === 'number' || typeof id === 'string') ? String(id) : null;
+}
+
+/** In place of a topic or of what is replied to. */
+const NOWHERE = { message_thread_id: undefined, reply_parameters: undefined };
 
 type Call = (method: string, body: object) => Promise<Answer>;
 
@@ -65,13 +88,8 @@ function placeIn(thread: string | null): object {
 }
 
 /** `null`: the chat has none, or the bot may not; the messages come all the same. What may pass is waited for. */
-async function openTopic(
-  call: Call,
-  { destination, title = 'Pulse' }: Sending,
-): Promise<string | Outcome | null> {
-  const answer = await call('createForumTopic', {
-    ...{ chat_id: destination, name: cut(title.trim() || 'Pulse', MOST_TOPIC) },
-  });
+async function openTopic(call: Call, { title = 'Pulse' }: Sending): Promise<string | Outcome | null> {
+  const answer = await call('createForumTopic', { name: cut(title.trim() || 'Pulse', MOST_TOPIC) });
   const { message_thread_id: id } = (answer.json.result ?? {}) as { message_thread_id?: unknown };
   if (typeof id === 'number') return `${TOPIC}${id}`;
   const outcome = isSuccess(answer) ? null : refusalOf(answer);

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import type * as z from 'zod';
 import type { webhookSchema } from '../../domain/notify.ts';
 import type { Sender } from './channel.ts';
-import { ask, isSuccess, outcomeOf } from './request.ts';
+import { ask, hookOutcome, isSuccess } from './request.ts';
 
 export const webhook: Sender<z.infer<typeof webhookSchema>> = {
   needs: ({ secretEnv }) => [secretEnv],
@@ -28,11 +28,7 @@ export const webhook: Sender<z.infer<typeof webhookSchema>> = {
       body,
       signal,
     });
-    if (isSuccess(answer)) return { kind: 'sent', providerId: id };
-    const outcome = outcomeOf(answer, null);
-    // All that such a service says for good is 410.
-    const isGone = answer.status === 410;
-    return outcome.kind === 'refused' ? { ...outcome, mayPass: !isGone, isGone } : outcome;
+    return isSuccess(answer) ? { kind: 'sent', providerId: id } : hookOutcome(answer, null);
   },
 };
 
