@@ -94,7 +94,8 @@ async function idleMegabytes(cache: string): Promise<number | null> {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-  const id = pulse('start', 'Wait', '--command', 'sleep 600', '--detach').trim();
+  // Earlier sessions were about the same: what they said is looked for, and the thread that does so is gone again.
+  const id = pulse('start', 'Nothing, slowly', '--command', 'sleep 600', '--detach').trim();
   try {
     await sleep(SETTLED_MS);
     const kilobytes = processesOf(id).map(pssOf);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { indexTurns } from '../../src/context/search/index-turns.ts';
 import { createProjectMeaning, type ProjectMeaning } from '../../src/context/search/project-meaning.ts';
@@ -115,6 +117,24 @@ describe('a search', () => {
     await fill(store, 1_900, 2_500);
     await ask(60_000);
     expect(meaning.state(PROJECT)).toBe('ready');
+  });
+
+  it('leaves no thread behind, and the next one knows as much', async () => {
+    const store = await openSqlite({ path: ':memory:' });
+    const meaning = createTurnMeaning({ restMs: 50 });
+    onTestFinished(async () => {
+      await meaning[Symbol.asyncDispose]();
+      await store.close();
+    });
+    await fill(store, 0, 1_200);
+    await indexTurns(store, PROJECT);
+    const question = { projectId: PROJECT, terms: askedTerms(PROJECT, 'invoice'), within: null, limit: 20 };
+    const begun = once(process, 'worker') as Promise<[Worker]>;
+    const first = await meaning.search(store, { ...question, patienceMs: 60_000 });
+    expect(first).toHaveLength(20);
+    const [worker] = await begun;
+    await new Promise((resolve) => worker.once('exit', resolve));
+    expect(await meaning.search(store, { ...question, patienceMs: 60_000 })).toEqual(first);
   });
 
   it('that is many at once teaches each turn once', async () => {

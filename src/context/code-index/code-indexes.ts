@@ -4,6 +4,7 @@ import { extname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { threadEnvironment } from '../thread-environment.ts';
 import type { FromIndexer, IndexerData, ToIndexer } from './messages.ts';
 import type { CodeHit, IndexState } from './worktree-index.ts';
 
@@ -144,6 +145,7 @@ function startThread(indexes: Indexes): Thread | null {
   const worker = new Worker(script, {
     // This process's own flags may be none that a thread takes.
     execArgv: [],
+    env: threadEnvironment(),
     workerData: { folder: indexes.folder } satisfies IndexerData,
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, maxYoungGenerationSizeMb: 8 },
   });

@@ -1,8 +1,9 @@
 /** The thread in which turns are given their meaning: questions are answered between the steps of a fit. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import type { FromMeaning, ToMeaning } from './meaning-messages.ts';
 import { createProjectMeaning, type ProjectMeaning } from './project-meaning.ts';
+import type { MeaningThreadData } from './turn-meaning.ts';
 
 type Add = Extract<ToMeaning, { kind: 'add' }>;
 type Ask = Extract<ToMeaning, { kind: 'ask' }>;
@@ -12,14 +13,22 @@ const projects = new Map<string, ProjectMeaning>();
 const lessons = new Map<string, Add['turns'][]>();
 const waiting = new Set<Ask>();
 let isLearning = false;
+// Its end is the thread's: what it knows is in the store, and learnt again for the next question.
+const resting = setTimeout(rest, (workerData as MeaningThreadData).restMs);
 
 port.on('message', (message: ToMeaning) => {
+  resting.refresh();
   const project = projects.get(message.projectId) ?? createProjectMeaning();
   projects.set(message.projectId, project);
   if (message.kind === 'add') take(project, message);
   else if (message.isPatient && project.state() === 'learning') waiting.add(message);
   else answer(project, message);
 });
+
+function rest(): void {
+  if (isLearning || lessons.size > 0) resting.refresh();
+  else port.close();
+}
 
 function take(project: ProjectMeaning, { projectId, turns, hasMore }: Add): void {
   const parts = [...(lessons.get(projectId) ?? []), turns];
@@ -47,6 +56,7 @@ async function learn(): Promise<void> {
     await nextTurn();
   }
   isLearning = false;
+  resting.refresh();
 }
 
 function answerWaiting(): void {

@@ -4,11 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Store } from '../../store/store.ts';
 import type { TurnEmbeddings } from '../embedding/turn-embeddings.ts';
+import { threadEnvironment } from '../thread-environment.ts';
 import type { FromMeaning, ToMeaning } from './meaning-messages.ts';
 import type { MeaningState } from './project-meaning.ts';
 
 /** After this words answer alone: no iteration waits longer, and no answer that was not asked to. */
 const ANSWER_MS = 100;
+/** A model that has answered before is worth waiting for, where its thread has ended meanwhile. */
+const AGAIN_MS = 1_000;
+/** A thread that nobody needs for so long ends: it holds as much memory as all the rest of a runner that waits. */
+const REST_MS = 3_000;
 /** The newest so many turns of a project are in its model. */
 const MOST_TURNS = 20_000;
 /** Read in between other work: a project may have many. */
@@ -33,6 +38,11 @@ export interface MeaningQuestion {
   patienceMs?: number;
 }
 
+/** What a thread is given to begin with. */
+export interface MeaningThreadData {
+  restMs: number;
+}
+
 interface Thread {
   worker: Worker;
   questions: Map<number, (answer: FromMeaning | null) => void>;
@@ -43,14 +53,16 @@ interface Thread {
   hasEnded: boolean;
 }
 
-/** Starts its thread with the first question. It keeps no process alive. */
+/** Starts its thread with a question, and ends it some seconds after the last. It keeps no process alive. */
 export function createTurnMeaning({
   embeddings,
   debug = () => undefined,
+  restMs = REST_MS,
 }: {
   /** Closed with it. */
   embeddings?: TurnEmbeddings;
   debug?(text: string): void;
+  restMs?: number;
 } = {}): TurnMeaning {
   let thread: Thread | null = null;
   const states = new Map<string, MeaningState>();
@@ -62,6 +74,8 @@ export function createTurnMeaning({
     const script = new URL(`meaning-thread${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
     const worker = new Worker(script, {
       execArgv: [],
+      env: threadEnvironment(),
+      workerData: { restMs } satisfies MeaningThreadData,
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, maxYoungGenerationSizeMb: 8 },
     });
     const started: Thread = {
@@ -86,10 +100,14 @@ export function createTurnMeaning({
       const { projectId, terms } = question;
       if (isClosed || terms.length === 0) return [];
       try {
+        const isAgain = thread === null && states.get(projectId) === 'ready';
+        const mostMs = Math.max(ANSWER_MS, patienceMs, isAgain ? AGAIN_MS : 0);
+        const ask = {
+          ...{ kind: 'ask', question: asked++, ...question },
+          isPatient: patienceMs > 0 || isAgain,
+        } as const;
         const current = start();
-        const isPatient = patienceMs > 0;
-        const ask = { kind: 'ask', question: asked++, ...question, isPatient } as const;
-        const answer = await within(teachAndAsk(current, store, ask), Math.max(ANSWER_MS, patienceMs));
+        const answer = await within(teachAndAsk(current, store, ask), mostMs);
         current.questions.delete(ask.question);
         states.set(projectId, answer?.state ?? 'learning');
         return answer?.numbers ?? [];
