@@ -46,17 +46,6 @@ describe.skipIf(!BROWSER)('research on the page', () => {
     await page.close();
   });
 
-  it('says how many workers implement what was found', async () => {
-    const id = await researched();
-    const page = await scene.open(`/r/${id}`);
-    const sent = page.waitForRequest(`**/api/research/${id}/finish`);
-    await page.route(`**/api/research/${id}/finish`, (route) => route.abort());
-    await page.getByLabel('Workers').fill('3');
-    await page.getByRole('button', { name: 'Implement next steps' }).click();
-    expect((await sent).postDataJSON()).toEqual({ how: 'implement', workers: 3 });
-    await page.close();
-  });
-
   it('shows ten thousand experiments by pages', async () => {
     const id = await researched();
     const page = await scene.open('/');

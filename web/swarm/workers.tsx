@@ -12,7 +12,14 @@ export function Workers({ id, view, project }: { id: string; view: SwarmView; pr
   const { data } = useRead<{ reservations: Reservation[] }>(
     `/api/reservations${query({ project_key: project })}`,
   );
-  if (view.workers.length === 0) return <Empty>No worker has begun.</Empty>;
+  if (view.workers.length === 0) {
+    return (
+      <>
+        <Empty>No worker has begun.</Empty>
+        <Handoffs id={id} />
+      </>
+    );
+  }
   return (
     <>
       <div className="table-wrap">
