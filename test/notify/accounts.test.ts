@@ -5,10 +5,13 @@ import { type NotifySettings, notifySchema } from '../../src/domain/notify.ts';
 import { listAccounts } from '../../src/notify/inbound/chats.ts';
 import { discordReader } from '../../src/notify/inbound/discord-reader.ts';
 import { hearTwilio } from '../../src/notify/inbound/hooks.ts';
+import { telegramReader } from '../../src/notify/inbound/poll.ts';
+import { readChannel } from '../../src/notify/inbound/reader.ts';
 import { onBothStores } from '../coordination/both-stores.ts';
 import { openDiscord } from './discord-bot.ts';
 import { routed, rows } from './outbox-scene.ts';
 import { blocked, meansOf, noting, openFileStore, reading } from './reading-scene.ts';
+import { openTelegram, type TelegramStandIn } from './telegram-bot.ts';
 
 const waitFor = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 20_000 });
 const PUBLIC = 'https://pulse.example';
@@ -54,6 +57,35 @@ describe('a bot whose settings change', () => {
     expect(did).toHaveLength(2);
     expect(discord.begun).toHaveLength(1);
   });
+});
+
+it('another bot under the same variable begins where it is, not where the one before has stopped', async () => {
+  const store = await openFileStore();
+  const notifyFor = (bot: TelegramStandIn) =>
+    notifySchema.parse({ telegram: { tokenEnv: 'TOKEN', apiUrl: bot.url, allow: ['42'] } });
+  const bot = await openTelegram();
+  onTestFinished(() => bot[Symbol.asyncDispose]());
+  const { actions, did } = noting(store);
+  const read = async (token: string) => {
+    const ending = new AbortController();
+    const means = meansOf({ store, notify: notifyFor(bot), environment: { TOKEN: token }, actions });
+    const over = readChannel(means, telegramReader, { signal: ending.signal, lookMs: 50 });
+    return async () => {
+      ending.abort();
+      await over;
+    };
+  };
+  for (let n = 0; n < 3; n++) bot.write({ from: 42, text: `/pause first${n}` });
+  const stop = await read('1:first');
+  await waitFor(() => did.length === 3);
+  await stop();
+  // The same address is now another bot, whose updates have other numbers.
+  bot.restart();
+  bot.write({ from: 42, text: '/pause second' });
+  const stopSecond = await read('2:second');
+  await waitFor(() => did.length === 4);
+  await stopSecond();
+  expect(did.at(-1)).toBe('telegram:42 pause second');
 });
 
 onBothStores((open) => {

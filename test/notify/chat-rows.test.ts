@@ -29,6 +29,20 @@ onBothStores((open) => {
       expect(await take('2')).toBe(true);
     });
 
+    it('counts once for a month, and a text message for good', async () => {
+      const store = await open();
+      const take = (channel: string) => store.tx('test', (db) => takeUpdate(db, channel, 'SM1'));
+      const channels = ['sms-0123', 'telegram-0123'];
+      for (const channel of channels) expect(await take(channel)).toBe(true);
+      await store.tx('age', (db) =>
+        withNotifyTables(db)
+          .updateTable('chat_updates')
+          .set({ at: storeNow(-31 * 24 * 3_600_000) })
+          .execute(),
+      );
+      expect([await take('sms-0123'), await take('telegram-0123')]).toEqual([false, true]);
+    });
+
     it('is not counted where its effect did not happen, and then is told what is wrong, once', async () => {
       const store = await open();
       let calls = 0;

@@ -155,20 +155,23 @@ describe('POST /hooks/discord', () => {
     const hex = publicKey.export({ format: 'der', type: 'spki' }).subarray(12).toString('hex');
     const discord = { tokenEnv: 'PULSE_DISCORD', publicKey: hex, allow: ['81'] };
     const scene = await makeChatScene(() => ({ discord }));
-    const post = async (body: object, { isForged = false } = {}) => {
+    const post = async (body: object, { isForged = false, agoMs = 0 } = {}) => {
       const sent = JSON.stringify(body);
-      const signature = sign(null, Buffer.from(`1700000000${isForged ? 'x' : sent}`), privateKey).toString(
-        'hex',
-      );
+      const at = String(Math.floor((Date.now() - agoMs) / 1000));
+      const signature = sign(null, Buffer.from(`${at}${isForged ? 'x' : sent}`), privateKey).toString('hex');
       const answer = await fetch(`${scene.url}/hooks/discord`, {
         method: 'POST',
-        headers: { 'x-signature-ed25519': signature, 'x-signature-timestamp': '1700000000' },
+        headers: { 'x-signature-ed25519': signature, 'x-signature-timestamp': at },
         body: sent,
       });
       return { status: answer.status, json: answer.status === 200 ? await answer.json() : null };
     };
     expect(await post({ id: '1', type: 1 })).toEqual({ status: 200, json: { type: 1 } });
     expect((await post({ id: '1', type: 1 }, { isForged: true })).status).toBe(401);
+    // What somebody has kept, or signed for later.
+    for (const agoMs of [6 * 60_000, -6 * 60_000, 40 * 24 * 3_600_000])
+      expect((await post({ id: '1', type: 1 }, { agoMs })).status).toBe(401);
+    expect((await post({ id: '1', type: 1 }, { agoMs: 4 * 60_000 })).status).toBe(200);
     const id = await asking(scene);
     const command = (number: string, user: string, name: string, options: object[] = []) => ({
       ...{ id: number, type: 2, channel_id: '9', member: { user: { id: user } } },

@@ -10,6 +10,13 @@ import { openSlack } from './slack-app.ts';
 
 const SECRET = { SECRET: 'sssh-be-quiet' };
 
+/** A service where a way may be closed: a webhook has none. */
+async function closedScene(store: Store) {
+  const bot = await service({ ok: true, result: { message_id: 7 } });
+  const telegram = { tokenEnv: 'TOKEN', apiUrl: bot.url, chat: '42' };
+  return { bot, notify: notifySchema.parse({ telegram }), means: courier(store, { TOKEN: '1:abc' }) };
+}
+
 async function slackScene(store: Store) {
   const slack = await openSlack();
   onTestFinished(() => slack[Symbol.asyncDispose]());
@@ -23,11 +30,10 @@ async function slackScene(store: Store) {
 onBothStores((open) => {
   it('a refusal after an outage is the first, and loses nothing', async () => {
     const store = await open();
-    const hook = await service();
-    await say(store, await routed(store, { webhooks: [{ url: hook.url, secretEnv: 'SECRET' }] }), 'one');
-    const means = courier(store, SECRET);
+    const { bot, means, notify } = await closedScene(store);
+    await say(store, await routed(store, notify), 'one');
     const answers = [503, 503, 503, 503, 404, 503, 404, 404, 404, 404];
-    hook.replies.push(...answers.map((status) => ({ status })));
+    bot.replies.push(...answers.map((status) => ({ status })));
     for (const _ of answers) {
       expect(await deliver(means)).toBe(0);
       expect((await rows(store))[0]).toMatchObject({ status: 'waiting' });
@@ -38,12 +44,12 @@ onBothStores((open) => {
 
   it('a refusal after a long outage is tried again soon: it holds up those behind it', async () => {
     const store = await open();
-    const hook = await service();
-    await say(store, await routed(store, { webhooks: [{ url: hook.url, secretEnv: 'SECRET' }] }), 'one');
-    hook.replies.push(...Array.from({ length: 9 }, () => ({ status: 503 })), { status: 404 });
+    const { bot, means, notify } = await closedScene(store);
+    await say(store, await routed(store, notify), 'one');
+    bot.replies.push(...Array.from({ length: 9 }, () => ({ status: 503 })), { status: 404 });
     for (let n = 0; n < 10; n++) {
       await hurry(store);
-      await deliver(courier(store, SECRET));
+      await deliver(means);
     }
     expect(Date.parse((await rows(store))[0]!.run_at) - Date.now()).toBeLessThan(3_000);
   });

@@ -29,6 +29,8 @@ export interface TelegramStandIn extends AsyncDisposable {
   press(press: { from: number; message: TelegramMessage; label: string }): number;
   /** Brings an update once more, as a service does that has not heard of it. */
   repeat(update: number): void;
+  /** Another bot is there from now on: nobody has written to it. */
+  restart(): void;
   /** Answers to the calls to come, of a method each, before the usual one; without one: to polls. `hangs`: none ever. */
   refusals: TelegramRefusal[];
   /** Topics that somebody has deleted. */
@@ -214,6 +216,9 @@ export async function openTelegram({ isForum = false } = {}): Promise<TelegramSt
       if (data === undefined) throw new Error(`no button ${label}: ${JSON.stringify(message.buttons)}`);
       const query = { id: `query-${updates.length}`, chat_instance: '1', data, message: shown(message) };
       return push({ callback_query: { ...query, from: { id: from, is_bot: false, first_name: 'P' } } });
+    },
+    restart() {
+      updates.splice(0);
     },
     repeat(update) {
       again = update;

@@ -11,6 +11,13 @@ import { snowflakeMs } from './written.ts';
 /** What comes before the 32 bytes of such a key, in the form that Node reads. */
 const ED25519_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
 
+/** What was signed longer ago, or later than now, is brought by somebody who has kept it. */
+const MOST_SIGNED_AGO_MS = 5 * 60_000;
+
+export function isSignedJustNow(timestamp: string, nowMs: number): boolean {
+  return /^\d{1,12}$/.test(timestamp) && Math.abs(nowMs - Number(timestamp) * 1000) <= MOST_SIGNED_AGO_MS;
+}
+
 export function isSignedByDiscord(
   { publicKey, timestamp, body }: { publicKey: string; timestamp: string; body: string },
   signature: string,

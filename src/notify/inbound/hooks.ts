@@ -2,7 +2,13 @@
 import { cut } from '../texts.ts';
 import { answerMessage, type Reply } from './answer.ts';
 import { type ChatMeans, listAccounts, type SettingsOf } from './chats.ts';
-import { EPHEMERAL, interactionReply, isSignedByDiscord, readInteraction } from './discord.ts';
+import {
+  EPHEMERAL,
+  interactionReply,
+  isSignedByDiscord,
+  isSignedJustNow,
+  readInteraction,
+} from './discord.ts';
 import { DEFER_MS, finishReply } from './discord-reader.ts';
 import { nameOf, notDone, rest } from './reader.ts';
 import { MOST_REPLY } from './text-messages.ts';
@@ -37,6 +43,7 @@ export async function hearDiscord(
   means: ChatMeans,
   { body, timestamp, signature }: { body: string; timestamp: string; signature: string },
 ): Promise<object | null> {
+  if (!isSignedJustNow(timestamp, Date.now())) return null;
   for (const { id, settings } of await listAccounts(means, 'discord')) {
     const { publicKey = '', allow } = settings;
     if (!isSignedByDiscord({ publicKey, timestamp, body }, signature)) continue;

@@ -22,7 +22,7 @@ export async function pollChats(means: ChatMeans, signal: AbortSignal): Promise<
 /** A service that answers at once, and with nothing, is not asked without end. */
 const PAUSE_MS = 500;
 
-const telegramReader: Reader<'telegram'> = {
+export const telegramReader: Reader<'telegram'> = {
   channel: 'telegram',
   needs: ({ tokenEnv }) => [tokenEnv],
   async read(means, held) {
@@ -44,7 +44,7 @@ const telegramReader: Reader<'telegram'> = {
       }
       held.say('');
       for (const update of found.updates) {
-        await takeIn(means, { bot, accountId: held.accountId, update });
+        await takeIn(means, { bot, accountId: held.accountId, update: ofBot(update, held.bot) });
         // One that is brought again does not bring back those after it.
         position = String(Math.max(update.id + 1, Number(position ?? 0)));
         await held.move(position);
@@ -54,6 +54,12 @@ const telegramReader: Reader<'telegram'> = {
     await offering;
   },
 };
+
+/** Each bot numbers what it is told by itself. */
+function ofBot(update: TelegramUpdate, bot: string): TelegramUpdate {
+  const { message } = update;
+  return message ? { ...update, message: { ...message, id: `${bot}.${message.id}` } } : update;
+}
 
 interface Update {
   bot: TelegramBot;

@@ -1,4 +1,5 @@
 /** Reads for every account whose secrets this process has. One process at a time reads for an account, by a lease. */
+import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isPulseError } from '../../domain/errors.ts';
 import { answerMessage, type Incoming, type Reply } from './answer.ts';
@@ -7,6 +8,8 @@ import { leavePoller, movePoller, takePoller } from './rows.ts';
 
 export interface Held<Settings> {
   accountId: string;
+  /** Of its secrets: another bot under the same variable is another one. */
+  bot: string;
   settings: Settings;
   secret(name: string): string;
   /** Aborts when somebody else reads for the account, too. */
@@ -74,7 +77,10 @@ async function readAccount<C extends keyof SettingsOf>(
   { id, one, signal }: { id: string; one: Reading<SettingsOf[C]>; signal: AbortSignal },
 ): Promise<void> {
   const { store, owner, isGone, environment } = means;
-  const take = () => store.tx('chat_lease', (db) => takePoller(db, id, { owner, isGone }));
+  const bot = nameOfBot(reader.needs(one.settings).map((name = '') => environment[name] ?? ''));
+  // What one bot has read up to says nothing of another.
+  const poller = `${id}:${bot}`;
+  const take = () => store.tx('chat_lease', (db) => takePoller(db, poller, { owner, isGone }));
   const held = await take();
   if (held === null) return;
   const { token } = held;
@@ -88,13 +94,13 @@ async function readAccount<C extends keyof SettingsOf>(
   let told = '';
   try {
     await reader.read(means, {
-      ...{ accountId: id, position: held.position },
+      ...{ accountId: id, bot, position: held.position },
       get settings() {
         return one.settings;
       },
       secret: (name) => environment[name] ?? '',
       signal: AbortSignal.any([signal, lost.signal]),
-      move: (position) => store.tx('chat_read', (db) => movePoller(db, id, { token, position })),
+      move: (position) => store.tx('chat_read', (db) => movePoller(db, poller, { token, position })),
       say(text) {
         if (text !== told && text !== '') means.say(`${reader.channel}: ${text}`);
         told = text;
@@ -102,8 +108,13 @@ async function readAccount<C extends keyof SettingsOf>(
     });
   } finally {
     clearInterval(renewing);
-    await store.tx('chat_lease', (db) => leavePoller(db, id, token));
+    await store.tx('chat_lease', (db) => leavePoller(db, poller, token));
   }
+}
+
+/** Says nothing of the secrets themselves. */
+function nameOfBot(secrets: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(secrets)).digest('hex').slice(0, 8);
 }
 
 /** A message that cannot be dealt with keeps none of the others waiting. */

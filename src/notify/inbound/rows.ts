@@ -3,14 +3,20 @@ import { createHash } from 'node:crypto';
 import { type Db, storeNow } from '../../store/store.ts';
 import { withNotifyTables } from '../tables.ts';
 
-/** No service tells of the same message again after so long. */
+/** No service tells of the same message again after so long, and nobody else may. */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+/** What Twilio signs has no time in it: it could be brought again for ever, so that its names are kept for ever. */
+const KEPT_FOR_GOOD = 'sms-%';
 const CODE_MS = 10 * 60 * 1000;
 
 /** In the transaction of its effect. `false`: it has had its effect. */
 export async function takeUpdate(db: Db, channel: string, id: string): Promise<boolean> {
   const own = withNotifyTables(db);
-  await own.deleteFrom('chat_updates').where('at', '<', storeNow(-KEPT_MS)).execute();
+  await own
+    .deleteFrom('chat_updates')
+    .where('at', '<', storeNow(-KEPT_MS))
+    .where('channel', 'not like', KEPT_FOR_GOOD)
+    .execute();
   const row = await own
     .insertInto('chat_updates')
     .values({ channel, update_id: id, at: storeNow() })
