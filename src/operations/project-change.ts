@@ -36,6 +36,29 @@ export function changeProject<T>(
 
 /** Makes a change that has a key, or gives the answer it was given before. Throws `key_reused`. */
 export async function changeProjectOnce(
+  operations: Operations,
+  request: RequestKey,
+  change: (keep: AnswerHook) => Promise<unknown>,
+): Promise<unknown> {
+  const { key } = request;
+  const before = underWay.get(key);
+  const changing = (async () => {
+    // It may reach beyond the store, as a message does: the second finds what the first has answered.
+    await before?.catch(() => undefined);
+    return changeOrFind(operations, request, change);
+  })();
+  underWay.set(key, changing);
+  try {
+    return await changing;
+  } finally {
+    if (underWay.get(key) === changing) underWay.delete(key);
+  }
+}
+
+/** Of this process, by their keys. */
+const underWay = new Map<string, Promise<unknown>>();
+
+async function changeOrFind(
   { engine: { store } }: Operations,
   request: RequestKey,
   change: (keep: AnswerHook) => Promise<unknown>,

@@ -88,4 +88,29 @@ describe('the outbox over HTTP', () => {
     expect((await ask({ channel: 'pigeon' })).status).toBe(422);
     expect(ntfy.got).toHaveLength(2);
   });
+
+  it('tries a channel once for a key, also for two who ask at the same moment', async () => {
+    const scene = await makeApiScene();
+    const ntfy = await service({ id: 'm1' });
+    await writeTrustedConfig(scene.root, {
+      ...{ text: JSON.stringify({ notify: settingsFor(ntfy) }), environment: scene.environment },
+    });
+    const headers = { 'idempotency-key': 'k1' };
+    const ask = () =>
+      scene.ask('POST', '/api/notify/test', {
+        body: { channel: 'ntfy', projectPath: scene.root },
+        headers,
+      });
+    // What was refused is tried by the next one.
+    ntfy.replies.push({ status: 503 });
+    expect((await ask()).status).toBe(422);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    ntfy.replies.push({ status: 200, body: { id: 'm1' }, when: promise });
+    const [first, second] = [ask(), ask()];
+    await expect.poll(() => ntfy.got.length).toBe(2);
+    resolve();
+    for (const answer of [await first, await second, await ask()])
+      expect(answer).toMatchObject({ status: 200, json: { providerId: 'm1' } });
+    expect(ntfy.got).toHaveLength(2);
+  });
 });
