@@ -102,10 +102,8 @@ export function createTurnMeaning({
       try {
         const isAgain = thread === null && states.get(projectId) === 'ready';
         const mostMs = Math.max(ANSWER_MS, patienceMs, isAgain ? AGAIN_MS : 0);
-        const ask = {
-          ...{ kind: 'ask', question: asked++, ...question },
-          isPatient: patienceMs > 0 || isAgain,
-        } as const;
+        const isPatient = patienceMs > 0 || isAgain;
+        const ask = { kind: 'ask', question: asked++, ...question, isPatient } as const;
         const current = start();
         const answer = await within(teachAndAsk(current, store, ask), mostMs);
         current.questions.delete(ask.question);
