@@ -10,6 +10,7 @@ import type {
   EmbeddersTable,
   PacksTable,
   SliceKeysTable,
+  TranscriptEntriesTable,
   TurnsTable,
   TurnTermsTable,
   TurnVectorsTable,
@@ -359,6 +360,7 @@ export interface Schema {
   pulse_events: EventsTable;
   verifications: VerificationsTable;
   turns: TurnsTable;
+  transcript_entries: TranscriptEntriesTable;
   turn_terms: TurnTermsTable;
   turn_words: TurnWordsTable;
   turn_vectors: TurnVectorsTable;

@@ -19,12 +19,22 @@ export interface TurnsTable {
   created_at: string;
   /** Which text of its iteration the content is; `null`: it stands in the row. */
   content_from: Generated<'output' | 'task' | null>;
+  /** The entry of another transcript that it stands below: `parent_id` is its turn, once that is here. */
+  named_parent_id: Generated<string | null>;
   /** 1: an anchor hint has named it, and its salience has risen by that. */
   is_hinted: Generated<number>;
   /** 1: it can be found by its words. */
   is_indexed: Generated<number>;
   /** Made by the database of phase and salience: what a slice prefers. */
   weight: GeneratedAlways<number>;
+}
+
+/** An entry of an imported transcript that is no turn: other transcripts may name it. */
+export interface TranscriptEntriesTable {
+  project_id: string;
+  id: string;
+  turn_id: string | null;
+  named_parent_id: string | null;
 }
 
 /** The words of a turn by their hashes (context/search/term-hashes.ts), with how often each is there. */

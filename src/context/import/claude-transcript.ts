@@ -23,36 +23,44 @@ export function isClaudeEntry({
   return [uuid, sessionId, leafUuid, messageId].some((each) => typeof each === 'string');
 }
 
+interface Above {
+  turn: Ancestor | null;
+  /** An entry that is not in the file, if it stands below one with no turn between. */
+  named: string | null;
+}
+
 export function createClaudeReader(): TranscriptReader {
   /** For each entry so far the nearest turn: itself, or the one above it. */
-  const nearest = new Map<string, Ancestor | null>();
+  const nearest = new Map<string, Above>();
   let last: Ancestor | null = null;
   const timeOf = createTimes();
 
-  function above({ parentUuid, logicalParentUuid }: Record<string, unknown>): Ancestor | null {
+  function above({ parentUuid, logicalParentUuid }: Record<string, unknown>): Above {
     const named = parentUuid ?? logicalParentUuid ?? null;
-    if (typeof named !== 'string') return null;
-    const found = nearest.get(named);
-    // The entry that it names could not be read: what was said before it is the next best.
-    return found === undefined ? last : found;
+    if (typeof named !== 'string') return { turn: null, named: null };
+    // The entry that it names is in another file, or could not be read: what was said before it is the next best.
+    return nearest.get(named) ?? { turn: last, named: isUuid(named) ? named : null };
   }
 
   return {
     read(entry): LineResult {
       const { type, uuid, message, timestamp } = entry;
       const createdAt = timeOf(timestamp);
-      const parent = above(entry);
+      const { turn: parent, named } = above(entry);
       const role = type === 'user' || type === 'assistant' ? type : null;
       const content = role && isRecord(message) ? textOfContent(message.content, isText) : '';
       if (role === null || content === '') {
-        if (isUuid(uuid)) nearest.set(uuid, parent);
-        return null;
+        if (!isUuid(uuid) || nearest.has(uuid)) return null;
+        nearest.set(uuid, { turn: parent, named });
+        return { entry: { id: uuid, turnId: parent?.id ?? null, namedParentId: named } };
       }
       if (!isUuid(uuid)) return { skip: 'the entry has no UUID' };
       if (nearest.has(uuid)) return { skip: 'an entry before has the same UUID' };
-      const turn: ImportedTurn = { id: uuid, ...below(parent), role, content, createdAt };
+      const turn: ImportedTurn = {
+        ...{ id: uuid, ...below(parent), namedParentId: named, role, content, createdAt },
+      };
       last = { id: uuid, depth: turn.depth };
-      nearest.set(uuid, last);
+      nearest.set(uuid, { turn: last, named: null });
       return { turn };
     },
   };

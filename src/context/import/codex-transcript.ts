@@ -39,7 +39,7 @@ export function createCodexReader(fallback: string): TranscriptReader {
       const content = textOfContent(payload.content, isSaid);
       if (content === '' || isTold(content)) return null;
       const id = derivedUuid(`codex\n${session ?? fallback}\n${line}`);
-      const turn = { id, ...below(last), role, content, createdAt } as const;
+      const turn = { id, ...below(last), namedParentId: null, role, content, createdAt } as const;
       last = { id, depth: turn.depth };
       return { turn };
     },

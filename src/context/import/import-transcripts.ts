@@ -2,7 +2,8 @@
 import { basename } from 'node:path';
 import { PulseError } from '../../domain/errors.ts';
 import type { Store } from '../../store/store.ts';
-import { insertTurns, type NewTurn } from '../../store/turns.ts';
+import { insertImported, type TranscriptEntry } from '../../store/turn-parents.ts';
+import type { NewTurn } from '../../store/turns.ts';
 import { contentHash } from '../turns.ts';
 import { createClaudeReader } from './claude-transcript.ts';
 import { createCodexReader } from './codex-transcript.ts';
@@ -94,11 +95,14 @@ async function importOne(store: Store, { request, transcript, imported }: OneImp
   const { path, kind } = transcript;
   const reader = kind === 'claude' ? createClaudeReader() : createCodexReader(basename(path));
   await using file = await openTranscript(path);
-  let portion: NewTurn[] = [];
+  const { projectId } = request;
+  let turns: NewTurn[] = [];
+  let entries: TranscriptEntry[] = [];
   const write = async () => {
-    const turns = portion;
-    portion = [];
-    if (turns.length > 0) imported.added += await store.tx('import', (db) => insertTurns(db, turns));
+    const portion = { projectId, turns, entries };
+    [turns, entries] = [[], []];
+    if (portion.turns.length + portion.entries.length === 0) return;
+    imported.added += await store.tx('import', (db) => insertImported(db, portion));
   };
   for await (const read of transcriptLines(file)) {
     const { line } = read;
@@ -109,13 +113,16 @@ async function importOne(store: Store, { request, transcript, imported }: OneImp
           ? reader.read(read.value, line)
           : { skip: 'it is no entry' };
     if (found === null) continue;
+    if ('entry' in found) {
+      if (entries.push(found.entry) === PORTION) await write();
+      continue;
+    }
     if ('skip' in found) {
       tell(imported.skipped, { file: path, line, reason: found.skip });
       continue;
     }
     imported.turns++;
-    portion.push(importedRow(found.turn, request));
-    if (portion.length === PORTION) await write();
+    if (turns.push(importedRow(found.turn, request)) === PORTION) await write();
   }
   await write();
 }
@@ -126,7 +133,7 @@ function tell(skipped: Skipped[], told: Skipped): void {
 
 /** A secret that stands where the text is cut is hidden as well: more than is kept is redacted. */
 function importedRow(turn: ImportedTurn, { projectId, redact }: ImportRequest): NewTurn {
-  const { id, parentId, depth, role, createdAt } = turn;
+  const { id, parentId, namedParentId, depth, role, createdAt } = turn;
   const text = turn.content
     .slice(0, 2 * MOST_IN_TURN)
     .replaceAll('\0', '')
@@ -134,7 +141,14 @@ function importedRow(turn: ImportedTurn, { projectId, redact }: ImportRequest): 
   const content = redact(text).slice(0, MOST_IN_TURN).toWellFormed();
   const said = { role, content };
   return {
-    ...{ id, parent_id: parentId, project_id: projectId, session_id: null, iteration_number: null },
+    ...{
+      id,
+      parent_id: parentId,
+      named_parent_id: namedParentId,
+      project_id: projectId,
+      session_id: null,
+      iteration_number: null,
+    },
     ...{ role, phase: phaseOfWords(said), content, content_hash: contentHash(content) },
     ...{ salience: salienceOfWords(said), depth, created_at: createdAt },
   };

@@ -1,9 +1,12 @@
 /** A transcript of another agent, line by line: which lines are turns, and which turn stands above each. */
 import { createHash } from 'node:crypto';
+import type { TranscriptEntry } from '../../store/turn-parents.ts';
 
 export interface ImportedTurn {
   id: string;
   parentId: string | null;
+  /** The entry that it stands below, where the file does not have that. */
+  namedParentId: string | null;
   depth: number;
   role: 'user' | 'assistant';
   /** As it stands in the file. */
@@ -11,7 +14,7 @@ export interface ImportedTurn {
   createdAt: string;
 }
 
-export type LineResult = { turn: ImportedTurn } | { skip: string } | null;
+export type LineResult = { turn: ImportedTurn } | { entry: TranscriptEntry } | { skip: string } | null;
 
 /** Given the lines of one file in order, as values. */
 export interface TranscriptReader {

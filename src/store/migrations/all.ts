@@ -27,6 +27,7 @@ import { devicesMigration } from './026-devices.ts';
 import { afterCareMigration } from './027-after-care.ts';
 import { schedulesMigration } from './028-schedules.ts';
 import { embeddingsMigration } from './029-embeddings.ts';
+import { turnParentsMigration } from './030-turn-parents.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
@@ -60,4 +61,5 @@ export const MIGRATIONS: readonly Migration[] = [
   afterCareMigration,
   schedulesMigration,
   embeddingsMigration,
+  turnParentsMigration,
 ];
