@@ -1,73 +1,10 @@
 /** Each stand-in refuses, hangs, and dies after it has taken a message: what the courier makes of that. */
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { notifySchema } from '../../src/domain/notify.ts';
 import { deliverDue } from '../../src/notify/courier.ts';
-import { openDiscord } from './discord-bot.ts';
 import { courier, deliver, hurry, routed, rows, say } from './outbox-scene.ts';
 import { openFileStore } from './reading-scene.ts';
-import { openSlack } from './slack-app.ts';
-import { openTelegram } from './telegram-bot.ts';
-import { openTwilio, TWILIO } from './twilio-messages.ts';
-
-interface Taker {
-  notify: object;
-  environment: Record<string, string>;
-  /** The texts that people see. */
-  shown(): string[];
-  dies(): void;
-  /** The next message; 0: it is never answered. */
-  refuses(status: number): void;
-}
-
-function until<T extends AsyncDisposable>(opened: T): T {
-  onTestFinished(() => opened[Symbol.asyncDispose]());
-  return opened;
-}
-
-const TAKERS: Record<string, () => Promise<Taker>> = {
-  async telegram() {
-    const bot = until(await openTelegram());
-    return {
-      notify: { telegram: { tokenEnv: 'T', apiUrl: bot.url, chat: '42' } },
-      environment: { T: '1:abc' },
-      shown: () => bot.sent.map(({ text }) => text),
-      dies: () => Object.assign(bot, { diesAfterTaking: true }),
-      refuses: (status) =>
-        bot.refusals.push({ method: 'sendMessage', status, description: 'No', hangs: status === 0 }),
-    };
-  },
-  async discord() {
-    const bot = until(await openDiscord());
-    return {
-      notify: { discord: { tokenEnv: 'T', apiUrl: bot.url, channel: '9' } },
-      environment: { T: bot.token },
-      shown: () => bot.sent.map(({ content }) => content),
-      dies: () => Object.assign(bot, { diesAfterTaking: true }),
-      refuses: (status) => bot.refusals.push({ ends: '/messages', status }),
-    };
-  },
-  async slack() {
-    const app = until(await openSlack());
-    return {
-      notify: { slack: { appTokenEnv: 'A', botTokenEnv: 'T', apiUrl: app.url, channel: 'C9' } },
-      environment: { A: app.tokens.app, T: app.tokens.bot },
-      shown: () => app.sent.map(({ text }) => text),
-      dies: () => Object.assign(app, { diesAfterTaking: true }),
-      refuses: (status) => app.refusals.push({ status }),
-    };
-  },
-  async sms() {
-    const { accountSid, from, token } = TWILIO;
-    const twilio = until(await openTwilio());
-    return {
-      notify: { sms: { accountSid, from, authTokenEnv: 'T', apiUrl: twilio.url, to: '+42' } },
-      environment: { T: token },
-      shown: () => twilio.sent.map(({ body }) => body),
-      dies: () => Object.assign(twilio, { diesAfterTaking: true }),
-      refuses: (status) => twilio.refusals.push(status),
-    };
-  },
-};
+import { TAKERS } from './takers.ts';
 
 async function scene(name: string) {
   const taker = await TAKERS[name]!();

@@ -8,13 +8,18 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { notifySchema } from '../../src/domain/notify.ts';
 import { onBothStores, type Place } from '../coordination/both-stores.ts';
 import { routed, rows, say, service } from './outbox-scene.ts';
+import { TAKERS } from './takers.ts';
 
 const SECRETS = { TOKEN: '1:abc', SECRET: 'sssh-be-quiet', PATH: process.env.PATH! };
 const waitFor = (condition: () => boolean | Promise<boolean>) => vi.waitUntil(condition, { timeout: 30_000 });
 
-function startCourier(place: Place, home: string): ChildProcess {
+function startCourier(
+  place: Place & { stopsAt?: number },
+  home: string,
+  more: Record<string, string> = {},
+): ChildProcess {
   const program = join(import.meta.dirname, 'fixtures/courier.ts');
-  const env = { ...SECRETS, HOME: home };
+  const env = { ...SECRETS, HOME: home, ...more };
   const child = spawn(process.execPath, [program, JSON.stringify(place)], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -82,6 +87,35 @@ onBothStores((open, place) => {
         const said = taker.got.map(({ body }) => /(one|two|three)/.exec(decodeURIComponent(body))?.[1]);
         expect(said).toEqual(['one', 'two', 'two', 'three']);
         if (!mayDouble) expect(keyOf(name, taker.got[1]!)).toBe(keyOf(name, taker.got[2]!));
+      },
+    );
+
+    it.each(Object.keys(TAKERS))(
+      'and has not noted its answer loses nothing on %s, and shows that one again only where nobody can tell',
+      async (name) => {
+        const store = await open();
+        const home = mkdtempSync(join(tmpdir(), 'pulse-killed-'));
+        onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+        const { notify, environment, shown } = await TAKERS[name]!();
+        await say(store, await routed(store, notifySchema.parse(notify)), 'one', 'two', 'three');
+        const first = startCourier({ ...(await place()), stopsAt: 2 }, home, environment);
+        let printed = '';
+        first.stdout!.on('data', (part) => (printed += part));
+        await waitFor(() => printed.includes('answered'));
+        first.kill('SIGKILL');
+        await once(first, 'exit');
+        expect((await rows(store)).map(({ status }) => status)).toEqual(['sent', 'waiting', 'waiting']);
+        const second = startCourier(await place(), home, environment);
+        await waitFor(async () => (await rows(store)).every(({ status }) => status === 'sent'));
+        second.kill('SIGKILL');
+        await once(second, 'exit');
+        const said = shown().map((text) => /(one|two|three)/.exec(text)?.[1]);
+        const isKnown = name === 'discord';
+        expect(said).toEqual(['one', 'two', ...(isKnown ? [] : ['two']), 'three']);
+        // Of the one that was shown, the name is known: it can be answered and changed.
+        const ids = (await rows(store)).map(({ provider_id: id }) => id);
+        expect(new Set(ids).size).toBe(3);
+        expect(ids).not.toContain(null);
       },
     );
 
