@@ -5,8 +5,9 @@ import { nextCommand } from '../domain/next-command.ts';
 import type { Overview, OverviewEntry } from '../operations/overview.ts';
 import { sanitizeForTerminal, sanitizeLine, shorten } from '../terminal/text.ts';
 import { ago, localTime } from '../terminal/time.ts';
-import { endSuffix, formatUsd, headline, STATUS_MARKS } from './follow/result.ts';
+import { endSuffix, formatUsd, headline, STATUS_MARKS, unreadText } from './follow/result.ts';
 import type { Side } from './output.ts';
+import { requestText } from './waiting-text.ts';
 
 const TITLES: Record<AttentionGroup, string> = {
   needs_you: 'Needs you',
@@ -75,6 +76,12 @@ function entryLines(
   if (entry.doing) {
     const since = formatDuration(Math.max(0, nowMs - Date.parse(entry.doing.since)));
     lines.push(indented(`${sanitizeLine(entry.doing.text)} for ${since}`));
+  }
+  const asked = group === 'running' || group === 'waiting' ? requestText(entry.request) : null;
+  if (asked) lines.push(style.yellow(indented(asked)));
+  if (group === 'done' && entry.unreadNotes > 0) {
+    lines.push(style.yellow(indented(unreadText(entry.unreadNotes))));
+    lines.push(`    ${style.cyan(`pulse follow ${name} "…"`)}`);
   }
   if (group === 'done') return lines;
   const next = nextCommand(entry, { isDriven: entry.runner !== 'none', name });

@@ -1,6 +1,7 @@
 /** What a session waits for, in one line: whom, why, the next try, how long it has patience, since when. */
 import { formatDuration } from '../domain/durations.ts';
 import type { Waiting } from '../operations/view.ts';
+import type { SessionRequest } from '../store/sessions.ts';
 import { sanitizeLine } from '../terminal/text.ts';
 
 const CAUSES: Record<string, string> = {
@@ -22,6 +23,12 @@ export function waitingText(
     ...(since ? [`since ${clockTime(since)}`] : []),
   ];
   return sanitizeLine(parts.join(', '));
+}
+
+/** What a session was asked for and has not done yet; `null`: nothing. */
+export function requestText(request: SessionRequest | null | undefined): string | null {
+  if (!request) return null;
+  return request === 'pause' ? 'pauses after this iteration' : 'is being paused';
 }
 
 /** The wait that an event tells of; `null` where it tells of none. */

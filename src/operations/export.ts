@@ -11,8 +11,7 @@ import type { Operations } from './context.ts';
 import { keptWork } from './kept-work.ts';
 import { type SessionView, viewSessionAlone } from './view.ts';
 
-export interface SessionExport
-  extends Omit<SessionView, 'waiting' | 'doing' | 'judgement' | 'head' | 'issue' | 'from'> {
+export interface SessionExport extends Pick<SessionView, 'session' | 'iterations' | 'unresolved'> {
   /** Refs with work that was not taken over. */
   recovery: string[];
   events: PulseEvent[];

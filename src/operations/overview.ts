@@ -3,6 +3,7 @@ import { ATTENTION_GROUPS, type AttentionGroup, attentionOf } from '../domain/at
 import { nextCommand } from '../domain/next-command.ts';
 import type { Doing } from '../domain/phase.ts';
 import { listUnresolved } from '../loops/workflow/unresolved-rows.ts';
+import { countUnread } from '../store/notes.ts';
 import {
   briefSessions,
   listLive,
@@ -11,6 +12,7 @@ import {
   type SomeSessions,
 } from '../store/overview.ts';
 import { shortNames } from '../store/session-ids.ts';
+import type { SessionRequest } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
 import { holderOf, type Reading, type RunnerState, readDoing } from './view.ts';
 
@@ -22,6 +24,10 @@ export interface OverviewEntry extends SessionBrief {
   doing: Doing | null;
   /** How many issues its pulses were accepted with. */
   unresolved: number;
+  /** What it was asked for and has not done yet. */
+  request: SessionRequest | null;
+  /** Notes that no agent has got to read. */
+  unreadNotes: number;
   /** The command that continues it; `null`: it has ended. */
   next: { label: string; command: string } | null;
 }
@@ -39,7 +45,7 @@ const DONE_WITHIN_MS = 24 * 3_600_000;
 /** A few bounded questions to the store, however many sessions it holds. */
 export async function viewOverview({ engine, redactor }: Reading): Promise<Overview> {
   return engine.store.read(async (db) => {
-    const { runners, ...live } = await liveGroups(db, engine.owners);
+    const { runners, requests, ...live } = await liveGroups(db, engine.owners);
     const limit = GROUP_SIZE;
     const stopped = {
       needs_you: await listStopped(db, { statuses: ['blocked', 'paused'], limit }),
@@ -54,6 +60,7 @@ export async function viewOverview({ engine, redactor }: Reading): Promise<Overv
     const ids = Object.values(found).flatMap(({ sessions }) => sessions.map(({ id }) => id));
     const names = await shortNames(db, ids);
     const left = await listUnresolved(db, ids);
+    const unread = await countUnread(db, ids);
     const doing = new Map<string, Doing | null>();
     for (const session of [...live.running.sessions, ...live.waiting.sessions.filter(isQueued)])
       doing.set(session.id, await readDoing(db, session));
@@ -67,6 +74,8 @@ export async function viewOverview({ engine, redactor }: Reading): Promise<Overv
         short,
         doing: doing.get(session.id) ?? null,
         unresolved,
+        request: requests.get(session.id) ?? null,
+        unreadNotes: unread.get(session.id) ?? 0,
         next: nextCommand(session, { isDriven: runner !== 'none' }),
       };
     };
@@ -85,14 +94,19 @@ function isQueued({ resume_at }: SessionBrief): boolean {
 }
 
 type LiveGroup = 'no_runner' | 'waiting' | 'running';
-type Live = Record<LiveGroup, SomeSessions> & { runners: Map<string, RunnerState> };
+type Live = Record<LiveGroup, SomeSessions> & {
+  runners: Map<string, RunnerState>;
+  requests: Map<string, SessionRequest | null>;
+};
 
 async function liveGroups(db: Db, owners: Reading['engine']['owners']): Promise<Live> {
   const ids: Record<LiveGroup, string[]> = { no_runner: [], waiting: [], running: [] };
   const runners = new Map<string, RunnerState>();
-  for (const { id, lease, ...standing } of await listLive(db)) {
+  const requests = new Map<string, SessionRequest | null>();
+  for (const { id, lease, request, ...standing } of await listLive(db)) {
     const runner = holderOf(lease, owners);
     runners.set(id, runner);
+    requests.set(id, request);
     ids[attentionOf(standing, { isDriven: runner !== 'none' }) as LiveGroup].push(id);
   }
   const shown = async (group: LiveGroup): Promise<SomeSessions> => ({
@@ -103,6 +117,6 @@ async function liveGroups(db: Db, owners: Reading['engine']['owners']): Promise<
     no_runner: await shown('no_runner'),
     waiting: await shown('waiting'),
     running: await shown('running'),
-    runners,
+    ...{ runners, requests },
   };
 }

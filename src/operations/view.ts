@@ -14,12 +14,14 @@ import { type Figures, lookAtFigures } from '../store/figures.ts';
 import { findIteration, type Iteration, listIterations, newestIteration } from '../store/iterations.ts';
 import { listJudgements, newestJudgement, type StoredJudgement } from '../store/judgements.ts';
 import { readSessionLease, type SessionLease } from '../store/leases.ts';
+import { countUnread } from '../store/notes.ts';
 import {
   getControl,
   getSession,
   listSessions,
   type Session,
   type SessionFilter,
+  type SessionRequest,
   type SessionSettings,
 } from '../store/sessions.ts';
 import type { Db } from '../store/store.ts';
@@ -66,6 +68,10 @@ export interface SessionView {
   judgement: StoredJudgement | null;
   /** The commit that its work stands at; `null`: it has not begun. */
   head: string | null;
+  /** What it was asked for and has not done yet: `pause` once its iteration is over, `stop` at once. */
+  request: SessionRequest | null;
+  /** Notes that no agent has got to read. */
+  unreadNotes: number;
   /** Where its goal came from. */
   issue: NonNullable<SessionSettings['issue']> | null;
   from: string | null;
@@ -94,11 +100,12 @@ export async function viewSession({ engine, redactor }: Reading, id: string): Pr
     const iterations = await listIterations(db, session.id);
     const doing = await readDoing(db, session);
     const judgement = await newestJudgement(db, session.id);
-    const { head_sha: head, settings } = await getControl(db, session.id);
+    const { head_sha: head, settings, request } = await getControl(db, session.id);
+    const unreadNotes = (await countUnread(db, [session.id])).get(session.id) ?? 0;
     const { issue = null, from = null } = settings;
     return redactor.redactJson({
       ...{ session, iterations, waiting, unresolved, doing, judgement, head },
-      ...{ issue, from },
+      ...{ issue, from, request, unreadNotes },
     });
   });
 }
@@ -227,7 +234,7 @@ export interface FollowOptions {
   after?: number;
   signal?: AbortSignal;
   /** Asked whenever nothing new has come for a while; `true` ends the following. */
-  onQuiet?: (session: Session) => Promise<boolean>;
+  onQuiet?: (session: Session, request: SessionRequest | null) => Promise<boolean>;
   /** Called when the store is away; following continues when it is back. Without it the absence is thrown. */
   onAway?: (error: PulseError) => void;
 }
@@ -257,6 +264,7 @@ export async function* followEvents(
       .read(async (db) => ({
         session: await getSession(db, sessionId),
         events: await readEvents(db, sessionId, { after: seen }),
+        request: (await getControl(db, sessionId)).request,
       }))
       .catch(waitForStore);
     if (!look) continue;
@@ -272,7 +280,7 @@ export async function* followEvents(
       continue;
     }
     clearedBy = Date.now() + CLEARED_WITHIN_MS;
-    const isLeft = onQuiet && (await onQuiet(session).catch(waitForStore));
+    const isLeft = onQuiet && (await onQuiet(session, look.request).catch(waitForStore));
     if (isLeft) return;
     await listener.wait(QUIET_MS, signal);
   }

@@ -56,6 +56,20 @@ export async function untoldNotes(db: Db, sessionId: string): Promise<Note[]> {
     .execute();
 }
 
+/** How many notes of each of these sessions nobody has got to read; those with none are left out. */
+export async function countUnread(db: Db, sessionIds: readonly string[]): Promise<Map<string, number>> {
+  if (sessionIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('notes')
+    .select(['session_id', ({ fn }) => fn.countAll<number>().as('count')])
+    .where('session_id', 'in', sessionIds)
+    .where('iteration_number', 'is', null)
+    .where('delivered_at', 'is', null)
+    .groupBy('session_id')
+    .execute();
+  return new Map(rows.map(({ session_id, count }) => [session_id, Number(count)]));
+}
+
 export async function markTold(db: Db, ids: readonly string[]): Promise<void> {
   await db.updateTable('notes').set({ delivered_at: storeNow() }).where('id', 'in', ids).execute();
 }

@@ -3,7 +3,7 @@ import type { SessionStatus } from '../domain/status.ts';
 import { queuedSince } from './agent-slots.ts';
 import { leaseFrom, type SessionLease } from './leases.ts';
 import type { SessionsTable } from './schema.ts';
-import type { Session } from './sessions.ts';
+import type { Session, SessionRequest } from './sessions.ts';
 import { type Db, fromJson, storeNow } from './store.ts';
 
 /** Without its log, which may be long. */
@@ -14,6 +14,7 @@ export interface LiveSession {
   status: SessionStatus;
   resume_at: string | null;
   isQueued: boolean;
+  request: SessionRequest | null;
   lease: Omit<SessionLease, 'token'>;
 }
 
@@ -28,6 +29,7 @@ export async function listLive(db: Db): Promise<LiveSession[]> {
       'session.resume_at',
       'control.lease_owner',
       'control.lease_until',
+      'control.request',
       storeNow().as('now'),
       queuedSince('session.id').as('queued_at'),
     ])
@@ -38,6 +40,7 @@ export async function listLive(db: Db): Promise<LiveSession[]> {
   return rows.map(({ lease_owner, lease_until, now, queued_at, ...row }) => ({
     ...row,
     isQueued: queued_at !== null,
+    request: row.request as SessionRequest | null,
     lease: leaseFrom({ lease_owner, lease_until, now }),
   }));
 }

@@ -68,6 +68,19 @@ describe('the region that is drawn in place', () => {
 });
 
 describe('the view of a session', () => {
+  it('says that the session pauses after this iteration, for as long as that is to come', () => {
+    const { side, take } = terminal();
+    const view = createLiveView(side, session, { hasHead: true });
+    view.event(event('iteration.started'));
+    view.session(session, 'pause');
+    view.close();
+    expect(take()).toContain('it pauses after this iteration');
+    const next = createLiveView(side, session, { hasHead: true });
+    next.session(session, null);
+    next.close();
+    expect(take()).not.toContain('pauses');
+  });
+
   it('draws at most eight times a second under a storm of events, and loses no line of them', async () => {
     const { side, written, take } = terminal();
     const view = createLiveView(side, session, { hasHead: true });
@@ -77,7 +90,7 @@ describe('the view of a session', () => {
       for (let at = 0; at < 20; at++) {
         view.event(event('agent.text', { text: `sentence ${told}` }));
         view.event(event('note.added', { text: `number ${told++}.` }));
-        view.session(session);
+        view.session(session, null);
       }
       await delay(2);
     }

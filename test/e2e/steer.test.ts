@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { commandLine, OWN_NODE, olderNode, until, useScene } from './scene.ts';
@@ -77,6 +78,30 @@ describe('pulse note', () => {
     expect(answered.json[0]).toMatchObject({ session: { status: 'running' } });
     const followed = await scene.pulse(['watch', id, '--json']);
     expect(followed.json.at(-1)).toMatchObject({ session: { status: 'complete' } });
+  });
+});
+
+describe('what was asked of a running session', () => {
+  it('is shown: the pause that comes, and at the end the note that nobody read', async () => {
+    const go = `${scene.repository}-go`;
+    const command = scene.agent(
+      `while [ ! -e ${go} ]; do sleep 0.05; done; echo "<signal>COMPLETE</signal>"`,
+    );
+    const id = sessionId((await scene.pulse(['start', 'Long', '--command', command, '--detach'])).stdout);
+    const following = scene.start(['watch', id]);
+    await until('the agent works', () => following.output().includes(' begins'));
+    expect((await scene.pulse(['pause', id])).code).toBe(0);
+    expect((await scene.pulse(['note', id, 'Too late.'])).code).toBe(0);
+    expect((await scene.pulse(['status', id])).stdout).toContain('it pauses after this iteration');
+    expect((await scene.pulse(['status'])).stdout).toContain('pauses after this iteration');
+    expect((await status(id)) as unknown).toMatchObject({ request: 'pause', unreadNotes: 1 });
+    await until('the follower says so', () => following.output().includes('it pauses after this iteration'));
+    writeFileSync(go, '');
+    const { stdout } = await following.ended;
+    const told = `1 note was not read: pulse follow ${id} "…" can still tell it`;
+    expect(stdout).toContain(told);
+    expect((await scene.pulse(['status', id])).stdout).toContain(told);
+    expect((await scene.pulse(['status'])).stdout).toContain('1 note was not read');
   });
 });
 

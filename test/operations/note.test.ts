@@ -52,6 +52,24 @@ describe('a note', () => {
     expect((await scene.events(session)).map(({ type }) => type)).toContain('note.delivered');
   });
 
+  it('that nobody read is counted, of the session and in the overview', async () => {
+    const scene = await makeScene();
+    const { pulse, folder } = scene;
+    const session = await scene.start(
+      `touch ${folder}/at; while [ ! -e ${folder}/go ]; do sleep 0.02; done; ${COMPLETE}`,
+    );
+    const running = scene.run(session);
+    await until(() => existsIn(folder, 'at'));
+    await pulse.note(session.id, { text: 'Too late.', ...ACTOR });
+    await pulse.pause(session.id, ACTOR);
+    expect(await pulse.show(session.id)).toMatchObject({ unreadNotes: 1, request: 'pause' });
+    expect((await pulse.overview()).groups.running).toMatchObject([{ unreadNotes: 1, request: 'pause' }]);
+    writeFileSync(join(folder, 'go'), '');
+    expect(await running).toMatchObject({ status: 'complete' });
+    expect(await pulse.show(session.id)).toMatchObject({ unreadNotes: 1 });
+    expect((await pulse.overview()).groups.done).toMatchObject([{ unreadNotes: 1 }]);
+  });
+
   it('to a stopped session waits for its resume; as an answer it is one', async () => {
     const scene = await makeScene();
     const { pulse, run } = scene;

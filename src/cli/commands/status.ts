@@ -13,7 +13,7 @@ import { readSessionRefs } from '../kept-refs.ts';
 import type { Output } from '../output.ts';
 import { overviewLines } from '../overview-lines.ts';
 import { isOrphan } from '../session-table.ts';
-import { waitingText } from '../waiting-text.ts';
+import { requestText, waitingText } from '../waiting-text.ts';
 
 export async function run({ input, output, environment, cwd }: CommandContext): Promise<number> {
   const id = input.argument('ID');
@@ -55,9 +55,12 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
       `\n${iterations.flatMap((row) => [iterationLine(row, output), ...rejectionLines(row, view, output)]).join('\n')}`,
     );
   const team = wordsFor(session.kind).countsTeam ? await pulse.children(session.id) : [];
-  const told = { style, cwd, isOrphan: isLost, unresolved, liveMs, kept, isMoved, team };
+  const { unreadNotes } = view;
+  const told = { style, cwd, isOrphan: isLost, unresolved, liveMs, kept, isMoved, team, unreadNotes };
   output.data(`\n${resultBlock(session, told)}`);
   if (doing && !isLost && !view.waiting) output.data(`\n  ${doingLine(doing, nowMs)}`);
+  const asked = session.status === 'running' ? requestText(view.request) : null;
+  if (asked) output.data(`  it ${asked}`);
   if (view.waiting && !isLost) output.talk(`\n${waitingText(view.waiting, Date.now())}`);
   if (isLost) output.talk(`\nhint: nobody runs it: pulse resume ${session.id}`);
   return 0;

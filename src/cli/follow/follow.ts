@@ -4,6 +4,7 @@ import { servingAt } from '../../api/serve-lock.ts';
 import { isPulseError, isStoreAway, type PulseError } from '../../domain/errors.ts';
 import { EXIT_CODES } from '../../domain/status.ts';
 import { followerFor } from '../../loops/followers.ts';
+import type { FollowOptions } from '../../operations/view.ts';
 import type { Pulse } from '../../pulse.ts';
 import type { Session } from '../../store/sessions.ts';
 import { keptRefs } from '../kept-refs.ts';
@@ -58,8 +59,8 @@ export async function followSession(follow: Follow): Promise<number> {
   try {
     await follow.launch?.();
     const board = boardReader(follow, view);
-    const onQuiet = async (now: Session): Promise<boolean> => {
-      view.session(now);
+    const onQuiet: FollowOptions['onQuiet'] = async (now, request) => {
+      view.session(now, request);
       await board();
       return runner.isGone();
     };
@@ -83,7 +84,7 @@ export async function followSession(follow: Follow): Promise<number> {
   }
   await steering.asked();
   const { interrupted } = steering;
-  const { session: last, unresolved } = await pulse.show(session.id);
+  const { session: last, unresolved, unreadNotes } = await pulse.show(session.id);
   const kept = output.isJson ? [] : await keptRefs(last, process.env);
   const isStopped = last.status !== 'running' && last.status !== 'pending';
   if (!isStopped && !interrupted && leaving.signal.aborted) return detached(follow, last);
@@ -92,7 +93,7 @@ export async function followSession(follow: Follow): Promise<number> {
   else if (isStopped) {
     const team = await follower.team?.(pulse, last.id);
     const { style } = output.stdout;
-    output.data(`\n${resultBlock(last, { style, cwd, isBrief, unresolved, kept, team })}`);
+    output.data(`\n${resultBlock(last, { style, cwd, isBrief, unresolved, kept, team, unreadNotes })}`);
   }
   if (interrupted) return 128 + constants.signals[interrupted];
   return isStopped ? EXIT_CODES[last.status] : 1;

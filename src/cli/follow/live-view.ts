@@ -5,7 +5,7 @@ import { limitFrames } from '../../terminal/frames.ts';
 import type { Style } from '../../terminal/style.ts';
 import { displayWidth, sanitizeLine, shorten, wrap } from '../../terminal/text.ts';
 import type { Side } from '../output.ts';
-import { waitingText } from '../waiting-text.ts';
+import { requestText, waitingText } from '../waiting-text.ts';
 import { gaugeLine } from './gauges.ts';
 import { eventLines } from './lines.ts';
 import { createLiveRegion } from './live-region.ts';
@@ -71,9 +71,9 @@ export function createLiveView(side: Side, session: Session, options: ViewOption
       if (progress.step === 'stopped' && !hadStopped && Date.now() - beganMs >= LOOKED_AT_MS)
         side.call(`${event.type.split('.')[1]}: ${newest.goal}`);
     },
-    session(now) {
+    session(now, request) {
       newest = now;
-      progress = withSession(progress, now);
+      progress = withSession(progress, now, request);
       draw();
     },
     async board(read) {
@@ -162,6 +162,8 @@ export function liveLines(progress: Progress, session: Session, { style, columns
   const shownStep = shorten(step, columns - 2);
   const shownFacts = shorten(` · ${facts}`, columns - 2 - shownStep.length);
   const lines = [`${style.cyan(frame)} ${shownStep}${style.dim(shownFacts)}`];
+  const asked = requestText(progress.request);
+  if (asked) lines.push(style.yellow(shorten(`  it ${asked}`, columns)));
   const gauges = gaugeLine(progress, session, { columns: columns - 2, nowMs });
   if (gauges !== '') lines.push(`  ${style.dim(gauges)}`);
   if (progress.activity) lines.push(style.dim(`  ${shorten(progress.activity, columns - 2)}`));

@@ -3,7 +3,7 @@ import type { PulseEvent } from '../../domain/events.ts';
 import { type Phase, phaseWords, queuedWords } from '../../domain/phase.ts';
 import { followerFor } from '../../loops/followers.ts';
 import type { Waiting } from '../../operations/view.ts';
-import type { Session } from '../../store/sessions.ts';
+import type { Session, SessionRequest } from '../../store/sessions.ts';
 import { sanitizeLine } from '../../terminal/text.ts';
 import { waitOfEvent } from '../waiting-text.ts';
 import { type JudgementTold, judgementTold } from './judgement-told.ts';
@@ -63,6 +63,8 @@ export interface Progress {
   context: { tokens: number; window: number | null } | null;
   /** Everything that its settled iterations have changed. */
   files: ReadonlySet<string>;
+  /** What it was asked for and has not done yet. */
+  request: SessionRequest | null;
   /** Claims that were refused, one after the other. */
   rejections: number;
   /** Of research: the newest experiment that was measured, and the best that was kept. */
@@ -120,6 +122,7 @@ export function firstProgress(session: Session, plan: WorkPlan = NO_PLAN): Progr
     spentUsd: session.spent_usd,
     tokens: session.total_tokens_used,
     files: new Set(),
+    request: null,
     rejections: 0,
     newest: null,
     best: null,
@@ -127,13 +130,17 @@ export function firstProgress(session: Session, plan: WorkPlan = NO_PLAN): Progr
 }
 
 /** What only the row knows: spending, limits, files of iterations that were not followed. */
-export function withSession(progress: Progress, session: Session): Progress {
+export function withSession(
+  progress: Progress,
+  session: Session,
+  request: SessionRequest | null = null,
+): Progress {
   const { max_iterations: maxIterations, spent_usd: spentUsd, total_tokens_used: tokens } = session;
   const files = withFiles(
     progress.files,
     session.progress_log.flatMap((entry) => entry.files),
   );
-  return { ...progress, maxIterations, spentUsd, tokens, files };
+  return { ...progress, maxIterations, spentUsd, tokens, files, request };
 }
 
 function withFiles(known: ReadonlySet<string>, files: readonly unknown[]): ReadonlySet<string> {

@@ -5,7 +5,7 @@ import { describeTrust, formatTrust, type Result, type Trust, trustOf } from '..
 import { formatDuration } from '../../domain/durations.ts';
 import { nextCommand } from '../../domain/next-command.ts';
 import { quoteIfNeeded } from '../../domain/shell-words.ts';
-import type { SessionStatus } from '../../domain/status.ts';
+import { type SessionStatus, TERMINAL_STATUSES } from '../../domain/status.ts';
 import { headRef } from '../../git/session-head.ts';
 import { wordsFor } from '../../loops/words.ts';
 import { type Unresolved, unresolvedLines } from '../../loops/workflow/unresolved.ts';
@@ -41,6 +41,8 @@ export interface ResultOptions {
   kept?: readonly string[];
   /** The branch is no longer where the evidence was gathered. */
   isMoved?: boolean;
+  /** Notes that no agent has got to read. */
+  unreadNotes?: number;
   /** The sessions that have worked for it, where its own runs are not all there were. */
   team?: readonly TeamMember[];
 }
@@ -58,6 +60,7 @@ export function resultBlock(
     liveMs = 0,
     kept = [],
     isMoved,
+    unreadNotes = 0,
     team = [],
   }: ResultOptions,
 ): string {
@@ -82,9 +85,18 @@ export function resultBlock(
     lines.push(`  ${style.yellow('not resolved, and accepted so:')}`);
     for (const line of unresolvedLines(unresolved)) lines.push(`    ${style.yellow(sanitizeLine(line))}`);
   }
+  if (unreadNotes > 0 && TERMINAL_STATUSES.includes(session.status)) {
+    const hint = `pulse follow ${session.id} "…" can still tell it`;
+    lines.push(`  ${style.yellow(`${unreadText(unreadNotes)}: ${hint}`)}`);
+  }
   for (const [label, text] of isBrief ? [] : pointers(session, { cwd, isOrphan, kept }))
     lines.push(`  ${style.dim(label.padEnd(9))} ${text}`);
   return lines.join('\n').trimEnd();
+}
+
+/** Of a session that has ended. */
+export function unreadText(notes: number): string {
+  return notes === 1 ? '1 note was not read' : `${notes} notes were not read`;
 }
 
 /** How far its result can be relied on, as far as that can be told without running anything. */

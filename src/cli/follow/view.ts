@@ -3,9 +3,10 @@ import { formatDuration } from '../../domain/durations.ts';
 import type { PulseEvent } from '../../domain/events.ts';
 import { followerFor } from '../../loops/followers.ts';
 import { wordsFor } from '../../loops/words.ts';
-import type { Session } from '../../store/sessions.ts';
+import type { Session, SessionRequest } from '../../store/sessions.ts';
 import { sanitizeLine } from '../../terminal/text.ts';
 import type { Output } from '../output.ts';
+import { requestText } from '../waiting-text.ts';
 import { judgementTold } from './judgement-told.ts';
 import { eventLines } from './lines.ts';
 import { createLiveView } from './live-view.ts';
@@ -14,8 +15,8 @@ import { advance, firstProgress, type Progress, type WorkPlan } from './progress
 
 export interface View {
   event(event: PulseEvent): void;
-  /** The session's row as it is now. */
-  session(session: Session): void;
+  /** The session's row as it is now, and what it was asked for and has not done yet. */
+  session(session: Session, request: SessionRequest | null): void;
   /** Lines that stand below where it is, until the next ones. */
   board?(read: (room: BoardRoom) => Promise<string[]>): Promise<void>;
   /** A line for the person, in its place. */
@@ -79,6 +80,7 @@ function verificationText(data: Record<string, unknown>): string {
 /** One line for each event that means something to a person reading a log. */
 function plainView(output: Output, session: Session, { plan }: ViewOptions): View {
   let progress = firstProgress(session, plan);
+  let told: SessionRequest | null = null;
   const { style } = output.stderr;
   return {
     event(event) {
@@ -86,7 +88,11 @@ function plainView(output: Output, session: Session, { plan }: ViewOptions): Vie
       for (const line of plainLines(event)) output.talk(line);
       for (const line of eventLines(event, progress, { style, columns: 200 })) output.talk(line);
     },
-    session: () => undefined,
+    session(_, request) {
+      const asked = requestText(request);
+      if (asked && request !== told) output.talk(`  it ${asked}`);
+      told = request;
+    },
     say: (text) => output.talk(text),
     ask: () => undefined,
     close: () => undefined,

@@ -5,7 +5,8 @@ import type { Session } from '../../store/sessions.ts';
 import type { Style } from '../../terminal/style.ts';
 import { displayWidth, padTo, sanitizeForTerminal, sanitizeLine, shorten } from '../../terminal/text.ts';
 import { ago, localClock } from '../../terminal/time.ts';
-import { endSuffix, formatCount, formatUsd, headline, STATUS_MARKS } from '../follow/result.ts';
+import { endSuffix, formatCount, formatUsd, headline, STATUS_MARKS, unreadText } from '../follow/result.ts';
+import { requestText } from '../waiting-text.ts';
 import { type Board, type Prompt, type Row, rowsOf, selectedRow } from './board.ts';
 import type { BoardFigures } from './figures.ts';
 import { placeOf } from './place.ts';
@@ -177,7 +178,11 @@ function wordsOf({ entry, group }: Row): string {
   if (group === 'done') return `${entry.status}${endSuffix(entry)}`;
   if (group === 'waiting') return `waits until ${localClock(entry.resume_at!).slice(0, 5)}`;
   if (group === 'no_runner') return 'nobody runs it';
-  if (group === 'running') return sanitizeLine(entry.doing?.text ?? 'starting');
+  if (group === 'running') {
+    const doing = sanitizeLine(entry.doing?.text ?? 'starting');
+    const asked = requestText(entry.request);
+    return asked ? `${asked} · ${doing}` : doing;
+  }
   const reason = sanitizeLine(entry.blocked_reason ?? '');
   return entry.stop_reason === 'blocked_by_agent' && reason !== '' ? `asks: ${reason}` : headline(entry);
 }
@@ -196,12 +201,14 @@ function detailLines({ entry, group }: Row, { style, columns, nowMs, detail }: F
         `now: ${sanitizeLine(entry.doing.text)} for ${secondsOf(Math.max(0, nowMs - Date.parse(entry.doing.since)))}`,
       ]
     : [];
+  const unread = group === 'done' && entry.unreadNotes > 0 ? [unreadText(entry.unreadNotes)] : [];
   const log = detail?.id === entry.id ? detail.progress_log.toReversed().map(logLine) : [];
   return [
     style.bold(` ${cut(sanitizeLine(entry.goal))}`),
     style.dim(` ${cut(facts.map(sanitizeLine).join(' · '))}`),
     ...asks.map((line) => style.yellow(` ${cut(line)}`)),
     ...doing.map((line) => style.cyan(` ${cut(line)}`)),
+    ...unread.map((line) => style.yellow(` ${cut(line)}`)),
     ...log.map((line) => ` ${cut(line)}`),
   ];
 }

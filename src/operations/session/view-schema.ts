@@ -175,6 +175,11 @@ export const SessionViewAnswer = z.object({
     .nullable()
     .describe('The issue that its goal came from, and whether it is told of the end.'),
   from: z.string().nullable().describe('The file that its goal was read from.'),
+  request: z
+    .enum(['pause', 'stop'])
+    .nullable()
+    .describe('What it was asked for and has not done yet: pause after this iteration, or stop at once.'),
+  unreadNotes: z.int().describe('Notes that no agent has got to read.'),
   unresolved: z
     .array(Unresolved)
     .describe("What a workflow's pulses were accepted with although it was not resolved."),
