@@ -1,5 +1,6 @@
 import { isPulseError, isStoreAway } from '../../domain/errors.ts';
 import { redact } from '../../domain/redact.ts';
+import { giveBackMemorySoon } from '../../process/give-back-memory.ts';
 import { readSessionId, STORE_AWAY_EXIT, UNNAMED } from '../../process/supervise.ts';
 import { createPulse } from '../../pulse.ts';
 import type { CommandContext } from '../command-spec.ts';
@@ -24,6 +25,7 @@ export async function run({ input, output, environment, pulse: more }: CommandCo
   try {
     await using pulse = await createPulse({ ...more, environment, onWait: output.talk, onAbsence: say });
     say(`takes ${sessionId}`);
+    giveBackMemorySoon();
     const end = await pulse.run(sessionId, stop.signal);
     say(`${sessionId}: ${end}`);
     await pulse.tellRest(AbortSignal.any([stop.signal, AbortSignal.timeout(MOST_TELLING_MS)]));
