@@ -40,6 +40,21 @@ describe.each(Object.keys(TAKERS))('%s', (name) => {
     expect(words()).toEqual(['one', 'two']);
   });
 
+  it('that asks to wait is asked again then, and not before', async () => {
+    const { taker, store, words, means } = await scene(name);
+    taker.limits(77);
+    expect(await deliver(means)).toBe(0);
+    const [first] = await rows(store);
+    const inMs = Date.parse(first!.run_at) - Date.now();
+    expect(inMs).toBeLessThanOrEqual(77_000);
+    // As long as this took, less.
+    expect(inMs).toBeGreaterThan(60_000);
+    expect(await deliver(means)).toBe(0);
+    await hurry(store);
+    expect(await deliver(means)).toBe(2);
+    expect(words()).toEqual(['one', 'two']);
+  });
+
   it('that never answers holds up no process that ends: the next one sends it', async () => {
     const { taker, words, means, store } = await scene(name);
     taker.refuses(0);

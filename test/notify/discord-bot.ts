@@ -57,6 +57,12 @@ export interface DiscordStandIn extends AsyncDisposable {
 
 type Body = Record<string, unknown>;
 
+export const discordLimit = (seconds: number) => ({
+  status: 429,
+  headers: { 'retry-after': String(Math.ceil(seconds)), 'x-ratelimit-scope': 'user', via: '1.1 google' },
+  body: { message: 'You are being rate limited.', retry_after: seconds, global: false },
+});
+
 export async function openDiscord(): Promise<DiscordStandIn> {
   const peers = new Map<Peer, { isReady: boolean; readsAll: boolean }>();
   const nonces = new Map<string, DiscordMessage>();
@@ -100,7 +106,7 @@ export async function openDiscord(): Promise<DiscordStandIn> {
     if (parts[0] === 'users') return answer(200, { id: `dm-${body.recipient_id}`, type: 1 });
     if (parts[0] === 'applications') {
       own.commands.push(body as { name: string });
-      return answer(201, { id: '1', ...body });
+      return answer(201, { id: '1', application_id: parts[1], version: '1', ...body });
     }
     if (parts[0] === 'interactions') return noteReply(parts[1]!, body as { type: number }, answer);
     if (parts[0] === 'webhooks') {

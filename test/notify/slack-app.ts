@@ -39,13 +39,24 @@ export interface SlackStandIn extends AsyncDisposable {
 
 type Body = Record<string, unknown>;
 
+export const slackLimit = (seconds: number) => ({ status: 429, headers: { 'retry-after': String(seconds) } });
+
+/** A form holds what is no text as JSON. */
+function fromForm(sent: string): Body {
+  const fields = [...new URLSearchParams(sent)].map(([name, value]) => [
+    name,
+    ['blocks', 'view'].includes(name) ? JSON.parse(value) : value,
+  ]);
+  return Object.fromEntries(fields);
+}
+
 export async function openSlack(): Promise<SlackStandIn> {
   const peers = new Set<Peer>();
   let count = 0;
   const server = createServer(async (request, response) => {
     const sent = await text(request);
     const isJson = request.headers['content-type']?.includes('json');
-    const body = (isJson ? JSON.parse(sent || '{}') : Object.fromEntries(new URLSearchParams(sent))) as Body;
+    const body = (isJson ? JSON.parse(sent || '{}') : fromForm(sent)) as Body;
     const method = request.url!.split('/').at(-1)!;
     const answer = (json: Body) => {
       if (own.diesAfterTaking && method === 'chat.postMessage') {

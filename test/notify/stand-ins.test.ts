@@ -1,5 +1,6 @@
 /** The stand-ins are judged by the services' own libraries: what those take for the service, our tests may, too. */
 import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { REST } from '@discordjs/rest';
@@ -10,11 +11,39 @@ import { Webhook } from 'standardwebhooks';
 import twilio from 'twilio';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { webhook } from '../../src/notify/channels/webhook.ts';
+import { COMMAND } from '../../src/notify/inbound/discord.ts';
 import { isSignedByTwilio } from '../../src/notify/inbound/twilio.ts';
-import { openDiscord } from './discord-bot.ts';
-import { openSlack } from './slack-app.ts';
-import { openTelegram } from './telegram-bot.ts';
+import { discordLimit, openDiscord } from './discord-bot.ts';
+import { openSlack, slackLimit } from './slack-app.ts';
+import { openTelegram, telegramLimit } from './telegram-bot.ts';
 import { openTwilio, TWILIO } from './twilio-messages.ts';
+
+/** Two libraries that others bring along. */
+const broughtBy = (name: string) => createRequire(import.meta.resolve(name));
+const { WebClient } = broughtBy('@slack/socket-mode')('@slack/web-api') as {
+  WebClient: new (
+    token: string,
+    options: object,
+  ) => {
+    apiCall(method: string, body: object): Promise<Record<string, unknown>>;
+  };
+};
+type Route =
+  | 'userChannels'
+  | 'channelMessages'
+  | 'channelMessage'
+  | 'threads'
+  | 'applicationCommands'
+  | 'interactionCallback'
+  | 'webhookMessage';
+const { Routes, ChannelType, InteractionResponseType, RESTJSONErrorCodes } = broughtBy('@discordjs/rest')(
+  'discord-api-types/v10',
+) as {
+  Routes: Record<Route, (...parts: string[]) => `/${string}`>;
+  ChannelType: Record<string, number>;
+  InteractionResponseType: Record<string, number>;
+  RESTJSONErrorCodes: Record<string, number>;
+};
 
 const waitFor = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 20_000 });
 
@@ -45,6 +74,14 @@ describe('a stand-in is good enough for its service’s own library', () => {
     expect([heard, pressed, telegram.notes]).toMatchObject([['Hello'], ['a1'], [{ text: 'Taken.' }]]);
     await bot.stop();
     await running;
+    telegram.refusals.push({ method: 'sendMessage', ...telegramLimit(9) });
+    await expect(bot.api.sendMessage(42, 'x')).rejects.toMatchObject({
+      ...{ error_code: 429, parameters: { retry_after: 9 } },
+    });
+    telegram.moved.set('-9', '-1009');
+    await expect(bot.api.sendMessage(-9, 'x')).rejects.toMatchObject({
+      ...{ error_code: 400, parameters: { migrate_to_chat_id: -1009 } },
+    });
   });
 
   it('Discord: its libraries send, and hear an interaction on the gateway', async () => {
@@ -62,9 +99,51 @@ describe('a stand-in is good enough for its service’s own library', () => {
     await waitFor(() => heard.includes('INTERACTION_CREATE'));
     expect(heard).toEqual(['READY', 'INTERACTION_CREATE']);
     await manager.destroy();
+    // What its library takes for a limit it keeps to by itself; ours tells of it.
+    const strict = new REST({ api: discord.url, version: '10', rejectOnRateLimit: () => true });
+    strict.setToken(discord.token);
+    discord.refusals.push({ ends: '/messages', ...discordLimit(1.5) });
+    await expect(strict.post('/channels/9/messages', { body: { content: 'x' } })).rejects.toMatchObject({
+      ...{ name: expect.stringContaining('RateLimitError'), retryAfter: expect.any(Number), global: false },
+    });
     await expect(new REST({ api: discord.url }).setToken('wrong').get('/gateway/bot')).rejects.toMatchObject({
       status: 401,
     });
+  });
+
+  it('Discord: its library opens, puts into threads, and answers what was asked', async () => {
+    const discord = await using(openDiscord());
+    const rest = new REST({ api: discord.url, version: '10' }).setToken(discord.token);
+    const body = (value: object) => ({ body: value });
+    const direct = await rest.post(Routes.userChannels(), body({ recipient_id: '81' }));
+    expect(direct).toMatchObject({ id: 'dm-81', type: ChannelType.DM });
+    const nonce = { nonce: 'n1', enforce_nonce: true };
+    const send = () => rest.post(Routes.channelMessages('9'), body({ content: 'Once', ...nonce }));
+    const first = (await send()) as { id: string };
+    expect(await send()).toMatchObject({ id: first.id, channel_id: '9' });
+    const thread = await rest.post(Routes.threads('9', first.id), body({ name: 'Goal' }));
+    expect(thread).toMatchObject({ id: first.id, name: 'Goal', type: ChannelType.PublicThread });
+    await expect(rest.post(Routes.threads('9', first.id), body({ name: 'Goal' }))).rejects.toMatchObject({
+      ...{ status: 400, code: RESTJSONErrorCodes.ThreadAlreadyCreatedForMessage },
+    });
+    await expect(rest.patch(Routes.channelMessage('9', '7'), body({ content: 'x' }))).rejects.toMatchObject({
+      ...{ status: 404, code: RESTJSONErrorCodes.UnknownMessage },
+    });
+    discord.locked.push('77');
+    await expect(rest.post(Routes.channelMessages('77'), body({ content: 'x' }))).rejects.toMatchObject({
+      ...{ status: 400, code: RESTJSONErrorCodes.InvalidActionOnArchivedThread },
+    });
+    const command = await rest.post(Routes.applicationCommands('4711'), body(COMMAND));
+    expect(command).toMatchObject({ name: 'pulse', application_id: '4711' });
+    const reply = { type: InteractionResponseType.ChannelMessageWithSource, data: { content: 'Done.' } };
+    await rest.post(Routes.interactionCallback('int-1', 'token-int-1'), { ...body(reply), auth: false });
+    await rest.patch(Routes.webhookMessage('4711', 'token-int-1', '@original'), {
+      ...{ ...body({ content: 'Later.' }), auth: false },
+    });
+    expect(discord.replies.get('int-1')).toMatchObject([
+      { type: 4, data: { content: 'Done.' } },
+      { type: 4, data: { content: 'Later.' } },
+    ]);
   });
 
   it('Twilio: its library sends and lists, and signs as we check', async () => {
@@ -84,6 +163,14 @@ describe('a stand-in is good enough for its service’s own library', () => {
     service.write({ from: '+42', body: 'Port 1.' });
     const listed = await client.messages.list({ to: TWILIO.from, limit: 5 });
     expect([sent.sid, listed.map(({ body }) => body)]).toEqual([service.sent[0]!.sid, ['Port 1.']]);
+    service.refusals.push({ status: 429, retryAfter: 9 });
+    await expect(client.messages.create({ to: '+42', from: TWILIO.from, body: 'x' })).rejects.toMatchObject({
+      status: 429,
+      code: 20_429,
+    });
+    await expect(
+      twilio(TWILIO.accountSid, 'wrong', { httpClient: { request } as never }).messages.list({ limit: 1 }),
+    ).rejects.toMatchObject({ status: 401, code: 20_003 });
     const url = 'https://pulse.example/hooks/twilio';
     const fields = { Body: 'Pört <1> & so', From: '+42', MessageSid: 'SM1', Empty: '' };
     const signature = twilio.getExpectedTwilioSignature(TWILIO.token, url, fields);
@@ -108,6 +195,42 @@ describe('a stand-in is good enough for its service’s own library', () => {
     await waitFor(() => slack.acknowledged.includes(envelope));
     expect(body).toMatchObject({ command: '/pulse', text: 'status' });
     await client.disconnect();
+  });
+
+  it('Slack: its library tells, changes, whispers and opens windows', async () => {
+    const slack = await using(openSlack());
+    const options = {
+      slackApiUrl: `${slack.url}/`,
+      rejectRateLimitedCalls: true,
+      retryConfig: { retries: 0 },
+    };
+    const web = new WebClient(slack.tokens.bot, options);
+    const blocks = [{ type: 'section', text: { type: 'plain_text', text: 'Hello' } }];
+    const { ts } = await web.apiCall('chat.postMessage', { channel: 'C9', text: 'Hello', blocks });
+    await web.apiCall('chat.update', { channel: 'C9', ts, text: 'Edited', blocks });
+    expect(slack.sent).toMatchObject([{ ts, channel: 'C9', text: 'Edited', blocks }]);
+    await web.apiCall('chat.postEphemeral', { channel: 'C9', user: 'U1', text: 'For you.' });
+    expect(slack.whispers).toMatchObject([{ user: 'U1', text: 'For you.' }]);
+    const title = { type: 'plain_text', text: 'Pulse' };
+    const view = { type: 'modal', callback_id: 'a1', private_metadata: 'C9', title, blocks: [] };
+    await web.apiCall('views.open', { trigger_id: 't-1', view });
+    expect(slack.views).toMatchObject([{ callback_id: 'a1', private_metadata: 'C9' }]);
+    slack.deleted.push(String(ts));
+    const refused = (error: string) => ({ code: 'slack_webapi_platform_error', data: { ok: false, error } });
+    await expect(
+      web.apiCall('chat.postMessage', { channel: 'C9', text: 'x', thread_ts: ts }),
+    ).rejects.toMatchObject(refused('thread_not_found'));
+    await expect(web.apiCall('chat.update', { channel: 'C9', ts: '1.1', text: 'x' })).rejects.toMatchObject(
+      refused('message_not_found'),
+    );
+    await expect(
+      new WebClient('wrong', options).apiCall('chat.postMessage', { channel: 'C9', text: 'x' }),
+    ).rejects.toMatchObject(refused('invalid_auth'));
+    slack.refusals.push(slackLimit(9));
+    await expect(web.apiCall('chat.postMessage', { channel: 'C9', text: 'x' })).rejects.toMatchObject({
+      code: 'slack_webapi_rate_limited_error',
+      retryAfter: 9,
+    });
   });
 });
 

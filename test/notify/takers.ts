@@ -1,8 +1,8 @@
 /** A stand-in of each chat as the courier sees it: what it is told, and how it fails. */
 import { onTestFinished } from 'vitest';
-import { openDiscord } from './discord-bot.ts';
-import { openSlack } from './slack-app.ts';
-import { openTelegram } from './telegram-bot.ts';
+import { discordLimit, openDiscord } from './discord-bot.ts';
+import { openSlack, slackLimit } from './slack-app.ts';
+import { openTelegram, telegramLimit } from './telegram-bot.ts';
 import { openTwilio, TWILIO } from './twilio-messages.ts';
 
 export interface Taker {
@@ -13,6 +13,8 @@ export interface Taker {
   dies(): void;
   /** The next message; 0: it is never answered. */
   refuses(status: number): void;
+  /** The next message is for later, as the service says it. */
+  limits(seconds: number): void;
 }
 
 function until<T extends AsyncDisposable>(opened: T): T {
@@ -30,6 +32,7 @@ export const TAKERS: Record<string, () => Promise<Taker>> = {
       dies: () => Object.assign(bot, { diesAfterTaking: true }),
       refuses: (status) =>
         bot.refusals.push({ method: 'sendMessage', status, description: 'No', hangs: status === 0 }),
+      limits: (seconds) => bot.refusals.push({ method: 'sendMessage', ...telegramLimit(seconds) }),
     };
   },
   async discord() {
@@ -40,6 +43,7 @@ export const TAKERS: Record<string, () => Promise<Taker>> = {
       shown: () => bot.sent.map(({ content }) => content),
       dies: () => Object.assign(bot, { diesAfterTaking: true }),
       refuses: (status) => bot.refusals.push({ ends: '/messages', status }),
+      limits: (seconds) => bot.refusals.push({ ends: '/messages', ...discordLimit(seconds) }),
     };
   },
   async slack() {
@@ -50,6 +54,7 @@ export const TAKERS: Record<string, () => Promise<Taker>> = {
       shown: () => app.sent.map(({ text }) => text),
       dies: () => Object.assign(app, { diesAfterTaking: true }),
       refuses: (status) => app.refusals.push({ status }),
+      limits: (seconds) => app.refusals.push(slackLimit(seconds)),
     };
   },
   async sms() {
@@ -61,6 +66,7 @@ export const TAKERS: Record<string, () => Promise<Taker>> = {
       shown: () => twilio.sent.map(({ body }) => body),
       dies: () => Object.assign(twilio, { diesAfterTaking: true }),
       refuses: (status) => twilio.refusals.push(status),
+      limits: (seconds) => twilio.refusals.push({ status: 429, retryAfter: seconds }),
     };
   },
 };

@@ -53,6 +53,11 @@ interface TelegramRefusal {
 
 type Body = Record<string, unknown>;
 
+export const telegramLimit = (seconds: number) => ({
+  ...{ status: 429, description: `Too Many Requests: retry after ${seconds}` },
+  parameters: { retry_after: seconds },
+});
+
 const seconds = (agoMs = 0): number => Math.floor((Date.now() - agoMs) / 1000);
 
 export async function openTelegram({ isForum = false } = {}): Promise<TelegramStandIn> {

@@ -19,7 +19,7 @@ export interface TwilioStandIn extends AsyncDisposable {
   /** How often it was asked for messages. */
   polls: number;
   /** The next answers to any request; 0: none ever. */
-  refusals: number[];
+  refusals: (number | { status: number; retryAfter: number })[];
   diesAfterTaking: boolean;
   /** Somebody writes to the number. */
   write(message: { from: string; body: string; agoMs?: number }): TwilioMessage;
@@ -34,13 +34,19 @@ export async function openTwilio(): Promise<TwilioStandIn> {
   const authorization = `Basic ${Buffer.from(`${ACCOUNT}:${TWILIO.token}`).toString('base64')}`;
   const server = createServer(async (request, response) => {
     const body = await text(request);
-    const answer = (status: number, json: object) => {
-      response.writeHead(status, { 'content-type': 'application/json' });
+    const answer = (status: number, json: object, headers: Record<string, string> = {}) => {
+      response.writeHead(status, { 'content-type': 'application/json', ...headers });
       response.end(JSON.stringify(json));
     };
     const refusal = own.refusals.shift();
     if (refusal === 0) return;
-    if (refusal) return answer(refusal, { code: 20_000, message: 'Refused', status: refusal });
+    if (typeof refusal === 'number')
+      return answer(refusal, { code: 20_000, message: 'Refused', status: refusal });
+    if (refusal) {
+      const { status, retryAfter } = refusal;
+      const body = { code: 20_429, message: 'Too Many Requests', status };
+      return answer(status, { ...body, more_info: '' }, { 'retry-after': String(retryAfter) });
+    }
     if (request.headers.authorization !== authorization)
       return answer(401, { code: 20_003, message: 'Authenticate', status: 401 });
     const url = new URL(request.url!, own.url);
