@@ -1,6 +1,7 @@
 /** What a claude run spends: an estimate, call by call, until its result has the total. */
 
 import type { ParserOptions, RunEvent } from '../contract.ts';
+import { contextWindowOf } from '../shared/context-windows.ts';
 import { costOf, type Tokens } from '../shared/prices.ts';
 import { addTokens, amountSince, tokensSince, usageEvent } from '../shared/usage.ts';
 import type { CallUsage, ClaudeResult } from './lines.ts';
@@ -72,7 +73,8 @@ export function createClaudeMeter(
       const told = total_cost_usd ?? null;
       const costUsd = told === null ? costOf(model, tokens, prices) : amountSince(told, before?.costUsd);
       const asked = (model === null ? undefined : modelUsage?.[model]) ?? models[0];
-      const contextWindow = asked?.contextWindow ?? undefined;
+      // qwen, which speaks the same words, does not tell it.
+      const contextWindow = asked?.contextWindow ?? contextWindowOf(model) ?? undefined;
       return [usageEvent('cumulative', { ...tokens, contextWindow, costUsd })];
     },
   };

@@ -3,6 +3,7 @@
  * log has them call by call. Retries appear only on stderr.
  */
 import type { ParserOptions, RunEvent } from '../contract.ts';
+import { contextWindowOf } from '../shared/context-windows.ts';
 import { createJsonlParser, NO_REASON, type StreamFormat, type StreamRun } from '../shared/jsonl-parser.ts';
 import { createMessageText } from '../shared/message-text.ts';
 import { costOf, type Tokens } from '../shared/prices.ts';
@@ -115,11 +116,17 @@ function onStderr(line: string, run: GeminiRun): RunEvent[] {
 
 function onLog(line: string, { options, result, beganMs, counted, model }: GeminiRun): RunEvent[] {
   const call = readGeminiLog(line);
-  // The total at the end includes every call. Calls before this run belong to an earlier one.
-  if (!call || result || call.atMs < beganMs || counted.has(call.id)) return [];
+  // Calls before this run belong to an earlier one.
+  if (!call || call.atMs < beganMs || counted.has(call.id)) return [];
   counted.add(call.id);
   const tokens = tokensOf(call.tokens);
-  return [usageEvent('call', { ...tokens, costUsd: costOf(call.model ?? model, tokens, options.prices) })];
+  const costUsd = costOf(call.model ?? model, tokens, options.prices);
+  const { inputTokens, outputTokens, cacheTokens } = tokens;
+  const contextTokens = inputTokens + outputTokens + cacheTokens;
+  const contextWindow = contextWindowOf(call.model ?? model) ?? undefined;
+  // The total at the end includes every call; how full the context was, the log alone says, and perhaps after it.
+  if (result) return [{ type: 'usage', scope: 'call', contextTokens, contextWindow }];
+  return [usageEvent('call', { ...tokens, contextTokens, contextWindow, costUsd })];
 }
 
 /** gemini's input includes what came from a cache. Thoughts are counted only in the total. */

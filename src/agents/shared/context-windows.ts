@@ -7,7 +7,10 @@ const CONTEXT_WINDOWS: readonly [prefix: string, tokens: number][] = [
   ['claude-', 200_000],
   ['gpt-5', 272_000],
   ['gpt-4.1', 1_000_000],
+  ['qwen3-', 262_144],
+  ['gemini-2.0-', 1_048_576],
   ['gemini-2.5-', 1_048_576],
+  ['gemini-3', 1_048_576],
 ];
 
 /** By the model's own name, with or without its providers (`openrouter/anthropic/…`). `null`: unknown. */

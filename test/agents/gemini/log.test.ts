@@ -36,11 +36,34 @@ describe('gemini’s own log', () => {
     const parse = (line: string) => parser.parseLog!(line);
     const usage = { type: 'usage', scope: 'call', inputTokens: 900, outputTokens: 50, cacheTokens: 100 };
     expect(parse(call('before', { atMs: BEGAN - 1 }))).toEqual([]);
-    expect(parse(call('a'))).toEqual([{ ...usage, costUsd: expect.closeTo(0.000398, 8) }]);
+    const context = { contextTokens: 1050, contextWindow: 1_048_576 };
+    expect(parse(call('a'))).toEqual([{ ...usage, ...context, costUsd: expect.closeTo(0.000398, 8) }]);
     expect(parse(call('a', { toolCalls: [{}] }))).toEqual([]);
     expect(parse(call('b'))).toHaveLength(1);
     parser.parse(END);
+    // The log may come later than the end of the stream.
+    expect(parse(call('c'))).toEqual([{ type: 'usage', scope: 'call', ...context }]);
     expect(parse(call('c'))).toEqual([]);
+  });
+
+  test('says how full the context is by the last call, where the model’s window is known', () => {
+    const parser = createParser();
+    parser.parseLog!(call('a'));
+    const full = JSON.parse(call('b')) as { tokens: object; model: string };
+    const tokens = {
+      input: 700_000,
+      output: 3_000,
+      cached: 690_000,
+      thoughts: 2_000,
+      tool: 0,
+      total: 705_000,
+    };
+    const told = (model: string) =>
+      parser.parseLog!(JSON.stringify({ ...full, id: model, model, tokens }))[0];
+    expect(told('gemini-2.5-pro')).toMatchObject({ contextTokens: 705_000, contextWindow: 1_048_576 });
+    expect(told('gemini-3-pro-preview')).toMatchObject({ contextWindow: 1_048_576 });
+    expect(told('nobody-knows')).toMatchObject({ contextTokens: 705_000 });
+    expect(told('nobody-knows-2')).toMatchObject({ contextWindow: undefined });
   });
 
   test.each(['', 'text', '{"type":"gemini"}', call('x').replace('"gemini"', '"user"')])(

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { qwenAdapter } from '../../../src/agents/qwen/adapter.ts';
 import { CLAUDE_LINES } from '../claude/fuzz-lines.ts';
 import { NO_OPTIONS } from '../fixture.ts';
-import { describeStreams, describeWholeStreams, type End, play } from '../stream-cases.ts';
+import { all, describeStreams, describeWholeStreams, type End, play } from '../stream-cases.ts';
 import { describeFuzz } from '../stream-fuzz.ts';
 
 const ENDS: End[] = [
@@ -27,6 +27,12 @@ describeWholeStreams(qwenAdapter, { ends: ENDS, spent: { inputTokens: 4800 } });
 describeFuzz(qwenAdapter, CLAUDE_LINES);
 
 describe('qwen', () => {
+  test('tells the context of each call; the window is that of its model', () => {
+    const usages = all(play(qwenAdapter, 'task'), 'usage');
+    expect(usages.find(({ contextTokens }) => contextTokens !== undefined)).toBeDefined();
+    expect(usages.at(-1)).toMatchObject({ contextWindow: 262_144 });
+  });
+
   test('tells nothing of its retries', () => {
     const { events } = play(qwenAdapter, 'rate-limit', { exit: 'SIGKILL' });
     expect(events.map(({ type }) => type)).toEqual(['started']);
