@@ -2,6 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { withCoordinationTables } from '../../src/coordination/tables.ts';
+import { beadTables } from '../../src/loops/beads/table-module.ts';
+import { withWorkerTables } from '../../src/loops/beads/worker/tables.ts';
+import { openSqlite } from '../../src/store/open-sqlite.ts';
 import { beadDone, createSwarmScene } from './swarm-scene.ts';
 
 const wait = (said: string, heard: string) =>
@@ -77,4 +81,40 @@ it('what came between two runs is in the next brief, and is not told again', asy
   expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
   expect(readFileSync(join(scene.scratch.path, 'brief-one-2'), 'utf8')).toMatch(/`Late`[\s\S]*Read this\./);
   expect((scene.reply('next.json') as { notice?: string }).notice).toBeUndefined();
+});
+
+it('a topic that was quiet for ten minutes is read before a bead is taken, and its brief has what is new', async () => {
+  await using scene = await createSwarmScene();
+  await scene.bead('one');
+  const project_key = scene.scratch.repository;
+  const { pulse } = scene;
+  for (const name of ['Fox', 'Owl']) await pulse.mail.register({ project_key, name });
+  await pulse.reservations.reserve({ project_key, agent_name: 'Owl', paths: ['one.txt'] });
+  const id = await scene.start(`echo x > one.txt; ${beadDone()}`, { workers: 1 });
+  const running = scene.drive(id);
+  await scene.told(id, 'reservation.refused', 1);
+  const said = { project_key, sender_name: 'Owl', topic: 'epic-app', subject: 'Aside' };
+  await pulse.mail.send({ ...said, to: ['Fox'], body_md: 'one.txt ends in a newline now.' });
+  const store = await openSqlite({ path: pulse.home.database, modules: [beadTables] });
+  await store.tx('age', async (db) => {
+    await withCoordinationTables(db)
+      .updateTable('mail_messages')
+      .set({ created_at: '2020-01-02T00:00:00.000Z' })
+      .execute();
+    await withWorkerTables(db)
+      .updateTable('bead_workers')
+      .set({ acknowledged_at: '2020-01-01T00:00:00.000Z', topic_at: null })
+      .execute();
+  });
+  await pulse.reservations.release({ project_key, agent_name: 'Owl' });
+  const { session } = await running;
+  expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+  const [worker] = await store.read((db) =>
+    withWorkerTables(db).selectFrom('bead_workers').selectAll().execute(),
+  );
+  await store.close();
+  expect(worker!.topic_at).not.toBeNull();
+  expect(readFileSync(join(scene.scratch.path, 'brief-one-1'), 'utf8')).toContain(
+    'one.txt ends in a newline now.',
+  );
 });

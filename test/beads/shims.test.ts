@@ -39,7 +39,7 @@ it('answer what a worker is told to run, from the store, and change nothing', as
       run('pulse bead close two', 'pulse-close'),
       'echo "home: $PULSE_HOME" > "$OUT/where"',
       'fi',
-      `echo x > $PULSE_UNIT.txt; ${beadDone()}`,
+      `echo x > $PULSE_UNIT.txt; ${beadDone('done.json', { decisions: [{ id: 'D1', how: 'so' }] })}`,
     ].join('\n'),
     { workers: 1 },
   );

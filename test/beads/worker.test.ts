@@ -114,8 +114,32 @@ describe('a single worker', () => {
     scene.decide('- D1: So.');
     await scene.bead('one', { body: 'Do it as D1 says.' });
     const env = 'env | grep ^PULSE_ | sort > "$OUT/env"';
-    const id = await scene.start(`${env}; ${WRITE}; ${beadDone()}`, { hint: 'one', workers: 1 });
+    const unsaid = beadDone('unsaid.json');
+    const said = beadDone('said.json', { decisions: [{ id: 'D1', how: 'so' }] });
+    const id = await scene.start(`${env}; ${WRITE}; ${unsaid} || ${said}`, { hint: 'one', workers: 1 });
     await scene.drive(id);
+    expect(scene.reply('unsaid.json').reasons).toEqual(['Say in decisions how the work honours D1.']);
+    expect(scene.reply('said.json').ok).toBe(true);
+    const { messages } = await scene.pulse.mail.list({
+      topic: 'epic-app',
+      project_key: scene.scratch.repository,
+    });
+    expect(messages.slice(0, 2)).toMatchObject([
+      {
+        subject: '[SWARM] app',
+        thread_id: 'app',
+        sender_name: 'coordinator',
+        body_md: [
+          'Runtime nicknames (PULSE_NICKNAME): worker-1',
+          'Coordinator (PULSE_COORDINATOR): coordinator',
+          'Epic thread (PULSE_THREAD): app',
+          'Epic topic (PULSE_TOPIC): epic-app',
+          'Startup hint (PULSE_HINT): one',
+          'Feature (PULSE_FEATURE): app',
+        ].join('\n'),
+      },
+      { subject: '[ONLINE] worker-1 / worker-1', body_md: expect.stringContaining('AGENTS.md: absent') },
+    ]);
     const told = readFileSync(join(scene.scratch.path, 'env'), 'utf8');
     for (const line of [
       'PULSE_NICKNAME=worker-1',

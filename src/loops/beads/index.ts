@@ -10,7 +10,7 @@ import { findBead, lockProject } from './graph/rows.ts';
 import { type BeadWorkOptions, createBeadWork } from './worker/bead-work.ts';
 import { claimLanding } from './worker/claim-landing.ts';
 import { decideBeads } from './worker/decide.ts';
-import { acknowledge, releaseBead, releaseTry, takeBead } from './worker/host-steps.ts';
+import { type Acknowledging, acknowledge, releaseBead, releaseTry, takeBead } from './worker/host-steps.ts';
 import { createMergeWork, type MergeWorkOptions } from './worker/merge-work.ts';
 import { CONFLICTS_OF_A_WORKER } from './worker/model.ts';
 import { createPrepareWork } from './worker/prepare-work.ts';
@@ -20,7 +20,7 @@ import { settleBead } from './worker/settle.ts';
 import { type BeadsState, loadBeads } from './worker/state.ts';
 import { endAs } from './worker/tell-coordination.ts';
 
-export interface BeadsLoopOptions extends BeadWorkOptions, MergeWorkOptions {
+export interface BeadsLoopOptions extends BeadWorkOptions, MergeWorkOptions, Acknowledging {
   store: Store;
   /** Reports beside the user's work, written from the rows. */
   writeState(state: SessionState<BeadsState>): Promise<void>;
@@ -36,7 +36,7 @@ export function createBeadsLoop(options: BeadsLoopOptions): Loop<BeadsState> {
     load: (db, base) => loadBeads(store, db, base),
     decide: decideBeads,
     steps: {
-      acknowledge: { perform: acknowledge },
+      acknowledge: { perform: (engine, step) => acknowledge(engine, step, options) },
       take_bead: { perform: (engine, step) => takeBead(engine, store, step) },
       claim_landing: { perform: claimLanding },
       release_bead: { perform: releaseBead },

@@ -5,6 +5,7 @@ import { treeOf } from '../../git/git-dir.ts';
 import { currentOwner, formatOwner } from '../../process/owner.ts';
 import { appendEvents } from '../../store/events.ts';
 import type { Db } from '../../store/store.ts';
+import { hasAgentsFile } from './files/committed-files.ts';
 import { ownerOf } from './files/handoff-payload.ts';
 import { consumeHandoff, findHandoff } from './files/handoffs.ts';
 import { conflictMail } from './files/mail-texts.ts';
@@ -31,6 +32,8 @@ export function openBeadsLoop(host: LoopHost) {
     compose: (request) => composeBeadBrief({ store, git }, request),
     unknownDecisions: (state) => findUnknownDecisions(git, state),
     occupiedEvidence: (state) => findOccupiedEvidence(git, state),
+    hasAgentsFile: ({ own, session }) =>
+      hasAgentsFile({ git, cwd: session.project_path, commit: own.leadHead }),
     coordinationTools: ({ projectId: project, mailName, beadId, coordinator, epic }, { worktree, ...run }) =>
       createCoordinationTools({
         ...{ store, ids, project, agentName: mailName, holder: { ...run, owner }, root: worktree },

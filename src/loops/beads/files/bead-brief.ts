@@ -120,7 +120,7 @@ function inputsSection(inputs: WorkerInputs): string {
 - Startup hint (\`PULSE_HINT\`): ${shown(hint)}
 - Feature (\`PULSE_FEATURE\`): ${shown(feature)}
 
-Use the Agent Mail name in every call. The acknowledgement on the epic thread was sent, and this bead was claimed for you.`;
+Use the Agent Mail name in every call. The acknowledgement on the epic thread was sent, and this bead was claimed for you. A variable that is empty in your shell stands in the message \`[SWARM]\` on the epic topic (a hint may be none); where one of the others is missing there too, tell the coordinator and do not begin.`;
 }
 
 function standaloneSection({ feature, hint }: WorkerInputs): string {

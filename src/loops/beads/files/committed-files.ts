@@ -1,6 +1,7 @@
 /** Files as a commit has them: a worktree may not be there yet, or may stand at another commit. */
 import type { Git } from '../../../git/exec.ts';
 import { readBlobs } from '../../../git/read-blobs.ts';
+import { AGENTS_FILE } from './places.ts';
 
 export type CommittedFile =
   | { content: Buffer }
@@ -40,6 +41,11 @@ export async function readCommittedFiles(
     if (content !== null) files.set(path, { content });
   }
   return files;
+}
+
+export async function hasAgentsFile(query: Omit<CommittedQuery, 'maxBytes'>): Promise<boolean> {
+  const files = await readCommittedFiles({ ...query, maxBytes: 1024 * 1024 }, [AGENTS_FILE]);
+  return files.get(AGENTS_FILE)!.content !== null;
 }
 
 /** git reads a line a name, and takes `./` and `../` as meant from where it runs. */

@@ -1,6 +1,6 @@
 /**
- * Where a bead's evidence is written besides its usual place. Whoever planned the bead names the paths, so Pulse writes
- * only where nothing is, or where earlier evidence lies: never over another file.
+ * Where a bead's evidence is written besides its usual place. The plan names these paths, so Pulse writes only where
+ * nothing is, or where earlier evidence lies: never over another file.
  */
 import type { Git } from '../../../git/exec.ts';
 import { readBlobs } from '../../../git/read-blobs.ts';

@@ -24,8 +24,31 @@ export function onlineMail(
     body: [
       `Runtime nickname: ${nickname}`,
       `Agent Mail name: ${mailName}`,
-      `AGENTS.md: read${hasAgentsFile ? '' : ' (the repository has none)'}`,
+      `AGENTS.md: ${hasAgentsFile ? 'read' : 'absent'}`,
       'pulse:executing: loading',
+    ].join('\n'),
+  };
+}
+
+/** What a swarm gives its workers, as the first message on the epic's thread: for whom an input does not reach. */
+export function swarmMail(swarm: {
+  epic: string;
+  topic: string;
+  coordinator: string;
+  feature: string;
+  hint: string | null;
+  nicknames: readonly string[];
+}): MailText {
+  const { epic, topic, coordinator, feature, hint, nicknames } = swarm;
+  return {
+    subject: `[SWARM] ${epic}`,
+    body: [
+      `Runtime nicknames (PULSE_NICKNAME): ${nicknames.join(', ')}`,
+      `Coordinator (PULSE_COORDINATOR): ${coordinator}`,
+      `Epic thread (PULSE_THREAD): ${epic}`,
+      `Epic topic (PULSE_TOPIC): ${topic}`,
+      `Startup hint (PULSE_HINT): ${hint === null || hint === '' ? 'none' : oneLine(hint)}`,
+      `Feature (PULSE_FEATURE): ${feature}`,
     ].join('\n'),
   };
 }

@@ -10,7 +10,7 @@ import { findBeads, isBelow, type ProjectLock, writeBeads } from './rows.ts';
 /** Who is written to where no swarm has a coordinator of another name. */
 const COORDINATOR = 'coordinator';
 /** Who writes what Pulse itself has to say. */
-const PULSE_SENDER = 'pulse';
+export const PULSE_SENDER = 'pulse';
 
 export interface BounceOptions {
   ids: IdSource;

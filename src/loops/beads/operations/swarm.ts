@@ -1,6 +1,8 @@
 /** What a person does with a swarm: start it, look at it, stop it. */
 import { ensureAgent } from '../../../coordination/mail/agents.ts';
+import { sendMessage } from '../../../coordination/mail/messages.ts';
 import { PulseError } from '../../../domain/errors.ts';
+import type { IdSource } from '../../../domain/ids.ts';
 import type { Doing } from '../../../domain/phase.ts';
 import type { Operations } from '../../../operations/context.ts';
 import { pause } from '../../../operations/control.ts';
@@ -10,15 +12,18 @@ import { openTrustedProject } from '../../../operations/project.ts';
 import { type Started, startSession } from '../../../operations/start.ts';
 import { readDoing } from '../../../operations/view.ts';
 import { getSession, listChildren, type Session } from '../../../store/sessions.ts';
+import type { Db } from '../../../store/store.ts';
 import type { Handoff } from '../files/handoff-payload.ts';
 import { listHandoffs, reassignHandoff } from '../files/handoffs.ts';
+import { swarmMail } from '../files/mail-texts.ts';
 import { readOnboarding } from '../files/onboarding.ts';
 import { readToolingStatus } from '../files/tooling-status.ts';
 import { type Bead, EPIC, featureOf } from '../graph/bead.ts';
-import { bounceIncomplete } from '../graph/bounce.ts';
+import { bounceIncomplete, PULSE_SENDER } from '../graph/bounce.ts';
 import { closeDoneEpics } from '../graph/close-epics.ts';
 import { getBead, listBeads, lockProject } from '../graph/rows.ts';
 import { type HeldByOthers, lookNext } from '../worker/held-files.ts';
+import { nicknameOf, topicOf } from '../worker/model.ts';
 import { findPassing, passTry } from '../worker/reassign-try.ts';
 import {
   type BeadTry,
@@ -74,15 +79,19 @@ export async function startSwarm(
       within: async (db, sessionId) => {
         const lock = await lockProject(db, projectId);
         await ensureAgent(db, projectId, coordinator);
+        const feature = featureOf(epic);
+        const count = isAlone ? 1 : (workers ?? USUAL_WORKERS);
+        const swarm = { epic: epic.id, coordinator, feature, hint: hint ?? null };
+        if (!isAlone) await announce(db, { projectId, ids: engine.ids }, { ...swarm, count });
         await closeDoneEpics(db, lock, epic.id);
         await bounceIncomplete(db, lock, { epic: epic.id, coordinator, ids: engine.ids });
         await insertSwarm(db, {
           session_id: sessionId,
           project_id: projectId,
           epic: epic.id,
-          feature: featureOf(epic),
+          feature,
           mode: isAlone ? 'standalone' : 'worker',
-          workers: isAlone ? 1 : (workers ?? USUAL_WORKERS),
+          workers: count,
           coordinator,
           hint: hint ?? null,
         });
@@ -90,6 +99,22 @@ export async function startSwarm(
       },
     },
   );
+}
+
+/**
+ * The swarm's coordination message. None of its workers has a name in mail yet: they find it on the thread and the topic,
+ * and it is nobody's in particular.
+ */
+async function announce(
+  db: Db,
+  { projectId: project, ids }: { projectId: string; ids: IdSource },
+  { count, ...swarm }: Pick<Swarm, 'epic' | 'coordinator' | 'feature' | 'hint'> & { count: number },
+): Promise<void> {
+  await ensureAgent(db, project, PULSE_SENDER);
+  const nicknames = Array.from({ length: count }, (_, index) => nicknameOf(index + 1));
+  const topic = topicOf(swarm.epic);
+  const place = { project, from: swarm.coordinator, to: [PULSE_SENDER], threadId: swarm.epic, topic, ids };
+  await sendMessage(db, { ...place, ...swarmMail({ ...swarm, topic, nicknames }) });
 }
 
 /** What a worker must know of the repository was written by this version of Pulse. */

@@ -1,10 +1,11 @@
 /** What a run of a bead is told. */
 import { listForBrief } from '../../../coordination/mail/deliver.ts';
+import { listMessages, type Message } from '../../../coordination/mail/read-messages.ts';
 import type { SessionState } from '../../../engine/loop.ts';
 import type { ComposedBrief } from '../../../engine/ports.ts';
 import type { Git } from '../../../git/exec.ts';
 import { TEST_GLOBS } from '../../../referee/pins/test-files.ts';
-import type { Store } from '../../../store/store.ts';
+import type { Db, Store } from '../../../store/store.ts';
 import { countedBrief, openNotes } from '../../shared/brief-tools.ts';
 import { type BeadBriefInput, beadBrief } from '../files/bead-brief.ts';
 import { readBriefFiles, readUnknownDecisions } from '../files/brief-files.ts';
@@ -12,6 +13,7 @@ import { evidencePaths, occupiedPaths } from '../files/declared-evidence.ts';
 import { ownerOf } from '../files/handoff-payload.ts';
 import { blockersOf } from '../graph/bead.ts';
 import { topicOf } from './model.ts';
+import { type BeadWorker, lastEndOf, type Swarm } from './rows.ts';
 import type { BeadsState } from './state.ts';
 
 export interface BeadBriefRequest {
@@ -36,9 +38,14 @@ export async function composeBeadBrief(
   const [evidencePath, ...alsoEvidence] = evidencePaths(fields, { feature, id: bead.id });
   const files = await readBriefFiles(filesQuery(git, state));
   const notes = await openNotes(store, state);
-  const mail = await store.tx('mail', (db) =>
-    listForBrief(db, { project: swarm.project_id, agent: mailName ?? '', limit: MESSAGES_TOLD }),
-  );
+  const mail = await store.tx('mail', async (db) => {
+    const own = await listForBrief(db, {
+      ...{ project: swarm.project_id, agent: mailName ?? '', limit: MESSAGES_TOLD },
+    });
+    return [...(await newsOfTopic(db, swarm, worker!)), ...own].sort(
+      (one, other) => one.number - other.number,
+    );
+  });
   const text = beadBrief({
     bead: {
       ...{ id: bead.id, title: bead.title, type: bead.type, body: bead.body },
@@ -59,6 +66,23 @@ export async function composeBeadBrief(
     ...troubleOf(own, interruption),
   });
   return countedBrief({ text, notes, strategy: control.settings.contextStrategy });
+}
+
+/**
+ * Where Pulse has read the topic for the worker before it took this bead: what others have written there since its last
+ * one, and not to it.
+ */
+async function newsOfTopic(
+  db: Db,
+  { project_id: project, epic }: Swarm,
+  { session_id: id, mail_name: name, acknowledged_at, topic_at: readAt }: BeadWorker,
+): Promise<Message[]> {
+  const since = (await lastEndOf(db, id)) ?? acknowledged_at ?? '';
+  if (name === null || readAt === null || readAt <= since) return [];
+  const messages = await listMessages(db, { project, topic: topicOf(epic), limit: MESSAGES_TOLD });
+  return messages.filter(
+    ({ sender_name: from, to, created_at: at }) => at > since && from !== name && !to.includes(name),
+  );
 }
 
 /** Which decisions the bead names that nobody wrote down. */

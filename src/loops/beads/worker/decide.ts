@@ -8,7 +8,7 @@ import { isLanding } from './claim-landing.ts';
 import { heldWords } from './held-files.ts';
 import { judgeBead } from './judge-bead.ts';
 import { judgeMerge, judgePrepare } from './judge-merge.ts';
-import { CONFLICTS_OF_A_WORKER, CONTEXT_LIMIT } from './model.ts';
+import { CONFLICTS_OF_A_WORKER, CONTEXT_LIMIT, nicknameOf } from './model.ts';
 import { adoptTry, insertWorker, isAsked } from './rows.ts';
 import type { BeadsState } from './state.ts';
 
@@ -84,7 +84,7 @@ function plansOf({ swarm }: BeadsState, first: number, count: number): ChildPlan
       insertWorker(db, {
         session_id: childId,
         swarm_id: swarm.session_id,
-        nickname: swarm.mode === 'standalone' ? 'single-worker' : `worker-${first + index}`,
+        nickname: swarm.mode === 'standalone' ? 'single-worker' : nicknameOf(first + index),
         mail_name: null,
       }),
   }));
@@ -95,7 +95,7 @@ function replacementsOf({ swarm, workers, children }: BeadsState, lost: readonly
   return lost.toReversed().map(({ id }, index) => {
     const before = workers.find(({ session_id }) => session_id === id);
     const isContinued = before?.left_for != null;
-    const nickname = isContinued ? before.nickname : `worker-${children.length + index + 1}`;
+    const nickname = isContinued ? before.nickname : nicknameOf(children.length + index + 1);
     const mailName = isContinued ? before.mail_name : null;
     return {
       async write(db, childId) {

@@ -30,10 +30,20 @@ import { endAs, sendAs } from './tell-coordination.ts';
 
 type Step = HostStep<BeadsState>;
 
+export interface Acknowledging {
+  /** Whether the workers begin with an AGENTS.md. Absent: it is not looked for. */
+  hasAgentsFile?(state: Step['state']): Promise<boolean>;
+}
+
 /** Registers the worker, reports in on the epic's thread, and reads its inbox: before that no bead is given out. */
-export async function acknowledge(engine: Engine, { state, token }: Step): Promise<void> {
+export async function acknowledge(
+  engine: Engine,
+  { state, token }: Step,
+  { hasAgentsFile: look }: Acknowledging,
+): Promise<void> {
   const { session, own } = state;
   const { swarm } = own;
+  const hasAgentsFile = (await look?.(state)) ?? true;
   await act(engine.trace, 'acknowledge', {
     perform: () =>
       engine.store.tx(
@@ -48,7 +58,7 @@ export async function acknowledge(engine: Engine, { state, token }: Step): Promi
           const name =
             worker.mail_name ?? (await registerAgent(db, { project, name: nickname, ids: engine.ids })).name;
           if (mode === 'worker') {
-            const mail = onlineMail({ nickname, mailName: name });
+            const mail = onlineMail({ nickname, mailName: name }, { hasAgentsFile });
             const place = { project, from: name, to: [coordinator], threadId: epic, topic: topicOf(epic) };
             await sendAs(db, session.id, { ...place, ...mail, ids: engine.ids });
           }

@@ -11,6 +11,7 @@ import { listTree } from '../../../referee/claim-trees.ts';
 import { testMatcher } from '../../../referee/pins/test-files.ts';
 import type { Store } from '../../../store/store.ts';
 import type { ToolReply } from '../../../tools/contract.ts';
+import { decisionIdsIn } from '../files/decisions.ts';
 import { evidencePaths, occupiedPaths } from '../files/declared-evidence.ts';
 import { type CommandEvidence, evidenceText } from '../files/evidence.ts';
 import type { Bead } from '../graph/bead.ts';
@@ -155,11 +156,15 @@ function scopeReasons(outside: readonly string[]): string[] {
   ];
 }
 
-/** Every decision of the bead was looked at once more. */
-function decisionReasons({ fields }: Bead, { decisions }: SaidDone): string[] {
+/** Every decision of the bead, also one that only its text names, was looked at once more. */
+function decisionReasons({ fields, body }: Bead, { decisions }: SaidDone): string[] {
   if (decisions === null) return [];
-  const told = new Set(decisions.map(({ id }) => id));
-  const missing = (fields.decision_refs ?? []).filter((id) => !told.has(id));
+  const told = new Set(decisions.flatMap(({ id }) => [id, ...decisionIdsIn(id)]));
+  const refs = (fields.decision_refs ?? []).flatMap((ref) => {
+    const ids = decisionIdsIn(ref);
+    return ids.length > 0 ? ids : [ref];
+  });
+  const missing = [...new Set([...refs, ...decisionIdsIn(body)])].filter((id) => !told.has(id));
   if (missing.length === 0) return [];
   return [`Say in decisions how the work honours ${missing.join(', ')}.`];
 }

@@ -82,6 +82,11 @@ export function topicOf(epic: string): string {
   return `epic-${epic}`;
 }
 
+/** What the swarm calls its n-th worker. */
+export function nicknameOf(number: number): string {
+  return `worker-${number}`;
+}
+
 /** Fix for bugs, the type itself for docs, chore and test, else feat. */
 function commitType(type: string): string {
   if (type === 'bug') return 'fix';

@@ -14,6 +14,7 @@ import { releaseClaim } from '../graph/claim.ts';
 import { closeDoneEpics } from '../graph/close-epics.ts';
 import { getBead, lockProject } from '../graph/rows.ts';
 import { evidenceOf, topicOf } from './model.ts';
+import { isTopicStale } from './next-gate.ts';
 import { type BeadTry, type BeadWorker, markWorker, type Swarm, updateTry, updateWorker } from './rows.ts';
 import type { BeadChange, BeadsState, MergeChange, MergedBead } from './state.ts';
 import { releaseAs, sendAs } from './tell-coordination.ts';
@@ -163,16 +164,16 @@ export async function tellLead(db: Db, { own }: { own: BeadsState }, event: NewE
   return [event];
 }
 
-/** Before the next bead the inbox has been read. */
-export async function readInbox(
-  db: Db,
-  { project_id: project, epic }: Swarm,
-  worker: BeadWorker,
-): Promise<void> {
+/** Before the next bead the inbox has been read, and the topic too where nothing came on it for a while. */
+export async function readInbox(db: Db, swarm: Swarm, worker: BeadWorker): Promise<void> {
+  const { project_id: project, epic, mode } = swarm;
   const { mail_name: agent, session_id: sessionId } = worker;
   if (!agent) return;
   await fetchInbox(db, { project, agent, topic: topicOf(epic) });
   await markWorker(db, sessionId, 'inbox_at');
+  // What it has is quoted in the brief of the bead that it takes now: see `newsOfTopic`.
+  if (mode === 'worker' && (await isTopicStale(db, swarm, worker)))
+    await markWorker(db, sessionId, 'topic_at');
 }
 
 /** The bead is on the lead's branch: every worker begins there from now on. */
