@@ -87,6 +87,26 @@ describe('cleaning up', () => {
     expect(scene.refs('refs/heads/')).toEqual(['refs/heads/main']);
   });
 
+  it('leaves what was merged as it is: a merge says so again, and a follow-up how to have the branch back', async () => {
+    const scene = await makeScene();
+    const { pulse, root, sh } = scene;
+    const session = await ended(scene, 'first', 3);
+    await pulse.merge(session.id, ACTOR);
+    const tip = sh(root, 'rev-parse', session.branch_name);
+    await pulse.clean({ ...ACTOR });
+    expect(scene.refs('refs/heads/')).toEqual(['refs/heads/main']);
+    const again = await pulse.merge(session.id, ACTOR);
+    expect([again.said, again.merged]).toEqual(['main has it already.', null]);
+    const refused = await pulse.followUp(session.id, { goal: 'more', ...ACTOR }).catch((error) => error);
+    expect(refused).toMatchObject({
+      code: 'not_found',
+      message: `The branch ${session.branch_name} of ${session.id} is merged into main, and was removed after that.`,
+    });
+    const [, command] = /^(git branch .*) brings it back\.$/.exec(refused.hint)!;
+    sh(root, ...command!.split(' ').slice(1));
+    expect(sh(root, 'rev-parse', session.branch_name)).toBe(tip);
+  });
+
   it('counts what was merged as merged, also where its base was written anew', async () => {
     const scene = await makeScene();
     const { pulse, root, sh } = scene;

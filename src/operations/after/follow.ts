@@ -55,7 +55,15 @@ export async function followUp(
       continues: { session, tip, turn },
       async within(db, newId) {
         const now = await getSession(db, session.id);
-        if (now.discarded_at !== session.discarded_at) throw branchGone(now);
+        // Inside a transaction nothing else is waited for: what is kept of it the next try says.
+        if (now.discarded_at !== session.discarded_at)
+          throw new PulseError(
+            'not_found',
+            `The branch ${now.branch_name} of ${now.id} was removed just now.`,
+            {
+              hint: `pulse status ${now.id} shows what is kept of it.`,
+            },
+          );
         await appendEvents(db, session.id, [{ type: 'session.followed', data: { by: newId, actor } }]);
         await within?.(db, newId);
       },
@@ -74,7 +82,8 @@ function requireEnded(session: Session): void {
 }
 
 /** Where the branch stands, with all of the session's work. */
-async function tipOf({ engine: { workspace } }: Operations, session: Session): Promise<string> {
+async function tipOf(operations: Operations, session: Session): Promise<string> {
+  const { workspace } = operations.engine;
   const isBehind = session.branch_lags_at !== null && (await workspace.follow(session)) !== null;
   if (isBehind) {
     const { id, branch_name: branch } = session;
@@ -83,6 +92,6 @@ async function tipOf({ engine: { workspace } }: Operations, session: Session): P
     });
   }
   const tip = await workspace.branchHead(session);
-  if (tip === null) throw branchGone(session);
+  if (tip === null) throw await branchGone(operations, session);
   return tip;
 }

@@ -4,11 +4,11 @@ import { PulseError } from '../../domain/errors.ts';
 import { nextCommand } from '../../domain/next-command.ts';
 import { redact } from '../../domain/redact.ts';
 import { act } from '../../engine/actions.ts';
-import type { Workspace } from '../../engine/ports.ts';
 import { listUnresolved } from '../../loops/workflow/unresolved-rows.ts';
 import { getSession, type Session } from '../../store/sessions.ts';
 import type { Operations, TransactionHook } from '../context.ts';
 import { ownSession } from '../control.ts';
+import { keptWork } from '../kept-work.ts';
 import {
   type BringMode,
   type BroughtIn,
@@ -36,7 +36,7 @@ export async function mergeSession(
   id: string,
   { how, actor, within }: { how: BringMode; actor: string; within?: TransactionHook },
 ): Promise<MergedSession> {
-  const { store, trace, workspace } = operations.engine;
+  const { store, trace } = operations.engine;
   const asked = ownSession(await store.read((db) => getSession(db, id)), 'merge');
   requireComplete(asked);
   await using _held = await holdStopped(operations, asked.id);
@@ -46,7 +46,7 @@ export async function mergeSession(
     await requireLastOnBranch(db, now, 'merge');
     return { session: now, all: [...(await earlierOnBranch(db, now)).reverse(), now] };
   });
-  const without = withoutMerge(session) ?? (await unchanged(workspace, all));
+  const without = withoutMerge(session) ?? (await unchanged(operations, all));
   const merged = without
     ? null
     : await act(trace, 'merge', {
@@ -76,11 +76,14 @@ function withoutMerge({ id, merged_how, merged_into: base, pull_request: address
 }
 
 /** In words, where there is nothing to merge. */
-async function unchanged(workspace: Workspace, all: readonly Session[]): Promise<string | null> {
+async function unchanged(operations: Operations, all: readonly Session[]): Promise<string | null> {
+  const { workspace } = operations.engine;
   const session = all.at(-1)!;
   requireBase(session);
   const head = await workspace.branchHead(session);
-  if (head === null) throw branchGone(session);
+  // What is merged may be cleaned up: asked for once more it is there all the same.
+  if (head === null && session.merged_at !== null) return `${session.merged_into} has it already.`;
+  if (head === null) throw await branchGone(operations, session);
   if (!(await workspace.isUnchanged(all[0]!, head))) return null;
   return `${session.id} changed nothing: there is nothing to merge.`;
 }
@@ -104,11 +107,15 @@ function requireBase({ id, base_branch: base, branch_name: branch }: Session): s
   });
 }
 
-/** With how it can be had back, where it was discarded. */
-export function branchGone({ id, branch_name: branch, discarded_at: at }: Session): PulseError {
-  const back = `pulse status ${id} shows what is kept of it.`;
-  return new PulseError('not_found', `The branch ${branch} of ${id} is ${at ? 'discarded' : 'gone'}.`, {
-    hint: at ? back : `Was it deleted or renamed? ${back}`,
+/** With how it can be had back. */
+export async function branchGone({ git }: Operations, session: Session): Promise<PulseError> {
+  const { id, branch_name: branch, discarded_at: at, merged_into: base } = session;
+  const kept = await keptWork(git, session);
+  const [back] = kept.filter(({ command }) => command.startsWith(`git branch ${branch} `)).slice(-1);
+  const how = back ? `${back.command} brings it back.` : `pulse status ${id} shows what is kept of it.`;
+  const gone = base === null ? 'discarded' : `merged into ${base}, and was removed after that`;
+  return new PulseError('not_found', `The branch ${branch} of ${id} is ${at ? gone : 'gone'}.`, {
+    hint: at || back ? how : `Was it deleted or renamed? ${how}`,
   });
 }
 
