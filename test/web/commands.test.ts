@@ -27,6 +27,43 @@ describe.skipIf(!BROWSER)('on the page, as on the command line, a person', () =>
     await page.close();
   });
 
+  it('shares what it reserves, takes what another holds, and resumes without running the checks first', async () => {
+    const project_key = scene.repository;
+    for (const name of ['Ann', 'Bob']) await scene.ask('POST', '/api/mail/agents', { project_key, name });
+    await scene.ask('POST', '/api/reservations', {
+      ...{ project_key, agent_name: 'Bob', paths: ['held.txt'], ttl: '1h' },
+    });
+    const page = await scene.open(`/project?path=${encodeURIComponent(project_key)}&tab=reservations`);
+    await page.getByText('Reserve files').click();
+    const form = page.getByRole('form', { name: 'Reserve files' });
+    await form.getByLabel('For', { exact: true }).fill('Ann');
+    await form.getByLabel('Paths').fill('held.txt');
+    await form.getByLabel('Others may share them').check();
+    await form.getByLabel('Take them from who holds them').check();
+    await form.getByRole('button', { name: 'Reserve', exact: true }).click();
+    await page.getByText(/shared, Ann until/).waitFor();
+    expect(await page.getByText(/Bob until/).count()).toBe(0);
+
+    const command = 'cat > /dev/null; date > asked; echo "<signal>BLOCKED: a or b?</signal>"';
+    const id = await scene.start({ goal: 'Resumed without a base', command, verify: ['true'] });
+    await scene.waitFor(id, 'blocked');
+    await page.goto(`${scene.url}/s/${id}`);
+    await page.getByText('Resume with other limits, checks or another agent').click();
+    await page.getByRole('checkbox', { name: 'Do not run the checks first' }).check();
+    const sent = page.waitForRequest(`**/api/pulse/${id}/resume`);
+    await page.getByRole('button', { name: 'Resume', exact: true }).click();
+    expect((await sent).postDataJSON()).toEqual({ noBase: true });
+    await page.close();
+  });
+
+  it('lists what is over of what was planned, too', async () => {
+    const page = await scene.open('/new');
+    const listed = page.waitForResponse('**/api/schedules?all=true');
+    await page.getByLabel('All that is over, too').check();
+    expect((await listed).status()).toBe(200);
+    await page.close();
+  });
+
   it('says of a number that it is none, and starts nothing', async () => {
     const page = await scene.open('/new');
     const asked: string[] = [];
@@ -108,6 +145,56 @@ describe.skipIf(!BROWSER)('on the page, as on the command line, a person', () =>
       .getByRole('status')
       .filter({ hasText: /ref|nothing|delet|left/i })
       .waitFor();
+    await page.close();
+  });
+
+  // Last: with a config of the repository, what is started is verified by it.
+  it('gives a bead all that it can have, and drafts some within limits', async () => {
+    scene.pulse('init');
+    const at = `/project?path=${encodeURIComponent(scene.repository)}&tab=beads`;
+    const page = await scene.open(at);
+    await page.getByText('New bead', { exact: true }).click();
+    const form = page.getByRole('form', { name: 'New bead' });
+    for (const [label, text] of [
+      ['Title', 'With everything'],
+      ['Id', 'whole'],
+      ['Labels', 'small, quick'],
+      ['Files', 'a.txt'],
+      ['Verify', 'echo one\necho two'],
+      ['What the commands must give', '-\ntwo'],
+      ['Where its evidence is written', 'history/whole.md'],
+      ['Must fail first', 'test -f a.txt'],
+      ['What that failure must show', 'no such file'],
+      ['Must pass then', 'test -f a.txt'],
+      ['Decisions to keep to', 'D1'],
+      ['Learnings to read', 'docs/learned.md'],
+    ] as const)
+      await form.getByLabel(label, { exact: true }).fill(text);
+    await form.getByLabel('Testing mode').selectOption('tdd-required');
+    await form.getByRole('button', { name: 'Create bead' }).click();
+    await page
+      .getByRole('list', { name: 'Beads' })
+      .getByRole('button', { name: 'With everything' })
+      .waitFor();
+    const key = encodeURIComponent(scene.repository);
+    const { bead } = await scene.ask('GET', `/api/beads/whole?project_key=${key}`);
+    expect(bead).toMatchObject({
+      ...{ labels: ['small', 'quick'], verification_evidence: 'history/whole.md' },
+      ...{ decision_refs: ['D1'], learning_refs: ['docs/learned.md'], testing_mode: 'tdd-required' },
+      verify: [{ command: 'echo one' }, { command: 'echo two', expect: 'two' }],
+      tdd_steps: { red: 'test -f a.txt', green: 'test -f a.txt', expect: 'no such file' },
+    });
+    await page.getByText('Draft beads for a goal').click();
+    await page.getByRole('textbox', { name: 'Goal' }).fill('Drafted within limits');
+    await page.getByLabel('Command, instead of an agent').fill('cat > /dev/null; exit 1');
+    await page.getByLabel('Budget, USD').fill('1.5');
+    await page.getByLabel('Time', { exact: true }).fill('2h');
+    await page.getByRole('button', { name: 'Draft beads' }).click();
+    await page.getByRole('heading', { level: 1, name: /Drafted within limits/ }).waitFor();
+    const id = page.url().split('/').at(-1)!;
+    expect((await scene.ask('GET', `/api/pulse/${id}`)).session).toMatchObject({
+      ...{ budget_usd: 1.5, time_limit_ms: 7_200_000 },
+    });
     await page.close();
   });
 });

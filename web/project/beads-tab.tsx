@@ -5,46 +5,12 @@ import { pulse } from '../api/pulse.ts';
 import { useAnswer } from '../api/queries.ts';
 import { BeadDialog } from '../swarm/bead-dialog.tsx';
 import { sessionAddress, useGo, useParameter } from '../ui/address.ts';
-import { type Field, FormPanel } from '../ui/form.tsx';
+import { FormPanel } from '../ui/form.tsx';
 import { Button, Empty, Failure, Loading, Section } from '../ui/parts.tsx';
 import { Outcome } from '../ui/status.tsx';
+import { CREATE, createBead, IMPORT, PLAN } from './bead-fields.ts';
 
 const STATUSES = ['', 'open', 'in_progress', 'blocked', 'closed'] as const;
-
-const CREATE: Field[] = [
-  { name: 'title', label: 'Title', isRequired: true, isWide: true },
-  { name: 'body', label: 'What is to be done', kind: 'area' },
-  { name: 'type', label: 'Type', placeholder: 'task' },
-  { name: 'priority', label: 'Priority', kind: 'number', placeholder: '2', hint: '0 is the most urgent.' },
-  { name: 'epic', label: 'Epic' },
-  { name: 'dependencies', label: 'After these beads', kind: 'words' },
-  { name: 'files', label: 'Files', kind: 'lines', hint: 'One path or pattern a line.' },
-  { name: 'verify', label: 'Verify', kind: 'lines', hint: 'One command a line.' },
-  { name: 'testing_mode', label: 'Testing mode', kind: 'choice', choices: ['standard', 'tdd-required'] },
-  { name: 'red', label: 'Must fail first' },
-  { name: 'green', label: 'Must pass then' },
-  { name: 'changesChecks', label: 'Its work is to change checks', kind: 'flag' },
-];
-const IMPORT: Field[] = [
-  {
-    name: 'content',
-    label: 'Beads',
-    kind: 'file',
-    isRequired: true,
-    hint: 'An issue file of br or bd, a draft, or a list of tasks.',
-  },
-  {
-    name: 'format',
-    label: 'Format',
-    kind: 'choice',
-    choices: ['issues', 'draft', 'markdown', 'ralph', 'task-master', 'github'],
-  },
-];
-const PLAN: Field[] = [
-  { name: 'goal', label: 'Goal', kind: 'area', isRequired: true },
-  { name: 'agent', label: 'Agent' },
-  { name: 'command', label: 'Command, instead of an agent', isWide: true },
-];
 
 export function BeadsTab({ project }: { project: string }) {
   const [status, setStatus] = useParameter('status', '');
@@ -194,10 +160,4 @@ function Changes({ project }: { project: string }) {
       <Failure error={download.error} />
     </Section>
   );
-}
-
-type Created = Parameters<typeof pulse.bead.create>[0] & { red?: string; green?: string };
-
-function createBead({ red, green, ...bead }: Created, call: Parameters<typeof pulse.bead.create>[1]) {
-  return pulse.bead.create({ ...bead, ...(red && green ? { tdd_steps: { red, green } } : {}) }, call);
 }

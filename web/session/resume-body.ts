@@ -22,6 +22,7 @@ export const MORE: Field[] = [
     kind: 'choice',
     choices: ['ask', 'allow', 'forbid'],
   },
+  { name: 'noBase', label: 'Do not run the checks first', kind: 'flag' },
 ];
 
 interface Filled {

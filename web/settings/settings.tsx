@@ -6,6 +6,7 @@ import { pulse } from '../api/pulse.ts';
 import { useRead } from '../api/queries.ts';
 import type { Device } from '../api/types.ts';
 import { areKeysOff, setKeysOff } from '../shell/actions.ts';
+import { areNoticesOn, hasNotices, setNotices } from '../shell/notices.ts';
 import { chooseTheme, chosenTheme, type Theme } from '../shell/theme.ts';
 import { useParameter } from '../ui/address.ts';
 import type { IconName } from '../ui/icons.tsx';
@@ -71,8 +72,40 @@ function Look() {
           />{' '}
           Letters are keys
         </label>
+        <Notices />
       </div>
     </Section>
+  );
+}
+
+function Notices() {
+  const [isOn, setIsOn] = useState(areNoticesOn);
+  const [isRefused, setIsRefused] = useState(false);
+  const change = async (wanted: boolean): Promise<void> => {
+    const isNow = await setNotices(wanted);
+    setIsOn(isNow);
+    setIsRefused(wanted && !isNow);
+  };
+  return (
+    <>
+      <label className="inline">
+        <input
+          type="checkbox"
+          checked={isOn}
+          disabled={!hasNotices()}
+          onChange={({ target }) => void change(target.checked)}
+        />{' '}
+        Notify me when a session needs me and this page is hidden
+      </label>
+      {!hasNotices() && (
+        <span className="hint">This browser allows it on this machine and over TLS alone.</span>
+      )}
+      {isRefused && (
+        <span role="alert" className="tone-needs">
+          The browser does not allow it.
+        </span>
+      )}
+    </>
   );
 }
 
@@ -91,7 +124,8 @@ const LEVELS: Record<Finding['level'], [Tone, IconName]> = {
 };
 
 function Doctor({ path }: { path: string }) {
-  const { data, error } = useRead<{ findings: Finding[] }>(`/api/doctor${query({ path })}`);
+  const [check, setCheck] = useState('');
+  const { data, error } = useRead<{ findings: Finding[] }>(`/api/doctor${query({ path, check })}`);
   // Kept refs and worktrees older than 30 days, and what attempts have left.
   const collect = useAction(pulse.collectGarbage, { says: 'The garbage is collected' });
   const collected = collect.result?.findings.find(({ subject }) => subject === 'gc');
@@ -104,6 +138,7 @@ function Doctor({ path }: { path: string }) {
         </ActionButton>
       }
     >
+      <ProtectedCheck onAsk={setCheck} />
       <Failure error={error ?? collect.error} />
       {collected && (
         <p role="status" className="tone-done">
@@ -111,7 +146,7 @@ function Doctor({ path }: { path: string }) {
         </p>
       )}
       {!data && !error && <Loading of="the findings" />}
-      <ul className="findings">
+      <ul className="findings" aria-label="Findings">
         {data?.findings.map(({ level, subject, text, hint }) => {
           const [tone, icon] = LEVELS[level];
           return (
@@ -127,6 +162,26 @@ function Doctor({ path }: { path: string }) {
         })}
       </ul>
     </Section>
+  );
+}
+
+/** What protects a check that is in no config yet. */
+function ProtectedCheck({ onAsk }: { onAsk(check: string): void }) {
+  const [text, setText] = useState('');
+  return (
+    <form
+      className="row"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onAsk(text.trim());
+      }}
+    >
+      <label>
+        What protects the check{' '}
+        <input placeholder="npm test" value={text} onChange={({ target }) => setText(target.value)} />
+      </label>
+      <Button type="submit">Ask doctor</Button>
+    </form>
   );
 }
 

@@ -11,6 +11,7 @@ import { Icon, type IconName } from '../ui/icons.tsx';
 import { useActions } from './actions.ts';
 import { LiveRegion } from './announce.tsx';
 import { Keys } from './keys.tsx';
+import { useNotices } from './notices.ts';
 
 const PLACES: { name: string; label: string; href: string; icon: IconName }[] = [
   { name: 'sessions', label: 'Sessions', href: '/', icon: 'list' },
@@ -28,6 +29,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const { isRefused } = useLiveState();
   const toLogin = useLogin();
   const { data } = useCards();
+  useNotices(data?.sessions, navigate);
   const needing = (data?.sessions ?? []).filter(needsPerson);
   // biome-ignore lint/correctness/useExhaustiveDependencies: asked once for each refusal
   useEffect(() => {

@@ -66,11 +66,22 @@ export function PlanLater({ kind, read }: PlanLaterProps) {
 }
 
 export function Planned() {
-  const { data, error } = useAnswer(['schedules'], (call) => pulse.schedule.list({}, call), {
-    everyMs: 15_000,
-  });
+  const [isAll, setIsAll] = useState(false);
+  const { data, error } = useAnswer(
+    ['schedules', isAll],
+    (call) => pulse.schedule.list(isAll ? { all: true } : {}, call),
+    { everyMs: 15_000 },
+  );
   return (
-    <Section title="Planned">
+    <Section
+      title="Planned"
+      aside={
+        <label className="inline">
+          <input type="checkbox" checked={isAll} onChange={({ target }) => setIsAll(target.checked)} /> All
+          that is over, too
+        </label>
+      }
+    >
       <Failure error={error} />
       {data?.schedules.length === 0 && (
         <Empty command={'pulse schedule add "in 2h" -- start "what should be done"'}>

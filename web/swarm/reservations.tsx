@@ -15,6 +15,8 @@ const RESERVE: Field[] = [
   { name: 'paths', label: 'Paths', kind: 'lines', isRequired: true, hint: 'One path or pattern a line.' },
   { name: 'ttl', label: 'For how long', placeholder: '1h' },
   { name: 'reason', label: 'Reason', isWide: true },
+  { name: 'shared', label: 'Others may share them', kind: 'flag' },
+  { name: 'force', label: 'Take them from who holds them', kind: 'flag' },
 ];
 const RELEASE: Field[] = [
   { name: 'agent_name', label: 'Of', isRequired: true },
@@ -24,7 +26,7 @@ const RELEASE: Field[] = [
 export function Reservations({ project }: { project: string }) {
   const path = `/api/reservations${query({ project_key: project })}`;
   const { data, error } = useRead<{ reservations: Reservation[] }>(path, { everyMs: 5_000 });
-  const reserve = useAction(pulse.reservations.reserve, { says: 'The reservations are made' });
+  const reserve = useAction(reserveFiles, { says: 'The reservations are made' });
   const release = useAction(pulse.reservations.release, { says: 'They are released' });
   const [ending, setEnding] = useState<Reservation | null>(null);
   return (
@@ -92,6 +94,15 @@ export function Reservations({ project }: { project: string }) {
       {ending && <EndDialog one={ending} onClose={() => setEnding(null)} />}
     </>
   );
+}
+
+type Reserved = Parameters<typeof pulse.reservations.reserve>[0];
+
+function reserveFiles(
+  { shared, ...input }: Reserved & { shared?: boolean },
+  call: Parameters<typeof pulse.reservations.reserve>[1],
+) {
+  return pulse.reservations.reserve({ ...input, ...(shared ? { exclusive: false } : {}) }, call);
 }
 
 function EndDialog({ one, onClose }: { one: Reservation; onClose(): void }) {

@@ -34,7 +34,10 @@ export const doctor = define({
   name: 'doctor',
   summary: 'Say what works on this machine, what is missing and how to get it.',
   access: 'read',
-  fields: { path: repository },
+  fields: {
+    path: repository,
+    check: text(10_000, { help: 'Say what protects this check, instead of those of the config.' }),
+  },
   http: get('/api/doctor', 'The findings.'),
 });
 

@@ -25,10 +25,16 @@ export async function collectGarbage(operations: Operations, path?: string): Pro
 /** One at a time for a place: who asks meanwhile gets the same answer. */
 const underWay = new Map<string, Promise<Findings>>();
 
-export async function viewDoctor(operations: Operations, path?: string): Promise<Findings> {
+export async function viewDoctor(
+  operations: Operations,
+  { path, check }: { path?: string; check?: string } = {},
+): Promise<Findings> {
   const cwd = await placeOf(operations, path);
-  const asked = underWay.get(cwd) ?? ask(operations, cwd, []).finally(() => underWay.delete(cwd));
-  underWay.set(cwd, asked);
+  const options = check === undefined ? [] : ['--verify', check];
+  const question = JSON.stringify([cwd, ...options]);
+  const asked =
+    underWay.get(question) ?? ask(operations, cwd, options).finally(() => underWay.delete(question));
+  underWay.set(question, asked);
   return asked;
 }
 

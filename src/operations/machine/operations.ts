@@ -68,7 +68,7 @@ export const machineOperations = {
     }),
   }),
   doctor: operation(definitions.doctor, {
-    run: (operations, { path }) => viewDoctor(operations, path),
+    run: (operations, { path, check }) => viewDoctor(operations, { path, check }),
     view: z.object({ findings: z.array(Finding) }),
   }),
   collectGarbage: operation(definitions.collect, {
