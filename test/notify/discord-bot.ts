@@ -79,8 +79,9 @@ export async function openDiscord(): Promise<DiscordStandIn> {
         own.diesAfterTaking = false;
         return void request.socket.destroy();
       }
+      if (status === 204) return void response.writeHead(status).end();
       response.writeHead(status, { 'content-type': 'application/json' });
-      response.end(status === 204 ? undefined : JSON.stringify(json));
+      response.end(JSON.stringify(json));
     };
     const path = request.url!.replace('/v10/', '');
     const at = own.refusals.findIndex(({ ends }) => path.endsWith(ends));
@@ -108,10 +109,13 @@ export async function openDiscord(): Promise<DiscordStandIn> {
       own.commands.push(body as { name: string });
       return answer(201, { id: '1', application_id: parts[1], version: '1', ...body });
     }
-    if (parts[0] === 'interactions') return noteReply(parts[1]!, body as { type: number }, answer);
+    if (parts[0] === 'interactions') {
+      noteReply(parts[1]!, body as { type: number });
+      return answer(204, null);
+    }
     if (parts[0] === 'webhooks') {
-      const id = parts[2]!.replace('token-', '');
-      return noteReply(id, { type: 4, data: body }, answer);
+      noteReply(parts[2]!.replace('token-', ''), { type: 4, data: body });
+      return answer(200, { ...body, id: snowflake(), channel_id: '9', webhook_id: parts[1] });
     }
     if (parts[0] !== 'channels') return answer(404, { message: 'Unknown', code: 0 });
     if (parts[4] === 'threads') {
@@ -143,13 +147,8 @@ export async function openDiscord(): Promise<DiscordStandIn> {
     if (nonce) nonces.set(nonce, message);
     answer(200, message);
   }
-  function noteReply(
-    id: string,
-    body: { type: number; data?: Record<string, unknown> },
-    answer: (status: number, json: unknown) => void,
-  ) {
+  function noteReply(id: string, body: { type: number; data?: Record<string, unknown> }): void {
     own.replies.set(id, [...(own.replies.get(id) ?? []), body]);
-    answer(body.type === 4 && 'content' in body ? 200 : 204, {});
   }
   const ready = () => ({
     ...{ v: 10, user: { id: '12', username: 'pulse', bot: true }, guilds: [], session_id: 'gw-1' },
