@@ -9,7 +9,7 @@ export interface ProjectFiles {
 }
 
 /** Checks that no agent may see lie here unless they are told to lie elsewhere. */
-const HELD_OUT = '.pulse/held-out';
+export const HELD_OUT = '.pulse/held-out';
 const PLAIN_FILES = /^100/;
 const ENTRY = /^([A-Z?]) (?:(\d{6}) ([0-9a-f]{40,64}) \d\t)?/;
 

@@ -43,6 +43,8 @@ function plainSchema(field: Field, place: Place): z.ZodType {
       // One that no store can hold names nothing: it is looked for, and not found.
       return z.string().min(min).max(max).overwrite(toStorable);
     case 'text':
+      // It may be empty: it is only looked for, and kept nowhere.
+      if (min === 0) return z.string().max(max).overwrite(toStorable);
       return field.pattern && place !== 'tool'
         ? text(max).regex(field.pattern.matches, field.pattern.says)
         : text(max);

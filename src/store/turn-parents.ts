@@ -1,4 +1,4 @@
-/** Turns of transcripts whose parent lies in another one: linked as soon as both are there, whichever comes first. */
+/** Turns of transcripts whose parent lies in another one: linked as soon as both are there, in either order. */
 import { sql } from 'kysely';
 import { type Db, inPortions, isPostgres } from './store.ts';
 import { insertTurns, type NewTurn } from './turns.ts';
@@ -147,7 +147,7 @@ interface Link {
   parentId: string;
 }
 
-/** Files can name each other in a circle: it is opened above the lowest id, whichever file came last. */
+/** Files can name each other in a circle: it is opened above the lowest id, in any order of import. */
 async function link(db: Db, { projectId, id, parentId }: Link): Promise<void> {
   const above = await db
     .withRecursive('above', (cte) =>

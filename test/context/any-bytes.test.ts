@@ -10,7 +10,9 @@ import { loadWordVectors } from '../../src/context/code-index/word-vectors.ts';
 import { createWorktreeIndex } from '../../src/context/code-index/worktree-index.ts';
 import { queryRag } from '../../src/context/search/query-rag.ts';
 import { askedTerms, countTerms } from '../../src/context/search/term-hashes.ts';
+import { createRedactor } from '../../src/domain/redact.ts';
 import { parseSignal } from '../../src/domain/signals.ts';
+import { createContextTools } from '../../src/engine/run/context-tools.ts';
 import { findTurns, insertTurns } from '../../src/store/turns.ts';
 import { onBothStores } from '../coordination/both-stores.ts';
 import { createRandom } from '../fakes/random.ts';
@@ -124,7 +126,7 @@ const WITHIN = { timeout: IS_ALL ? 1_800_000 : 120_000 };
 /** Stored, indexed and asked; on PostgreSQL few in a sample, because each takes ten times as long. */
 const STORED = { SQLite: TEXTS, PostgreSQL: IS_ALL ? TEXTS : 60 };
 const PORTION = 5_000;
-const ASKED = { SQLite: IS_ALL ? 2_000 : 45, PostgreSQL: IS_ALL ? 2_000 : 4 };
+const ASKED = { SQLite: IS_ALL ? 10_000 : 300, PostgreSQL: IS_ALL ? 2_000 : 30 };
 
 onBothStores((open, place) => {
   it(
@@ -147,6 +149,9 @@ onBothStores((open, place) => {
           { goal, projectId: 'p', slice: null, limit: 3 },
         ))
           expect(similarity).toBeGreaterThan(0);
+      const [search] = createContextTools({ store, redactor: createRedactor([]) }, { projectId: 'p' });
+      for (const query of ['', ' ', 'lease '.repeat(20_000), ...all.slice(0, 10)])
+        expect(await search!.call({ query }), query.slice(0, 80)).toMatchObject({ ok: true });
       const known = await store.read((db) => findTurns(db, 'p', [`t${all.length - 1}`]));
       expect(known).toMatchObject([{ content: turns.at(-1)!.content }]);
     },
@@ -175,7 +180,7 @@ describe('any name and content of a file', () => {
     });
     index.refresh([...paths, '../outside', '/etc/passwd', '']);
     while (await index.work());
-    for (const query of texts(IS_ALL ? 2_000 : 300, SEED + 4))
+    for (const query of texts(IS_ALL ? 20_000 : 600, SEED + 4))
       for (const { path } of index.search(query, 5)) expect(paths).toContain(path);
   });
 });

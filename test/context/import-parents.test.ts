@@ -1,4 +1,4 @@
-/** A conversation that continues in another transcript: which is read first makes no difference. */
+/** A conversation that continues in another transcript: the order of reading makes no difference. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -94,7 +94,7 @@ onBothStores((open) => {
       expect((await graphOf(store, 'p')).places.at(-1)).toEqual([uuid(10), uuid(7), 4]);
     });
 
-    it('that goes in a circle is opened in the same place, whichever comes first', async () => {
+    it('that goes in a circle is opened in the same place, in any order', async () => {
       const store = await open();
       const one = write([claude(2, 3, said('user', 'two')), claude(4, 2, said('user', 'four'))]);
       const two = write([claude(3, 4, said('user', 'three'))]);

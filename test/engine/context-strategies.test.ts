@@ -8,7 +8,11 @@ import { insertTurn } from '../../src/store/turns.ts';
 import { stateOf } from '../loops/states.ts';
 import { makeScene } from './scene.ts';
 
-const FILES = { 'src/harbour.ts': 'export function openHarbour() {}\n' };
+const FILES = {
+  'src/harbour.ts': 'export function openHarbour() {}\n',
+  // The config does not name it; it is held out all the same.
+  '.pulse/held-out/harbour.ts': 'export function openHarbourCheck() {}\n',
+};
 const TURN = '00000000-0000-7000-8000-00000000000a';
 
 const CONTENT = 'The harbour opens at high tide only.\nkey sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789';
@@ -31,7 +35,8 @@ async function addPast(store: Store, session: Pick<Session, 'id'>): Promise<void
 
 const ASK = `
 for call in 'pulse_context_search {"query":"harbour tide"}' 'pulse_context_turn {"turn_id":"${TURN}"}' \\
-  'pulse_context_turn {"turn_id":"none"}' 'semantic_search {"query":"open the harbour"}'; do
+  'pulse_context_turn {"turn_id":"none"}' 'semantic_search {"query":"open the harbour"}' \\
+  'semantic_search {"query":""}' 'pulse_context_search {"query":""}' "semantic_search {\\"query\\":\\"$(printf 'harbour %.0s' $(seq 200))\\"}"; do
   pulse tool "\${call%% *}" "\${call#* }" || true
 done
 echo "<signal>COMPLETE</signal>"`;
@@ -54,7 +59,11 @@ describe('a session', () => {
       expect(brief.includes('high tide')).toBe(isQuoted);
       expect(said!.includes(TURN)).toBe(hasTools);
       expect(said!.includes('src/harbour.ts:1:')).toBe(hasTools);
+      expect(said!).not.toContain('held-out');
+      // An empty query and an endless one are answered as well.
+      expect(said!.match(/index: (?:lexical|partial|ready|stale)/g) ?? []).toHaveLength(hasTools ? 3 : 0);
       expect(said!.includes('There is no turn none')).toBe(hasTools);
+      expect(said!.includes('{"results":[]}')).toBe(hasTools);
       expect(brief).not.toContain('abcdefghijklmnopqrstuvwxyz0123456789');
       expect(said).not.toContain('abcdefghijklmnopqrstuvwxyz0123456789');
       expect(iteration).toMatchObject({ anchor_strategy: 'semantic', anchor_turn_id: TURN });

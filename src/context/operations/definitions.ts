@@ -6,6 +6,9 @@ const project_key = required(
   text(4096, { help: 'The project: a folder of its repository, or its id.', option: 'path DIR' }),
 );
 
+/** Of a longer query the beginning is asked, and an empty one finds nothing: words are never refused. */
+const query = (help: string) => required({ ...text(1_000_000, { help }), min: 0 });
+
 export const importTurns = define({
   name: 'context import',
   summary: 'Read transcripts of Claude Code and Codex into the project’s turns.',
@@ -27,7 +30,7 @@ export const listTurns = define({
   fields: {
     project_key,
     limit: integer({ min: 1, max: 10_000 }, { help: 'At most so many (1000).', on: ['http', 'mcp'] }),
-    cursor: text(40, { help: 'Where the page before ended.', on: ['http', 'mcp'] }),
+    cursor: text(140, { help: 'Where the page before ended.', on: ['http', 'mcp'] }),
   },
   http: get('/api/context/turns', 'A page of them.', { defaults: { limit: 1_000 } }),
 });
@@ -38,7 +41,7 @@ export const searchTurns = define({
   access: 'read',
   fields: {
     project_key,
-    query: required(text(10_000, { help: 'Words; nothing in them is syntax.' })),
+    query: query('Words; nothing in them is syntax. The first 10,000 letters count.'),
     limit: integer({ min: 1, max: 100 }, { help: 'At most so many (20).', on: ['http', 'mcp'] }),
   },
   http: get('/api/context/search', 'The turns, best first.'),
@@ -57,7 +60,7 @@ export const searchCode = define({
     project_key: required(
       text(4096, { help: 'A folder of the checkout, as an absolute path.', option: 'path DIR' }),
     ),
-    query: required(text(1_000, { help: 'Words, or a question; nothing in them is syntax.' })),
+    query: query('Words, or a question; nothing in them is syntax. The first 1,000 letters count.'),
     limit: integer({ min: 1, max: 50 }, { help: 'At most so many (10).', on: ['http', 'mcp'] }),
     wait_ms: integer(
       { min: 0, max: 60_000 },

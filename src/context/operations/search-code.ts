@@ -3,12 +3,11 @@ import { normalize } from 'node:path';
 import { loadConfig } from '../../config.ts';
 import { PulseError } from '../../domain/errors.ts';
 import { searchCheckout } from '../../engine/run/code-search.ts';
+import { HELD_OUT } from '../../git/project-files.ts';
 import type { Operations } from '../../operations/context.ts';
 import type { InputOf } from '../../operations/fields.ts';
 import { findProject } from '../../operations/named-project.ts';
 import type * as definitions from './definitions.ts';
-
-const HELD_OUT = '.pulse/held-out';
 
 export interface FoundCode {
   index: 'lexical' | 'partial' | 'ready' | 'stale';

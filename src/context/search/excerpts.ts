@@ -4,6 +4,7 @@ import type { ContextMeans } from '../iteration-context.ts';
 import { type FoundTurn, queryRag } from './query-rag.ts';
 
 const EXCERPT = 280;
+const MOST_ASKED = 10_000;
 
 export interface SearchResult extends FoundTurn {
   role: string;
@@ -25,7 +26,9 @@ export async function searchExcerpts(
   means: ContextMeans,
   { query, projectId, limit, patienceMs, redact }: ExcerptQuestion,
 ): Promise<SearchResult[]> {
-  const found = await queryRag(means, { goal: query, projectId, slice: null, limit, patienceMs });
+  const goal = query.slice(0, MOST_ASKED).toWellFormed();
+  if (goal.trim() === '') return [];
+  const found = await queryRag(means, { goal, projectId, slice: null, limit, patienceMs });
   const ids = found.map(({ turn_id }) => turn_id);
   const turns = await means.store.read((db) => findTurns(db, projectId, ids));
   const byId = new Map(turns.map((turn) => [turn.id, turn]));

@@ -21,7 +21,7 @@ export function createContextTools(
       name: 'pulse_context_search',
       description:
         'What was said in this project that helps with these words: turns, best first. Nothing in the words is syntax.',
-      input: z.object({ query: z.string().min(1).max(10_000), limit: z.int().min(1).max(50).optional() }),
+      input: z.object({ query: z.string(), limit: z.int().min(1).max(50).optional() }),
       async call({ query, limit = 10 }) {
         const results = await searchExcerpts(means, { query, projectId, limit, redact: redactor.redact });
         const isLearning = means.meaning?.state(projectId) === 'learning';

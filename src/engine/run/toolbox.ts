@@ -1,6 +1,7 @@
 /** The tools of a run: Pulse's own, those for its files and its shell, and those of its loop. */
 
 import { isAbsolute, normalize } from 'node:path';
+import { HELD_OUT } from '../../git/project-files.ts';
 import { agentEnvironment } from '../../process/environment.ts';
 import type { Tool } from '../../tools/contract.ts';
 import { createCallGuard } from '../../tools/guard/call-guard.ts';
@@ -98,10 +99,11 @@ async function openWorkTools(
   return [...open.use(work).tools];
 }
 
-/** Checks that no agent may see, where they lie inside the repository. */
+/** Checks that no agent may see, where they lie inside the repository: by their folder, whether the config names it or not. */
 function heldOutIn({ referee }: HeldAttempt['spec']): string[] {
-  const folders = (referee?.heldOut ?? []).map(({ from }) => normalize(from).replace(/\/+$/, ''));
-  return folders.filter((folder) => !isAbsolute(folder) && !folder.startsWith('..') && folder !== '.');
+  const named = (referee?.heldOut ?? []).map(({ from }) => normalize(from).replace(/\/+$/, ''));
+  const within = named.filter((folder) => !isAbsolute(folder) && !folder.startsWith('..') && folder !== '.');
+  return [...new Set([HELD_OUT, ...within])];
 }
 
 function isWorkTool(name: string): boolean {

@@ -9,6 +9,8 @@ import { type Searched, streamGit } from './git-files.ts';
 import { defineWorkTool } from './refusal.ts';
 
 const MAX_TERMS = 12;
+/** Of a longer question its beginning says what it is about. */
+const MOST_ASKED = 1_000;
 const MAX_LINES_READ = 200_000;
 const MAX_TEXT_LENGTH = 200;
 const MAX_NAME = 10_000;
@@ -24,7 +26,7 @@ export function semanticSearchTool(work: Work): Tool {
     name: 'semantic_search',
     description:
       'Find the places in the project that are about something. Answers path:line: text, best first; at the end how much of the project is indexed by now.',
-    input: z.object({ query: z.string().min(1).max(1000), limit: z.int().min(1).max(50).optional() }),
+    input: z.object({ query: z.string(), limit: z.int().min(1).max(50).optional() }),
     async call({ query, limit = 10 }) {
       const found = await searchCode(work, query, limit);
       const lines = found.hits.map(({ path, line, text }) => `${onOneLine(path)}:${line}: ${text}`);
@@ -37,9 +39,10 @@ export function semanticSearchTool(work: Work): Tool {
 /** With how much the index knew. */
 export async function searchCode(
   work: Searched & Pick<Work, 'findByMeaning' | 'notCode'>,
-  query: string,
+  words: string,
   limit: number,
 ): Promise<FoundByMeaning> {
+  const query = words.slice(0, MOST_ASKED).toWellFormed();
   const found = await work.findByMeaning(query, limit);
   const isWhole = found.index === 'ready' || found.index === 'stale';
   const all = isWhole ? found.hits : merged(found.hits, await findByWords(work, query, limit));
