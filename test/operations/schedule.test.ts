@@ -136,6 +136,20 @@ it('tells what was missed; a repeated one waits for its next time, one of one ti
   expect((await scene.pulse.list({})).sessions).toHaveLength(1);
 });
 
+it('refuses an agent that does not exist, and notes one that is not installed', async () => {
+  const scene = await makeScene();
+  const planned = (agent: string) =>
+    scene.pulse.schedule.add({ when: 'in 2h', operation: 'start', input: { goal: 'g', agent } });
+  await expect(planned('cluade')).rejects.toMatchObject({
+    code: 'usage',
+    message: 'There is no agent "cluade".',
+  });
+  expect((await scene.pulse.schedule.list()).schedules).toEqual([]);
+  expect(await planned('qwen')).toMatchObject({ note: expect.stringContaining('qwen cannot be used here.') });
+  expect(await planned('demo')).toMatchObject({ note: null });
+  expect((await scene.pulse.schedule.list()).schedules).toHaveLength(2);
+});
+
 it('says why one could not be started, and tries at its next time', async () => {
   const scene = await makeScene();
   await serving(scene);

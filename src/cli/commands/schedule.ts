@@ -28,15 +28,16 @@ async function add(context: CommandContext): Promise<number> {
   }
   const start = await readPlannedStart(context, words);
   await using pulse = await openPulse(context);
-  const { schedule } = await pulse.schedule.add({
+  const { schedule, note } = await pulse.schedule.add({
     ...{ when, words, ...start },
     ...(input.text('zone') === undefined ? {} : { zone: input.text('zone') }),
     ...(input.text('missed') === undefined ? {} : { missed: input.text('missed') as 'run' | 'skip' }),
   });
   if (output.isJson) {
-    output.json({ schedule });
+    output.json({ schedule, note });
     return 0;
   }
+  if (note) output.talk(output.stderr.style.yellow(`note: ${sanitizeLine(note)}`));
   output.data(`${schedule.id}  ${shownTime(schedule)}`);
   output.talk('`pulse serve` starts it; `pulse service install` keeps that running.');
   return 0;

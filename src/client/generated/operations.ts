@@ -218,7 +218,7 @@ export interface Operations {
   };
   schedule: {
     /** Plan a start: by a cron expression, "in 2h" or "at 22:00". What is wrong with it is said now. */
-    plan(input: SchedulePlan, call?: Call): Promise<{ schedule: Schedule }>;
+    plan(input: SchedulePlan, call?: Call): Promise<{ schedule: Schedule; note: string | null }>;
     /** List what starts by itself, what comes next first; what is over for a day. */
     list(input?: { all?: boolean }, call?: Call): Promise<{ schedules: Schedule[] }>;
     /** Take a planned start back. */

@@ -27,19 +27,22 @@ const Schedule = z
   })
   .meta({ id: 'Schedule' });
 
+const Added = z.object({
+  schedule: Schedule,
+  note: z.string().nullable().describe('What will stand in its way: an agent that is not installed.'),
+});
+
 export const scheduleOperations = {
   add: operation(definitions.addSchedule, {
-    run: async (operations, input) => ({ schedule: await addSchedule(operations, input) }),
-    view: z.object({ schedule: Schedule }),
+    run: (operations, input) => addSchedule(operations, input),
+    view: Added,
   }),
   plan: operation(definitions.planStart, {
     run: async (operations, { kind, input, ...planned }) => {
       const start = readStart(kind, input);
-      return {
-        schedule: await addSchedule(operations, { ...planned, ...start, words: wordsOf(kind, input) }),
-      };
+      return addSchedule(operations, { ...planned, ...start, words: wordsOf(kind, input) });
     },
-    view: z.object({ schedule: Schedule }),
+    view: Added,
   }),
   list: operation(definitions.listSchedules, {
     run: async (operations, { all }) => ({ schedules: await viewSchedules(operations, { all }) }),

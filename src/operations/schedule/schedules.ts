@@ -1,5 +1,6 @@
 /** What is started by itself: written down by a person, done by the `serve` of this host. */
-import { isStoreAway, PulseError } from '../../domain/errors.ts';
+import { chooseAgent, findAdapter } from '../../agents/registry.ts';
+import { isPulseError, isStoreAway, PulseError } from '../../domain/errors.ts';
 import { uuidv7 } from '../../domain/ids.ts';
 import { countTimes, parseWhen, timeAfter } from '../../domain/schedule/when.ts';
 import { assertZone, localZone } from '../../domain/schedule/zone.ts';
@@ -42,7 +43,14 @@ const LATE_MS = 120_000;
 const SCHEDULES = 'schedules';
 const MAX_INPUT_BYTES = 1024 * 1024;
 
-export async function addSchedule(operations: Operations, added: AddedSchedule): Promise<Schedule> {
+export interface Added {
+  schedule: Schedule;
+  /** What will stand in its way, as far as that can be told now. */
+  note: string | null;
+}
+
+/** Throws `usage` for an agent that there is none of: nobody is there to hear of it when the time has come. */
+export async function addSchedule(operations: Operations, added: AddedSchedule): Promise<Added> {
   const { clock, ids, host, bell } = operations.engine;
   const { when, zone = localZone(), operation, input, words = [], actor } = added;
   assertZone(zone);
@@ -55,6 +63,7 @@ export async function addSchedule(operations: Operations, added: AddedSchedule):
     throw new PulseError('invalid_input', 'What is to be started is no object.');
   if (JSON.stringify(input).length > MAX_INPUT_BYTES)
     throw new PulseError('too_large', 'What is to be started is too long: at most 1 MB fits.');
+  const note = await agentNote(operations, input as Record<string, unknown>);
   const { isRepeated, firstMs } = parseWhen(when, { nowMs: clock.nowMs(), zone });
   // One that comes once and was missed is still wanted; one that comes again will come again.
   const missed = added.missed ?? (isRepeated ? 'skip' : 'run');
@@ -67,7 +76,25 @@ export async function addSchedule(operations: Operations, added: AddedSchedule):
     return { schedule: operations.redactor.redactJson(await findSchedule(db, id)) };
   });
   bell.ring(SCHEDULES);
-  return stored.schedule;
+  return { ...stored, note };
+}
+
+/** `null`: the agent is there, or Pulse is to choose one. One that is not there yet may be installed by then. */
+async function agentNote(
+  { environment }: Operations,
+  { agent: wanted, command, model }: Record<string, unknown>,
+): Promise<string | null> {
+  if (typeof wanted !== 'string') return null;
+  findAdapter(wanted);
+  const told = (value: unknown) => (typeof value === 'string' ? value : null);
+  try {
+    const wish = { wanted, configured: null, command: told(command), model: told(model) };
+    await chooseAgent({ ...wish, env: environment });
+    return null;
+  } catch (error) {
+    if (!isPulseError(error, 'agent_unavailable')) throw error;
+    return [error.message, error.hint].filter(Boolean).join(' ');
+  }
 }
 
 /** So long what is over is shown, for the one who wants to know what became of it. */
