@@ -195,3 +195,31 @@ describe('a swarm', () => {
     expect(beads.every(({ status }) => status === 'closed')).toBe(true);
   });
 });
+
+it('beads that write their evidence to one place are worked on one after the other, and none over another’s own', async () => {
+  await using scene = await createSwarmScene();
+  for (const id of ['a', 'b', 'c']) await scene.bead(id, { verification_evidence: 'docs/log.md' });
+  const theirs = 'history/app/verification/a.md';
+  await scene.bead('d', { verification_evidence: theirs, dependencies: ['a'] });
+  const id = await scene.start(`echo x > $PULSE_UNIT.txt; ${beadDone()}`, { workers: 3 });
+  const { session, beads } = await scene.drive(id);
+  expect(beads.map(({ id: bead, status }) => [bead, status])).toEqual([
+    ...[
+      ['a', 'closed'],
+      ['b', 'closed'],
+      ['c', 'closed'],
+    ],
+    ['d', 'blocked'],
+  ]);
+  expect(beads[3]!.reason).toBe(
+    `Its verification_evidence names ${theirs}, where something else lies: Pulse writes only over earlier evidence.`,
+  );
+  const { events } = await scene.pulse.export(id);
+  const taken = events.filter(({ type }) => /^bead\.(?:taken|closed|returned)$/.test(type));
+  const order = taken.filter(({ data }) => data.bead !== 'd').map(({ type }) => type);
+  expect(order).toEqual(['a', 'b', 'c'].flatMap(() => ['bead.taken', 'bead.closed']));
+  const last = events.findLast(({ type }) => type === 'bead.closed')!.data.bead as string;
+  const show = (path: string) => scene.scratch.git('show', `${session.branch_name}:${path}`);
+  expect(show('docs/log.md')).toBe(show(`history/app/verification/${last}.md`));
+  expect(show(theirs)).toMatch(/^# Verification of a\n/);
+});

@@ -18,6 +18,8 @@ export function evidencePaths(
 }
 
 export interface OccupiedQuery {
+  /** Whose evidence it is. */
+  id: string;
   /** Any folder of the repository. */
   cwd: string;
   /** A commit or a tree. */
@@ -26,7 +28,7 @@ export interface OccupiedQuery {
 }
 
 /** Those where something else lies: another file, a folder, or a file in the place of a folder. 2 git processes at most. */
-export async function occupiedPaths(git: Git, { cwd, tree, paths }: OccupiedQuery): Promise<string[]> {
+export async function occupiedPaths(git: Git, { id, cwd, tree, paths }: OccupiedQuery): Promise<string[]> {
   if (paths.length === 0) return [];
   const asked = [...new Set(paths.flatMap(foldersAndPath))];
   const stdin = asked.map((path) => `${tree}:${path}\n`).join('');
@@ -44,10 +46,13 @@ export async function occupiedPaths(git: Git, { cwd, tree, paths }: OccupiedQuer
       return true;
     const entry = found.get(path) ?? null;
     if (entry === null) return false;
-    return !(texts.get(entry.id)?.toString('utf8') ?? '').startsWith(EVIDENCE_BEGINS);
+    const text = texts.get(entry.id)?.toString('utf8') ?? '';
+    // The usual place of another bead's is that one's alone.
+    return !text.startsWith(USUAL.test(path) ? `${EVIDENCE_BEGINS}${id}\n` : EVIDENCE_BEGINS);
   });
 }
 
+const USUAL = /^history\/[^/]+\/verification\/[^/]+\.md$/;
 const MOST_BYTES = 4 * 1024 * 1024;
 
 /** `null`: there is nothing. */

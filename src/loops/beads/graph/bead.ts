@@ -97,6 +97,16 @@ export function missingFields(type: string, fields: BeadFields): string[] {
   return missing;
 }
 
+/**
+ * What nobody else may hold while it is worked on: its files, and the places of its evidence that another bead may name
+ * too. Two that write their evidence to the same place are worked on one after the other, and never in each other's way.
+ */
+export function heldPaths({ id, fields }: Pick<Bead, 'id' | 'fields'>): string[] {
+  const evidence = [fields.verification_evidence ?? []].flat();
+  const shared = evidence.filter((path) => !path.endsWith(`/verification/${id}.md`));
+  return [...new Set([...(fields.files ?? []), ...shared])];
+}
+
 /** The ids that a bead waits for, each once. */
 export function blockersOf(dependencies: readonly Dependency[]): string[] {
   return [...new Set(dependencies.filter(({ type }) => type === BLOCKS).map(({ id }) => id))];

@@ -3,7 +3,7 @@ import type { Conflict } from '../../../coordination/reservations/conflicts.ts';
 import { PulseError } from '../../../domain/errors.ts';
 import type { Db, Store } from '../../../store/store.ts';
 import { withBeadTables } from '../tables.ts';
-import { type Bead, EPIC } from './bead.ts';
+import { type Bead, EPIC, heldPaths } from './bead.ts';
 import { type BeadGraph, type BeadNode, KIND, withGraph } from './graph.ts';
 import type { GraphMetrics } from './metrics.ts';
 import { findBeads, getBead, type ProjectLock } from './rows.ts';
@@ -76,7 +76,7 @@ export async function findNext(source: NextSource, query: NextQuery): Promise<Ne
     const { best, waiting } = await withGraph(store, db, { projectId, lock, use: look });
     const beads = await inOrder(db, projectId, best);
     const free = beads.find((bead) => {
-      const conflicts = reserved?.(bead.fields.files ?? []) ?? [];
+      const conflicts = reserved?.(heldPaths(bead)) ?? [];
       if (conflicts.length === 0) return true;
       held.push({ bead, conflicts });
       refused.set(bead.id, conflicts.map(conflictWords));
@@ -121,7 +121,7 @@ export async function rankReady(
   const { best } = await withGraph(store, db, { projectId, use: look });
   const beads = await inOrder(db, projectId, best);
   return beads
-    .filter(({ fields }) => (reserved?.(fields.files ?? []) ?? []).length === 0)
+    .filter((bead) => (reserved?.(heldPaths(bead)) ?? []).length === 0)
     .map((bead) => ({ bead, figures: best.find(({ id }) => id === bead.id)! }));
 }
 

@@ -21,6 +21,7 @@ import { typesOf } from './rows.ts';
 
 const MOST_ITEMS = 500;
 const MOST_EVIDENCE = 20;
+const MOST_FILES = MOST_HELD - MOST_EVIDENCE;
 export const MOST_TITLE = 500;
 const MOST_COMMAND = 10_000;
 const MOST_WORD = 100;
@@ -81,8 +82,8 @@ function checkFiles(files: readonly string[], what: string, root?: string): stri
 /** All of them are reserved for its worker at once. */
 function checkFewFiles(files: readonly string[], root?: string): string[] {
   const texts = checkFiles(files, 'files', root);
-  if (texts.length <= MOST_HELD) return texts;
-  throw new PulseError('too_large', `A bead has at most ${MOST_HELD} files.`, {
+  if (texts.length <= MOST_FILES) return texts;
+  throw new PulseError('too_large', `A bead has at most ${MOST_FILES} files.`, {
     hint: 'Name a pattern that covers several, such as "src/**", or make several beads.',
   });
 }

@@ -97,7 +97,7 @@ export function findOccupiedEvidence(
 ): Promise<string[]> {
   const { try: one, bead, feature } = own.current!;
   const [, ...paths] = evidencePaths(bead.fields, { feature, id: bead.id });
-  return occupiedPaths(git, { cwd: session.project_path, tree: one.start_sha, paths });
+  return occupiedPaths(git, { id: bead.id, cwd: session.project_path, tree: one.start_sha, paths });
 }
 
 function filesQuery(git: Git, { session, own }: SessionState<BeadsState>) {

@@ -12,7 +12,7 @@ import { testMatcher } from '../../../referee/pins/test-files.ts';
 import type { Store } from '../../../store/store.ts';
 import type { ToolReply } from '../../../tools/contract.ts';
 import { decisionIdsIn } from '../files/decisions.ts';
-import { evidencePaths, occupiedPaths } from '../files/declared-evidence.ts';
+import { evidencePaths, type OccupiedQuery, occupiedPaths } from '../files/declared-evidence.ts';
 import { type CommandEvidence, evidenceText } from '../files/evidence.ts';
 import type { Bead } from '../graph/bead.ts';
 import { findBead } from '../graph/rows.ts';
@@ -106,7 +106,7 @@ async function judgeCompletion(
     ...hooked.failures,
     ...scope,
     ...(await evidenceReasons(means, attempt, {
-      tree: hooked.work.tree,
+      ...{ id: bead.id, tree: hooked.work.tree },
       paths: declared.filter((path) => files.includes(path)),
     })),
     ...(await means.store.read((db) => reservationReasons(db, work, files))),
@@ -136,9 +136,9 @@ async function showEvidence(worktree: string, { path, text }: { path: string; te
 async function evidenceReasons(
   { git }: Means,
   { spec }: HeldAttempt,
-  { tree, paths }: { tree: string; paths: readonly string[] },
+  query: Omit<OccupiedQuery, 'cwd'>,
 ): Promise<string[]> {
-  const occupied = await occupiedPaths(git, { cwd: spec.projectPath, tree, paths });
+  const occupied = await occupiedPaths(git, { cwd: spec.projectPath, ...query });
   return occupied.map(
     (path) => `${path} is where Pulse writes the evidence of this bead: undo your change of it.`,
   );

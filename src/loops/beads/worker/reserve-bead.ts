@@ -3,7 +3,7 @@ import { MOST_HELD } from '../../../coordination/bounds.ts';
 import type { ReservationAnswer } from '../../../coordination/reservations/reservations.ts';
 import type { IdSource } from '../../../domain/ids.ts';
 import type { Db } from '../../../store/store.ts';
-import type { Bead } from '../graph/bead.ts';
+import { type Bead, heldPaths } from '../graph/bead.ts';
 import type { BeadWorker } from './rows.ts';
 import { reserveAs } from './tell-coordination.ts';
 
@@ -14,7 +14,7 @@ export interface BeadReservation {
   ids: IdSource;
   /** Whose process works on it. */
   owner?: string;
-  /** Default: all of the bead's. */
+  /** Default: all that the bead needs. */
   files?: readonly string[];
 }
 
@@ -24,7 +24,7 @@ const RESERVED_MS = 24 * 60 * 60 * 1000;
 /** All of these files, or none. */
 export function reserveFor(
   db: Db,
-  { bead, worker, projectId, ids, owner, files = bead.fields.files ?? [] }: BeadReservation,
+  { bead, worker, projectId, ids, owner, files = heldPaths(bead) }: BeadReservation,
 ): Promise<ReservationAnswer> {
   const request = {
     ...{ project: projectId, agent: worker.mail_name!, paths: files, mostPaths: MOST_HELD, ids },
