@@ -62,6 +62,17 @@ it('PostgreSQL, serve and two daemons share one database, and each keeps its own
     expect(existsSync(join(ROOT, 'container', build!.context, build!.dockerfile))).toBe(true);
 });
 
+it('the keys of agents reach all that run agents, and the daemons have the label that is named', () => {
+  const { database: _, ...own } = compose.services;
+  for (const { environment } of Object.values(own))
+    expect(Object.keys(environment!)).toEqual(
+      expect.arrayContaining(['ANTHROPIC_API_KEY', 'OPENAI_API_KEY']),
+    );
+  const [, label] = /`labels: \[(\w+)\]`/.exec(read('docs/containers.md'))!;
+  for (const { command } of [own['daemon-1']!, own['daemon-2']!])
+    expect(command).toEqual(['daemon', '--labels', label]);
+});
+
 it('no password is written down', () => {
   expect(read('container/compose.yaml')).not.toMatch(/PASSWORD: (?!\$\{)/);
 });
