@@ -240,3 +240,46 @@ test('it is there', () => assert.ok(existsSync('src/one.txt')));
     expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
   });
 });
+
+it('a scope that is allowed while the swarm is stopped is in the next run', async () => {
+  await using scene = await createSwarmScene();
+  const { pulse, scratch } = scene;
+  const project_key = scratch.repository;
+  await scene.bead('a');
+  const id = await scene.start(
+    `touch "$OUT/started"; [ -f "$OUT/go" ] || sleep 60; echo x > a.txt; echo x > b.txt; ${beadDone()}`,
+    { workers: 1 },
+  );
+  const running = scene.drive(id);
+  await scene.appears('started');
+  await pulse.swarm.stop(id);
+  await running;
+  await pulse.bead.scope('a', { project_key, add: ['b.txt'] });
+  expect((await pulse.reservations.list({})).reservations).toEqual([]);
+  scratch.file('go', '');
+  await pulse.resume(id);
+  const { session } = await scene.drive(id);
+  expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+});
+
+it('many scopes at once are all there', async () => {
+  await using scene = await createSwarmScene();
+  const { pulse, scratch } = scene;
+  const project_key = scratch.repository;
+  await scene.bead('a');
+  const id = await scene.start(
+    `touch "$OUT/started"; until [ -f "$OUT/go" ]; do sleep 0.02; done; echo x > a.txt; ${beadDone()}`,
+    { workers: 1 },
+  );
+  const running = scene.drive(id);
+  await scene.appears('started');
+  const names = Array.from({ length: 30 }, (_, index) => `f${index}.txt`);
+  await Promise.all(names.map((name) => pulse.bead.scope('a', { project_key, add: [name] })));
+  const held = (await pulse.reservations.list({})).reservations.map(({ path }) => path).toSorted();
+  expect(held).toEqual(['a.txt', ...names].toSorted());
+  const { messages } = await pulse.mail.list({ project_key, agent_name: 'worker-1' });
+  expect(messages).toHaveLength(30);
+  scratch.file('go', '');
+  const { session } = await running;
+  expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+});

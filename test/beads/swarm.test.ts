@@ -223,3 +223,26 @@ it('beads that write their evidence to one place are worked on one after the oth
   expect(show('docs/log.md')).toBe(show(`history/app/verification/${last}.md`));
   expect(show(theirs)).toMatch(/^# Verification of a\n/);
 });
+
+it('a swarm stopped in the middle of a merge continues with the merge', async () => {
+  await using scene = await createSwarmScene();
+  const { pulse } = scene;
+  for (const id of ['a', 'b', 'c'])
+    await scene.bead(id, { verify: [{ command: `test -s ${id}.txt && sleep 1` }] });
+  const meet = `touch "$OUT/at-$PULSE_UNIT"; until [ -f "$OUT/at-a" ] && [ -f "$OUT/at-b" ] && [ -f "$OUT/at-c" ]; do sleep 0.02; done`;
+  const id = await scene.start(`${meet}; echo x > $PULSE_UNIT.txt; ${beadDone()}`, { workers: 3 });
+  const running = scene.drive(id);
+  await scene.told(id, 'bead.merging', 1);
+  await pulse.swarm.stop(id);
+  const stopped = await running;
+  expect(stopped.session.status).toBe('paused');
+  expect((await pulse.reservations.list({})).reservations).toEqual([]);
+  await pulse.resume(id);
+  const { session, beads } = await scene.drive(id);
+  expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+  expect(beads.map(({ status }) => status)).toEqual(['closed', 'closed', 'closed']);
+  expect((await scene.subjects(id)).toSorted()).toEqual(
+    ['a', 'b', 'c'].map((one) => `feat(${one}): write it`),
+  );
+  expect((await pulse.reservations.list({})).reservations).toEqual([]);
+});
