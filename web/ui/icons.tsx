@@ -15,6 +15,7 @@ const PATHS = {
   file: 'M4 2h5l3 3v9H4V2Zm5 0v3h3',
   right: 'm6 3.5 4.5 4.5L6 12.5',
   down: 'm3.5 6 4.5 4.5L12.5 6',
+  aborted: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2ZM3.8 3.8l8.4 8.4',
   close: 'm4 4 8 8m0-8-8 8',
   tool: 'm2.5 4.5 3.5 3.5-3.5 3.5M8 12h5.5',
 } as const;

@@ -12,7 +12,7 @@ const STATUS: Record<string, [Tone, IconName]> = {
   blocked: ['needs', 'needs'],
   failed: ['failed', 'failed'],
   paused: ['paused', 'paused'],
-  aborted: ['quiet', 'close'],
+  aborted: ['quiet', 'aborted'],
 };
 
 const TRUST: Record<Trust, [Tone, string]> = {
