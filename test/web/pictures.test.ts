@@ -1,13 +1,15 @@
-/** Draws the pictures of docs/dashboard.md: `PULSE_PICTURES=docs/pictures npm test -- test/web/pictures.test.ts`. */
+/** Draws the pictures of docs/dashboard.md; they are kept by `PULSE_PICTURES=docs/pictures npm test -- test/web/pictures.test.ts`. */
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it } from 'vitest';
+import { inflateSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
 import { DEMO_GOAL, DEMO_VERIFY } from '../../src/agents/demo/repository.ts';
 import { BROWSER, type Look, useWebScene } from './scene.ts';
 
 const { PULSE_PICTURES: FOLDER } = process.env;
 const scene = useWebScene();
 
-describe.skipIf(!BROWSER || !FOLDER)('the pictures of the document', () => {
+describe.skipIf(!BROWSER)('the pictures of the document', () => {
   it('are drawn', async () => {
     const projectPath = scene.repository;
     const blocked = await scene.start({ goal: DEMO_GOAL, agent: 'demo', verify: [...DEMO_VERIFY] });
@@ -66,6 +68,25 @@ async function draw(name: string, address: string, look?: Look): Promise<void> {
   await page.locator('h1').waitFor();
   await page.waitForFunction(() => document.querySelectorAll('.loading').length === 0);
   await page.waitForLoadState('load');
-  await page.screenshot({ path: join(FOLDER!, `${name}.png`) });
+  const path = join(scene.directory, `${name}.png`);
+  await page.screenshot({ path });
   await page.close();
+  const { width, height, shades } = pictureAt(path);
+  expect([name, width, height]).toEqual([name, look?.width ?? 1280, look?.width === 390 ? 844 : 800]);
+  // Letters have soft edges: what is blank, or text without a style, has few shades.
+  expect(shades, name).toBeGreaterThan(40);
+  if (FOLDER) copyFileSync(path, join(FOLDER, `${name}.png`));
+}
+
+/** A PNG's own words on its size, and how many values its pixels have. */
+function pictureAt(path: string): { width: number; height: number; shades: number } {
+  const png = readFileSync(path);
+  const parts: Buffer[] = [];
+  for (let at = 8; at < png.length; ) {
+    const length = png.readUInt32BE(at);
+    if (png.toString('latin1', at + 4, at + 8) === 'IDAT') parts.push(png.subarray(at + 8, at + 8 + length));
+    at += length + 12;
+  }
+  const shades = new Set(inflateSync(Buffer.concat(parts))).size;
+  return { width: png.readUInt32BE(16), height: png.readUInt32BE(20), shades };
 }
