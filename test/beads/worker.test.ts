@@ -66,6 +66,7 @@ describe('a single worker', () => {
       issue('three', 'README.md/x.md'),
       issue('four'),
       issue('five', 'five.txt'),
+      issue('six', 'six.txt/proof.md'),
     ].join('\n');
     await pulse.bead.importFile({ project_key, content: `${content}\n`, file: 'issues.jsonl' });
     const done = [
@@ -74,7 +75,7 @@ describe('a single worker', () => {
       '[ $PULSE_UNIT = one ] && echo "# Verification of mine" > docs/proof.json',
       `echo x > $PULSE_UNIT.txt; ${beadDone()} || true`,
     ].join('\n');
-    const id = await scene.start(`${done}\n[ $PULSE_UNIT = five ] && exit 0`, { workers: 1 });
+    const id = await scene.start(`${done}`, { workers: 1 });
     const { session, beads } = await scene.drive(id);
     const { branch_name: branch } = session;
     const show = (path: string) => scratch.git('show', `${branch}:${path}`);
@@ -102,6 +103,10 @@ describe('a single worker', () => {
     expect(of('five').status).toBe('blocked');
     expect(scene.reply('done-five.json').reasons).toEqual([
       'five.txt is where Pulse writes the evidence of this bead: undo your change of it.',
+    ]);
+    expect(of('six').status).toBe('blocked');
+    expect(scene.reply('done-six.json').reasons).toEqual([
+      'six.txt/proof.md is where Pulse writes the evidence of this bead: undo your change of it.',
     ]);
     const { messages } = await pulse.mail.inbox({ agent_name: 'coordinator', project_key });
     expect(messages.find(({ subject }) => subject === 'Completed one')!.body_md).toContain(

@@ -106,8 +106,7 @@ async function judgeCompletion(
     ...hooked.failures,
     ...scope,
     ...(await evidenceReasons(means, attempt, {
-      ...{ id: bead.id, tree: hooked.work.tree },
-      paths: declared.filter((path) => files.includes(path)),
+      ...{ id: bead.id, tree: hooked.work.tree, paths: declared },
     })),
     ...(await means.store.read((db) => reservationReasons(db, work, files))),
     ...decisionReasons(bead, input),
@@ -130,8 +129,8 @@ async function showEvidence(worktree: string, { path, text }: { path: string; te
 }
 
 /**
- * Of what Pulse writes there itself the agent has to leave nothing. What an earlier bead_done has written may lie there,
- * or what the agent took for evidence: it is not looked at.
+ * Where Pulse writes itself the agent has to leave nothing, nor a file or a link in the place of a folder. What an earlier
+ * bead_done has written may lie there, or what the agent took for evidence: it is not looked at.
  */
 async function evidenceReasons(
   { git }: Means,
