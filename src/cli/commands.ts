@@ -356,6 +356,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'session-names',
     group: 'Look',
     summary: 'Name the newest sessions, for the completion of a shell.',
+    arguments: [{ name: 'KIND', isOptional: true, help: 'Only those of this loop.' }],
     isHidden: true,
     load: () => import('./commands/session-names.ts'),
   },

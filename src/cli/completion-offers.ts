@@ -4,10 +4,24 @@ import type { ArgumentSpec, CommandSpec, OptionSpec } from './command-spec.ts';
 import { COMMON_OPTIONS, type Input } from './parser.ts';
 
 /** Words, or what the shell or Pulse itself knows. `none`: a text of the person's own. */
-export type Offer = 'files' | 'folders' | 'branches' | 'sessions' | 'schedules' | 'none' | readonly string[];
+export type Offer = NamedOffer | readonly string[];
+/** `starts`: what can be planned, behind a `--`. */
+export type NamedOffer =
+  | 'files'
+  | 'folders'
+  | 'branches'
+  | 'sessions'
+  | 'workflows'
+  | 'schedules'
+  | 'starts'
+  | 'none';
 
 /** What a shell asks for the sessions there are: one a line, then what it is about. */
 export const SESSIONS = 'pulse session-names 2>/dev/null';
+/** Only those of workflows: no other session has a plan or a review. */
+export const WORKFLOWS = 'pulse session-names workflow 2>/dev/null';
+/** What can be planned. */
+export const STARTS = 'start workflow research swarm';
 /** What a shell asks for the planned starts there are. The id stands first, what belongs to it is indented. */
 export const SCHEDULES = "pulse schedule list --all 2>/dev/null | awk '/^[^ ]/ {print $1}'";
 export const BRANCHES = "git for-each-ref '--format=%(refname:short)' refs/heads 2>/dev/null";
@@ -66,8 +80,10 @@ function offerOfArgument({ choices, isSession }: ArgumentSpec, { command, action
   const place = action === undefined ? command : `${command} ${action}`;
   if (FILES.has(place)) return 'files';
   if (place === 'schedule remove') return 'schedules';
+  if (place === 'schedule add') return 'starts';
   const input = { argument: (name: string) => (name === 'ACTION' ? action : undefined) } as Input;
-  return isSession?.(input) ? 'sessions' : 'none';
+  if (!isSession?.(input)) return 'none';
+  return command === 'workflow' ? 'workflows' : 'sessions';
 }
 
 /** The first that is something; words only where there is nothing else. */

@@ -121,6 +121,8 @@ describe.each([
     expect(complete('schedule', 'remove', '')).toEqual([schedule]);
     expect(complete('schedule', 're')).toEqual(['remove']);
     expect(complete('schedule', 'list', 're')).toEqual([]);
+    expect(complete('schedule', 'add', '"in 2h"', '--', 'st')).toEqual(['start']);
+    expect(complete('schedule', 'add', 'st')).toEqual([]);
     expect(complete('merge', '--merge', 's')).toEqual(['squash']);
     expect(complete('export', '--format', 'm')).toEqual(['md']);
     expect(complete('bead', '--format', 'm')).toEqual(['markdown']);

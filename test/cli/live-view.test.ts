@@ -5,7 +5,8 @@ import { gaugeLine } from '../../src/cli/follow/gauges.ts';
 import { createLiveRegion } from '../../src/cli/follow/live-region.ts';
 import { createLiveView } from '../../src/cli/follow/live-view.ts';
 import { advance, firstProgress, withSession } from '../../src/cli/follow/progress.ts';
-import type { Side } from '../../src/cli/output.ts';
+import { createView } from '../../src/cli/follow/view.ts';
+import type { Output, Side } from '../../src/cli/output.ts';
 import type { EventType, PulseEvent } from '../../src/domain/events.ts';
 import type { Session } from '../../src/store/sessions.ts';
 import { createStyle } from '../../src/terminal/style.ts';
@@ -65,6 +66,20 @@ describe('the region that is drawn in place', () => {
     region.close();
     expect(take()).toContain('\x1b[?25h');
   });
+});
+
+it('tells a log the last line of each message of the agent, and no tag', () => {
+  const { side } = terminal();
+  const told: string[] = [];
+  const output = {
+    isJson: false,
+    stderr: { ...side, isTerminal: false },
+    talk: (text: string) => told.push(text),
+  };
+  const view = createView(output as unknown as Output, session, { hasHead: true });
+  view.event(event('agent.text', { text: 'I look.\nIt is the cache.\n' }));
+  view.event(event('agent.text', { text: '<signal>COMPLETE</signal>' }));
+  expect(told).toEqual(['  1/10 │ It is the cache.']);
 });
 
 describe('the view of a session', () => {

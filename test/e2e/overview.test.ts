@@ -83,6 +83,7 @@ describe('naming a session', () => {
     const end = session.id.slice(-4);
     expect(completed('pulse', 'resume', end.slice(0, 2))).toBe(end);
     expect(completed('pulse', 'status', 'la')).toBe('last');
+    expect(completed('pulse', 'workflow', 'review', end.slice(0, 2))).toBe('');
     expect(completed('pulse', 'start', '--agent', 'cl')).toBe('claude');
   });
 });

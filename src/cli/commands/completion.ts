@@ -10,6 +10,8 @@ import {
   placesOf,
   SCHEDULES,
   SESSIONS,
+  STARTS,
+  WORKFLOWS,
 } from '../completion-offers.ts';
 
 export async function run({ input, output }: CommandContext): Promise<number> {
@@ -23,7 +25,9 @@ const IN_BASH = {
   folders: '_pulse_paths -d; return',
   branches: `words="$(${BRANCHES})"`,
   sessions: `words="last $(${SESSIONS} | cut -f1)"`,
+  workflows: `words="last $(${WORKFLOWS} | cut -f1)"`,
   schedules: `words="$(${SCHEDULES})"`,
+  starts: `case " \${COMP_WORDS[*]} " in *" -- "*) words=${quoteWord(STARTS)} ;; esac`,
   none: 'return',
 };
 
@@ -109,7 +113,9 @@ const IN_ZSH = {
   folders: '_files -/',
   branches: '_pulse_branches',
   sessions: '_pulse_sessions',
+  workflows: '_pulse_workflows',
   schedules: '_pulse_schedules',
+  starts: `(( \${words[(I)--]} )) && compadd ${STARTS}`,
   none: '',
 };
 
@@ -134,10 +140,8 @@ function zsh(commands: readonly CommandSpec[]): string {
       return `    ${quoteWord(words.join(' '))}) ${list || ':'} ;;`;
     });
   return `#compdef pulse
-_pulse_sessions() {
-  local -a names=("\${(@f)$(${SESSIONS} | tr ':\\t' '-:')}" last:'the newest of this project')
-  _describe session names
-}
+${zshNames('_pulse_sessions', SESSIONS)}
+${zshNames('_pulse_workflows', WORKFLOWS)}
 _pulse_branches() { compadd -- \${(f)"$(${BRANCHES})"} }
 _pulse_schedules() { compadd -- \${(f)"$(${SCHEDULES})"} }
 _pulse_behind() {
@@ -162,6 +166,13 @@ ${cases.join('\n')}
 compdef _pulse pulse`;
 }
 
+function zshNames(name: string, asked: string): string {
+  return `${name}() {
+  local -a names=("\${(@f)$(${asked} | tr ':\\t' '-:')}" last:'the newest of this project')
+  _describe session names
+}`;
+}
+
 function zshOption(option: OptionSpec): string {
   const { name, help, isRepeated } = option;
   const offer = offerOfOption(option);
@@ -182,7 +193,9 @@ const IN_FISH = {
   folders: "-a '(__fish_complete_directories)'",
   branches: `-a ${quoteWord(`(${BRANCHES})`)}`,
   sessions: `-a ${quoteWord(`(${SESSIONS}; echo last)`)}`,
+  workflows: `-a ${quoteWord(`(${WORKFLOWS}; echo last)`)}`,
   schedules: `-a ${quoteWord(`(${SCHEDULES})`)}`,
+  starts: `-a ${quoteWord(`(contains -- -- (commandline -opc); and string split ' ' ${quoteWord(STARTS)})`)}`,
   none: '',
 };
 

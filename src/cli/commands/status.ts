@@ -46,7 +46,10 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
     ),
   );
   if (view.issue) output.data(style.dim(`issue ${sanitizeLine(view.issue.url)}`));
-  if (view.from) output.data(style.dim(`goal from ${sanitizeLine(view.from)}`));
+  if (view.from) {
+    const from = view.from === '-' ? 'standard input' : sanitizeLine(view.from);
+    output.data(style.dim(`goal from ${from}`));
+  }
   const live = iterations.findLast(({ status }) => status === 'running');
   const nowMs = Date.now();
   const liveMs = live?.started_at && !isLost ? Math.max(0, nowMs - Date.parse(live.started_at)) : 0;

@@ -293,7 +293,7 @@ function newsOf(event: PulseEvent): ToldLine[] {
 }
 
 /** The last that it said to people, without protocol tags. */
-function sentenceOf({ type, data }: PulseEvent): string | null {
+export function sentenceOf({ type, data }: PulseEvent): string | null {
   return type === 'agent.text' ? (shownLines(String(data.text ?? '')).at(-1) ?? null) : null;
 }
 

@@ -4,14 +4,14 @@ import type { PulseEvent } from '../../domain/events.ts';
 import { followerFor } from '../../loops/followers.ts';
 import { wordsFor } from '../../loops/words.ts';
 import type { Session, SessionRequest } from '../../store/sessions.ts';
-import { sanitizeLine } from '../../terminal/text.ts';
+import { sanitizeLine, shorten } from '../../terminal/text.ts';
 import type { Output } from '../output.ts';
 import { requestText } from '../waiting-text.ts';
 import { judgementTold } from './judgement-told.ts';
 import { eventLines } from './lines.ts';
 import { createLiveView } from './live-view.ts';
 import type { Room } from './loop-follower.ts';
-import { advance, firstProgress, type Progress, type WorkPlan } from './progress.ts';
+import { advance, firstProgress, type Progress, sentenceOf, type WorkPlan } from './progress.ts';
 
 export interface View {
   event(event: PulseEvent): void;
@@ -77,6 +77,9 @@ function verificationText(data: Record<string, unknown>): string {
   }
 }
 
+/** So much of what an agent says; all of it is in the log. */
+const SAID_COLUMNS = 200;
+
 /** One line for each event that means something to a person reading a log. */
 function plainView(output: Output, session: Session, { plan }: ViewOptions): View {
   let progress = firstProgress(session, plan);
@@ -110,6 +113,10 @@ function plainView(output: Output, session: Session, { plan }: ViewOptions): Vie
         return [`▸ ${sanitizeLine(String(data.goal))}`, `  ${session.id} · ${data.agent} on ${data.branch}`];
       case 'iteration.started':
         return [`  ${place(iteration)} ${startOf(progress)}`];
+      case 'agent.text': {
+        const said = sentenceOf(event);
+        return said === null ? [] : [`  ${place(iteration)} │ ${shorten(said, SAID_COLUMNS)}`];
+      }
       case 'iteration.ended':
         return [`  ${place(iteration)} agent ended after ${formatDuration(Number(data.durationMs))}`];
       case 'iteration.verified':
