@@ -1,5 +1,5 @@
 /**
- * How long a search and a slice take, at a fifth of the sizes that are measured (docs/benchmarks.md) and with several times
+ * How long a search and a slice take, at small sizes (docs/benchmarks.md) and with several times
  * the room: what is caught is a change that makes them slow, and not a machine that is busy. So the quickest of a few
  * counts.
  */

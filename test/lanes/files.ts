@@ -25,7 +25,7 @@ export const STORIES = [
   'test/beads/{asked-checks,commands,context,coordination-events,dead-holder,earlier-checks,edits}.test.ts',
   'test/beads/{held-files,mail-into-run,nested-epics,plan,prepared,red,shims,swarm}.test.ts',
   'test/beads/{unknown-decision,worker}.test.ts',
-  'test/context/{commands,embedder,import}.test.ts',
+  'test/context/{bounds,commands,embedder,http,import,import-parents}.test.ts',
   'test/coordination/{commands,mail,processes,reservations}.test.ts',
   'test/crash/{kill-after,outage,postgres-faults}.test.ts',
   'test/e2e/!(installed|many-processes|secrets).test.ts',
