@@ -82,7 +82,7 @@ function protectedLine(
     ...(testFiles > 0 ? [`${testFiles} test ${testFiles === 1 ? 'file' : 'files'}`] : []),
   ];
   const open = found.unknown.length > 0 ? `; of ${found.unknown.join(', ')} nothing else is known` : '';
-  if (named.length === 0) return `protected: nothing${open}`;
+  if (named.length === 0) return `protected: nothing, the checks name no file${open}`;
   return `protected: ${named.join(', ')}${open}; ${doctor} lists it`;
 }
 

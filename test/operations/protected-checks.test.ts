@@ -55,7 +55,9 @@ it('names the command that lists it where the config does not know the checks', 
 
 it('says of what nothing else is known', async () => {
   const { note } = project({ 'a.txt': 'a' });
-  expect(await note(['frobnicate --all'])).toBe('protected: nothing; of frobnicate nothing else is known');
+  expect(await note(['frobnicate --all'])).toBe(
+    'protected: nothing, the checks name no file; of frobnicate nothing else is known',
+  );
 });
 
 it('heeds what the setting adds and takes away', async () => {

@@ -120,7 +120,10 @@ export async function resumeSession(db: Db, id: string, resume: Resume): Promise
       'invalid_transition',
       `Session ${session.id} is ${session.status} and cannot be resumed.`,
       {
-        hint: session.status === 'running' ? 'It is being run already.' : 'Start a new session.',
+        hint:
+          session.status === 'running'
+            ? 'It is being run already.'
+            : `pulse follow ${session.id} "…" starts another on its branch.`,
       },
     );
   }
