@@ -42,7 +42,7 @@ const ELEMENTS =
   'html head meta title link script style body noscript main div header nav section article aside footer h1 h2 h3 h4 ' +
   'p span a b strong em i code pre small time ul ol li dl dt dd table caption thead tbody tr th td form fieldset legend ' +
   'label input textarea select option datalist button output progress meter details summary dialog blockquote br hr ' +
-  'figure figcaption canvas svg path circle rect line polyline polygon g text tspan title defs';
+  'figure figcaption canvas svg path circle rect line polyline polygon g text tspan title defs marker foreignObject';
 
 /** Nothing ran, and the page consists of its own elements, with its own attributes. */
 export async function expectInert(page: Page, where: string): Promise<void> {

@@ -12,7 +12,7 @@ const scene = useWebScene();
 const BARE = { ignoresPolicy: true };
 
 let trap: Trap;
-let ids: { goal: string; plan: string; review: string; research: string; swarm: string };
+let ids: Record<'goal' | 'plan' | 'review' | 'research' | 'swarm' | 'checks', string>;
 
 describe.skipIf(!BROWSER)('what others write', () => {
   beforeAll(async () => {
@@ -199,12 +199,16 @@ function views(): [address: string, ...places: string[]][] {
     [`/s/${ids.goal}?tab=transcript`, 'said'],
     [`/s/${ids.goal}?tab=diff`, 'path', 'content'],
     [`/s/${ids.goal}?tab=brief`, 'goal'],
+    [`/s/${ids.goal}?tab=events`, 'goal', 'question'],
     [`/s/${ids.goal}/evidence`, 'goal'],
+    [`/s/${ids.checks}`, 'declared', 'check'],
     [`/s/${ids.review}/evidence`, 'plan', 'decider'],
     ['/search?q=hostile', 'goal', 'subject', 'bead'],
     [`/w/${ids.plan}`, 'plan', 'pulse', 'description', 'approach'],
     [`/w/${ids.review}`, 'plan', 'approver'],
     [`/r/${ids.research}`, 'research', 'finisher', 'metric'],
+    [`/r/${ids.research}?view=commander`, 'research'],
+    ...projectViews(),
     [`/sw/${ids.swarm}?tab=board`, 'bead'],
     [`/sw/${ids.swarm}?tab=graph`, 'bead'],
     [`/sw/${ids.swarm}?tab=workers`],
@@ -213,6 +217,18 @@ function views(): [address: string, ...places: string[]][] {
     [`/sw/${ids.swarm}?tab=queue`],
     ['/settings', 'device'],
     ['/new'],
+  ];
+}
+
+function projectViews(): [address: string, ...places: string[]][] {
+  const at = (tab: string): string => `/project?path=${encodeURIComponent(scene.repository)}&tab=${tab}`;
+  return [
+    [at('beads'), 'bead'],
+    [at('graph'), 'bead'],
+    [at('mail'), 'subject', 'mail'],
+    [at('reservations'), 'reserved', 'reason'],
+    [at('context')],
+    [at('proofs')],
   ];
 }
 
@@ -270,6 +286,19 @@ async function fillScene(): Promise<typeof ids> {
     iterations: 1,
     command: `cat > /dev/null\nhead -c -3 README.md > x; cat x > README.md; rm x\n${heredoc(marked('said', printable))}\nprintf '%s\\n' "$HOSTILE"`,
   });
+  const image = '<img src=x onerror=window.hacked=1>';
+  const checks = await scene.start({
+    goal: marked('weakened', image),
+    command: [
+      'cat > /dev/null',
+      `echo "export const slugify = () => 'hostile check ${image}';" >> src/index.js`,
+      `sed -i "s/slugify('[^']*'), '[^']*'/slugify('a'), 'hostile check ${image}'/" test/slugify.test.js`,
+      `echo '<checks_changed>test/slugify.test.js: hostile declared ${image}</checks_changed>'`,
+      'echo "<signal>COMPLETE</signal>"',
+    ].join('\n'),
+    verify: ['node --test'],
+  });
+  await scene.waitFor(checks, 'blocked');
   const swarm = await fillProject(projectPath, printable, texts);
   await scene.ask('POST', '/api/login', { token: scene.token, name: 'phone' });
   await Promise.all([
@@ -277,7 +306,10 @@ async function fillScene(): Promise<typeof ids> {
     scene.waitFor(research.sessionId, 'complete'),
   ]);
   nameDeciders(texts[0]!);
-  return { goal, plan: waiting.sessionId, review: review.sessionId, research: research.sessionId, swarm };
+  return {
+    ...{ goal, swarm, checks },
+    ...{ plan: waiting.sessionId, review: review.sessionId, research: research.sessionId },
+  };
 }
 
 /** Beads, mail and reservations, and a swarm that shows them. */
