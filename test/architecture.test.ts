@@ -12,6 +12,7 @@ const READS_PROCESS_ENV = [
   'src/agents/demo/agent.ts',
   'src/agents/native/agent.ts',
   'src/agents/replay/agent.ts',
+  'src/context/thread-environment.ts',
   'src/git/exec.ts',
   'src/loops/beads/shims/graph-shim.ts',
   'src/process/parent-death-watch.ts',
