@@ -3,9 +3,11 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PulseError } from '../../src/domain/errors.ts';
 import { notifySchema } from '../../src/domain/notify.ts';
 import { discordReader } from '../../src/notify/inbound/discord-reader.ts';
+import { readChannel } from '../../src/notify/inbound/reader.ts';
 import { slackReader } from '../../src/notify/inbound/slack-reader.ts';
+import { withNotifyTables } from '../../src/notify/tables.ts';
 import { openDiscord } from './discord-bot.ts';
-import { blocked, noting, openFileStore, reading } from './reading-scene.ts';
+import { blocked, meansOf, noting, openFileStore, reading } from './reading-scene.ts';
 import { openSlack } from './slack-app.ts';
 
 const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 20_000 });
@@ -85,6 +87,47 @@ describe('on Discord', () => {
     await until(() => discord.sent.length > 0);
     expect(did).toEqual(['discord:81 answer Port 1.']);
     expect(discord.sent.map(({ content }) => content)).toEqual(['Done.']);
+  });
+
+  it('what was written while nobody read is heard by the next process', async () => {
+    const discord = await openDiscord();
+    onTestFinished(() => discord[Symbol.asyncDispose]());
+    const store = await openFileStore();
+    const bot = { tokenEnv: 'DISCORD', apiUrl: discord.url, allow: ['81'], channel: '9' };
+    const notify = notifySchema.parse({ discord: bot });
+    const { actions, did } = noting(store);
+    const environment = { DISCORD: discord.token };
+    const pause = (session: string) =>
+      discord.interact({
+        ...{ from: '81', type: 2 },
+        data: { name: 'pulse', options: [{ name: 'pause', options: [{ name: 'session', value: session }] }] },
+      });
+    const read = () => {
+      const ending = new AbortController();
+      const over = readChannel(meansOf({ store, notify, environment, actions }), discordReader, {
+        ...{ signal: ending.signal, lookMs: 100 },
+      });
+      return async () => {
+        ending.abort();
+        await over;
+      };
+    };
+    const positions = () =>
+      store.read((db) => withNotifyTables(db).selectFrom('chat_pollers').select('position').execute());
+    const stop = read();
+    await until(() => discord.isConnected);
+    pause('first');
+    await vi.waitUntil(async () => (await positions())[0]?.position?.includes('"seq":2'), {
+      timeout: 20_000,
+    });
+    await stop();
+    await until(() => !discord.isConnected);
+    pause('second');
+    const stopSecond = read();
+    await until(() => did.length === 2);
+    await stopSecond();
+    expect(discord.begun).toEqual([2, 6]);
+    expect(did).toEqual(['discord:81 pause first', 'discord:81 pause second']);
   });
 
   it('who commands is told that it was not done', async () => {

@@ -2,7 +2,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { notifySchema } from '../../src/domain/notify.ts';
+import { smsReader } from '../../src/notify/inbound/text-messages.ts';
+import { accountId } from '../../src/notify/routes.ts';
+import { appendEvents } from '../../src/store/events.ts';
 import { asking, makeChatScene, statusOf, waitFor } from './chat-scene.ts';
+import { routed } from './outbox-scene.ts';
+import { age, meansOf, noting, openFileStore, reading } from './reading-scene.ts';
 import { openTwilio, TWILIO } from './twilio-messages.ts';
 
 it('answers a question by a text message, hears no stranger, nothing old, and asks only while one waits', async () => {
@@ -33,6 +38,30 @@ it('answers a question by a text message, hears no stranger, nothing old, and as
   const asked = twilio.polls;
   await delay(2_500);
   expect(twilio.polls).toBeLessThanOrEqual(asked + 1);
+});
+
+it('hears who resumes what has failed, for a day', async () => {
+  const twilio = await openTwilio();
+  onTestFinished(() => twilio[Symbol.asyncDispose]());
+  const { accountSid, from } = TWILIO;
+  const sms = { accountSid, authTokenEnv: 'SMS', from, apiUrl: twilio.url, allow: ['+42'], to: '+42' };
+  const notify = notifySchema.parse({ sms });
+  const store = await openFileStore();
+  const id = await routed(store, notify);
+  await store.tx('fail', async (db) => {
+    await appendEvents(db, id, [{ type: 'session.failed', data: { stopReason: 'agent_error' } }]);
+    await db.updateTable('pulse_sessions').set({ status: 'failed' }).where('id', '=', id).execute();
+  });
+  const { actions, did } = noting(store);
+  const options = { store, notify, environment: { SMS: TWILIO.token }, actions };
+  reading(smsReader, options);
+  twilio.write({ from: '+42', body: `resume ${id} Mended.` });
+  await waitFor(() => did.length > 0);
+  expect(did).toEqual(['sms:+42 answer Mended.']);
+  const isWanted = () => smsReader.isWanted!(meansOf(options), accountId('sms', notify.sms!));
+  expect(await isWanted()).toBe(true);
+  await age(store, 25 * 3_600_000);
+  expect(await isWanted()).toBe(false);
 });
 
 it('hears who pairs, while nothing waits, and asks no longer than the code is good', async () => {

@@ -20,6 +20,8 @@ const INTENTS = (1 << 9) | (1 << 12);
 /** Their content everywhere: a person must have switched that on for the application. */
 const MESSAGE_CONTENT = 1 << 15;
 const HELLO_MS = 10_000;
+/** Who leaves with 1000 has ended the session. */
+const RESUMABLE = 4000;
 /** What a service may ask for: neither a storm of heartbeats nor silence for ever. */
 const BEAT_MS = { least: 1_000, most: 5 * 60_000 };
 
@@ -38,6 +40,8 @@ export interface GatewayOptions {
   readsAll: boolean;
   signal: AbortSignal;
   onEvent(type: string, data: unknown): void;
+  /** With each event: where the connection could be taken up after it. */
+  onMoved?(session: GatewaySession): void;
   random?: () => number;
 }
 
@@ -60,17 +64,17 @@ export async function connectGateway(options: GatewayOptions): Promise<GatewayEn
   const keepBeating = (socket: ServiceSocket, everyMs: number): void => {
     beating = setTimeout(function next() {
       // Nobody has heard the last one: the connection is dead, although nothing has closed it.
-      if (!isAcked) return socket.close(4000);
+      if (!isAcked) return socket.close(RESUMABLE);
       isAcked = false;
       beat(socket);
       beating = setTimeout(next, everyMs);
     }, everyMs * random());
   };
+  const begin = (data: unknown): void => {
+    const { session_id: id, resume_gateway_url: url } = (data ?? {}) as Record<string, unknown>;
+    if (typeof id === 'string') session = { id, url: typeof url === 'string' ? url : options.url, seq: 0 };
+  };
   const dispatch = (type: unknown, data: unknown): void => {
-    if (type === 'READY') {
-      const { session_id: id, resume_gateway_url: url } = (data ?? {}) as Record<string, unknown>;
-      if (typeof id === 'string') session = { id, url: typeof url === 'string' ? url : options.url, seq: 0 };
-    }
     if (type === 'READY' || type === 'RESUMED') wasReady = true;
     if (typeof type === 'string') onEvent(type, data);
   };
@@ -91,20 +95,24 @@ export async function connectGateway(options: GatewayOptions): Promise<GatewayEn
         isAcked = true;
         break;
       case OP.reconnect:
-        socket.close(4000);
+        socket.close(RESUMABLE);
         break;
       case OP.invalid:
         if (d !== true) session = null;
-        socket.close(4000);
+        socket.close(RESUMABLE);
         break;
       case OP.dispatch:
+        if (t === 'READY') begin(d);
+        if (typeof s === 'number' && session) {
+          session.seq = s;
+          options.onMoved?.({ ...session });
+        }
         dispatch(t, d);
-        if (typeof s === 'number' && session) session.seq = s;
     }
   };
   const end = await talk({
     url: withVersion(options.session?.url ?? options.url),
-    ...{ signal, onMessage, helloMs: HELLO_MS, silenceMs: 2 * BEAT_MS.most },
+    ...{ signal, onMessage, helloMs: HELLO_MS, silenceMs: 2 * BEAT_MS.most, leaveCode: RESUMABLE },
     isHello: ({ op }) => op === OP.hello,
   });
   if (beating) clearTimeout(beating);

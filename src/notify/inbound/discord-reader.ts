@@ -21,7 +21,8 @@ export const discordReader: Reader<'discord'> = {
   channel: 'discord',
   needs: ({ tokenEnv }) => [tokenEnv],
   async read(means, held) {
-    let session: GatewaySession | null = null;
+    const place = keepPlace(held);
+    let session = place.first;
     let failures = 0;
     const patiently = patientReplies(means, held.signal);
     // Words in a thread answer its session, and need not name the bot.
@@ -37,7 +38,9 @@ export const discordReader: Reader<'discord'> = {
       const { url, ahead } = found;
       const end = await connectGateway({
         ...{ url, session, readsAll, signal: held.signal, token: held.secret(held.settings.tokenEnv) },
-        onEvent: (type, data) => void hear(means, held, { type, data, ahead, patiently }).catch(sayTo(held)),
+        onMoved: place.reach,
+        onEvent: (type, data) =>
+          void place.after(hear(means, held, { type, data, ahead, patiently }).catch(sayTo(held))),
       });
       session = end.session;
       if (end.mayNotReadAll) {
@@ -50,8 +53,65 @@ export const discordReader: Reader<'discord'> = {
       failures = end.wasReady && Date.now() - beganMs >= GOOD_MS ? 0 : failures + 1;
       await rest(end.fatal ? HOPELESS_MS : reconnectMs(failures), held.signal);
     }
+    await place.settle();
   },
 };
+
+const sessionSchema = z.object({ id: z.string(), url: z.url({ protocol: /^wss?$/ }), seq: z.int() });
+/** In a busy server much is told that is not for Pulse. */
+const KEEP_EVERY_MS = 1_000;
+
+interface Place {
+  /** Where the process before has stopped. */
+  first: GatewaySession | null;
+  reach(session: GatewaySession): void;
+  after(dealing: Promise<void>): Promise<void>;
+  /** Nothing is written any longer. */
+  settle(): Promise<void>;
+}
+
+/**
+ * The next process takes the connection up where all has been dealt with: what is told once more has its effect once, and
+ * what was told while nobody was there is not missed.
+ */
+function keepPlace(bot: Bot): Place {
+  let reached: GatewaySession | null = null;
+  let dealing = 0;
+  let keeping: Promise<void> | null = null;
+  const keep = async (): Promise<void> => {
+    // What is called off now is not done: the next process is told of it.
+    while (reached !== null && dealing === 0 && !bot.signal.aborted) {
+      const position = JSON.stringify(reached);
+      reached = null;
+      await bot.move(position).catch(sayTo(bot));
+      await rest(KEEP_EVERY_MS, bot.signal);
+    }
+    keeping = null;
+  };
+  return {
+    first: readSession(bot.position),
+    reach(session) {
+      reached = session;
+    },
+    async after(one) {
+      dealing += 1;
+      await one;
+      dealing -= 1;
+      if (dealing === 0) keeping ??= keep();
+    },
+    async settle() {
+      await keeping;
+    },
+  };
+}
+
+function readSession(position: string | null): GatewaySession | null {
+  try {
+    return sessionSchema.safeParse(JSON.parse(position ?? 'null')).data ?? null;
+  } catch {
+    return null;
+  }
+}
 
 const MAY_NOT_READ_ALL = [
   'the Message Content Intent is not switched on for the bot (developer portal, Bot, Privileged Gateway Intents);',

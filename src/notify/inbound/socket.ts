@@ -23,6 +23,8 @@ export interface SocketOptions {
   silenceMs: number;
   /** For a service that pings more often than it speaks: ended so long after a ping that nothing has followed. */
   pingMs?: number;
+  /** What we say when we leave. Default: 1000, after which nothing can be taken up again. */
+  leaveCode?: number;
   onMessage(message: Record<string, unknown>, socket: ServiceSocket): void;
 }
 
@@ -73,7 +75,7 @@ export function talk(options: SocketOptions): Promise<SocketEnd> {
     closing ??= setTimeout(() => over(code), CLOSE_MS);
     if (socket.readyState <= WebSocket.OPEN) socket.close(code);
   }
-  const stop = (): void => close(GOING_AWAY);
+  const stop = (): void => close(options.leaveCode ?? GOING_AWAY);
   const own: ServiceSocket = {
     send(message) {
       if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));

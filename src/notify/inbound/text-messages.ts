@@ -49,21 +49,29 @@ export const smsReader: Reader<'sms'> = {
   },
 };
 
+/** So long after a failure somebody may still resume it by a text message. A question has no such end. */
+const FAILED_MS = 24 * 60 * 60 * 1000;
+
 /**
  * Since when something is waited for: the last stop of each session of this account that waits, the oldest of them; or
  * the code that somebody is to send. `null`: nothing.
  */
 async function waitsSinceMs(db: Db, accountId: string): Promise<number | null> {
   const own = withNotifyTables(db);
-  const blocked = await own
+  const stopped = await own
     .selectFrom('notify_routes as route')
     .innerJoin('pulse_sessions as session', 'session.id', 'route.session_id')
-    .select('session.id')
+    .select(['session.id', 'session.status'])
     .distinct()
     .where('route.account_id', '=', accountId)
-    .where('session.status', '=', 'blocked')
+    .where('session.status', 'in', ['blocked', 'failed'] as const)
     .execute();
-  const stops = await Promise.all(blocked.map(({ id }) => latestStop(db, id)));
+  const stops = await Promise.all(
+    stopped.map(async ({ id, status }) => {
+      const stop = await latestStop(db, id);
+      return status === 'failed' && stop !== null && stop.agoMs > FAILED_MS ? null : stop;
+    }),
+  );
   const pairing = await openPairingMs(db, 'sms');
   const ages = [...stops.flatMap((stop) => stop?.agoMs ?? []), ...(pairing === null ? [] : [pairing])];
   return ages.length === 0 ? null : Math.max(...ages);
