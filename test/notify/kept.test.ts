@@ -61,6 +61,7 @@ describe('on Slack', () => {
       [first, again, 'odd'].toSorted(),
       ['slack:U1 answer Port 1.'],
     ]);
+    await until(() => slack.sent.length > 0);
     expect(slack.sent).toHaveLength(1);
   });
 
