@@ -321,7 +321,7 @@ export function describeReadme(subject: Subject): void {
   const { calls, name } = subject;
   const server = useModelServer();
 
-  test(`a real ${name} goes the way of the README: init, start, status, merge last`, async () => {
+  test(`a real ${name} goes the way of the README: init, doctor, start, status, merge last`, async () => {
     const { scene, rewrite } = await makeStage(subject, server());
     const { root, sh, environment } = scene;
     const pulse = async (...words: string[]) => {
@@ -334,6 +334,8 @@ export function describeReadme(subject: Subject): void {
     };
     await pulse('init');
     expect(sh(root, 'status', '--porcelain', '-uall')).toBe('?? .pulse/config.yaml');
+    const ready = new RegExp(`^✓ .*${name}`, 'm');
+    expect(await pulse('doctor')).toMatch(ready);
     rewrite([
       { text: 'I begin.', calls: [calls.shell('echo second > a.txt')] },
       { text: 'I claim it.\n\n<signal>COMPLETE</signal>' },
