@@ -19,19 +19,25 @@ const LOOKS = [
 
 describe.skipIf(!BROWSER)('the page', () => {
   it('has no finding of WCAG 2.2 AA, at any address, in either theme, wide or narrow', async () => {
+    const empty = filled === undefined ? await findingsAt(['/']) : [];
     const ids = await fillScene();
     const addresses = [
       '/',
+      '/?q=nothing+has+these+words',
+      '/of/an/older/version',
+      '/s/ses_unknown',
       ...['goal', 'workflow', 'research', 'swarm'].map((kind) => `/new?kind=${kind}`),
       '/search?q=write',
       '/settings',
-      ...['beads', 'graph', 'mail', 'reservations', 'context'].map((tab) => `/project?tab=${tab}`),
+      ...['beads', 'graph', 'mail', 'reservations', 'context', 'proofs'].map((tab) => `/project?tab=${tab}`),
       ...['board', 'graph', 'workers', 'mail', 'reservations', 'queue'].map(
         (tab) => `/sw/${ids.swarm}?tab=${tab}`,
       ),
       '/login',
       `/s/${ids.blocked}`,
       `/s/${ids.done}?tab=diff`,
+      `/s/${ids.done}?tab=events`,
+      `/s/${ids.done}?tab=result`,
       `/s/${ids.done}?tab=transcript`,
       `/s/${ids.done}/evidence`,
       `/s/${ids.done}/i/1?tab=brief`,
@@ -40,22 +46,11 @@ describe.skipIf(!BROWSER)('the page', () => {
       `/w/${ids.review}`,
       `/w/${ids.review}/review`,
       `/r/${ids.research}`,
+      `/r/${ids.research}?view=commander`,
+      `/s/${ids.checks}`,
+      `/w/${ids.extension}`,
     ];
-    const findings: string[] = [];
-    const page = await scene.open('/');
-    for (const address of addresses) {
-      await page.goto(scene.url + address);
-      await settled(page);
-      for (const [colorScheme, width] of LOOKS) {
-        await page.emulateMedia({ colorScheme });
-        await unroll(page, width);
-        for (const finding of await axe(page))
-          findings.push(`${address} ${colorScheme} ${width}: ${finding}`);
-        for (const wide of await tooWide(page)) findings.push(`${address} ${width}: too wide: ${wide}`);
-      }
-    }
-    await page.close();
-    expect(findings).toEqual([]);
+    expect([...empty, ...(await findingsAt(addresses))]).toEqual([]);
   });
 
   it('has no finding in what is opened: dialogs, editors, the palette', async () => {
@@ -68,6 +63,8 @@ describe.skipIf(!BROWSER)('the page', () => {
       [`/s/${ids.done}`, press('Follow up')],
       [`/s/${ids.done}`, press('Discard')],
       [`/s/${ids.blocked}`, press('Abort')],
+      [`/s/${ids.blocked}`, press('Note')],
+      [`/s/${ids.blocked}`, (page) => page.getByText('Resume with other limits').click()],
       [`/s/${ids.draft}`, press('Edit draft')],
       ['/project?bead=spare', press('Edit bead')],
       [
@@ -136,6 +133,111 @@ describe.skipIf(!BROWSER)('the page', () => {
     await page.close();
   });
 
+  it('answers and approves on a telephone', async () => {
+    const id = await scene.start({
+      goal: 'Asked on the way',
+      command:
+        'if grep -q "Take b."; then date > done.txt; echo "<signal>COMPLETE</signal>"; else date > asked.txt; echo "<signal>BLOCKED: a or b?</signal>"; fi',
+      verify: ['true'],
+    });
+    await scene.waitFor(id, 'blocked');
+    const page = await scene.open('/', { width: 390 });
+    await page
+      .getByRole('navigation', { name: 'Main' })
+      .getByRole('link', { name: /^Needs me/ })
+      .click();
+    const row = page.getByRole('listitem').filter({ hasText: 'Asked on the way' });
+    await row.getByRole('link', { name: 'Answer' }).click();
+    await page.getByRole('textbox', { name: 'Answer' }).fill('Take b.');
+    await page.getByRole('button', { name: 'Resume', exact: true }).click();
+    const status = page.getByRole('status', { name: 'Session status' });
+    await status.getByText('complete', { exact: true }).waitFor();
+
+    const plan = { title: 'Planned', pulses: [{ id: 'a', title: 'First', description: 'Write.' }] };
+    const { sessionId } = await scene.ask('POST', '/api/workflows', {
+      ...{ projectPath: scene.repository, command: 'cat > /dev/null; sleep 600' },
+      plan: { ...plan, verify: [{ command: 'true', source: 'Test' }] },
+    });
+    await page.goto(`${scene.url}/w/${sessionId}`);
+    await page.getByRole('button', { name: 'Approve plan' }).click();
+    await status.getByText('running', { exact: true }).waitFor();
+    await page.getByRole('list', { name: 'Pulses' }).getByText('First').waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false);
+    await scene.ask('POST', `/api/pulse/${sessionId}/abort`);
+    await page.close();
+  });
+
+  it('tells the same by its roles and names: the overview, a question, a review', async () => {
+    const ids = await fillScene();
+    const page = await scene.open('/');
+    for (const [address, ...lines] of [
+      [
+        '/',
+        '- heading "Sessions" [level=1]',
+        '- searchbox "Filter"',
+        '- heading /Needs you/ [level=2]',
+        '- list "Needs you":',
+        '- listitem:',
+        '- link "Write something that must be asked about"',
+        '- list "Done":',
+      ],
+      [
+        `/s/${ids.blocked}`,
+        '- heading "Write something that must be asked about" [level=1]',
+        '- status "Session status": blocked',
+        '- heading "The agent asks" [level=2]',
+        '- textbox "Answer"',
+        '- button "Resume"',
+        '- list "Timeline":',
+        '- listitem:',
+        '- tablist',
+        '- tab "Result" [selected]',
+        '- tabpanel "Result"',
+      ],
+      [
+        `/w/${ids.review}/review`,
+        '- heading "Write by plan" [level=1]',
+        '- status "Session status": blocked',
+        '- region "Changes"',
+        '- button /Comment on .* line/',
+        '- button "Approve and merge"',
+        '- textbox "What is missing"',
+      ],
+    ] as const) {
+      await page.goto(scene.url + address);
+      await settled(page);
+      const tree = page.locator('main');
+      for (const line of lines) await eventually(() => tree.ariaSnapshot()).toMatch(patternOf(line));
+    }
+    await page.close();
+  });
+
+  it('has a word and a sign of its own for each status, so that no colour is needed', async () => {
+    const ids = await fillScene();
+    const { session } = await scene.ask('GET', `/api/pulse/${ids.blocked}?view=head`);
+    const statuses = ['pending', 'running', 'complete', 'blocked', 'failed', 'paused', 'aborted'];
+    const sessions = statuses.map((status) => ({
+      ...session,
+      ...{ id: `ses_${status}`, goal: `It is ${status}`, status, runner: 'alive', attention: 'running' },
+    }));
+    const page = await scene.open('/login');
+    await page.route('**/api/live*', (route) => route.abort());
+    await page.route('**/api/pulse?view=card*', (route) =>
+      route.fulfill({ json: { sessions, nextCursor: null } }),
+    );
+    await page.goto(scene.url);
+    const signs = new Set<string>();
+    for (const status of statuses) {
+      const row = page.getByRole('listitem').filter({ hasText: `It is ${status}` });
+      const tag = row.locator('.tag').filter({ hasText: status });
+      await tag.getByText(status, { exact: true }).waitFor();
+      signs.add(await tag.locator('svg').first().innerHTML());
+    }
+    expect(signs.size).toBe(statuses.length);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await page.close();
+  });
+
   it('holds ten thousand iterations and two megabytes of a diff', async () => {
     const id = await scene.start({
       goal: 'A long night',
@@ -184,10 +286,16 @@ describe.skipIf(!BROWSER)('the page', () => {
 });
 
 /** Once: its beads have names of their own in the project. */
-let filled: ReturnType<typeof makeSessions> | undefined;
-function fillScene(): ReturnType<typeof makeSessions> {
-  filled ??= makeSessions();
+let filled: ReturnType<typeof makeAll> | undefined;
+function fillScene(): ReturnType<typeof makeAll> {
+  filled ??= makeAll();
   return filled;
+}
+
+async function makeAll() {
+  // Before the repository has a config, whose checks would be theirs, too.
+  const decisions = await makeDecisions();
+  return { ...decisions, ...(await makeSessions()) };
 }
 
 async function makeSessions() {
@@ -257,6 +365,52 @@ async function makeSessions() {
     ...[done, research, draft].map((id) => scene.waitFor(id, 'complete')),
   ]);
   return { blocked, done, plan: waiting, review, research, swarm, draft };
+}
+
+/** What waits for the two decisions that the other sessions do not wait for. */
+async function makeDecisions() {
+  const checks = await scene.start({
+    goal: 'Write over a test',
+    command: `cat > /dev/null; echo "export const slugify = () => 'x';" >> src/index.js; sed -i "s/slugify('[^']*'), '[^']*'/slugify('a'), 'x'/" test/slugify.test.js; echo '<checks_changed>test/slugify.test.js: every slug is x</checks_changed>'; echo "<signal>COMPLETE</signal>"`,
+    verify: ['node --test'],
+  });
+  const { sessionId: extension } = await scene.ask('POST', '/api/workflows', {
+    projectPath: scene.repository,
+    plan: {
+      title: 'Write in two runs',
+      pulses: [{ id: 'one', title: 'Long', description: 'Write.' }],
+      verify: [{ command: 'true', source: 'Test' }],
+    },
+    command: `cat > /dev/null; pulse tool request_extension '{"reason": "More.", "completed": ["a"], "remaining": ["b"]}'`,
+    ...{ extensions: 'ask', approve: true },
+  });
+  await Promise.all([checks, extension].map((id) => scene.waitFor(id, 'blocked')));
+  return { checks, extension };
+}
+
+/** A line of the tree, in which /a pattern/ stands for a name. */
+function patternOf(line: string): RegExp {
+  const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const parts = line.split('/');
+  return new RegExp(parts.map((part, at) => (at === 1 ? `"[^"]*${part}[^"]*"` : escaped(part))).join(''));
+}
+
+/** Findings of axe at each address, and what is too wide there, in each look. */
+async function findingsAt(addresses: readonly string[]): Promise<string[]> {
+  const findings: string[] = [];
+  const page = await scene.open('/');
+  for (const address of addresses) {
+    await page.goto(scene.url + address);
+    await settled(page);
+    for (const [colorScheme, width] of LOOKS) {
+      await page.emulateMedia({ colorScheme });
+      await unroll(page, width);
+      for (const finding of await axe(page)) findings.push(`${address} ${colorScheme} ${width}: ${finding}`);
+      for (const wide of await tooWide(page)) findings.push(`${address} ${width}: too wide: ${wide}`);
+    }
+  }
+  await page.close();
+  return findings;
 }
 
 /** All of the page at once: what lies half under a bar that stays would count as too small a target. */
