@@ -117,7 +117,7 @@ describe('a single worker', () => {
   it('knows its six inputs, and its brief has the bead', async () => {
     await using scene = await createSwarmScene();
     scene.decide('- D1: So.');
-    await scene.bead('one', { body: 'Do it as D1 says.' });
+    await scene.bead('one', { body: 'Do it as D1 says.', decision_refs: ['D1'] });
     const env = 'env | grep ^PULSE_ | sort > "$OUT/env"';
     const unsaid = beadDone('unsaid.json');
     const said = beadDone('said.json', { decisions: [{ id: 'D1', how: 'so' }] });
@@ -143,7 +143,10 @@ describe('a single worker', () => {
           'Feature (PULSE_FEATURE): app',
         ].join('\n'),
       },
-      { subject: '[ONLINE] worker-1 / worker-1', body_md: expect.stringContaining('AGENTS.md: absent') },
+      {
+        subject: '[ONLINE] worker-1 / worker-1',
+        body_md: expect.stringContaining('AGENTS.md: read (absent)'),
+      },
     ]);
     const told = readFileSync(join(scene.scratch.path, 'env'), 'utf8');
     for (const line of [

@@ -27,7 +27,7 @@ describe('the mail of a worker', () => {
       subject: '[ONLINE] worker-1 / BlueFox',
       body: 'Runtime nickname: worker-1\nAgent Mail name: BlueFox\nAGENTS.md: read\npulse:executing: loading',
     });
-    expect(onlineMail(NAMES, { hasAgentsFile: false }).body).toContain('AGENTS.md: absent');
+    expect(onlineMail(NAMES, { hasAgentsFile: false }).body).toContain('AGENTS.md: read (absent)');
   });
 
   it('reports a completed bead', () => {

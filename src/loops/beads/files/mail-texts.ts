@@ -24,7 +24,7 @@ export function onlineMail(
     body: [
       `Runtime nickname: ${nickname}`,
       `Agent Mail name: ${mailName}`,
-      `AGENTS.md: ${hasAgentsFile ? 'read' : 'absent'}`,
+      `AGENTS.md: read${hasAgentsFile ? '' : ' (absent)'}`,
       'pulse:executing: loading',
     ].join('\n'),
   };

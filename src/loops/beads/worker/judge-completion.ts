@@ -156,14 +156,14 @@ function scopeReasons(outside: readonly string[]): string[] {
 }
 
 /** Every decision of the bead, also one that only its text names, was looked at once more. */
-function decisionReasons({ fields, body }: Bead, { decisions }: SaidDone): string[] {
+function decisionReasons({ fields }: Bead, { decisions }: SaidDone): string[] {
   if (decisions === null) return [];
   const told = new Set(decisions.flatMap(({ id }) => [id, ...decisionIdsIn(id)]));
   const refs = (fields.decision_refs ?? []).flatMap((ref) => {
     const ids = decisionIdsIn(ref);
     return ids.length > 0 ? ids : [ref];
   });
-  const missing = [...new Set([...refs, ...decisionIdsIn(body)])].filter((id) => !told.has(id));
+  const missing = [...new Set(refs)].filter((id) => !told.has(id));
   if (missing.length === 0) return [];
   return [`Say in decisions how the work honours ${missing.join(', ')}.`];
 }
