@@ -58,6 +58,12 @@ describe('naming a session', () => {
     expect((await scene.pulse(['research', 'start', 'last'])).stderr).not.toContain(session.id);
   });
 
+  it('says where its goal was read from', async () => {
+    const words = ['start', '--from', '-', '--command', 'echo "<signal>COMPLETE</signal>"'];
+    expect((await scene.pulse(words, { stdin: 'Do it.\n' })).code).toBe(0);
+    expect((await scene.pulse(['status', 'last'])).stdout).toContain('goal from standard input\n');
+  });
+
   it('is completed by the shell, and so are agents', async () => {
     const asks = scene.agent('echo "<signal>BLOCKED: Which port?</signal>"');
     const started = await scene.pulse(['start', 'Asks', '--command', asks, '--json']);
