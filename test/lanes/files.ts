@@ -35,8 +35,8 @@ export const STORIES = [
   'test/engine/{submodules-and-lfs,worktree-needs}.test.ts',
   'test/loops/countdown.test.ts',
   'test/mcp/{eras,official,research,sandbox,stdio,workflows}.test.ts',
-  'test/notify/{bad-days,buttons,chat,gateway,killed-courier,killed-serve,old-words,outbox,prompts}.test.ts',
-  'test/notify/{refusals,slack,text-messages,threads}.test.ts',
+  'test/notify/{accounts,bad-days,buttons,chat,decisions,gateway,kept,killed-courier,killed-serve}.test.ts',
+  'test/notify/{moved,old-words,outbox,prompts,refusals,slack,text-messages,threads}.test.ts',
   'test/operations/{clean,discard,follow,merge,note,resume,retention,schedule,start,verify}.test.ts',
   'test/operations/watch-pull-requests.test.ts',
   'test/referee/{canary,goal-claims,held-out,pulse-claims,second-opinion}.test.ts',
@@ -44,8 +44,8 @@ export const STORIES = [
   'test/research-loop/{cheats,commander,commander-elsewhere,crashes,files,finish,guidance}.test.ts',
   'test/research-loop/{noise,parallel,prepared,resumed,session,slot,steering}.test.ts',
   'test/store/{postgres-limits,sqlite-processes}.test.ts',
-  'test/web/{actions,appearance,beads,commands,evidence,graph,inert,loops,network,pages,pictures}.test.ts',
-  'test/web/{plans,research,review,sessions,speed,timeline}.test.ts',
+  'test/web/{actions,appearance,beads,commands,decisions,evidence,graph,inert,loops,network,pages}.test.ts',
+  'test/web/{pictures,plans,research,review,sessions,settings,speed,timeline}.test.ts',
   'test/workflow/{branches,completion,endings,kickoff,limits,native,plan-edits,resume,review,session,stops}.test.ts',
 ];
 

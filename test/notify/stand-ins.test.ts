@@ -1,11 +1,12 @@
 /** The stand-ins are judged by the services' own libraries: what those take for the service, our tests may, too. */
 import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { REST } from '@discordjs/rest';
 import { WebSocketManager, WebSocketShardEvents } from '@discordjs/ws';
 import { SocketModeClient } from '@slack/socket-mode';
+import { WebClient } from '@slack/web-api';
+import { ChannelType, InteractionResponseType, RESTJSONErrorCodes, Routes } from 'discord-api-types/v10';
 import { Bot } from 'grammy';
 import { Webhook } from 'standardwebhooks';
 import twilio from 'twilio';
@@ -17,33 +18,6 @@ import { discordLimit, openDiscord } from './discord-bot.ts';
 import { openSlack, slackLimit } from './slack-app.ts';
 import { openTelegram, telegramLimit } from './telegram-bot.ts';
 import { openTwilio, TWILIO } from './twilio-messages.ts';
-
-/** Two libraries that others bring along. */
-const broughtBy = (name: string) => createRequire(import.meta.resolve(name));
-const { WebClient } = broughtBy('@slack/socket-mode')('@slack/web-api') as {
-  WebClient: new (
-    token: string,
-    options: object,
-  ) => {
-    apiCall(method: string, body: object): Promise<Record<string, unknown>>;
-  };
-};
-type Route =
-  | 'userChannels'
-  | 'channelMessages'
-  | 'channelMessage'
-  | 'threads'
-  | 'applicationCommands'
-  | 'interactionCallback'
-  | 'webhookMessage';
-const { Routes, ChannelType, InteractionResponseType, RESTJSONErrorCodes } = broughtBy('@discordjs/rest')(
-  'discord-api-types/v10',
-) as {
-  Routes: Record<Route, (...parts: string[]) => `/${string}`>;
-  ChannelType: Record<string, number>;
-  InteractionResponseType: Record<string, number>;
-  RESTJSONErrorCodes: Record<string, number>;
-};
 
 const waitFor = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 20_000 });
 
