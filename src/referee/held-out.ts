@@ -3,11 +3,12 @@
  * command. The room is put in order afterwards, so nothing of them stays.
  */
 import { createHash } from 'node:crypto';
-import { lstat, readdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { lstat, readdir, realpath } from 'node:fs/promises';
+import { join, relative, resolve, sep } from 'node:path';
 import { PulseError } from '../domain/errors.ts';
 import type { HeldOut } from '../domain/judgement.ts';
 import { isNothing, readRegularFile } from '../files/regular-file.ts';
+import { HELD_OUT } from '../git/project-files.ts';
 import { layFiles } from './room/lay-files.ts';
 
 export interface HeldOutFiles {
@@ -29,6 +30,25 @@ const MOST_BYTES = 256 * 1024 * 1024;
 /** Where they lie on this host. */
 export function heldOutFolder(root: string, { from }: Pick<HeldOut, 'from'>): string {
   return resolve(root, from);
+}
+
+/**
+ * Those that lie inside the repository, from its top, however the config names them: by a full path or through a link
+ * too. The usual folder is among them whether the config names it or not.
+ */
+export async function heldOutBelow(root: string, checks: readonly { from?: string }[]): Promise<string[]> {
+  const folders = new Set([HELD_OUT]);
+  const top = await realPath(root);
+  for (const { from = HELD_OUT } of checks) {
+    const named = resolve(root, from);
+    for (const path of [relative(root, named), relative(top, await realPath(named))])
+      if (path !== '' && path !== '..' && !path.startsWith(`..${sep}`)) folders.add(path);
+  }
+  return [...folders];
+}
+
+function realPath(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
 }
 
 /** `null`: there is nothing to lay. Throws `invalid_config` where there is too much. */

@@ -1,5 +1,5 @@
 /** `pulse context`, as a person types it. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Imported } from '../../src/context/import/import-transcripts.ts';
@@ -59,9 +59,12 @@ describe('pulse context', { timeout: 60_000 }, () => {
     };
     write('.gitignore', 'out/\n');
     write('src/harbour.ts', 'export function openHarbour() {\n  return "glacier";\n}\n');
-    for (const hidden of ['out/harbour.ts', '.pulse/held-out/harbour.ts', 'kept/harbour.ts'])
-      write(hidden, 'export function harbourSecret() {\n  return "glacier";\n}\n');
-    write('.pulse/config.yaml', 'heldOut:\n  - {from: kept/, command: "true"}\n');
+    for (const hidden of ['out', '.pulse/held-out', 'kept', 'full/path', 'linked/to'])
+      write(`${hidden}/harbour.ts`, 'export function harbourSecret() {\n  return "glacier";\n}\n');
+    symlinkSync('linked/to', join(scene.repository, 'link'));
+    const named = ['kept/', join(scene.repository, 'full/path'), './full/../link'];
+    const heldOut = named.map((from) => `  - {from: ${from}, command: "true"}\n`);
+    write('.pulse/config.yaml', `heldOut:\n${heldOut.join('')}`);
     const found = await json<{ index: string; results: { path: string; line: number }[] }>(
       'code',
       'harbour glacier',

@@ -1,12 +1,11 @@
 /** The code of a checkout, by what it is about. */
-import { normalize } from 'node:path';
 import { loadConfig } from '../../config.ts';
 import { PulseError } from '../../domain/errors.ts';
 import { searchCheckout } from '../../engine/run/code-search.ts';
-import { HELD_OUT } from '../../git/project-files.ts';
 import type { Operations } from '../../operations/context.ts';
 import type { InputOf } from '../../operations/fields.ts';
 import { findProject } from '../../operations/named-project.ts';
+import { heldOutBelow } from '../../referee/held-out.ts';
 import type * as definitions from './definitions.ts';
 
 export interface FoundCode {
@@ -30,11 +29,10 @@ export async function searchCode(
       hint: 'Name the folder instead of the id.',
     });
   const { values } = await loadConfig(root, environment);
-  const heldOut = (values.heldOut ?? []).map(({ from = HELD_OUT }) => normalize(from).replace(/\/+$/, ''));
-  const except = [HELD_OUT, ...heldOut.filter((folder) => !/^(?:\/|\.\.|\.$)/.test(folder))];
+  const except = await heldOutBelow(root, values.heldOut ?? []);
   const found = await searchCheckout(
     { indexes, environment },
-    { worktree: root, except: [...new Set(except)], project, query, limit, patienceMs },
+    { worktree: root, except, project, query, limit, patienceMs },
   );
   const results = found.hits.map(({ path, line, text }) => ({ path, line, text: redactor.redact(text) }));
   return { index: found.index, results };

@@ -1,8 +1,7 @@
 /** The tools of a run: Pulse's own, those for its files and its shell, and those of its loop. */
 
-import { isAbsolute, normalize } from 'node:path';
-import { HELD_OUT } from '../../git/project-files.ts';
 import { agentEnvironment } from '../../process/environment.ts';
+import { heldOutBelow } from '../../referee/held-out.ts';
 import type { Tool } from '../../tools/contract.ts';
 import { createCallGuard } from '../../tools/guard/call-guard.ts';
 import { pulseSignalTool, reportUsageTool } from '../../tools/run-tools.ts';
@@ -80,7 +79,8 @@ async function openWorkTools(
   const { spec, runId } = attempt;
   if (!spec.tools.some(isWorkTool)) return [];
   const { keepOut } = works.gitOf(spec);
-  const notCode = [...keepOut, ...heldOutIn(spec)];
+  // Checks that no agent may see.
+  const notCode = [...keepOut, ...(await heldOutBelow(spec.projectPath, spec.referee?.heldOut ?? []))];
   const index = spec.tools.includes('semantic_search')
     ? indexes?.open({ worktree: spec.worktreePath, except: notCode, project: spec.projectKey })
     : undefined;
@@ -97,13 +97,6 @@ async function openWorkTools(
     findByMeaning: index?.search,
   });
   return [...open.use(work).tools];
-}
-
-/** Checks that no agent may see, where they lie inside the repository: by their folder, whether the config names it or not. */
-function heldOutIn({ referee }: HeldAttempt['spec']): string[] {
-  const named = (referee?.heldOut ?? []).map(({ from }) => normalize(from).replace(/\/+$/, ''));
-  const within = named.filter((folder) => !isAbsolute(folder) && !folder.startsWith('..') && folder !== '.');
-  return [...new Set([HELD_OUT, ...within])];
 }
 
 function isWorkTool(name: string): boolean {
