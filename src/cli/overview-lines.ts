@@ -69,9 +69,9 @@ function entryLines(
     lines.push(style[color](indented(headline(entry))));
     for (const line of reasonLines(entry)) lines.push(indented(line));
   }
-  if (group === 'waiting')
+  if (group === 'waiting' && entry.resume_at !== null)
     lines.push(
-      style.yellow(indented(`until ${localTime(entry.resume_at!)}, then ${entry.agent} is tried again`)),
+      style.yellow(indented(`until ${localTime(entry.resume_at)}, then ${entry.agent} is tried again`)),
     );
   if (entry.doing) {
     const since = formatDuration(Math.max(0, nowMs - Date.parse(entry.doing.since)));

@@ -2,8 +2,11 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { eventText } from '../../src/cli/event-text.ts';
 import type { Side } from '../../src/cli/output.ts';
+import { overviewLines } from '../../src/cli/overview-lines.ts';
 import { sessionTable } from '../../src/cli/session-table.ts';
+import { ATTENTION_GROUPS } from '../../src/domain/attention.ts';
 import { EVENT_TYPES, type PulseEvent } from '../../src/domain/events.ts';
+import type { Overview, OverviewEntry } from '../../src/operations/overview.ts';
 import type { Session } from '../../src/store/sessions.ts';
 import { createStyle } from '../../src/terminal/style.ts';
 import { localClock, localTime } from '../../src/terminal/time.ts';
@@ -34,6 +37,29 @@ describe('a list of sessions', () => {
     ).split('\n');
     expect(goal).toContain(' 0/101 ');
     for (const line of [workflow, research]) expect(line).not.toContain('/101');
+  });
+});
+
+describe('the morning view', () => {
+  it('names a time for what is tried again then, and none for what waits for a slot', () => {
+    const text = 'waits for a free agent slot (1 of 1 in use)';
+    const entry = (given: Partial<OverviewEntry>) =>
+      ({
+        ...{ id: 'ses_1', short: '0001', kind: 'goal', goal: 'Go', project_name: 'app', agent: 'demo' },
+        ...{ status: 'running', spent_usd: 0, created_at: NOW, started_at: NOW, ended_at: null },
+        ...{ resume_at: null, doing: null, runner: 'alive', ...given },
+      }) as unknown as OverviewEntry;
+    const waiting = [
+      entry({ doing: { text, since: NOW, lastSign: NOW } }),
+      entry({ resume_at: '2026-01-01T22:00:00.000Z' }),
+    ];
+    const none = Object.fromEntries(ATTENTION_GROUPS.map((group) => [group, []]));
+    const overview = { groups: { ...none, waiting }, counts: { waiting: 2 } } as unknown as Overview;
+    const side = { style, columns: () => 120, isTerminal: false } as unknown as Side;
+    const told = overviewLines(overview, side, Date.parse(NOW)).join('\n');
+    expect(told).toContain(`${text} for 0.0s`);
+    expect(told).not.toContain('1970');
+    expect(told.match(/then demo is tried again/g)).toHaveLength(1);
   });
 });
 

@@ -146,6 +146,16 @@ describe('the board as it is drawn', () => {
     expect(rows).toHaveLength(24);
   });
 
+  it('says what a session waits for that has no time to wait until', () => {
+    const text = 'waits for a free agent slot (1 of 1 in use)';
+    const queued = entry('wait', { doing: { text, since: NOW, lastSign: NOW } });
+    const limited = entry('late', { resume_at: '2026-01-01T12:00:00.000Z' });
+    const { rows } = drawBoard(refresh(FIRST, overview({ waiting: [queued, limited] })), frame(100, 24));
+    expect(rows[1]).toContain(text);
+    expect(rows[2]).toMatch(/waits until \d\d:\d\d/);
+    expect(rows.join('\n').match(/waits until/g)).toHaveLength(1);
+  });
+
   it('says how far each is, and shows no count above its limit as a part of it', () => {
     const runs = { current_iteration: 16, max_iterations: 12 };
     const swarm = { kind: 'beads', current_iteration: 2, max_iterations: 1_000_000 };

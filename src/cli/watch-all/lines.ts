@@ -176,9 +176,10 @@ function secondsOf(ms: number): string {
 /** What it asks, why it stopped, or what it does. */
 function wordsOf({ entry, group }: Row): string {
   if (group === 'done') return `${entry.status}${endSuffix(entry)}`;
-  if (group === 'waiting') return `waits until ${localClock(entry.resume_at!).slice(0, 5)}`;
+  if (group === 'waiting' && entry.resume_at !== null)
+    return `waits until ${localClock(entry.resume_at).slice(0, 5)}`;
   if (group === 'no_runner') return 'nobody runs it';
-  if (group === 'running') {
+  if (group === 'running' || group === 'waiting') {
     const doing = sanitizeLine(entry.doing?.text ?? 'starting');
     const asked = requestText(entry.request);
     return asked ? `${asked} · ${doing}` : doing;
