@@ -13,6 +13,7 @@ import { commandOf } from '../operations/check-choices.ts';
 import { cleanupGuarantee } from '../process/guarantee.ts';
 import { databaseHolders } from '../process/lock-holders.ts';
 import { sandboxState } from '../process/sandbox-state.ts';
+import { detectSetup } from '../project/setup.ts';
 import { createPulse } from '../pulse.ts';
 import { trustOf } from '../trust.ts';
 import { embedderFindings } from './embedder-findings.ts';
@@ -196,7 +197,7 @@ async function* project({ environment, cwd }: Examination): AsyncGenerator<Findi
       const hint = `Set \`setup: ["${missing.command}"]\` in .pulse/config.yaml, or commit a lockfile.`;
       yield { level: 'warn', subject, text: missing.reason, hint };
     }
-    const commands = [...values.verify.map(commandOf), ...(values.setup ?? [])];
+    const commands = [...(values.setup ?? (await detectSetup(root))), ...values.verify.map(commandOf)];
     const programs = findMissingPrograms(root, commands, environment);
     for (const { program, by } of programs)
       yield { level: 'warn', subject, text: `${program} is not on the PATH`, hint: `${by} needs it.` };

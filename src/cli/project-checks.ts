@@ -20,22 +20,14 @@ export async function findChecks(root: string): Promise<ProjectCheck[]> {
     ...(manifest ? scriptChecks(manifest, await packageManager(read)) : []),
     ...((await read('Cargo.toml')) ? [{ command: 'cargo test', from: 'Cargo.toml' }] : []),
     ...((await read('go.mod')) ? [{ command: 'go test ./...', from: 'go.mod' }] : []),
-    ...(python && /pytest/.test(python) ? [{ command: 'python -m pytest', from: 'pyproject.toml' }] : []),
+    ...(python && /pytest/.test(python)
+      ? [{ command: `${await pythonRunner(read)}pytest`, from: 'pyproject.toml' }]
+      : []),
   ];
   if (checks.length > 0 || !makefile) return checks;
   const target = ['check', 'test'].find((name) => new RegExp(`^${name}\\s*:`, 'm').test(makefile));
   return target ? [{ command: `make ${target}`, from: 'Makefile' }] : [];
 }
-
-/** Whose lockfile it is: the program that a worktree is set up with. */
-const INSTALLERS = [
-  { file: 'package-lock.json', program: 'npm' },
-  { file: 'npm-shrinkwrap.json', program: 'npm' },
-  { file: 'pnpm-lock.yaml', program: 'pnpm' },
-  { file: 'yarn.lock', program: 'yarn' },
-  { file: 'bun.lock', program: 'bun' },
-  { file: 'bun.lockb', program: 'bun' },
-] as const;
 
 export interface MissingProgram {
   program: string;
@@ -43,21 +35,15 @@ export interface MissingProgram {
   by: string;
 }
 
-/** Programs that the checks, the setup or a lockfile need and that are not on the PATH. */
+/** Programs that the checks or the setup begin with and that are not on the PATH. */
 export function findMissingPrograms(
   root: string,
   commands: readonly string[],
   environment: NodeJS.ProcessEnv,
 ): MissingProgram[] {
-  const wanted = [
-    ...commands.map((command) => ({ program: programOf(command), by: command })),
-    ...INSTALLERS.filter(({ file }) => existsSync(join(root, file))).map(({ file, program }) => ({
-      program,
-      by: file,
-    })),
-  ];
   const missing: MissingProgram[] = [];
-  for (const { program, by } of wanted) {
+  for (const by of commands) {
+    const program = programOf(by);
     if (program === null || missing.some((known) => known.program === program)) continue;
     const found = findExecutable({ file: program, cwd: root, path: environment.PATH });
     if (typeof found !== 'string') missing.push({ program, by });
@@ -83,9 +69,18 @@ export interface MissingSetup {
   command: string;
 }
 
+const NODE_LOCKFILES = [
+  'package-lock.json',
+  'npm-shrinkwrap.json',
+  'pnpm-lock.yaml',
+  'yarn.lock',
+  'bun.lock',
+  'bun.lockb',
+];
+
 /** `null`: a lockfile tells it, or nothing is needed. */
 export async function findMissingSetup(root: string): Promise<MissingSetup | null> {
-  for (const { file } of INSTALLERS) if (existsSync(join(root, file))) return null;
+  if (NODE_LOCKFILES.some((name) => existsSync(join(root, name)))) return null;
   const manifest = await readWithin(root, join(root, 'package.json')).catch(() => null);
   if (manifest === null || !hasDependencies(manifest.toString('utf8'))) return null;
   return {
@@ -127,4 +122,11 @@ async function packageManager(read: (name: string) => Promise<string | null>): P
   if ((await read('yarn.lock')) !== null) return 'yarn';
   if ((await read('bun.lock')) !== null || (await read('bun.lockb')) !== null) return 'bun';
   return 'npm';
+}
+
+/** Setup installs there: another Python knows nothing of it. */
+async function pythonRunner(read: (name: string) => Promise<string | null>): Promise<string> {
+  if ((await read('uv.lock')) !== null) return 'uv run --frozen ';
+  if ((await read('poetry.lock')) !== null) return 'poetry run ';
+  return 'python -m ';
 }

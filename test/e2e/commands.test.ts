@@ -209,12 +209,28 @@ describe('setting up', () => {
       settings: { setup: { value: ['npm install --no-package-lock'] } },
     });
     writeFileSync(join(scene.repository, 'pnpm-lock.yaml'), '');
+    rmSync(join(scene.repository, '.pulse'), { recursive: true });
     const { stdout } = await scene.pulse(['doctor'], { env: { PATH: '/usr/bin:/bin' } });
     expect(stdout).not.toContain('no lockfile says');
     expect(stdout).toMatch(/project +pnpm is not on the PATH/);
-    rmSync(join(scene.repository, '.pulse'), { recursive: true });
     const again = await scene.pulse(['init'], { env: { PATH: '/usr/bin:/bin' } });
     expect(again.stderr).toMatch(/missing pnpm is not on the PATH, and .*pnpm.* needs it/);
+  });
+
+  it('init and doctor know what a lockfile of any language calls for, and how its tests are run', async () => {
+    writeFileSync(join(scene.repository, 'pyproject.toml'), '[dependency-groups]\ntests = ["pytest"]\n');
+    writeFileSync(join(scene.repository, 'uv.lock'), '');
+    const env = { PATH: '/usr/bin:/bin' };
+    const { stderr, stdout } = await scene.pulse(['init'], { env });
+    expect(stderr, stdout).toContain('setup   uv sync --frozen  (by the lockfile)');
+    expect(stderr).toContain('verify  uv run --frozen pytest');
+    expect(stderr).toContain('missing uv is not on the PATH, and uv sync --frozen needs it');
+    const doctor = await scene.pulse(['doctor'], { env });
+    expect(doctor.stdout).toMatch(/! project +uv is not on the PATH\n +uv sync --frozen needs it/);
+    expect(doctor.stdout).not.toContain('begin with is there');
+    // What the config says holds; the lockfile is not asked then.
+    writeFileSync(join(scene.repository, '.pulse/config.yaml'), 'setup: ["true"]\nverify: ["true"]\n');
+    expect((await scene.pulse(['doctor'], { env })).stdout).toContain('begin with is there');
   });
 
   it('pulse doctor exits 1 when something is bad', async () => {

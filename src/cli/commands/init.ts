@@ -9,6 +9,7 @@ import { ensureExcluded } from '../../git/exclude.ts';
 import { openRepository, type Repository } from '../../git/repository.ts';
 import { resolveHome } from '../../home.ts';
 import { isOnboarded, type OnboardingReport, writeOnboarding } from '../../loops/beads/files/onboarding.ts';
+import { detectSetup } from '../../project/setup.ts';
 import { sanitizeLine } from '../../terminal/text.ts';
 import { recordTrust } from '../../trust.ts';
 import { actor } from '../actor.ts';
@@ -40,9 +41,10 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
   const usable = agents.find(({ isSupported, detection }) => isSupported && detection.available);
   const checks = await findChecks(root);
   const setup = await findMissingSetup(root);
+  const detected = setup ? [] : await detectSetup(root);
   const name = present ?? PROJECT_CONFIG_NAMES[0]!;
   const path = join(root, name);
-  await writeOwnFile(root, { path, text: configText({ agent: usable, checks, setup }) });
+  await writeOwnFile(root, { path, text: configText({ agent: usable, checks, setup, detected }) });
   const { project: written } = await loadConfig(root, environment);
   if (written) await recordTrust(resolveHome(environment), repository, { file: written, actor: actor() });
   await ensureExcluded(root);
@@ -58,7 +60,8 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
   for (const { command, from } of checks) output.talk(`  verify  ${command}  (${from})`);
   if (checks.length === 0) output.talk('  verify  none found: add one, or a completion stays unverified');
   if (setup) output.talk(`  setup   ${setup.command}  (${setup.reason})`);
-  const commands = checks.map(({ command }) => command);
+  for (const command of detected) output.talk(`  setup   ${command}  (by the lockfile)`);
+  const commands = [...detected, ...checks.map(({ command }) => command)];
   for (const { program, by } of findMissingPrograms(root, commands, environment))
     output.talk(`  missing ${program} is not on the PATH, and ${by} needs it`);
   output.talk(
@@ -154,10 +157,12 @@ function configText({
   agent,
   checks,
   setup,
+  detected,
 }: {
   agent: DetectedAgent | undefined;
   checks: readonly ProjectCheck[];
   setup: MissingSetup | null;
+  detected: readonly string[];
 }): string {
   const verify =
     checks.length > 0
@@ -174,7 +179,9 @@ function configText({
     ...verify,
     '',
     '# What prepares a fresh worktree; without it Pulse goes by the lockfile.',
-    ...(setup ? ['setup:', `  - ${JSON.stringify(setup.command)}`] : ['# setup:', '#   - npm ci']),
+    ...(setup
+      ? ['setup:', `  - ${JSON.stringify(setup.command)}`]
+      : ['# setup:', ...(detected.length > 0 ? detected : ['npm ci']).map((command) => `#   - ${command}`)]),
     '',
     '# Limits, with their defaults. A session that reaches one stops and asks.',
     '# maxIterations: 10',
