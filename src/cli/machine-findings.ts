@@ -10,10 +10,11 @@ import { loadConfig } from '../config.ts';
 import { asPulseError } from '../domain/errors.ts';
 import { type Home, resolveHome } from '../home.ts';
 import { commandOf } from '../operations/check-choices.ts';
+import { setupChoice } from '../operations/setup-choice.ts';
 import { cleanupGuarantee } from '../process/guarantee.ts';
 import { databaseHolders } from '../process/lock-holders.ts';
 import { sandboxState } from '../process/sandbox-state.ts';
-import { detectSetup } from '../project/setup.ts';
+
 import { createPulse } from '../pulse.ts';
 import { trustOf } from '../trust.ts';
 import { embedderFindings } from './embedder-findings.ts';
@@ -197,7 +198,7 @@ async function* project({ environment, cwd }: Examination): AsyncGenerator<Findi
       const hint = `Set \`setup: ["${missing.command}"]\` in .pulse/config.yaml, or commit a lockfile.`;
       yield { level: 'warn', subject, text: missing.reason, hint };
     }
-    const commands = [...(values.setup ?? (await detectSetup(root))), ...values.verify.map(commandOf)];
+    const commands = [...(await setupChoice(root, values.setup)), ...values.verify.map(commandOf)];
     const programs = findMissingPrograms(root, commands, environment);
     for (const { program, by } of programs)
       yield { level: 'warn', subject, text: `${program} is not on the PATH`, hint: `${by} needs it.` };

@@ -55,10 +55,21 @@ export interface DirtyPaths {
   paths: string[];
 }
 
-/** What a session started from HEAD does not include; ignored files are left out. 1 git process. */
-export async function dirtyPaths(git: Git, root: string, limit = 50): Promise<DirtyPaths> {
+/** What a session started from HEAD does not include. Not the config: that is read where it is. 1 git process. */
+export async function notIncludedPaths(git: Git, root: string, limit = 50): Promise<DirtyPaths> {
+  return dirtyPaths(git, root, { limit, among: [':/', ':(top,exclude).pulse'] });
+}
+
+/** What differs from HEAD; ignored files are left out. 1 git process. */
+export async function dirtyPaths(
+  git: Git,
+  root: string,
+  { limit = 50, among = [] }: { limit?: number; among?: readonly string[] } = {},
+): Promise<DirtyPaths> {
   const options = ['--porcelain=v1', '-z', '--no-renames', '--untracked-files=normal'];
-  const { stdout } = await git.run(['status', ...options, '--ignore-submodules=dirty'], { cwd: root });
+  const { stdout } = await git.run(['status', ...options, '--ignore-submodules=dirty', '--', ...among], {
+    cwd: root,
+  });
   const entries = splitNul(stdout);
   return { count: entries.length, paths: entries.slice(0, limit).map((entry) => pathText(entry.slice(3))) };
 }

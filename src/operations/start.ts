@@ -15,7 +15,7 @@ import { remoteUrl } from '../git/remote.ts';
 import {
   branchExists,
   type DirtyPaths,
-  dirtyPaths,
+  notIncludedPaths,
   type Repository,
   resolveBase,
 } from '../git/repository.ts';
@@ -145,7 +145,7 @@ export async function startSession(
   const judgedBy = checks ?? { commands: session.verify, isFromConfig: input.verify === undefined };
   // Each asks git, and none needs another.
   const [notIncluded, protects, identity] = await Promise.all([
-    dirtyPaths(git, repository.root),
+    notIncludedPaths(git, repository.root),
     protectsNote(git, { ...judgedBy, root: repository.root, commit: base.sha, ...protectedBy(config) }),
     chooseIdentity(git, { root: repository.root, head: repository.headSha, sign: config.values.git.sign }),
   ]);

@@ -58,6 +58,15 @@ describe('pulse start', () => {
     expect(stderr).toContain('not committed: draft.txt');
   });
 
+  it('says nothing of a config that is not committed, for it holds', async () => {
+    await scene.pulse(['init']);
+    expect(scene.git('status', '--porcelain')).toBe('?? .pulse/');
+    const command = scene.agent('echo "<signal>COMPLETE</signal>"');
+    const { code, stderr } = await scene.pulse(['start', 'Do it', '--command', command]);
+    expect(code, stderr).toBe(0);
+    expect(stderr).not.toContain('not included');
+  });
+
   it('shows a rejected completion with the command that failed', async () => {
     const command = scene.agent('echo x > "f$PULSE_ITERATION"; echo "Done. <signal>COMPLETE</signal>"');
     const { code, stdout, stderr } = await scene.pulse([

@@ -87,7 +87,7 @@ describe('dirtyPaths', () => {
       count: 3,
       paths: ['a.txt', 'b.txt', 'ü new.txt'],
     });
-    expect(await dirtyPaths(repo.git, repo.root, 1)).toEqual({ count: 3, paths: ['a.txt'] });
+    expect(await dirtyPaths(repo.git, repo.root, { limit: 1 })).toEqual({ count: 3, paths: ['a.txt'] });
     expect([statSync(index).mtimeMs, readFileSync(index).toString('hex')]).toEqual(before);
   });
 });

@@ -9,7 +9,7 @@ import { ensureExcluded } from '../../git/exclude.ts';
 import { openRepository, type Repository } from '../../git/repository.ts';
 import { resolveHome } from '../../home.ts';
 import { isOnboarded, type OnboardingReport, writeOnboarding } from '../../loops/beads/files/onboarding.ts';
-import { detectSetup } from '../../project/setup.ts';
+import { setupChoice } from '../../operations/setup-choice.ts';
 import { sanitizeLine } from '../../terminal/text.ts';
 import { recordTrust } from '../../trust.ts';
 import { actor } from '../actor.ts';
@@ -41,7 +41,7 @@ export async function run({ input, output, environment, cwd }: CommandContext): 
   const usable = agents.find(({ isSupported, detection }) => isSupported && detection.available);
   const checks = await findChecks(root);
   const setup = await findMissingSetup(root);
-  const detected = setup ? [] : await detectSetup(root);
+  const detected = setup ? [] : await setupChoice(root, undefined);
   const name = present ?? PROJECT_CONFIG_NAMES[0]!;
   const path = join(root, name);
   await writeOwnFile(root, { path, text: configText({ agent: usable, checks, setup, detected }) });

@@ -1,7 +1,7 @@
 /** A start that is tried and undone: everything is checked as it would be, and nothing is created. */
 import * as z from 'zod';
 import { asPulseError, isPulseError, PulseError } from '../../domain/errors.ts';
-import { dirtyPaths } from '../../git/repository.ts';
+import { notIncludedPaths } from '../../git/repository.ts';
 import { swarmOperations } from '../../loops/beads/operations/swarm-operations.ts';
 import { goalOperations } from '../../loops/goal/operations/operations.ts';
 import { researchOperations } from '../../loops/research/operations/operations.ts';
@@ -153,7 +153,7 @@ function isUndone(error: unknown): boolean {
 
 async function viewTried({ git }: Operations, kind: CheckedKind, tried: Tried): Promise<CheckView> {
   const { session, isCostUnknown } = tried;
-  const { count, paths: files } = await dirtyPaths(git, session.project_path, 100);
+  const { count, paths: files } = await notIncludedPaths(git, session.project_path, 100);
   return {
     ...{ isStartable: true, violations: [], dirty: { count, files }, isCostUnknown },
     isUnverified: kind === 'goal' && session.verify.length === 0,
