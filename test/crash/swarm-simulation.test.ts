@@ -30,7 +30,7 @@ const BEADS: SimulatedBead[] = [
 ];
 
 /** What must survive at each single point is as short as can be. */
-const FEW: SimulatedBead[] = [{ id: 'red-a' }, { id: 'red-b' }, { id: 'full' }];
+const FEW: SimulatedBead[] = [{ id: 'red-a' }, { id: 'red-b' }, { id: 'full' }, { id: 'over' }];
 
 /** A worker is lost, and a bead goes back to planning. */
 const UNLUCKY: SimulatedBead[] = [{ id: 'lose' }, { id: 'unplanned' }];
@@ -205,7 +205,7 @@ function troubleOf(seed: number): Run {
   const random = createRandom(seed);
   const pick = (count: number) => Math.floor(random() * count);
   const count = 4 + pick(6);
-  const shapes = ['plain', 'plain', 'red', 'clash', 'keep', 'full', 'lose', 'unplanned'];
+  const shapes = ['plain', 'plain', 'red', 'clash', 'keep', 'full', 'over', 'lose', 'unplanned'];
   const beads = Array.from({ length: count }, (_, index): SimulatedBead[] => {
     const shape = shapes[pick(shapes.length)]!;
     if (shape === 'red' || shape === 'clash')

@@ -144,10 +144,11 @@ const RUNS_TO_LOSE = 3;
 
 /**
  * Each run is accepted unless it is in trouble. After a bead whose name begins with `full` the context is full; one that
- * begins with `lose` costs its first worker.
+ * begins with `lose` costs its first worker, and that of one that begins with `over` is full in the middle of it.
  */
 export function swarmScript(trouble: () => BeadTrouble | null): AgentScript {
   const crashes = new Map<string, number>();
+  const overflown = new Set<string>();
   const isToCrash = (bead: string): boolean => {
     const count = crashes.get(bead) ?? 0;
     if (!bead.startsWith('lose') || count === RUNS_TO_LOSE) return false;
@@ -159,6 +160,10 @@ export function swarmScript(trouble: () => BeadTrouble | null): AgentScript {
     const contextUsed = bead.startsWith('full') ? 0.9 : 0.1;
     const isBead = bead !== '' && !bead.startsWith('merge ');
     const told = !isBead ? null : isToCrash(bead) ? 'crashes' : trouble();
+    if (isBead && bead.startsWith('over') && !overflown.has(bead)) {
+      overflown.add(bead);
+      return { failure: { class: 'context_overflow', message: 'the context is full', resetAt: null } };
+    }
     if (told === 'says nothing')
       return {
         finalMessage: 'Not yet.',
