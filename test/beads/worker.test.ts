@@ -50,7 +50,8 @@ describe('a single worker', () => {
     await using scene = await createSwarmScene();
     const { scratch, pulse } = scene;
     const issue = (id: string, ...evidence: string[]) => {
-      const fields = `files: [${id}.txt]\nverify: [{command: test -s ${id}.txt && ! test -e docs/proof.json}]\nverification_evidence: [${evidence}]\ntesting_mode: standard\ndecision_refs: []\nlearning_refs: []`;
+      const check = `test -s ${id}.txt${id === 'one' ? ' && ! test -e docs/proof.json' : ''}`;
+      const fields = `files: [${id}.txt]\nverify: [{command: ${check}}]\nverification_evidence: [${evidence}]\ntesting_mode: standard\ndecision_refs: []\nlearning_refs: []`;
       const description = `---\n${fields}\n---\nDo it.`;
       const depends = { depends_on_id: 'app', type: 'parent-child' };
       return JSON.stringify({
@@ -176,15 +177,20 @@ describe('the evidence of a bead', () => {
 });
 
 describe('a bead_done', () => {
-  it('is refused with every reason, outside of the files and without a word on its decisions', async () => {
+  it('is refused with every reason: files outside, no word on its decisions, what its checks say', async () => {
     await using scene = await createSwarmScene();
     scene.decide('- D1: So.');
     await scene.bead('one', { decision_refs: ['D1'] });
-    const first = `${WRITE}; echo x > other.txt; ${beadDone('first.json')}`;
-    const second = `rm other.txt; ${beadDone('second.json', { decisions: [{ id: 'D1', how: 'as it says' }] })}`;
+    const first = `echo x > other.txt; ${beadDone('first.json')}`;
+    const told = { decisions: [{ id: 'D1', how: 'as it says' }] };
+    const second = `rm other.txt; ${WRITE}; ${beadDone('second.json', told)}`;
     const id = await scene.start(`${first}; ${second}`, { standalone: true });
     const { session } = await scene.drive(id);
-    expect(scene.reply('first.json').reasons?.join('\n')).toMatch(/other\.txt[\s\S]*D1/);
+    expect(scene.reply('first.json').reasons).toEqual([
+      expect.stringContaining('other.txt'),
+      expect.stringContaining('D1'),
+      expect.stringMatching(/^test -s one\.txt: /),
+    ]);
     expect(scene.reply('second.json')).toMatchObject({ ok: true });
     expect(session).toMatchObject({ status: 'complete' });
   });
@@ -257,14 +263,17 @@ X`;
     expect(evidence).toMatch(/red[\s\S]*green/i);
   });
 
-  it('is refused where its tests do not fail without its code', async () => {
+  it('is refused where its tests do not fail without its code, and for all else that fails', async () => {
     await using scene = await createSwarmScene();
-    await scene.bead('one', BEAD);
+    await scene.bead('one', { ...BEAD, verify: [...BEAD.verify, { command: 'test -s README.none' }] });
     const weaker = TEST.replace('add(1, 2), 3', '3, 3');
     const script = [TEST, RED('red.json'), weaker, CODE, `${beadDone()} || exit 0`].join('\n');
     const id = await scene.start(script, { standalone: true });
     await scene.drive(id);
-    expect(scene.reply('done-one.json').reasons?.[0]).toContain('It passes already');
+    expect(scene.reply('done-one.json').reasons).toEqual([
+      expect.stringContaining('It passes already'),
+      expect.stringMatching(/^test -s README\.none: /),
+    ]);
   });
 
   it('may import code that is still to be written, and nothing else that is not there', async () => {

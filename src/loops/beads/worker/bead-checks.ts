@@ -1,7 +1,7 @@
 /** A bead's own commands, run by the referee on the tree that would be committed. */
 import type { VerificationRecord } from '../../../domain/attempt.ts';
 import type { DeclaredChange, Judgement } from '../../../domain/judgement.ts';
-import type { HeldAttempt, Referee } from '../../../engine/ports.ts';
+import type { ExaminedClaim, HeldAttempt, Referee } from '../../../engine/ports.ts';
 import type { CommandOutput } from '../../../referee/output/parse.ts';
 import type { Check } from '../graph/bead.ts';
 import { judgeExpect, parseExpect } from '../graph/expect.ts';
@@ -37,8 +37,51 @@ const TAIL_TOLD = 2_000;
 export async function runBeadChecks(
   referee: Referee,
   attempt: HeldAttempt,
-  { tree, baseSha, checks, declared, changesChecks, signal }: CheckRequest,
+  request: CheckRequest,
 ): Promise<CheckedBead> {
+  const { checks, signal } = request;
+  const { examined, faults, failures } = await examine(referee, attempt, request);
+  const replayed = examined.needsReplay ? await referee.replay(attempt, examined, signal) : examined;
+  const judged = await referee.review(attempt, replayed, signal);
+  const failed = new Set(examined.failed);
+  const seen = checks.map((check): ObservedCheck => {
+    const record = examined.records.find(({ command }) => command === check.command);
+    const fault = failed.has(check.command) ? (faults.get(check.command) ?? 'It failed.') : null;
+    return { ...check, exit: record?.exit ?? null, fault };
+  });
+  const { judgement } = judged;
+  const refused = failures.length === 0 && judgement.verdict === 'rejected' ? judgement.reasons : [];
+  return {
+    records: [...judged.records, ...(judged.heldOut ?? [])],
+    judgement,
+    reasons: [...failures, ...refused],
+    seen,
+  };
+}
+
+/** What fails of a completion that is refused for another reason: its checks are not replayed, and nobody reviews it. */
+export async function runFailingChecks(
+  referee: Referee,
+  attempt: HeldAttempt,
+  request: CheckRequest,
+): Promise<{ records: VerificationRecord[]; reasons: string[] }> {
+  const { examined, failures } = await examine(referee, attempt, request);
+  return { records: examined.records, reasons: failures };
+}
+
+interface Examined {
+  examined: ExaminedClaim;
+  /** By command. */
+  faults: ReadonlyMap<string, string | null>;
+  /** In words. */
+  failures: string[];
+}
+
+async function examine(
+  referee: Referee,
+  attempt: HeldAttempt,
+  { tree, baseSha, checks, declared, changesChecks, signal }: CheckRequest,
+): Promise<Examined> {
   const faults = new Map<string, string | null>();
   const examined = await referee.examine(
     attempt,
@@ -53,28 +96,14 @@ export async function runBeadChecks(
     },
     signal,
   );
-  const replayed = examined.needsReplay ? await referee.replay(attempt, examined, signal) : examined;
-  const judged = await referee.review(attempt, replayed, signal);
   const failed = new Set(examined.failed);
-  const seen = checks.map((check): ObservedCheck => {
-    const record = examined.records.find(({ command }) => command === check.command);
-    const fault = failed.has(check.command) ? (faults.get(check.command) ?? 'It failed.') : null;
-    return { ...check, exit: record?.exit ?? null, fault };
-  });
   const failures = examined.records
     .filter(({ command }) => failed.has(command))
     .map(({ command, outputTail }) => {
       const fault = faults.get(command) ?? 'It failed.';
       return `${command}: ${fault}\n${outputTail.slice(-TAIL_TOLD)}`.trimEnd();
     });
-  const { judgement } = judged;
-  const refused = failures.length === 0 && judgement.verdict === 'rejected' ? judgement.reasons : [];
-  return {
-    records: [...judged.records, ...(judged.heldOut ?? [])],
-    judgement,
-    reasons: [...failures, ...refused],
-    seen,
-  };
+  return { examined, faults, failures };
 }
 
 /** Of all that is expected of one command, the first that does not hold. */

@@ -12,11 +12,11 @@ import { testMatcher } from '../../../referee/pins/test-files.ts';
 import type { Store } from '../../../store/store.ts';
 import type { ToolReply } from '../../../tools/contract.ts';
 import { decisionIdsIn } from '../files/decisions.ts';
-import { evidencePaths, type OccupiedQuery, occupiedPaths } from '../files/declared-evidence.ts';
+import { evidencePaths, occupiedPaths } from '../files/declared-evidence.ts';
 import { type CommandEvidence, evidenceText } from '../files/evidence.ts';
 import type { Bead } from '../graph/bead.ts';
 import { findBead } from '../graph/rows.ts';
-import { type ObservedCheck, runRed } from './bead-checks.ts';
+import { type ObservedCheck, runFailingChecks, runRed } from './bead-checks.ts';
 import { asAtStart, startWithTests, withText } from './bead-trees.ts';
 import { earlierForLanding } from './earlier-checks.ts';
 import { reservationReasons } from './edit-rule.ts';
@@ -102,20 +102,20 @@ async function judgeCompletion(
     bead.fields.files ?? [],
   );
   const scope = scopeReasons(outside);
+  const asked = { id: bead.id, cwd: attempt.spec.projectPath, tree: hooked.work.tree, paths: declared };
+  const occupied = await occupiedPaths(means.git, asked);
   const reasons = [
     ...hooked.failures,
     ...scope,
-    ...(await evidenceReasons(means, attempt, {
-      ...{ id: bead.id, tree: hooked.work.tree, paths: declared },
-    })),
+    ...evidenceReasons(occupied),
     ...(await means.store.read((db) => reservationReasons(db, work, files))),
     ...decisionReasons(bead, input),
     ...redReasons(bead, work),
   ];
-  // What is refused for another reason need not be run.
-  if (reasons.length > 0)
-    return { ...refused(reasons), ...(reasons.length === scope.length ? { outside } : {}) };
-  return verify(means, attempt, { bead, work, input, signal, staged: hooked.work });
+  const verification = { bead, work, input, signal, staged: hooked.work, reasons, occupied };
+  const judged = await verify(means, attempt, verification);
+  const isOutsideAlone = scope.length > 0 && judged.reasons.length === scope.length;
+  return isOutsideAlone ? { ...judged, outside } : judged;
 }
 
 /**
@@ -132,19 +132,17 @@ async function showEvidence(worktree: string, { path, text }: { path: string; te
  * Where Pulse writes itself the agent has to leave nothing, nor a file or a link in the place of a folder. What an earlier
  * bead_done has written may lie there, or what the agent took for evidence: it is not looked at.
  */
-async function evidenceReasons(
-  { git }: Means,
-  { spec }: HeldAttempt,
-  query: Omit<OccupiedQuery, 'cwd'>,
-): Promise<string[]> {
-  const occupied = await occupiedPaths(git, { cwd: spec.projectPath, ...query });
+function evidenceReasons(occupied: readonly string[]): string[] {
   return occupied.map(
     (path) => `${path} is where Pulse writes the evidence of this bead: undo your change of it.`,
   );
 }
 
-function refused(reasons: string[], records: VerificationRecord[] = []): JudgedBead {
-  return { completion: null, reasons, records, isVerified: records.length > 0 };
+function refused(
+  reasons: string[],
+  { records = [], isVerified = false }: Partial<Pick<JudgedBead, 'records' | 'isVerified'>> = {},
+): JudgedBead {
+  return { completion: null, reasons, records, isVerified };
 }
 
 function scopeReasons(outside: readonly string[]): string[] {
@@ -181,14 +179,18 @@ function stepsOf({ testing_mode: mode, tdd_steps: steps }: Bead['fields']) {
 }
 
 interface Verification extends CompletionRequest {
-  bead: Bead;
+  bead: HeldBead;
   staged: { tree: string; files: string[]; leftOut?: string[] };
+  /** Why it is refused already: what its commands say is told with that, and nothing more is asked. */
+  reasons: readonly string[];
+  /** Declared for evidence, and not the host's to clear. */
+  occupied: readonly string[];
 }
 
 async function verify(
   means: Means,
   attempt: HeldAttempt,
-  { bead, work, input, signal, staged }: Verification,
+  { bead, work, input, signal, staged, reasons, occupied }: Verification,
 ): Promise<JudgedBead> {
   const { referee, git } = means;
   const { baseSha, feature } = work;
@@ -196,41 +198,35 @@ async function verify(
   const steps = stepsOf(bead.fields);
   const [path, ...declared] = evidencePaths(bead.fields, { feature, id: bead.id });
   // No check may pass by what lies where Pulse writes itself.
-  const claimed = await asAtStart(git, { cwd, baseSha, tree: staged.tree, paths: declared });
-  let red: CommandEvidence | null = null;
-  if (steps) {
-    const isTest = testMatcher(attempt.spec.referee?.tests);
-    const tree = await startWithTests(git, { cwd, baseSha, tree: claimed, isTest });
-    const areUnwritten = unwrittenIn(git, { cwd, bead, tree, isTest, written: claimed });
-    const { record, fault } = await runRed(referee, attempt, {
-      ...{ tree, baseSha, ...steps, areUnwritten, signal },
-    });
-    if (fault !== null)
-      return refused(
-        [`Red, on the bead's start with its tests: ${steps.red}: ${fault}`],
-        [{ ...record, passed: false }],
-      );
-    const { exit, outputTail: observed } = record;
-    red = { command: steps.red, exit, expected: steps.expect ?? 'a failing test', observed, hasPassed: true };
-  }
+  const cleared = declared.filter((each) => !occupied.includes(each));
+  const claimed = await asAtStart(git, { cwd, baseSha, tree: staged.tree, paths: cleared });
+  const red = await replayRed(means, attempt, { bead, work, signal, claimed });
   const green = steps ? [{ command: steps.green }] : [];
+  const checks = [...green, ...(bead.fields.verify ?? [])];
   const { sessionId } = attempt;
+  const request = { tree: claimed, baseSha, signal, checks, declared: input.checksChanged ?? [] };
+  const before = [...reasons, ...(red?.fault ? [red.fault] : [])];
+  if (before.length > 0) {
+    const failed = await runFailingChecks(referee, attempt, request);
+    const isVerified = red?.fault != null || failed.reasons.length > 0;
+    const records = [...(red ? [red.record] : []), ...failed.records];
+    return refused([...before, ...failed.reasons], { records, isVerified });
+  }
   const checked = await runLandChecks(referee, attempt, {
-    ...{ tree: claimed, baseSha, signal },
+    ...request,
     earlier: await means.store.read((db) => earlierForLanding(db, { sessionId, baseSha })),
     baseTree: () => treeOf(git, { cwd, commit: baseSha }),
-    checks: [...green, ...(bead.fields.verify ?? [])],
-    declared: input.checksChanged ?? [],
     changesChecks: bead.fields.changesChecks,
   });
-  if (checked.reasons.length > 0) return refused(checked.reasons, checked.records);
+  const { records } = checked;
+  if (checked.reasons.length > 0) return refused(checked.reasons, { records, isVerified: true });
   const { reports = {} } = attempt.spec.referee ?? {};
-  const seen = checked.seen.map((check) => commandEvidence(check, { records: checked.records, reports }));
+  const seen = checked.seen.map((check) => commandEvidence(check, { records, reports }));
   const text = evidenceText({
     ...{ bead, feature, testingMode: bead.fields.testing_mode ?? 'standard' },
     at: new Date().toISOString(),
     commands: seen.slice(green.length),
-    tdd: red && { red, green: seen[0]! },
+    tdd: red && { red: red.evidence, green: seen[0]! },
   });
   const paths = [path, ...declared];
   const tree = await withText(git, { cwd, tree: claimed, paths, text });
@@ -245,8 +241,41 @@ async function verify(
       ...(checked.outdated.length > 0 ? { outdated: checked.outdated } : {}),
     },
     reasons: [],
-    records: checked.records,
+    records,
     isVerified: true,
+  };
+}
+
+interface ReplayedRed {
+  record: VerificationRecord;
+  /** `null`: it fails as it must. */
+  fault: string | null;
+  evidence: CommandEvidence;
+}
+
+/** Red once more, on the bead's start with its tests. `null`: the bead has none, or it was never seen. */
+async function replayRed(
+  { referee, git }: Means,
+  attempt: HeldAttempt,
+  { bead, work, signal, claimed }: { bead: HeldBead; work: BeadWork; signal: AbortSignal; claimed: string },
+): Promise<ReplayedRed | null> {
+  const steps = stepsOf(bead.fields);
+  if (!steps || !bead.isRedSeen) return null;
+  const { baseSha } = work;
+  const cwd = attempt.spec.projectPath;
+  const isTest = testMatcher(attempt.spec.referee?.tests);
+  const tree = await startWithTests(git, { cwd, baseSha, tree: claimed, isTest });
+  const areUnwritten = unwrittenIn(git, { cwd, bead, tree, isTest, written: claimed });
+  const { record, fault } = await runRed(referee, attempt, {
+    ...{ tree, baseSha, ...steps, areUnwritten, signal },
+  });
+  const { exit, outputTail: observed } = record;
+  return {
+    record: fault === null ? record : { ...record, passed: false },
+    fault: fault === null ? null : `Red, on the bead's start with its tests: ${steps.red}: ${fault}`,
+    evidence: {
+      ...{ command: steps.red, exit, expected: steps.expect ?? 'a failing test', observed, hasPassed: true },
+    },
   };
 }
 
