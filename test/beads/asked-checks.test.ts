@@ -35,6 +35,8 @@ describe('a bead that changes checks', () => {
     const asked = await scene.drive(id);
     expect(asked.session).toMatchObject({ status: 'blocked', stop_reason: 'checks_changed' });
     expect(asked.session.blocked_reason).toContain('check.sh: the value is new now');
+    const { queue } = await scene.pulse.swarm.queue(id);
+    expect(queue).toMatchObject([{ bead: 'a', needsPerson: true }]);
     expect(asked.beads.filter(({ status }) => status === 'closed').map((bead) => bead.id)).toEqual([
       'b',
       'c',

@@ -8,7 +8,7 @@ import { Session, SessionAnswer, time } from '../../../operations/session/view-s
 import { waitForStop } from '../../../operations/wait-for-stop.ts';
 import type { Session as SessionRow } from '../../../store/sessions.ts';
 import { heldWords } from '../worker/held-files.ts';
-import { CONFLICTS_OF_A_WORKER } from '../worker/model.ts';
+import { isQueued } from '../worker/rows.ts';
 import { readHandoffs, readSwarm, reassign, type SwarmRows, startSwarm, stopSwarm } from './swarm.ts';
 import * as definitions from './swarm-definitions.ts';
 
@@ -139,10 +139,10 @@ const Waiting = z.object({
 
 function viewQueue({ tries, workers, beads }: SwarmRows) {
   const waiting = tries.filter(({ status }) => status === 'accepted');
-  return waiting.map(({ bead_id: bead, session_id: id, conflicts, created_at: since }) => ({
-    ...{ bead, conflicts, since, needsPerson: conflicts > CONFLICTS_OF_A_WORKER },
-    title: beads.find((one) => one.id === bead)?.title ?? '',
-    worker: workers.find(({ session_id }) => session_id === id)?.nickname ?? null,
+  return waiting.map((one) => ({
+    ...{ bead: one.bead_id, conflicts: one.conflicts, since: one.created_at, needsPerson: !isQueued(one) },
+    title: beads.find(({ id }) => id === one.bead_id)?.title ?? '',
+    worker: workers.find(({ session_id }) => session_id === one.session_id)?.nickname ?? null,
   }));
 }
 
