@@ -35,6 +35,19 @@ onBothStores((open) => {
       expect(await store.read((db) => getBead(db, PROJECT, bead.id))).toEqual(bead);
     });
 
+    it('has its evidence beside that of no other epic, in whatever script their titles are', async () => {
+      const beads = beadsOf(await open());
+      const features: string[] = [];
+      for (const title of ['日本語', '中文', 'Глава 1', 'Раздел 1', 'Größe', '???']) {
+        const { id } = await beads.create({ title, type: 'epic', fields: undefined });
+        const { fields } = await beads.create({ epic: id, dependencies: [] });
+        features.push(String(fields.verification_evidence).split('/')[1]!);
+      }
+      expect(new Set(features).size).toBe(6);
+      expect(features.slice(2, 4)).toEqual([expect.stringMatching(/^1-/), expect.stringMatching(/^1-/)]);
+      expect(features.slice(4)).toEqual(['grosse', 'untitled']);
+    });
+
     it('goes back to planning when a field is missing, and the coordinator is told each one', async () => {
       const store = await open();
       const beads = beadsOf(store);

@@ -168,6 +168,17 @@ describe('a list of tasks', () => {
     ]);
   });
 
+  it('has an epic for each milestone, in whatever script it is', () => {
+    const issue = (number: number, title: string) => ({
+      number,
+      title: 'x',
+      state: 'OPEN',
+      milestone: { title },
+    });
+    const beads = read('issues.json', JSON.stringify([issue(1, '第一版'), issue(2, '第二版')]));
+    expect(new Set(beads.map(({ id }) => id)).size).toBe(4);
+  });
+
   it('can be Markdown: an item waits for those below it', () => {
     const beads = read('plan.md', MARKDOWN);
     const [epic, route, parse, answer, again, button] = beads.map(({ id }) => id);

@@ -1,4 +1,5 @@
 /** A bead: one small piece of work, with what says when it is done. */
+import { createHash } from 'node:crypto';
 
 /** The statuses that a person may give. Pulse also closes; an issue file may bring others, which are kept. */
 export const GIVEN_STATUSES = ['open', 'in_progress', 'blocked'] as const;
@@ -124,11 +125,16 @@ export function featureOf({ title, fields }: Pick<Bead, 'title' | 'fields'>): st
 /** Of beads without an epic. */
 export const NO_FEATURE = 'general';
 
-/** A name for a folder: ASCII, small letters, words with dashes between. */
+/**
+ * A name for a folder: ASCII, small letters, words with dashes between. Where letters of another script are left out, a
+ * few characters stand for the whole, so that two titles in that script are two names.
+ */
 export function slug(text: string): string {
   const plain = text.replaceAll('ß', 'ss').normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   const words = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '');
-  return words.slice(0, 60).replace(/-+$/, '') || 'untitled';
+  const name = words.slice(0, 60).replace(/-+$/, '') || 'untitled';
+  if (!/(?![a-z0-9])[\p{L}\p{N}]/u.test(plain)) return name;
+  return `${name}-${createHash('sha256').update(text.normalize('NFC')).digest('hex').slice(0, 8)}`;
 }
 
 /** Where a bead's evidence lies unless it says otherwise. */
