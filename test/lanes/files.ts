@@ -45,7 +45,7 @@ export const STORIES = [
   'test/research-loop/{noise,parallel,prepared,resumed,session,slot,steering}.test.ts',
   'test/store/{postgres-limits,sqlite-processes}.test.ts',
   'test/web/{actions,appearance,beads,commands,decisions,evidence,graph,inert,loops,network,pages}.test.ts',
-  'test/web/{pictures,plans,research,review,sessions,settings,speed,timeline}.test.ts',
+  'test/web/{pictures,plans,research,review,sessions,settings,speed,timeline,while-open}.test.ts',
   'test/workflow/{branches,completion,endings,kickoff,limits,native,plan-edits,resume,review,session,stops}.test.ts',
 ];
 

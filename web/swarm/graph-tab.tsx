@@ -9,6 +9,8 @@ import { BeadDialog } from './bead-dialog.tsx';
 import { layoutOf, type Placed } from './layout.ts';
 
 const DRAWN = 150;
+/** Beads belong to a project: no session's events tell of them. */
+const LOOK_MS = 5_000;
 /** Narrower than that a drawing is a keyhole. */
 const NARROW_PX = 720;
 const [WIDTH, HEIGHT, GAP_X, GAP_Y] = [168, 40, 56, 14];
@@ -21,7 +23,9 @@ const VIEWS = [
 ] as const;
 
 export function GraphTab({ epic, project }: { epic: string; project: string }) {
-  const { data, error } = useRead<Graph>(`/api/beads/graph${query({ epic, project_key: project })}`);
+  const { data, error } = useRead<Graph>(`/api/beads/graph${query({ epic, project_key: project })}`, {
+    everyMs: LOOK_MS,
+  });
   const [view, setView] = useState(() => (innerWidth < NARROW_PX ? 'list' : 'drawing'));
   const [chosen, setChosen] = useState<string | null>(null);
   const [open, setOpen] = useState<string | null>(null);

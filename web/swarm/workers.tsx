@@ -11,6 +11,7 @@ import { Handoffs } from './handoffs.tsx';
 export function Workers({ id, view, project }: { id: string; view: SwarmView; project: string }) {
   const { data } = useRead<{ reservations: Reservation[] }>(
     `/api/reservations${query({ project_key: project })}`,
+    { everyMs: 5_000 },
   );
   if (view.workers.length === 0) {
     return (
