@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../web/api/types.ts';
 import { diffLines, planDiff } from '../../web/workflow/plan-diff.ts';
+import { pulseWord } from '../../web/workflow/pulses.tsx';
 import { pulsesDone } from '../../web/workflow/workflow-part.tsx';
 import { BROWSER, useWebScene } from './scene.ts';
 
@@ -94,5 +95,14 @@ describe('the number of pulses', () => {
     });
     const pulses = [of('a', 'failed'), of('b', 'succeeded'), of('a', 'succeeded'), of('c', 'proposed')];
     expect(pulsesDone(pulses)).toBe('2 of 3 done');
+  });
+});
+
+describe('a pulse', () => {
+  it('waits while its session does, and is called running by nobody', () => {
+    expect(pulseWord({ status: 'running' }, { status: 'running' })).toBe('running');
+    expect(pulseWord({ status: 'running' }, { status: 'blocked' })).toBe('waiting');
+    expect(pulseWord({ status: 'running' }, { status: 'failed' })).toBe('waiting');
+    expect(pulseWord({ status: 'succeeded' }, { status: 'failed' })).toBe('succeeded');
   });
 });

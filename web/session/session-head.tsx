@@ -20,7 +20,7 @@ export function SessionHead({ head }: { head: Head }) {
             <span className="dim">{words(session.stop_reason)}</span>
           )}
         </div>
-        <TrustWord trust={session.trust} />
+        <TrustWord trust={session.trust} status={session.status} />
         <Sign head={head} />
         <span className="figures">
           <b>{progress(session)}</b> iterations

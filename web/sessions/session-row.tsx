@@ -25,7 +25,7 @@ export function SessionRow({ card }: { card: Card }) {
         {card.project_name} · {KINDS[card.kind] ?? card.kind}
       </span>
       <span className="session-trust">
-        <TrustWord trust={card.trust} />
+        <TrustWord trust={card.trust} status={card.status} />
       </span>
       <span className="figures session-count">{progress(card)}</span>
       <span className="figures session-cost">

@@ -1,4 +1,6 @@
 /** The look of each word that says how something stands or has ended. */
+import { describeTrust } from '../../src/domain/check-words.ts';
+import type { Trust } from '../api/types.ts';
 import type { IconName } from './icons.tsx';
 
 export type Tone = 'working' | 'done' | 'needs' | 'failed' | 'paused' | 'unverified' | 'quiet';
@@ -36,3 +38,17 @@ export const OUTCOME: Record<string, [Tone, IconName]> = {
   gathered: ['quiet', 'waiting'],
   skipped: ['quiet', 'quiet'],
 };
+
+const TRUST: Record<Trust, Tone> = {
+  verified: 'done',
+  verified_checks_changed: 'needs',
+  unverified: 'unverified',
+  stale: 'needs',
+  false: 'failed',
+};
+
+/** The word of every surface; what is no praise is said loudly, and what is not over is verified so far at most. */
+export function trustLook(trust: Trust, status: string): [Tone, string] {
+  const words = describeTrust(status, trust);
+  return [TRUST[trust], trust === 'unverified' || trust === 'false' ? words.toUpperCase() : words];
+}

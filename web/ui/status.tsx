@@ -1,7 +1,7 @@
 /** Status, trust and outcome: a glyph, a word and a colour, readable without the colour. */
 import type { Card, Trust } from '../api/types.ts';
 import { Icon, type IconName } from './icons.tsx';
-import { OUTCOME, type Tone } from './outcomes.ts';
+import { OUTCOME, type Tone, trustLook } from './outcomes.ts';
 
 export type { Tone } from './outcomes.ts';
 
@@ -13,14 +13,6 @@ const STATUS: Record<string, [Tone, IconName]> = {
   failed: ['failed', 'failed'],
   paused: ['paused', 'paused'],
   aborted: ['quiet', 'aborted'],
-};
-
-const TRUST: Record<Trust, [Tone, string]> = {
-  verified: ['done', 'verified'],
-  verified_checks_changed: ['needs', 'verified, checks changed'],
-  unverified: ['unverified', 'UNVERIFIED'],
-  stale: ['needs', 'stale'],
-  false: ['failed', 'FALSE'],
 };
 
 export function Status({ card }: { card: Pick<Card, 'status' | 'runner' | 'resume_at'> }) {
@@ -43,9 +35,10 @@ export function Outcome({ word }: { word: string }) {
   );
 }
 
-export function TrustWord({ trust }: { trust: Trust | null }) {
+/** `status`: of the session whose result it is, where that may be in between. */
+export function TrustWord({ trust, status = 'complete' }: { trust: Trust | null; status?: string }) {
   if (trust === null) return null;
-  const [tone, word] = TRUST[trust];
+  const [tone, word] = trustLook(trust, status);
   return <span className={`trust tone-${tone}`}>{word}</span>;
 }
 

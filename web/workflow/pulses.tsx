@@ -13,7 +13,7 @@ export function Pulses({ view: { pulses, session } }: { view: WorkflowView }) {
       {pulses.map((pulse) => (
         <li key={pulse.id}>
           <div className="pulse-row">
-            <Outcome word={pulse.status} />
+            <Outcome word={pulseWord(pulse, session)} />
             <b>{pulse.title}</b>
             <code className="dim">{pulse.plannedPulseId}</code>
             <span className="dim figures">
@@ -38,6 +38,11 @@ export function Pulses({ view: { pulses, session } }: { view: WorkflowView }) {
       ))}
     </ol>
   );
+}
+
+/** A pulse is run as long as its session is: else it waits for what the session waits for. */
+export function pulseWord({ status }: Pick<Pulse, 'status'>, session: { status: string }): string {
+  return status === 'running' && session.status !== 'running' ? 'waiting' : status;
 }
 
 function PulseNotes({ pulse }: { pulse: Pulse }) {
