@@ -41,6 +41,7 @@ describe.skipIf(!BROWSER)('the page', () => {
       `/s/${ids.done}?tab=transcript`,
       `/s/${ids.done}/evidence`,
       `/s/${ids.done}/i/1?tab=brief`,
+      `/s/${ids.stale}/evidence`,
       `/s/${ids.draft}`,
       `/w/${ids.plan}`,
       `/w/${ids.review}`,
@@ -310,6 +311,12 @@ async function makeSessions() {
     command: 'cat > /dev/null; seq 1 9 > b; echo "<signal>COMPLETE</signal>"',
     verify: ['test -f b'],
   });
+  const stale = await scene.start({
+    goal: 'Claim, and change it afterwards',
+    command:
+      'cat > /dev/null; date > "s$PULSE_ITERATION"; if [ "$PULSE_ITERATION" = 1 ]; then echo "<signal>COMPLETE</signal>"; else echo "<signal>BLOCKED: what else?</signal>"; fi',
+    verify: ['test -f never'],
+  });
   const plan = { title: 'Write by plan', pulses: [{ id: 'a', title: 'First', description: 'Write c.' }] };
   const { sessionId: waiting } = await scene.ask('POST', '/api/workflows', {
     projectPath,
@@ -361,10 +368,10 @@ async function makeSessions() {
     ...{ project_key, agent_name: 'Fox', paths: ['src/read/first.ts'], ttl: '1h', reason: 'I am at it.' },
   });
   await Promise.all([
-    ...[blocked, waiting, review].map((id) => scene.waitFor(id, 'blocked')),
+    ...[blocked, stale, waiting, review].map((id) => scene.waitFor(id, 'blocked')),
     ...[done, research, draft].map((id) => scene.waitFor(id, 'complete')),
   ]);
-  return { blocked, done, plan: waiting, review, research, swarm, draft };
+  return { blocked, stale, done, plan: waiting, review, research, swarm, draft };
 }
 
 /** What waits for the two decisions that the other sessions do not wait for. */
