@@ -171,7 +171,7 @@ describe.skipIf(!BROWSER)('the page', () => {
     await page.getByRole('button', { name: 'Reply as you' }).first().click();
     await page.getByRole('textbox', { name: 'Reply as coordinator' }).fill('Thank you.');
     await page.getByRole('button', { name: 'Send reply' }).click();
-    await page.getByText('Thank you.').waitFor();
+    await page.getByRole('paragraph').filter({ hasText: 'Thank you.' }).waitFor();
     await page.close();
   });
 
