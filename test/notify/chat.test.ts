@@ -167,6 +167,7 @@ describe('POST /hooks/discord', () => {
       return { status: answer.status, json: answer.status === 200 ? await answer.json() : null };
     };
     expect(await post({ id: '1', type: 1 })).toEqual({ status: 200, json: { type: 1 } });
+    expect(await post({ type: 1 })).toEqual({ status: 200, json: { type: 1 } });
     expect((await post({ id: '1', type: 1 }, { isForged: true })).status).toBe(401);
     // What somebody has kept, or signed for later.
     for (const agoMs of [6 * 60_000, -6 * 60_000, 40 * 24 * 3_600_000])
@@ -186,5 +187,8 @@ describe('POST /hooks/discord', () => {
     const { json } = await post(command('3', '81', 'resume', answer));
     expect(json).toMatchObject({ type: 4, data: { content: expect.stringContaining('continues') } });
     await waitFor(async () => (await statusOf(scene, id)) === 'complete');
+    const { channel_id: _, ...placeless } = command('4', '81', 'status');
+    const { json: listed } = await post(placeless);
+    expect(listed).toMatchObject({ data: { content: expect.stringContaining(id) } });
   });
 });

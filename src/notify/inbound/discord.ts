@@ -1,7 +1,7 @@
 /** Commands, buttons and messages of Discord, by hook and by gateway; `/hooks/discord` is signed with the application's key. */
 import { createPublicKey, verify } from 'node:crypto';
 import * as z from 'zod';
-import { THREAD } from '../channels/discord.ts';
+import { PERSON, THREAD } from '../channels/discord.ts';
 import { inert } from '../channels/discord-text.ts';
 import { cut } from '../texts.ts';
 import type { Incoming, Reply } from './answer.ts';
@@ -51,7 +51,10 @@ const interactionSchema = z.object({
     .optional(),
 });
 
-const TYPE = { ping: 1, command: 2, component: 3, modal: 5 } as const;
+/** Whether the address is ours. It asks for nothing else, and needs no name. */
+const pingSchema = z.object({ type: z.literal(1) });
+
+const TYPE = { command: 2, component: 3, modal: 5 } as const;
 
 export type Interaction =
   | { kind: 'ping' }
@@ -65,18 +68,22 @@ export type Interaction =
   | { kind: 'unknown' };
 
 export function readInteraction(body: unknown): Interaction {
+  if (pingSchema.safeParse(body).success) return { kind: 'ping' };
   const known = interactionSchema.safeParse(body);
   if (!known.success) return { kind: 'unknown' };
   const { id: number, type, member, user, channel_id: channel, data, token = '' } = known.data;
-  if (type === TYPE.ping) return { kind: 'ping' };
   const sender = member?.user.id ?? user?.id;
-  const command = sender && channel ? commandIn(type, data) : null;
-  if (!sender || !channel || !command) return { kind: 'unknown' };
+  const command = sender ? commandIn(type, data) : null;
+  if (!sender || !command) return { kind: 'unknown' };
   return {
     ...{ kind: 'message' as const, id: number, token, application: known.data.application_id ?? '' },
     message: {
-      ...{ channel: 'discord' as const, id: number, sender, chat: channel, command, repliesTo: null },
-      thread: `${THREAD}${channel}`,
+      ...{ channel: 'discord' as const, id: number, sender, command, repliesTo: null },
+      // One that says not where it was written was written to the bot itself.
+      ...{
+        chat: channel ?? `${PERSON}${sender}`,
+        thread: channel === undefined ? null : `${THREAD}${channel}`,
+      },
       writtenMs: snowflakeMs(number),
     },
   };
