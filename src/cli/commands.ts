@@ -300,7 +300,12 @@ export const COMMANDS: readonly CommandSpec[] = [
       { name: 'ACTION', choices: ['test', 'pair'], help: 'test or pair.' },
       { name: 'CHANNEL', choices: CHANNELS, help: `One of ${CHANNELS.join(', ')}.` },
     ],
-    options: [{ name: 'path', value: 'text', placeholder: 'DIR', help: 'The repository (default: here).' }],
+    options: [
+      {
+        ...{ name: 'path', value: 'text', placeholder: 'DIR' },
+        help: 'The repository (default: here; outside of one, your own config alone).',
+      },
+    ],
     examples: ['pulse notify test telegram', 'pulse notify pair telegram'],
     isPersonOnly: true,
     load: () => import('./commands/notify.ts'),

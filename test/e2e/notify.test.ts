@@ -57,6 +57,20 @@ it('pulse notify test discord writes to the first who is allowed, directly', asy
   expect(JSON.parse(opened!.body)).toEqual({ recipient_id: '81' });
 });
 
+it('pulse notify test needs no repository: outside of one your own config says whom to tell', async () => {
+  const telegram = await openService({ ok: true, result: { message_id: 5 } });
+  onTestFinished(() => telegram[Symbol.asyncDispose]());
+  const own = join(scene.directory, '.config/pulse');
+  mkdirSync(own, { recursive: true });
+  const notify = { telegram: { tokenEnv: 'BOT', apiUrl: telegram.url, allow: [42] } };
+  writeFileSync(join(own, 'config.yaml'), JSON.stringify({ notify }));
+  const [cwd, env] = [scene.directory, { BOT: '1:secret' }];
+  const sent = await scene.pulse(['notify', 'test', 'telegram'], { cwd, env });
+  expect([sent.stdout, sent.code]).toEqual(['Sent to telegram 42\n', 0]);
+  const elsewhere = await scene.pulse(['notify', 'test', 'telegram', '--path', cwd], { env });
+  expect([elsewhere.code, telegram.got.length]).toEqual([2, 1]);
+});
+
 it('a session of the command line tells its end by itself, also when the service is away at that moment', async () => {
   const telegram = await openService({ ok: true, result: { message_id: 5 } });
   onTestFinished(() => telegram[Symbol.asyncDispose]());

@@ -1,3 +1,4 @@
+import { loadConfig } from '../../config.ts';
 import type { Channel } from '../../domain/channels.ts';
 import { PulseError } from '../../domain/errors.ts';
 import { createRedactor } from '../../domain/redact.ts';
@@ -9,7 +10,7 @@ import { tryChannel } from '../../notify/try-channel.ts';
 import { createPulse } from '../../pulse.ts';
 import { loadTrustedConfig } from '../../trust.ts';
 import type { CommandContext } from '../command-spec.ts';
-import { createCliGit } from '../repository-here.ts';
+import { createCliGit, openHere } from '../repository-here.ts';
 
 export async function run(context: CommandContext): Promise<number> {
   return context.input.argument('ACTION') === 'pair' ? pair(context) : test(context);
@@ -36,9 +37,15 @@ async function pair({ input, output, environment, pulse: more }: CommandContext)
 /** Needs no store: what is tried is the way to the service. */
 async function test({ input, output, environment, cwd }: CommandContext): Promise<number> {
   const channel = input.argument('CHANNEL') as Channel;
-  const home = resolveHome(environment);
-  const project = await openRepository(createCliGit(environment), input.text('path') ?? cwd);
-  const { values } = await loadTrustedConfig({ home, environment, project });
+  const named = input.text('path');
+  // Whom the person's own config tells is told of from anywhere.
+  const project =
+    named === undefined
+      ? await openHere(cwd, environment)
+      : await openRepository(createCliGit(environment), named);
+  const { values } = project
+    ? await loadTrustedConfig({ home: resolveHome(environment), environment, project })
+    : await loadConfig(null, environment);
   const tried = await tryChannel(channel, {
     ...{ notify: values.notify ?? {}, environment, redactor: createRedactor([]) },
   });
