@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { notifySchema } from '../../src/domain/notify.ts';
 import { MOST_SENDING_MS } from '../../src/notify/channels/channel.ts';
+import { createCommandSender } from '../../src/notify/channels/command.ts';
 import { holdCourier } from '../../src/notify/courier.ts';
 import { takeAccount } from '../../src/notify/outbox.ts';
 import { createPrograms } from '../../src/notify/run-command.ts';
@@ -135,6 +136,31 @@ describe('the clock', () => {
 });
 
 describe('the command', () => {
+  it('reads one line of JSON, which names an iteration where there is one', async () => {
+    const lines: string[] = [];
+    const sender = createCommandSender(async (_, { input }) => {
+      lines.push(input);
+      return { code: 0, output: '' };
+    });
+    const means = { settings: { command: 'tell' }, secret: () => '', signal: new AbortController().signal };
+    for (const iteration of [3, null]) {
+      const about = { type: 'iteration.settled', sessionId: 's', iteration };
+      const sending = {
+        text: 'Two\nlines',
+        weight: 'news' as const,
+        key: 's.7',
+        destination: 'command',
+        about,
+      };
+      await sender.send(sending, means);
+    }
+    const [one, other] = lines.map((line) => JSON.parse(line));
+    expect(lines.every((line) => line.indexOf('\n') === line.length - 1)).toBe(true);
+    const told = { id: 's.7', type: 'iteration.settled', sessionId: 's', weight: 'news', text: 'Two\nlines' };
+    expect([one, other]).toEqual([{ ...told, iteration: 3 }, told]);
+    expect(other).not.toHaveProperty('iteration');
+  });
+
   it('runs in the home folder, reads as much as it likes, and ends nobody else there', async () => {
     const home = folder();
     const { runCommand: run } = createPrograms({ PATH: process.env.PATH, HOME: home, SECRET: 'no' });

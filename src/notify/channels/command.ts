@@ -11,7 +11,9 @@ export function createCommandSender(run: RunCommand): Sender<{ command: string }
   return {
     needs: () => [],
     async send({ text, weight, key, about }, { settings, signal }) {
-      const input = `${JSON.stringify({ id: key, ...about, weight, text })}\n`;
+      const { type, sessionId, iteration } = about;
+      const where = { type, sessionId, ...(iteration === null ? {} : { iteration }) };
+      const input = `${JSON.stringify({ id: key, ...where, weight, text })}\n`;
       const { code, output } = await run(settings.command, { input, signal });
       if (code === 0) return { kind: 'sent', providerId: null };
       return { kind: 'later', error: `exit ${code}: ${output.trim().slice(-300)}` };
