@@ -17,7 +17,7 @@ export interface ChatActionOptions {
   take: TransactionHook;
 }
 
-/** Where a session that was started there tells what happens; on Slack in the channel of the config. */
+/** Where a session that was started there tells what happens; on Slack where every session does. */
 const PLACES = { telegram: 'chatId', sms: 'phoneNumber', discord: 'discordThreadId', slack: null } as const;
 
 export function createChatActions(options: ChatActionOptions): ChatActions {

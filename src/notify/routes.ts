@@ -21,13 +21,15 @@ function routesOf(notify: NotifySettings, named: Named): Route[] {
   const chat = named.chat_id ?? telegram?.chat;
   const phone = named.phone_number ?? sms?.to;
   const thread = named.discord_thread_id ?? discord?.channel;
+  // A session names no place there, so that without a channel the first who may write is told.
+  const place = slack?.channel ?? slack?.allow[0];
   return [
     ...(telegram && chat ? [{ channel: 'telegram' as const, settings: telegram, destination: chat }] : []),
     ...(sms && phone ? [{ channel: 'sms' as const, settings: sms, destination: phone }] : []),
     ...(discord && thread ? [{ channel: 'discord' as const, settings: discord, destination: thread }] : []),
     ...webhooks.map((settings) => ({ channel: 'webhook' as const, settings, destination: settings.url })),
     ...(ntfy ? [{ channel: 'ntfy' as const, settings: ntfy, destination: ntfy.url }] : []),
-    ...(slack?.channel ? [{ channel: 'slack' as const, settings: slack, destination: slack.channel }] : []),
+    ...(slack && place ? [{ channel: 'slack' as const, settings: slack, destination: place }] : []),
     ...(desktop
       ? [{ channel: 'desktop' as const, settings: { host: hostname() }, destination: hostname() }]
       : []),

@@ -84,7 +84,9 @@ export async function openSlack(): Promise<SlackStandIn> {
       case 'apps.connections.open':
         return { ok: true, url: `${own.url.replace('http', 'ws')}/link/?ticket=1` };
       case 'chat.postMessage': {
-        const { channel, text: words = '', blocks = [] } = body as unknown as SlackMessage;
+        const { channel: place, text: words = '', blocks = [] } = body as unknown as SlackMessage;
+        // Who is written to has a channel of their own, and a channel's name stands for its id.
+        const channel = place?.replace(/^U/, 'D').replace(/^#/, 'C-');
         if (!channel || !words) return { ok: false, error: 'channel_not_found' };
         if (own.deleted.includes(String(body.thread_ts))) return { ok: false, error: 'thread_not_found' };
         const message = { ts: `1700000000.00${++count}`, channel, text: words, blocks, asked: body };

@@ -1,15 +1,15 @@
 /** Slack, over Socket Mode. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { asking, makeChatScene, statusOf, waitFor } from './chat-scene.ts';
+import { asking, type ChatScene, makeChatScene, statusOf, waitFor } from './chat-scene.ts';
 import { openSlack } from './slack-app.ts';
 
-async function makeSlackScene() {
+async function makeSlackScene(place: { channel?: string } = { channel: 'C9' }) {
   const slack = await openSlack();
   onTestFinished(() => slack[Symbol.asyncDispose]());
   const tokens = { appTokenEnv: 'SLACK_APP', botTokenEnv: 'SLACK_BOT' };
   const scene = await makeChatScene(() => ({
-    slack: { ...tokens, apiUrl: slack.url, allow: ['U1'], channel: 'C9' },
+    slack: { ...tokens, apiUrl: slack.url, allow: ['U1', 'U2'], ...place },
   }));
   await waitFor(() => slack.isConnected);
   return { scene, slack };
@@ -59,6 +59,33 @@ it('words in the thread of a session answer it, once; strangers and other talk a
   await waitFor(async () => (await statusOf(scene, id)) === 'complete');
   const { events } = await scene.pulse.export(id);
   expect(events.filter(({ type }) => type === 'session.resumed')).toHaveLength(1);
+});
+
+/** Where a session's messages on Slack were sent, as the outbox has noted it. */
+async function placesOf({ url }: ChatScene, session: string): Promise<string[]> {
+  const answer = await fetch(`${url}/api/notifications?status=sent&session=${session}`);
+  const { notifications } = (await answer.json()) as {
+    notifications: { channel: string; destination: string }[];
+  };
+  return notifications.filter(({ channel }) => channel === 'slack').map(({ destination }) => destination);
+}
+
+it.each([
+  [{}, 'D1'],
+  [{ channel: '#port' }, 'C-port'],
+])('with %j what is told in %s is answered there, and says so', async (place, channel) => {
+  const { scene, slack } = await makeSlackScene(place);
+  for (const [n, port] of ['Port 1.', 'Port 2.'].entries()) {
+    const id = await asking(scene);
+    await waitFor(async () => (await placesOf(scene, id)).includes(channel));
+    const told = slack.sent.findLast(({ text }) => text.startsWith('⏸️'))!;
+    expect(told.channel).toBe(channel);
+    const event = { type: 'message', channel, user: 'U1', text: port, ts: `9.${n}` };
+    const where = channel === 'D1' ? { channel_type: 'im' } : { thread_ts: told.ts };
+    slack.bring('events_api', { event_id: `Ev-${port}`, event: { ...event, ...where } });
+    await waitFor(async () => (await statusOf(scene, id)) === 'complete');
+    await waitFor(() => told.text.includes(`slack:U1: ${port}`));
+  }
 });
 
 it('is connected again after a break, and never shows its tokens', async () => {

@@ -48,9 +48,15 @@ export const slack: Sender<Settings> = {
       });
     const first = await post(root);
     const isLost = root !== null && NO_THREAD.includes(String(first.json.error));
-    const outcome = sentOr(isLost ? await post(null) : first);
+    const answer = isLost ? await post(null) : first;
+    const outcome = sentOr(answer);
     if (outcome.kind !== 'sent' || outcome.providerId === null) return outcome;
-    return { ...outcome, thread: root === null || isLost ? `${THREAD}${outcome.providerId}` : thread };
+    const where = answer.json.channel;
+    return {
+      ...{ ...outcome, thread: root === null || isLost ? `${THREAD}${outcome.providerId}` : thread },
+      // A person, or a channel by its name: what is written there comes under its id.
+      ...(typeof where === 'string' && where !== channel ? { movedTo: where } : {}),
+    };
   },
 };
 
