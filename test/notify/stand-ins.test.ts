@@ -179,8 +179,8 @@ describe('a stand-in is good enough for its service’s own library', () => {
       retryConfig: { retries: 0 },
     };
     const web = new WebClient(slack.tokens.bot, options);
-    const blocks = [{ type: 'section', text: { type: 'plain_text', text: 'Hello' } }];
-    const { ts } = await web.apiCall('chat.postMessage', { channel: 'C9', text: 'Hello', blocks });
+    const blocks = [{ type: 'section' as const, text: { type: 'plain_text' as const, text: 'Hello' } }];
+    const { ts } = await web.chat.postMessage({ channel: 'C9', text: 'Hello', blocks });
     await web.apiCall('chat.update', { channel: 'C9', ts, text: 'Edited', blocks });
     expect(slack.sent).toMatchObject([{ ts, channel: 'C9', text: 'Edited', blocks }]);
     await web.apiCall('chat.postEphemeral', { channel: 'C9', user: 'U1', text: 'For you.' });
