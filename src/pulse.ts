@@ -59,7 +59,7 @@ import { type AnswerHook, changeProjectOnce } from './operations/project-change.
 import { type Retired, retireOld, retireWhenDue } from './operations/retention.ts';
 import { runSchedules, type ScheduleMeans } from './operations/schedule/schedules.ts';
 import { openServedSessions, type ServedSessions } from './operations/served-sessions.ts';
-import { whileTraced } from './operations/trace.ts';
+import { createTracing } from './operations/trace.ts';
 import {
   type FollowOptions,
   followEvents,
@@ -183,10 +183,11 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
     async run(id, signal) {
       const sessionId = await wholeId(operations, id);
       await prepareRuns();
-      const running = whileTraced(operations, sessionId, () =>
-        patience.during(signal, () => runSession(engine, sessionId, signal)),
+      const tracing = createTracing(operations);
+      const running = tracing.during(sessionId, () =>
+        patience.during(signal, () => runSession(engine, sessionId, signal, { beside: tracing.during })),
       );
-      return running.finally(() => retireWhenDue(operations, debug));
+      return running.finally(tracing.settled).finally(() => retireWhenDue(operations, debug));
     },
     async daemon(daemonOptions, signal) {
       await prepareRuns();

@@ -20,8 +20,8 @@ export interface TracedSession {
   id: string;
   kind: string;
   agent: string;
-  /** It works for this one, and belongs to its trace. */
-  parentId: string | null;
+  /** It works for this one, and belongs to its trace; `began`: the event with which that one's span begins. */
+  parent: { id: string; began: number } | null;
 }
 
 interface OpenSpan extends Omit<Span, 'endMs' | 'error'> {
@@ -96,12 +96,21 @@ type Begin = (name: string, parent: OpenSpan | null, attributes: Span['attribute
 
 function beginning(session: TracedSession, { seq, at }: PulseEvent): Begin {
   return (name, parent, attributes) => ({
-    traceId: hash(session.parentId ?? session.id, 32),
-    spanId: hash(`${session.id} ${seq}`, 16),
-    ...(parent ? { parentSpanId: parent.spanId } : {}),
+    traceId: hash(session.parent?.id ?? session.id, 32),
+    spanId: spanIdOf(session.id, seq),
+    ...parentOf(session, parent),
     ...{ name, startMs: Date.parse(at) },
     attributes: { 'pulse.session': session.id, ...attributes },
   });
+}
+
+function parentOf({ parent }: TracedSession, span: OpenSpan | null): { parentSpanId?: string } {
+  if (span) return { parentSpanId: span.spanId };
+  return parent ? { parentSpanId: spanIdOf(parent.id, parent.began) } : {};
+}
+
+function spanIdOf(sessionId: string, seq: number): string {
+  return hash(`${sessionId} ${seq}`, 16);
 }
 
 type Ending = Partial<Pick<Span, 'error' | 'attributes'>>;

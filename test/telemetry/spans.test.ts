@@ -5,12 +5,12 @@ import { describe, expect, it } from 'vitest';
 import type { EventType, PulseEvent } from '../../src/domain/events.ts';
 import { createExporter } from '../../src/telemetry/exporter.ts';
 import { readTelemetry } from '../../src/telemetry/settings.ts';
-import { createSpanFold, type Span } from '../../src/telemetry/spans.ts';
+import { createSpanFold, type Span, type TracedSession } from '../../src/telemetry/spans.ts';
 
-const SESSION = { id: 'ses_1', kind: 'goal', agent: 'demo', parentId: null };
+const SESSION = { id: 'ses_1', kind: 'goal', agent: 'demo', parent: null };
 type Told = [EventType, Record<string, unknown>?, number?];
 
-function fold(told: readonly Told[], session = SESSION): Span[] {
+function fold(told: readonly Told[], session: TracedSession = SESSION): Span[] {
   const { take } = createSpanFold(session);
   return told.flatMap(([type, data = {}, iteration], index) => {
     const at = new Date(Date.UTC(2026, 0, 1) + index * 1_000).toISOString();
@@ -86,9 +86,10 @@ describe('the spans of a session', () => {
   });
 
   it('of a session that works for another are in its trace', () => {
-    const child = fold(STORY, { ...SESSION, id: 'ses_2', parentId: 'ses_1' as never });
+    const child = fold(STORY, { ...SESSION, id: 'ses_2', parent: { id: 'ses_1', began: 2 } });
     expect(child[0]!.traceId).toBe(fold(STORY)[0]!.traceId);
     expect(child[0]!.spanId).not.toBe(fold(STORY)[0]!.spanId);
+    expect(child.at(-1)!.parentSpanId).toBe(fold(STORY).at(-1)!.spanId);
   });
 });
 

@@ -25,7 +25,12 @@ export type RunnerEnd = 'left' | 'held_elsewhere' | 'shutdown';
 export interface RunOptions {
   /** Only decides: no attempt is begun here, and one that needs an agent is waited for. */
   isWithoutDaemon?: boolean;
+  /** What is done beside the run of each session that works for this one. */
+  beside?: Beside;
 }
+
+/** Does the work and gives its result; adds nothing that could fail it. */
+export type Beside = <T>(sessionId: string, work: () => Promise<T>) => Promise<T>;
 
 /**
  * Drives the session until it stops being running, the signal aborts (`shutdown`: the lease is given back, the
@@ -35,7 +40,7 @@ export async function runSession(
   engine: Engine,
   sessionId: string,
   signal: AbortSignal,
-  { isWithoutDaemon = false }: RunOptions = {},
+  { isWithoutDaemon = false, beside = (_, work) => work() }: RunOptions = {},
 ): Promise<RunnerEnd> {
   const held = await holdSession(engine, sessionId, signal);
   if (held === null) return 'held_elsewhere';
@@ -52,7 +57,7 @@ export async function runSession(
     await using companion = loop.accompany?.(engine, { session, control, token }) ?? null;
     const over = new AbortController();
     await using children = createChildSessions({
-      run: (id) => runSession(engine, id, AbortSignal.any([stop, over.signal])),
+      run: (id) => beside(id, () => runSession(engine, id, AbortSignal.any([stop, over.signal]), { beside })),
       onEnd: () => engine.bell.ring(sessionId),
     });
     try {
