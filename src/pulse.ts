@@ -110,7 +110,7 @@ export interface PulseHost extends AsyncDisposable {
   /** Takes attempts by label until the signal aborts. */
   daemon(options: DaemonOptions, signal: AbortSignal): Promise<void>;
   /** Until people have been told what is to be told here, or the signal aborts. */
-  tellRest(signal: AbortSignal): Promise<void>;
+  deliverRest(signal: AbortSignal): Promise<void>;
   /** The session alone: its iterations may be long. */
   session(id: string): Promise<Session>;
   runner(sessionId: string): Promise<RunnerState>;
@@ -195,7 +195,7 @@ export async function createPulse(options: PulseOptions): Promise<Pulse> {
       await retireWhenDue(operations, debug);
       return patience.during(signal, () => runFleetDaemon(engine, { ...daemonOptions, ...here }, signal));
     },
-    tellRest: (signal) => parts.startCourier().settle(signal),
+    deliverRest: (signal) => parts.startCourier().settle(signal),
     session: (id) => viewSessionAlone(operations, id),
     runner: async (id) => runnerState(operations, await wholeId(operations, id)),
     overview: () => viewOverview(operations),

@@ -19,7 +19,7 @@ import { createRedactor, redactLines } from '../../src/domain/redact.ts';
 import type { RunListener } from '../../src/engine/ports.ts';
 import { createAgentHost } from '../../src/engine/run/agent-host.ts';
 import { watchRetries } from '../../src/engine/run/retry-patience.ts';
-import { createEventTeller } from '../../src/engine/run/run-events.ts';
+import { createEventReporter } from '../../src/engine/run/run-events.ts';
 import { clearRunFolders, openRunFolder } from '../../src/engine/run/run-folder.ts';
 import { createToolEndpoint } from '../../src/tools/endpoint.ts';
 import { fakeLoops } from '../fakes/loops.ts';
@@ -324,7 +324,7 @@ describe('retries', () => {
 describe('what is kept of a run', () => {
   test('ends with a word on it after fifty thousand events', () => {
     const kept: NewEvent[] = [];
-    const tell = createEventTeller({ tell: (event) => void kept.push(event), hide: (event) => event });
+    const tell = createEventReporter({ tell: (event) => void kept.push(event), hide: (event) => event });
     for (let count = 0; count < 60_000; count++) tell({ type: 'tool_end', id: 'x', ok: true });
     expect(kept).toHaveLength(50_001);
     expect(kept.at(-1)).toEqual({
@@ -335,14 +335,14 @@ describe('what is kept of a run', () => {
 
   test('and after thirty-two megabytes of text', () => {
     const kept: NewEvent[] = [];
-    const tell = createEventTeller({ tell: (event) => void kept.push(event), hide: (event) => event });
+    const tell = createEventReporter({ tell: (event) => void kept.push(event), hide: (event) => event });
     for (let count = 0; count < 100; count++) tell({ type: 'text', text: 'x'.repeat(1024 * 1024) });
     expect(kept).toHaveLength(33);
   });
 
   test('has the lines of an agent that prints for people, without a secret of several lines', () => {
     const kept: NewEvent[] = [];
-    const tell = createEventTeller({
+    const tell = createEventReporter({
       tell: (event) => void kept.push(event),
       hide: (event) => event,
       hideLine: redactLines((text) => text),

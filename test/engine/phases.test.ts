@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPhaseTeller } from '../../src/engine/attempt/phase-teller.ts';
+import { createPhaseRecorder } from '../../src/engine/attempt/phase-recorder.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { Task } from '../../src/store/inbox.ts';
 import { writeTrustedConfig } from '../fakes/trusted-config.ts';
@@ -45,7 +45,7 @@ describe('what goes on in an iteration', () => {
     const bell = { ring: () => undefined };
     const engine = { store, clock, bell } as unknown as Engine;
     {
-      await using phases = createPhaseTeller(engine, { session_id: 'ses_1' } as Task);
+      await using phases = createPhaseRecorder(engine, { session_id: 'ses_1' } as Task);
       phases.enter('setup', 'npm ci');
       phases.enter('agent');
       wake();

@@ -15,6 +15,6 @@ export async function run(context: CommandContext): Promise<number> {
       output.data(`What was not taken over is kept for 30 days: ${ref}`);
   }
   // Nobody runs a session that waited.
-  await pulse.tellRest(AbortSignal.timeout(MOST_TELLING_MS));
+  await pulse.deliverRest(AbortSignal.timeout(MOST_TELLING_MS));
   return 0;
 }

@@ -25,7 +25,7 @@ export async function run(context: CommandContext): Promise<number> {
   const room = (isTerminal ? columns() : 200) - 1;
   output.data(checkLines(shown, style, room).join('\n'));
   if (shown.diff) output.data(`\n${diffText(shown.diff, style)}`);
-  tellNext(shown, output);
+  printNext(shown, output);
   return 0;
 }
 
@@ -160,7 +160,7 @@ function diffText(diff: string, style: Style): string {
     .join('\n');
 }
 
-function tellNext({ session: { id, status, stop_reason } }: ChangedChecks, output: Output): void {
+function printNext({ session: { id, status, stop_reason } }: ChangedChecks, output: Output): void {
   if (status !== 'blocked' || stop_reason !== 'checks_changed') return;
   const { style } = output.stderr;
   output.talk(`\n  ${style.dim('accept')}  pulse accept ${id}`);

@@ -48,7 +48,7 @@ export async function run(context: CommandContext): Promise<number> {
     session = (await pulse.show(session.id)).session;
     if (session.stop_reason !== 'blocked_by_agent' || isAnswered) {
       if (session.status === 'complete')
-        await tellNext({ ...call, cwd: folder }, session, await writeReport());
+        await printNext({ ...call, cwd: folder }, session, await writeReport());
       return exitCode;
     }
     output.talk(
@@ -80,7 +80,7 @@ async function makeRepository(root: string, environment: NodeJS.ProcessEnv): Pro
   });
 }
 
-async function tellNext(
+async function printNext(
   { output, program, cwd }: CommandContext,
   session: Session,
   report: string,

@@ -28,7 +28,7 @@ export async function run({ input, output, environment, pulse: more }: CommandCo
     giveBackMemorySoon();
     const end = await pulse.run(sessionId, stop.signal);
     say(`${sessionId}: ${end}`);
-    await pulse.tellRest(AbortSignal.any([stop.signal, AbortSignal.timeout(MOST_TELLING_MS)]));
+    await pulse.deliverRest(AbortSignal.any([stop.signal, AbortSignal.timeout(MOST_TELLING_MS)]));
     return end === 'shutdown' ? 143 : 0;
   } catch (error) {
     say(error instanceof Error ? (error.stack ?? error.message) : String(error));

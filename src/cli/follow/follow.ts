@@ -88,7 +88,7 @@ export async function followSession(follow: Follow): Promise<number> {
   const kept = output.isJson ? [] : await keptRefs(last, process.env);
   const isStopped = last.status !== 'running' && last.status !== 'pending';
   if (!isStopped && !interrupted && leaving.signal.aborted) return detached(follow, last);
-  if (!isStopped && !interrupted) tellGone(follow);
+  if (!isStopped && !interrupted) printGone(follow);
   if (output.isJson) output.json({ type: 'session.ended', session: last });
   else if (isStopped) {
     const team = await follower.team?.(pulse, last.id);
@@ -132,7 +132,7 @@ export function detached(
   return 0;
 }
 
-function tellGone({ pulse, session, output }: Follow): void {
+function printGone({ pulse, session, output }: Follow): void {
   const { style } = output.stderr;
   output.talk(`${style.red('error:')} Nobody runs session ${session.id} now.`);
   output.talk(`${style.cyan('hint:')} pulse resume ${session.id} continues it.`);

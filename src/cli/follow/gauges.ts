@@ -68,11 +68,11 @@ function budgetGauge({ spentUsd, tokens }: Progress, session: Session): string[]
 
 /** The agent is ended when it says nothing for so long. */
 function idleGauge(
-  { step, isByPulse, lastSignMs, doing }: Progress,
+  { step, runsWithoutAgent, lastSignMs, doing }: Progress,
   { idle_timeout_ms: limitMs }: Session,
   nowMs: number,
 ): string[] {
-  if (!limitMs || isByPulse || doing !== null || (step !== 'agent' && step !== 'preparing')) return [];
+  if (!limitMs || runsWithoutAgent || doing !== null || (step !== 'agent' && step !== 'preparing')) return [];
   // Whole seconds: tenths would be drawn again and again.
   const seconds = Math.floor(Math.max(0, nowMs - lastSignMs) / 1_000);
   const quiet = seconds < 60 ? `${seconds}s` : formatDuration(seconds * 1_000);

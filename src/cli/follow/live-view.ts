@@ -212,7 +212,7 @@ function stepLabel(progress: Progress, session: Session, nowMs: number): string 
     case 'planning':
       return words.between ?? 'planning';
     case 'preparing':
-      if (progress.isByPulse) return words.alone(progress).doing;
+      if (progress.runsWithoutAgent) return words.alone(progress).doing;
       return nowMs - stepSinceMs < 2_000 ? 'starting the agent' : 'agent working';
     case 'agent':
       return 'agent working';

@@ -35,7 +35,7 @@ export interface Progress {
   /** What is to come, as far as that is known. */
   plan: WorkPlan;
   /** No agent runs in it: Pulse prepares the worktree, or reads the metric. */
-  isByPulse: boolean;
+  runsWithoutAgent: boolean;
   step: Step;
   /** When the step began; for `waiting` it ends at `resumeAtMs`. */
   stepSinceMs: number;
@@ -109,7 +109,7 @@ export function firstProgress(session: Session, plan: WorkPlan = NO_PLAN): Progr
     maxIterations: session.max_iterations,
     attempt: 1,
     plan,
-    isByPulse: false,
+    runsWithoutAgent: false,
     step: 'starting',
     stepSinceMs: since,
     iterationSinceMs: since,
@@ -176,7 +176,7 @@ export function advance(progress: Progress, event: PulseEvent): Progress {
     case 'iteration.started':
       return enter('preparing', {
         attempt: Number(data.attempt ?? 1),
-        isByPulse: data.byPulse === true,
+        runsWithoutAgent: data.byPulse === true,
         activity: null,
       });
     case 'agent.text':

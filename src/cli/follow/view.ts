@@ -60,7 +60,7 @@ function jsonView(output: Output): View {
 }
 
 function startOf(progress: Progress): string {
-  return progress.isByPulse ? wordsFor(progress.kind).alone(progress).line : 'begins';
+  return progress.runsWithoutAgent ? wordsFor(progress.kind).alone(progress).line : 'begins';
 }
 
 function verificationText(data: Record<string, unknown>): string {

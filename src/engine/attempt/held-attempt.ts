@@ -6,7 +6,7 @@ import type { HeldAttempt } from '../ports.ts';
 import { executeAttempt } from './attempt.ts';
 import { keepLease } from './heartbeat.ts';
 import { forgetHeld } from './held-here.ts';
-import { createPhaseTeller } from './phase-teller.ts';
+import { createPhaseRecorder } from './phase-recorder.ts';
 
 export interface Holding {
   task: Task;
@@ -18,7 +18,7 @@ export interface Holding {
 /** Executes a claimed attempt under its lease, and gives the lease back if there is no result. */
 export async function holdAttempt(engine: Engine, { task, spec, control }: Holding): Promise<void> {
   const { store, clock, timing } = engine;
-  await using phases = createPhaseTeller(engine, task);
+  await using phases = createPhaseRecorder(engine, task);
   const attempt: HeldAttempt = {
     task,
     spec,

@@ -9,7 +9,7 @@ import { treeOf } from '../../git/git-dir.ts';
 import { evidenceTree } from '../../git/tree.ts';
 import { sweepDirectory } from '../../process/sweep.ts';
 import { runChecks } from '../../project/run-checks.ts';
-import { tellNames } from '../../referee/output/telling-environment.ts';
+import { namingVariables } from '../../referee/output/telling-environment.ts';
 import type { Pins } from '../../referee/pins/pins.ts';
 import type { Room } from '../../referee/room/room.ts';
 import { type RoomTree, roomPlace } from '../../referee/room/room-git.ts';
@@ -86,7 +86,11 @@ export async function openBench(
       const options = await checkOptions(means, { spec, ports });
       return runChecks({
         ...options,
-        env: { ...options.env, ...room.environment, ...(phase === 'setup' ? {} : tellNames(options.env)) },
+        env: {
+          ...options.env,
+          ...room.environment,
+          ...(phase === 'setup' ? {} : namingVariables(options.env)),
+        },
         sandbox: await sandboxes.plan({ spec, room: shown }),
         commands,
         cwd: folders.tree,

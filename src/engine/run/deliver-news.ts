@@ -21,7 +21,7 @@ export function createNews(listener: Pick<RunListener, 'takeNotes'>, own: RunPro
 }
 
 /** The same tool. */
-export function tellingNews(tool: Tool, takeNews: TakeNews): Tool {
+export function withNews(tool: Tool, takeNews: TakeNews): Tool {
   return {
     ...tool,
     async call(input) {

@@ -17,7 +17,7 @@ export interface Telling {
 }
 
 /** Hands on what of a run's stream is kept, and says once when it is too much. */
-export function createEventTeller({ tell, hide, hideLine }: Telling): (event: RunEvent) => void {
+export function createEventReporter({ tell, hide, hideLine }: Telling): (event: RunEvent) => void {
   let events = 0;
   let characters = 0;
   const isFull = (): boolean => events >= MAX_EVENTS || characters >= MAX_CHARACTERS;

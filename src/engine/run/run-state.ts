@@ -9,7 +9,7 @@ import type { RunProtocol } from '../work.ts';
 import type { AgentHostOptions, RunRequest } from './agent-host.ts';
 import { createRefusals } from './refused-calls.ts';
 import { type RetryStop, watchRetries } from './retry-patience.ts';
-import { createEventTeller } from './run-events.ts';
+import { createEventReporter } from './run-events.ts';
 import { budgetTokens, createUsageMeter } from './usage-meter.ts';
 import { type StopCause, watch } from './watchdog.ts';
 
@@ -74,7 +74,7 @@ export function createRunState(
   const refusals = createRefusals();
   const done = Promise.withResolvers<{ graceMs: number }>();
   const stops = watchStops(spec.limits, listener);
-  const tell = createEventTeller({
+  const tell = createEventReporter({
     tell: listener.event,
     hide: (event) => hiding.redactJson(event),
     hideLine: adapter.printsText && redactLines(redactText),

@@ -11,7 +11,7 @@ import type { HeldAttempt, RunListener } from '../ports.ts';
 import type { RunProtocol } from '../work.ts';
 import type { AgentHostOptions } from './agent-host.ts';
 import { createWrapUp } from './deadline-notice.ts';
-import { createNews, tellingNews } from './deliver-news.ts';
+import { createNews, withNews } from './deliver-news.ts';
 import type { RunState } from './run-state.ts';
 
 export interface Toolbox extends AsyncDisposable {
@@ -51,7 +51,7 @@ export async function openToolbox(
   ]
     .filter((tool) => spec.tools.includes(tool.name))
     .map((tool) => followed(tool, (call) => own?.called?.(run.redactJson(call))))
-    .map((tool) => tellingNews(wrapUp.tell(tool), takeNews));
+    .map((tool) => withNews(wrapUp.tell(tool), takeNews));
   const guard = createCallGuard({
     worktree: spec.worktreePath,
     environment: agentEnvironment({ base: environment, own: [], pass: [], add: {} }),

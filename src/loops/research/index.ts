@@ -60,10 +60,10 @@ export function createResearchLoop(options: ResearchLoopOptions): Loop<ResearchS
       afterSettle: (engine, { own: { lead } }) => writeFiles(engine, lead),
       async end(db, { session, control, own }, stop) {
         if (own.lead.id !== session.id) return;
-        const teller = { control, research: own };
+        const reporter = { control, research: own };
         if (TERMINAL_STATUSES.includes(stop.status))
-          await dropExperiments(db, teller, 'The research ended before it was decided.');
-        await reportEnd(db, teller, stop);
+          await dropExperiments(db, reporter, 'The research ended before it was decided.');
+        await reportEnd(db, reporter, stop);
       },
       abort: dropAborted,
       resume: adoptPersonsCommits,

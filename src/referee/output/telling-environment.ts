@@ -7,7 +7,9 @@ const WORDS: readonly [variable: string, option: string][] = [
 ];
 
 /** Added to what a variable holds already. For the base commit and for the claim alike: they are compared. */
-export function tellNames(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
+export function namingVariables(
+  environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
   const told = WORDS.map(([variable, option]) => {
     const held = environment[variable]?.trim();
     return [variable, held ? `${held} ${option}` : option];

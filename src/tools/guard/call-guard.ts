@@ -9,12 +9,12 @@ import { gitFacts } from '../work/git-facts.ts';
 import { isWithin } from '../work/paths.ts';
 import { realPathOf, refusalsOf, writeRefusal } from '../work/shell-guard.ts';
 import {
+  answerAfterCall,
   answerHook,
   type HookAnswer,
   isAfterCall,
   isHookFormat,
   readHook,
-  tellHook,
 } from './hook-formats.ts';
 
 export interface CallGuard {
@@ -75,7 +75,7 @@ export function createCallGuard(options: CallGuardOptions): CallGuard {
   return {
     async answer(format, input) {
       if (!isHookFormat(format)) return null;
-      if (isAfterCall(input)) return tellHook(format, (await takeNews?.()) ?? null);
+      if (isAfterCall(input)) return answerAfterCall(format, (await takeNews?.()) ?? null);
       const call = readHook(format, input);
       const forbidden = await judge(call);
       const reasons = forbidden.length > 0 ? forbidden : await judgeEdits(call);

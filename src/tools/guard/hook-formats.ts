@@ -50,7 +50,7 @@ export function isAfterCall(input: unknown): boolean {
 }
 
 /** News for the agent beside the result of its call; `null`: there are none. */
-export function tellHook(format: HookFormat, news: string | null): HookAnswer {
+export function answerAfterCall(format: HookFormat, news: string | null): HookAnswer {
   if (news === null) return {};
   if (MODULES.includes(format)) return { news };
   return { hookSpecificOutput: { hookEventName: AFTER_CALL, additionalContext: news } };

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { tellNames } from '../../../src/referee/output/telling-environment.ts';
+import { namingVariables } from '../../../src/referee/output/telling-environment.ts';
 
 it('asks runners for names, beside what they are asked for already', () => {
-  expect(tellNames({})).toEqual({ GOFLAGS: '-v', PYTEST_ADDOPTS: '-v' });
-  expect(tellNames({ GOFLAGS: '-mod=vendor', PYTEST_ADDOPTS: ' ' })).toEqual({
+  expect(namingVariables({})).toEqual({ GOFLAGS: '-v', PYTEST_ADDOPTS: '-v' });
+  expect(namingVariables({ GOFLAGS: '-mod=vendor', PYTEST_ADDOPTS: ' ' })).toEqual({
     GOFLAGS: '-mod=vendor -v',
     PYTEST_ADDOPTS: '-v',
   });

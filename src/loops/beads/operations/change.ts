@@ -94,14 +94,14 @@ async function widen(
   work: (db: Db, lock: ProjectLock) => Promise<Bead>,
 ): Promise<{ bead: BeadView; conflicts?: ConflictView[] }> {
   // Of workers other changes need nothing.
-  const { tellHolder } = await import('../worker/widen-claimed.ts');
+  const { notifyHolder } = await import('../worker/widen-claimed.ts');
   const { ids } = operations.engine;
   return changeProject(operations, { label: 'bead', keep }, async (db) => {
     const lock = await lockProject(db, projectId);
     const before = await getBead(db, projectId, beadId);
     const bead = await work(db, lock);
     const added = (bead.fields.files ?? []).filter((file) => !before.fields.files?.includes(file));
-    const conflicts = await tellHolder(db, { projectId, bead, added, ids });
+    const conflicts = await notifyHolder(db, { projectId, bead, added, ids });
     const [view] = await viewBeads(db, projectId, [bead]);
     return {
       bead: operations.redactor.redactJson(view!),

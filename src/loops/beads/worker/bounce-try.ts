@@ -6,7 +6,7 @@ import { appendEvents } from '../../../store/events.ts';
 import { bounceBead } from '../graph/bounce.ts';
 import { getBead, lockProject } from '../graph/rows.ts';
 import { updateTry } from './rows.ts';
-import { tellLead } from './settle.ts';
+import { reportToLead } from './settle.ts';
 import type { BeadsState } from './state.ts';
 import { endAs } from './tell-coordination.ts';
 
@@ -32,7 +32,7 @@ export async function bounceTry(
           await endAs(db, { sessionId: session.id });
           await updateTry(db, one.id, { status: 'blocked', reason });
           const data = { bead: bead.id, title: bead.title, reason, worker: worker!.mail_name };
-          const told = await tellLead(db, state, { type: 'bead.blocked', data });
+          const told = await reportToLead(db, state, { type: 'bead.blocked', data });
           await appendEvents(db, session.id, told);
         },
         { session: session.id },

@@ -68,7 +68,7 @@ export async function untoldOf(
 }
 
 /** Writes the mail. Returns the events, which belong to the worker and to the swarm. One alone has nobody to tell. */
-export async function tellHeld(
+export async function reportHeldFiles(
   db: Db,
   untold: readonly HeldByOthers[],
   { swarm, worker, ids }: { swarm: Swarm; worker: BeadWorker; ids: IdSource },

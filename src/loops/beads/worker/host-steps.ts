@@ -12,7 +12,7 @@ import { onlineMail } from '../files/mail-texts.ts';
 import type { Bead } from '../graph/bead.ts';
 import { claimNext, releaseClaim } from '../graph/claim.ts';
 import { lockProject } from '../graph/rows.ts';
-import { type HeldByOthers, heldByOthers, tellHeld, untoldOf } from './held-files.ts';
+import { type HeldByOthers, heldByOthers, reportHeldFiles, untoldOf } from './held-files.ts';
 import { topicOf } from './model.ts';
 import { reserveFor } from './reserve-bead.ts';
 import {
@@ -24,7 +24,7 @@ import {
   updateTry,
   updateWorker,
 } from './rows.ts';
-import { readInbox, releaseIfOurs, tellLead } from './settle.ts';
+import { readInbox, releaseIfOurs, reportToLead } from './settle.ts';
 import type { BeadsState } from './state.ts';
 import { endAs, sendAs } from './tell-coordination.ts';
 
@@ -99,7 +99,7 @@ export async function takeBead(engine: Engine, store: Store, { state, token }: S
           // Somebody was quicker: it stays open for a later look.
           if (bead && conflicts.length > 0)
             await releaseClaim(db, lock, { id: bead.id, fence: (bead.claim as { fence: number }).fence });
-          const told = await tellInTheWay(db, inTheWay, { state, ids });
+          const told = await reportInTheWay(db, inTheWay, { state, ids });
           if (bead && conflicts.length === 0) told.push(await beginTry(db, engine, { state, bead }));
           await appendEvents(db, session.id, told, { token });
         },
@@ -108,15 +108,15 @@ export async function takeBead(engine: Engine, store: Store, { state, token }: S
   });
 }
 
-async function tellInTheWay(
+async function reportInTheWay(
   db: Db,
   held: readonly HeldByOthers[],
   { state, ids }: { state: Step['state']; ids: Engine['ids'] },
 ): Promise<NewEvent[]> {
   const { swarm, worker } = state.own;
   const untold = await untoldOf(db, swarm.session_id, held);
-  const events = await tellHeld(db, untold, { swarm, worker: worker!, ids });
-  for (const event of events) await tellLead(db, state, event);
+  const events = await reportHeldFiles(db, untold, { swarm, worker: worker!, ids });
+  for (const event of events) await reportToLead(db, state, event);
   return events;
 }
 
@@ -138,7 +138,7 @@ async function beginTry(
     start_sha: (await getControl(db, lead.id)).head_sha ?? lead.base_sha,
   });
   const data = { bead: bead.id, title: bead.title, worker: worker!.mail_name! };
-  const [event] = await tellLead(db, state, { type: 'bead.taken', data });
+  const [event] = await reportToLead(db, state, { type: 'bead.taken', data });
   return event!;
 }
 

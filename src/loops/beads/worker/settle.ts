@@ -47,7 +47,7 @@ export async function settleBead(db: Db, settlement: Settlement): Promise<readon
     await appendEvents(db, lead.id, [event]);
     return [event];
   }
-  if (settlement.verdict.stop?.reason === 'checks_changed') return tellAsked(db, settlement, change);
+  if (settlement.verdict.stop?.reason === 'checks_changed') return recordAsked(db, settlement, change);
   if (change.to === 'blocked') return giveBack(db, settlement, change);
   if (settlement.verdict.stop?.status === 'failed') await letGo(db, settlement, change);
   return [];
@@ -150,16 +150,20 @@ async function giveBack(
   });
   await readInbox(db, swarm, worker!);
   const data = { bead: bead.id, title: bead.title, reason, worker: from };
-  return tellLead(db, state, { type: 'bead.blocked', data });
+  return reportToLead(db, state, { type: 'bead.blocked', data });
 }
 
-async function tellAsked(db: Db, { state }: Settlement, { bead, reason }: BeadChange): Promise<NewEvent[]> {
+async function recordAsked(db: Db, { state }: Settlement, { bead, reason }: BeadChange): Promise<NewEvent[]> {
   const data = { bead: bead.id, title: bead.title, reason, worker: state.own.worker!.mail_name };
-  return tellLead(db, state, { type: 'bead.asked', data });
+  return reportToLead(db, state, { type: 'bead.asked', data });
 }
 
 /** Who follows the swarm sees what becomes of its beads. */
-export async function tellLead(db: Db, { own }: { own: BeadsState }, event: NewEvent): Promise<NewEvent[]> {
+export async function reportToLead(
+  db: Db,
+  { own }: { own: BeadsState },
+  event: NewEvent,
+): Promise<NewEvent[]> {
   await appendEvents(db, own.lead.id, [event]);
   return [event];
 }

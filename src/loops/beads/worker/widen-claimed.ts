@@ -22,7 +22,7 @@ export interface Widening {
 }
 
 /** Returns what stands in the way of holding them. */
-export async function tellHolder(db: Db, widening: Widening): Promise<ConflictView[]> {
+export async function notifyHolder(db: Db, widening: Widening): Promise<ConflictView[]> {
   const { projectId, bead, added, ids } = widening;
   if (added.length === 0 || bead.claim === null) return [];
   const one = await findTryOfClaim(db, { projectId, beadId: bead.id, fence: bead.claim.fence });

@@ -33,13 +33,13 @@ import { taskComment, taskDescription, taskResult } from './texts.ts';
 const TASK = 'commander_task';
 const MAILBOX = 'commander_mailbox';
 
-interface Teller {
+interface Reporter {
   session: Session;
   control: SessionControl;
 }
 
 /** What is needed of a session's state to tell of its experiments. */
-export interface ResearchTeller {
+export interface ReportingSession {
   control: SessionControl;
   research: { lead: Session; research: Research };
 }
@@ -47,10 +47,10 @@ export interface ResearchTeller {
 /** Create and claim, when the idea is known. A new description of the same experiment changes the task's. */
 export async function reportIdea(
   db: Db,
-  teller: Teller,
+  reporter: Reporter,
   { number, description }: { number: number; description: string },
 ): Promise<void> {
-  const { session } = teller;
+  const { session } = reporter;
   const id = experimentTaskId(session.id, number);
   const created = {
     operation: 'create',
@@ -60,7 +60,7 @@ export async function reportIdea(
   };
   const { operation: _, ...task } = created;
   const isNew = await insertCommanderTask(db, { id, session_id: session.id, experiment: number, ...task });
-  const tell = outbox(db, teller, { unit: `exp-${number}`, taskId: id });
+  const tell = outbox(db, reporter, { unit: `exp-${number}`, taskId: id });
   if (!isNew) {
     await describeCommanderTask(db, id, created.description);
     await amendCall(db, callKey(session.id, `exp-${number}`, 'create'), created);
@@ -74,16 +74,16 @@ export async function reportIdea(
 /** Complete, with every result, and the comment; every five experiments the status. Returns the events for it. */
 export async function reportOutcome(
   db: Db,
-  state: ResearchTeller,
+  state: ReportingSession,
   change: Pick<ExperimentChange, 'experiment' | 'status' | 'patch'>,
 ): Promise<NewEvent[]> {
   const { lead: session, research } = state.research;
-  const teller = { session, control: state.control };
+  const reporter = { session, control: state.control };
   const { number } = change.experiment;
   const head = { ...change.experiment, ...change.patch, status: change.status } as ExperimentHead;
   // It has had no idea yet: its run stopped to ask.
   if (head.description === '') return [];
-  await reportIdea(db, teller, { number, description: head.description });
+  await reportIdea(db, reporter, { number, description: head.description });
   if (change.status === 'running') return [];
   const row = rowOf(session, head);
   const result = redact(taskResult(row, research.best ?? Number.NaN));
@@ -91,31 +91,31 @@ export async function reportOutcome(
   const id = experimentTaskId(session.id, number);
   await completeCommanderTask(db, id, result);
   await addCommanderComment(db, { taskId: id, agentName: COMMANDER_AGENT, body });
-  const tell = outbox(db, teller, { unit: `exp-${number}`, taskId: id });
+  const tell = outbox(db, reporter, { unit: `exp-${number}`, taskId: id });
   await tell('complete', TASK, { operation: 'complete', result });
   await tell('comment:add', TASK, { operation: 'comment:add', body, agent_name: COMMANDER_AGENT });
   if (!isStatusDue(number)) return [];
   const progress = await progressNow(db, state, { isGoalReached: false });
-  await send(db, teller, { what: `status-${number}`, type: 'status', body: mailboxStatus(progress) });
+  await send(db, reporter, { what: `status-${number}`, type: 'status', body: mailboxStatus(progress) });
   const { metric, keeps, discards, crashes } = progress;
   const data = { number, text: statusLine(progress), metric, keeps, discards, crashes };
   return [{ type: 'experiment.status', data }];
 }
 
 /** The result, when the loop has come to its end; a session that may go on has none yet. */
-export async function reportEnd(db: Db, teller: ResearchTeller, stop: Stop): Promise<void> {
+export async function reportEnd(db: Db, reporter: ReportingSession, stop: Stop): Promise<void> {
   if (stop.status !== 'complete') return;
-  const progress = await progressNow(db, teller, { isGoalReached: stop.reason === 'completed' });
+  const progress = await progressNow(db, reporter, { isGoalReached: stop.reason === 'completed' });
   await send(
     db,
-    { session: teller.research.lead, control: teller.control },
+    { session: reporter.research.lead, control: reporter.control },
     { what: 'result', type: 'result', body: mailboxResult(progress) },
   );
 }
 
 async function progressNow(
   db: Db,
-  { research }: ResearchTeller,
+  { research }: ReportingSession,
   { isGoalReached }: { isGoalReached: boolean },
 ): Promise<Progress> {
   const { lead, research: flow } = research;
@@ -125,10 +125,10 @@ async function progressNow(
 
 async function send(
   db: Db,
-  teller: Teller,
+  reporter: Reporter,
   { what, type, body }: { what: string; type: 'status' | 'result'; body: string },
 ): Promise<void> {
-  const { session } = teller;
+  const { session } = reporter;
   const message = {
     from_agent: COMMANDER_AGENT,
     to_agent: 'commander',
@@ -137,14 +137,14 @@ async function send(
   };
   const id = sessionMessageId(session.id, what);
   await insertCommanderMessage(db, { id, group_id: session.id, ...message });
-  const tell = outbox(db, teller, { unit: what, taskId: null });
+  const tell = outbox(db, reporter, { unit: what, taskId: null });
   await tell('send', MAILBOX, { operation: 'send', ...message });
 }
 
 /** Nothing is put there for a session that has no commander elsewhere. */
 function outbox(
   db: Db,
-  { session, control }: Teller,
+  { session, control }: Reporter,
   { unit, taskId }: { unit: string; taskId: string | null },
 ) {
   return async (operation: string, tool: string, given: Record<string, unknown>): Promise<void> => {

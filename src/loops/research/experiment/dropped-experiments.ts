@@ -2,20 +2,20 @@
 import { experimentTaskId } from '../../../domain/commander.ts';
 import { appendEvents } from '../../../store/events.ts';
 import { type Db, storeNow } from '../../../store/store.ts';
-import { type ResearchTeller, reportOutcome } from '../commander/report.ts';
+import { type ReportingSession, reportOutcome } from '../commander/report.ts';
 import { findCommanderTask } from '../commander/rows.ts';
 import { taskDescription } from '../commander/texts.ts';
 import { type Experiment, runningExperiments, updateExperiment } from '../rows.ts';
 
 /** In the transaction that ends the research, before its last event. */
-export async function dropExperiments(db: Db, teller: ResearchTeller, reason: string): Promise<void> {
-  const { lead } = teller.research;
+export async function dropExperiments(db: Db, reporter: ReportingSession, reason: string): Promise<void> {
+  const { lead } = reporter.research;
   for (const experiment of await runningExperiments(db, lead.id)) {
     const { number, wip_sha: commit } = experiment;
     const description = await describedSoFar(db, experiment);
     const patch = { description, reason, commit_hash: commit };
     await updateExperiment(db, experiment, { ...patch, status: 'discard', ended_at: storeNow() });
-    const told = await reportOutcome(db, teller, { experiment, status: 'discard', patch });
+    const told = await reportOutcome(db, reporter, { experiment, status: 'discard', patch });
     const data = { number, description, metric: null, delta: null, reason, commit };
     await appendEvents(db, lead.id, [{ type: 'experiment.discarded', data }, ...told]);
   }

@@ -32,8 +32,8 @@ export function createExperimentProtocol({
   async function announce(description: string): Promise<void> {
     await listener.write('describe', async (db) => {
       const control = await getControl(db, attempt.sessionId);
-      const teller = { session: await getSession(db, leadId), control };
-      await reportIdea(db, teller, { number: work.number, description });
+      const reporter = { session: await getSession(db, leadId), control };
+      await reportIdea(db, reporter, { number: work.number, description });
     });
     onAnnounced(leadId);
   }

@@ -105,14 +105,14 @@ async function review(pulse: Pulse, context: CommandContext, target: string): Pr
   const { output } = context;
   const { sessionId, ...asked } = await readInput(workflow.review, context, { sessionId: target });
   return decided(pulse, context, sessionId, async (id) => {
-    if (asked.approve && asked.reject === undefined) await tellWhatIsMerged(pulse, output, id);
+    if (asked.approve && asked.reject === undefined) await printWhatIsMerged(pulse, output, id);
     const { merged, ...resumed } = await pulse.workflow.review(id, asked);
     if (merged) output.talk(merged.said);
     return resumed;
   });
 }
 
-async function tellWhatIsMerged(pulse: Pulse, output: Output, id: string): Promise<void> {
+async function printWhatIsMerged(pulse: Pulse, output: Output, id: string): Promise<void> {
   const { trust } = await pulse.workflow.show(id);
   if (trust) output.talk(`What is merged is ${formatTrust(trust)}.`);
   const { unresolved } = await pulse.show(id);

@@ -8,12 +8,12 @@ const TOLD_AFTER_MS = 1_000;
 const COMMAND_LENGTH = 500;
 
 /** Shows followers what an attempt does, when it has done it for a moment. */
-export interface PhaseTeller extends AsyncDisposable {
+export interface PhaseRecorder extends AsyncDisposable {
   /** Does not wait and does not throw: what cannot be told is no reason to end an attempt. */
   enter(phase: Phase, command?: string): void;
 }
 
-export function createPhaseTeller({ store, clock, bell }: Engine, task: Task): PhaseTeller {
+export function createPhaseRecorder({ store, clock, bell }: Engine, task: Task): PhaseRecorder {
   let current: AbortController | null = null;
   let told: Phase = 'agent';
   let writing: Promise<void> = Promise.resolve();
