@@ -64,6 +64,22 @@ describe('Telegram', () => {
     expect(scene.telegram.sent.filter(({ text }) => text.includes('continues'))).toHaveLength(1);
   });
 
+  it('is read on where the service numbers anew, as after a week without a message', async () => {
+    const scene = await makeChatScene();
+    const { telegram } = scene;
+    telegram.renumber(900_000);
+    telegram.write({ from: 42, text: '/status' });
+    await heard(scene, 'no session yet');
+    telegram.renumber(5_000);
+    for (const name of ['none1', 'none2', 'none3']) {
+      telegram.write({ from: 42, text: `/pause ${name}` });
+      await heard(scene, name);
+    }
+    expect(telegram.sent.filter(({ text }) => text.includes('none'))).toHaveLength(3);
+    // What has been dealt with is not brought again, and again.
+    await waitFor(() => telegram.offsets.at(-1) === 5_003);
+  });
+
   it('starts in a project that is named, pauses and aborts, and says what is wrong', async () => {
     const scene = await makeChatScene();
     await writeTrustedConfig(scene.root, {

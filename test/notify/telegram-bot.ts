@@ -31,6 +31,10 @@ export interface TelegramStandIn extends AsyncDisposable {
   repeat(update: number): void;
   /** Another bot is there from now on: nobody has written to it. */
   restart(): void;
+  /** Nobody has written for a week: the next update has any number, and those after it follow. */
+  renumber(next: number): void;
+  /** From which update on it was asked for them, each time. */
+  offsets: number[];
   /** Answers to the calls to come, of a method each, before the usual one; without one: to polls. `hangs`: none ever. */
   refusals: TelegramRefusal[];
   /** Topics that somebody has deleted. */
@@ -64,6 +68,7 @@ export async function openTelegram({ isForum = false } = {}): Promise<TelegramSt
   const updates: ({ update_id: number } & Body)[] = [];
   let waiting: { response: ServerResponse; offset: number }[] = [];
   let again: number | null = null;
+  let next = 100;
   const answer = (response: ServerResponse, status: number, body: object): void => {
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body));
@@ -74,7 +79,9 @@ export async function openTelegram({ isForum = false } = {}): Promise<TelegramSt
     answer(response, 400, { ok: false, error_code: 400, description: `Bad Request: ${description}` });
   const flush = (): void => {
     waiting = waiting.filter(({ response, offset }) => {
-      const found = updates.filter(({ update_id: id }) => id >= offset || id === again);
+      // One from the future is none: all that it holds is brought.
+      const from = offset > next + 10 ? 0 : offset;
+      const found = updates.filter(({ update_id: id }) => id >= from || id === again);
       if (found.length === 0) return true;
       again = null;
       good(response, found);
@@ -82,7 +89,7 @@ export async function openTelegram({ isForum = false } = {}): Promise<TelegramSt
     });
   };
   const push = (update: Body): number => {
-    const id = 100 + updates.length;
+    const id = next++;
     updates.push({ update_id: id, ...update });
     flush();
     return id;
@@ -166,6 +173,7 @@ export async function openTelegram({ isForum = false } = {}): Promise<TelegramSt
     if (method !== 'getUpdates')
       return (methods[method] ?? ((_, r) => bad(r, 'no such method')))(body, response);
     const entry = { response, offset: Number(body.offset ?? 0) };
+    own.offsets.push(entry.offset);
     waiting.push(entry);
     response.on('close', () => {
       waiting = waiting.filter((other) => other !== entry);
@@ -189,6 +197,7 @@ export async function openTelegram({ isForum = false } = {}): Promise<TelegramSt
       sent: [],
       notes: [],
       edits: 0,
+      offsets: [],
       topics: [],
       offered: [],
       refusals: [],
@@ -223,7 +232,11 @@ export async function openTelegram({ isForum = false } = {}): Promise<TelegramSt
       return push({ callback_query: { ...query, from: { id: from, is_bot: false, first_name: 'P' } } });
     },
     restart() {
+      own.renumber(100);
+    },
+    renumber(first) {
       updates.splice(0);
+      next = first;
     },
     repeat(update) {
       again = update;

@@ -19,7 +19,7 @@ export async function pollChats(means: ChatMeans, signal: AbortSignal): Promise<
   ]);
 }
 
-/** A service that answers at once, and with nothing, is not asked without end. */
+/** A service that answers at once, and with nothing new, is not asked without end. */
 const PAUSE_MS = 500;
 
 export const telegramReader: Reader<'telegram'> = {
@@ -43,13 +43,14 @@ export const telegramReader: Reader<'telegram'> = {
         continue;
       }
       held.say('');
+      const asked = position;
       for (const update of found.updates) {
         await takeIn(means, { bot, accountId: held.accountId, update: ofBot(update, held.bot) });
-        // One that is brought again does not bring back those after it.
-        position = String(Math.max(update.id + 1, Number(position ?? 0)));
+        // After a week without a message the next one has any number, a lower one, too.
+        position = String(update.id + 1);
         await held.move(position);
       }
-      if (found.updates.length === 0 && Date.now() - beganMs < PAUSE_MS) await rest(PAUSE_MS, held.signal);
+      if (position === asked && Date.now() - beganMs < PAUSE_MS) await rest(PAUSE_MS, held.signal);
     }
     await offering;
   },
