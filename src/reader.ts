@@ -65,7 +65,7 @@ export function mayOpenStore(environment: NodeJS.ProcessEnv): boolean {
 export function refuseNewStore(environment: NodeJS.ProcessEnv): void {
   if (mayOpenStore(environment)) return;
   throw new PulseError('inside_run', 'This run has no way to the state directory.', {
-    hint: 'Use the tools of the run: pulse tool NAME JSON.',
+    hint: "Use the tools of the run: pulse tool NAME 'JSON'.",
   });
 }
 

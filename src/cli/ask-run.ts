@@ -44,6 +44,6 @@ export async function readFromRun<T>(
 export function refuseUnasked(command: string, environment: NodeJS.ProcessEnv): void {
   if (!isRunWithoutStore(environment)) return;
   throw new PulseError('inside_run', `pulse ${command} is not answered inside this run.`, {
-    hint: 'A run has no way to the state directory. Use the tools of the run: pulse tool NAME JSON.',
+    hint: "A run has no way to the state directory. Use the tools of the run: pulse tool NAME 'JSON'.",
   });
 }

@@ -34,6 +34,8 @@ const ANYWHERE = [
   'pulse list --status running',
   'pulse status',
   'pulse session-names 2>/dev/null',
+  'pulse session-names workflow 2>/dev/null',
+  "pulse schedule list --all 2>/dev/null | awk '/^[^ ]/ {print $1}'",
   'pulse completion bash',
   'pulse completion fish > ~/.config/fish/completions/pulse.fish',
   'pulse signal < message.md',
@@ -125,6 +127,8 @@ const BEADS = [
   'pulse bead plan "Dates can be entered in words"',
   'pulse bead import {}',
   'pulse bead update {} --status open',
+  'pulse bead update ID --red CMD --green CMD --red-expect TEXT',
+  'pulse bead export FILE',
 ] as const;
 const SWARM = [
   'pulse swarm start --epic app-1 --workers 4',
@@ -198,6 +202,7 @@ const IN_PROCESS = {
   'pulse clean': 'test/operations/clean.test.ts',
   'pulse clean --yes': 'test/operations/clean.test.ts',
   'pulse clean --older-than 7d --yes': 'test/operations/clean.test.ts',
+  'pulse clean --older-than 0s': 'test/operations/clean.test.ts',
   'pulse context code "where is a lease renewed"': 'test/context/commands.test.ts',
   'pulse open': 'test/api/login.test.ts',
   'pulse open {}': 'test/api/login.test.ts',
@@ -475,6 +480,9 @@ const FILLED: Record<string, string> = {
   'pulse bead scope {} {}': 'pulse bead scope shop-1a2b --add c.txt',
   'pulse bead import {}': 'pulse bead import .pulse/plans/*.yaml',
   'pulse bead update {} --status open': 'pulse bead update shop-1a2b --status open',
+  'pulse bead update ID --red CMD --green CMD --red-expect TEXT':
+    'pulse bead update shop-1a2b --red false --green true --red-expect "not yet"',
+  'pulse bead export FILE': 'pulse bead export beads.jsonl',
   'pulse swarm start --epic E': 'pulse swarm start --epic app-2',
 };
 
