@@ -13,6 +13,7 @@ import { decideBeads } from './worker/decide.ts';
 import { type Acknowledging, acknowledge, releaseBead, releaseTry, takeBead } from './worker/host-steps.ts';
 import { createMergeWork, type MergeWorkOptions } from './worker/merge-work.ts';
 import { CONFLICTS_OF_A_WORKER } from './worker/model.ts';
+import { refuseSecondSwarm } from './worker/one-swarm.ts';
 import { createPrepareWork } from './worker/prepare-work.ts';
 import { reserveFor } from './worker/reserve-bead.ts';
 import { currentTry, findSwarm, findWorker, updateTry, updateWorker } from './worker/rows.ts';
@@ -56,8 +57,12 @@ export function createBeadsLoop(options: BeadsLoopOptions): Loop<BeadsState> {
       },
       end: (db, { session }) => releaseReservationsOf(db, session),
       async resume(db, session) {
+        const swarm = await findSwarm(db, session.id);
+        const lock = swarm && (await lockProject(db, swarm.project_id));
+        if (swarm) await refuseSecondSwarm(db, swarm);
         await reserveAgain(db, session, options.ids);
-        await closeEpicsOf(db, session);
+        // A person may have closed the last bead of an epic that others wait for.
+        if (swarm && lock) await closeDoneEpics(db, lock, swarm.epic);
       },
       abort: releaseAll,
       spawned: (workers) => [{ type: 'swarm.workers', data: { workers } }],
@@ -95,12 +100,6 @@ async function reserveAgain(db: Db, session: Session, ids: IdSource): Promise<vo
     if (one && one.conflicts > CONFLICTS_OF_A_WORKER)
       await updateTry(db, one.id, { conflicts: CONFLICTS_OF_A_WORKER, reason: null });
   }
-}
-
-/** A person may have closed the last bead of an epic that others wait for. */
-async function closeEpicsOf(db: Db, session: Session): Promise<void> {
-  const swarm = await findSwarm(db, session.id);
-  if (swarm) await closeDoneEpics(db, await lockProject(db, swarm.project_id), swarm.epic);
 }
 
 async function releaseAll(db: Db, session: Session): Promise<void> {

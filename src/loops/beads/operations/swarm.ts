@@ -24,6 +24,7 @@ import { closeDoneEpics } from '../graph/close-epics.ts';
 import { getBead, listBeads, lockProject } from '../graph/rows.ts';
 import { type HeldByOthers, lookNext } from '../worker/held-files.ts';
 import { nicknameOf, topicOf } from '../worker/model.ts';
+import { refuseSecondSwarm } from '../worker/one-swarm.ts';
 import { findPassing, passTry } from '../worker/reassign-try.ts';
 import {
   type BeadTry,
@@ -78,6 +79,7 @@ export async function startSwarm(
       implements: found,
       within: async (db, sessionId) => {
         const lock = await lockProject(db, projectId);
+        await refuseSecondSwarm(db, { session_id: sessionId, project_id: projectId, epic: epic.id });
         await ensureAgent(db, projectId, coordinator);
         const feature = featureOf(epic);
         const count = isAlone ? 1 : (workers ?? USUAL_WORKERS);
