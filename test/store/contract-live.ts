@@ -175,6 +175,22 @@ export function liveContract(open: () => Promise<Store>): void {
       await live.return(undefined);
     });
 
+    it('tells the card of a session when one that works for it does something', async () => {
+      const store = await open();
+      await admit(store, { id: A, status: 'running' });
+      await admit(store, { id: B, status: 'running', parent_session_id: A });
+      const { follow, write, bell } = liveOn(store);
+      const live = follow('');
+      await take(live, isReady);
+      await store.tx('test', (db) => appendEvents(db, B, [{ type: 'iteration.started', iteration: 1 }]));
+      bell.ring(B);
+      const [card] = (await take(live, (each) => each.type === 'card' && each.session.id === A)).slice(-1);
+      expect(card).toMatchObject({ session: { now: { activity: '1 worker: agent working' } } });
+      await write(B, 1);
+      await take(live, (each) => each.type === 'card' && each.session.id === A);
+      await live.return(undefined);
+    });
+
     it('ends when it is told to, in the middle of a wait too', async () => {
       const store = await open();
       const stop = new AbortController();

@@ -137,5 +137,22 @@ async function readNow(db: Db, { id, status }: SessionBrief): Promise<Card['now'
   const now = nowOf(await readSeen(db, id));
   if (!now) return null;
   const [newest] = await recentIterations(db, id, 1);
-  return { ...now, unit: newest && newest.iteration_number === now.iteration ? newest.unit : null };
+  const unit = newest && newest.iteration_number === now.iteration ? newest.unit : null;
+  return { ...(now.step === 'planning' ? await withWorkers(db, id, now) : now), unit };
+}
+
+const MOST_WORKERS = 50;
+
+/** While a session waits for those that work for it, what they do is what happens in it. */
+async function withWorkers(db: Db, id: string, own: Now): Promise<Now> {
+  const workers = await listCardRows(db, { parent: id, statuses: ['running'], limit: MOST_WORKERS });
+  const seen: Now[] = [];
+  for (const { session } of workers) {
+    const now = nowOf(await readSeen(db, session.id));
+    if (now) seen.push(now);
+  }
+  const last = seen.sort((a, b) => (a.at < b.at ? 1 : -1))[0];
+  if (!last) return own;
+  const count = seen.length === 1 ? '1 worker' : `${seen.length} workers`;
+  return { ...own, activity: `${count}: ${last.activity}`, at: [own.at, last.at].sort()[1]! };
 }

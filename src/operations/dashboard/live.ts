@@ -172,6 +172,8 @@ async function* readCards(
     const hash = createHash('sha1').update(JSON.stringify(session)).digest('base64');
     if (sent.get(session.id) === hash) continue;
     sent.set(session.id, hash);
+    // What happens in a session is told by those that work for it.
+    if (session.parent_session_id !== null && state.isReady) dirty.add(session.parent_session_id);
     sentMs.set(session.id, Date.now());
     yield { type: 'card', session, after: position(state) };
   }
