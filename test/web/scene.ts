@@ -47,6 +47,8 @@ export interface Look {
   isSignedIn?: boolean;
   /** The browser does not hold the page to its Content-Security-Policy. */
   ignoresPolicy?: boolean;
+  /** Times and numbers are written as anywhere. */
+  isSteady?: boolean;
 }
 
 export interface WebScene {
@@ -201,13 +203,14 @@ export async function settled(page: Page): Promise<void> {
 async function makeContext(
   browser: Browser,
   scene: WebScene,
-  { width = 1280, theme = 'light', isSignedIn = true, ignoresPolicy = false }: Look,
+  { width = 1280, theme = 'light', isSignedIn = true, ignoresPolicy = false, isSteady = false }: Look,
 ): Promise<BrowserContext> {
   const context = await browser.newContext({
     viewport: { width, height: width < 720 ? 844 : 800 },
     colorScheme: theme,
     reducedMotion: 'reduce',
     bypassCSP: ignoresPolicy,
+    ...(isSteady ? { timezoneId: 'UTC', locale: 'en-GB' } : {}),
   });
   context.setDefaultTimeout(PATIENCE_MS);
   if (isSignedIn) {
