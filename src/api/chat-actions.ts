@@ -1,4 +1,5 @@
 /** What people may do from a chat: the operations of the table, in their name. */
+import { homedir } from 'node:os';
 import { describeTrust, trustOf } from '../domain/check-words.ts';
 import { PulseError } from '../domain/errors.ts';
 import { decisionCommand, higherLimit } from '../domain/next-command.ts';
@@ -39,7 +40,13 @@ export function createChatActions(options: ChatActionOptions): ChatActions {
       const told = { chatId: undefined, phoneNumber: undefined, discordThreadId: undefined };
       const place = PLACES[by.channel];
       const { session } = await pulse.start({
-        ...{ goal, path, ...told, ...(place ? { [place]: by.chat } : {}) },
+        // A shell would read it so; a config has none.
+        ...{
+          goal,
+          path: path.replace(/^~(?=\/|$)/, homedir()),
+          ...told,
+          ...(place ? { [place]: by.chat } : {}),
+        },
         ...callerOf(by, true),
       });
       runSession(session.id);

@@ -1,5 +1,8 @@
 /** People write to Pulse: real serve, real sessions, a service on loopback. */
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { notifySchema } from '../../src/domain/notify.ts';
 import { COMPLETE } from '../engine/scene.ts';
@@ -101,6 +104,19 @@ describe('Telegram', () => {
     scene.telegram.write({ from: 42, text: `/pause ${id}` });
     await waitFor(() => scene.telegram.sent.length >= 4);
     expect(await statusOf(scene, id)).toBe('aborted');
+  });
+
+  it('starts in a project that is named from the home folder', async () => {
+    const scene = await makeChatScene(({ root }) => ({
+      projects: { shop: `~/${relative(homedir(), root)}` },
+    }));
+    await writeTrustedConfig(scene.root, {
+      text: JSON.stringify({ agent: 'command', command: 'echo "<signal>COMPLETE</signal>"' }),
+      environment: scene.environment,
+    });
+    scene.telegram.write({ from: 42, text: '/start shop Do it.' });
+    const said = await heard(scene, 'works on it');
+    expect((await scene.pulse.session(said.split(' ')[0]!)).project_path).toBe(realpathSync(scene.root));
   });
 
   it('raises a limit only for a yes', async () => {
