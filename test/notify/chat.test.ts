@@ -179,6 +179,18 @@ describe('POST /hooks/twilio', () => {
       'complete',
     );
   });
+
+  it('takes an end like a tag for what it is, where no session has it', async () => {
+    const scene = await makeChatScene(() => ({ sms, publicUrl }));
+    const id = await asking(scene, { phoneNumber: '+42' });
+    const issue = id.endsWith('0db8') ? '#0db9' : '#0db8';
+    const words = { From: '+42', MessageSid: 'SM1', Body: `That of issue ${issue}` };
+    expect((await text(scene, words)).body).toContain('continues');
+    await waitFor(async () => (await statusOf(scene, id)) === 'complete');
+    const { events } = await scene.pulse.export(id);
+    const resumed = events.find(({ type }) => type === 'session.resumed');
+    expect(resumed!.data).toMatchObject({ answer: `That of issue ${issue}` });
+  });
 });
 
 describe('POST /hooks/discord', () => {

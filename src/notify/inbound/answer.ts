@@ -9,7 +9,7 @@ import { cut } from '../texts.ts';
 import { answerPlain } from './plain-answer.ts';
 import { press } from './press.ts';
 import { openPrompt } from './prompts.ts';
-import { isMember, takePairing, takeUpdate, wasTaken } from './rows.ts';
+import { isMember, isTag, takePairing, takeUpdate, wasTaken } from './rows.ts';
 import { type ChatCommand, HELP } from './words.ts';
 import { requireYounger } from './written.ts';
 
@@ -155,8 +155,13 @@ async function act(
       const pressed = await press({ store, actions }, { accountId: message.accountId, by, pressed: command });
       return settle(store, dealing, pressed);
     }
-    case 'answer':
-      return answerPlain({ store, actions }, dealing, command.text);
+    case 'answer': {
+      const { text, tag } = command;
+      // Words may end so and mean something else, such as an issue.
+      if (tag && (await store.read((db) => isTag(db, tag.session))))
+        return actions.answer(tag.session, tag.text, by);
+      return answerPlain({ store, actions }, dealing, text);
+    }
     default: {
       const isNew = await store.tx('chat', dealing.seen);
       if (!isNew) return null;

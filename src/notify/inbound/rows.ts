@@ -154,6 +154,17 @@ export async function waitingSessions(
   return (own.length > 0 || isPublic ? own : rows).map(({ id }) => id);
 }
 
+/** Whether there is a session whose id ends so. */
+export async function isTag(db: Db, ending: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('pulse_sessions')
+    .select('id')
+    .where('id', 'like', `%${ending}`)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 export interface Poller {
   token: number;
   /** Where the next reading begins. */

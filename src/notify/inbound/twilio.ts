@@ -25,7 +25,9 @@ export function readText(fields: ReadonlyMap<string, string>): Omit<Incoming, 'a
   const isTagged = tag && command.do === 'answer';
   return {
     ...{ channel: 'sms' as const, id, sender, chat: sender, repliesTo: null },
-    command: isTagged ? { do: 'resume', session: tag[1]!, answer: command.text } : command,
+    command: isTagged
+      ? { do: 'answer', text: text.trim(), tag: { session: tag[1]!.toLowerCase(), text: command.text } }
+      : command,
   };
 }
 

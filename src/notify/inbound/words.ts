@@ -9,8 +9,8 @@ export type ChatCommand =
   | { do: 'help' }
   /** A button; `text`: the words that it asked for. */
   | { do: 'press'; action: string; text: string | null }
-  /** Plain words: the answer to what was asked. */
-  | { do: 'answer'; text: string };
+  /** Plain words: the answer to what was asked. `tag`: they end like the tag of a session. */
+  | { do: 'answer'; text: string; tag?: { session: string; text: string } };
 
 const NAMES = ['start', 'status', 'pause', 'resume', 'abort', 'pair', 'help'] as const;
 
