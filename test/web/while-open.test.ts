@@ -23,6 +23,27 @@ describe.skipIf(!BROWSER)('a page that stays open', () => {
     await filtered.close();
   });
 
+  it('says who has decided meanwhile, and what', async () => {
+    const id = await scene.start({
+      goal: 'Asked on two devices',
+      command:
+        'if grep -q "Take b."; then date > done.txt; echo "<signal>COMPLETE</signal>"; else date > asked.txt; echo "<signal>BLOCKED: a or b?</signal>"; fi',
+    });
+    await scene.waitFor(id, 'blocked');
+    const page = await scene.open(`/s/${id}`);
+    await page.getByRole('textbox', { name: 'Answer' }).fill('Take a.');
+    await page.getByText('live', { exact: true }).waitFor();
+    const { key } = await scene.ask('POST', '/api/login', { token: scene.token, name: 'phone' });
+    const answer = await fetch(`${scene.url}/api/pulse/${id}/resume`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ answer: 'Take b.' }),
+    });
+    expect(answer.status).toBe(202);
+    await page.getByText(/^web:phone answered \d\d:\d\d$/).waitFor();
+    await page.close();
+  });
+
   it('shows the draft of beads when the agent has made it', async () => {
     const go = join(scene.directory, 'draft-now');
     const drafted = {

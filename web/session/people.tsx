@@ -7,14 +7,32 @@ import { personsWord, SAID_BY_PEOPLE } from './persons-word.ts';
 
 const MOST = 200;
 
-export function People({ id }: { id: string }) {
+function useSaid(id: string) {
   const { data } = useAnswer([`people ${id}`], (call) =>
     pulse.history({ id, types: SAID_BY_PEOPLE.join(','), limit: MOST }, call),
   );
-  const said = (data?.events ?? []).flatMap((event: PulseEvent) => {
+  return (data?.events ?? []).flatMap((event: PulseEvent) => {
     const word = personsWord(event);
     return word ? [{ event, word }] : [];
   });
+}
+
+/** Whoever wanted to decide something that is decided already sees by whom. */
+export function LastSaid({ id }: { id: string }) {
+  const last = useSaid(id).at(-1);
+  if (!last) return null;
+  return (
+    <div>
+      <dt>last said</dt>
+      <dd>
+        {last.word.who} {last.word.did.trim()} <At at={last.event.at} />
+      </dd>
+    </div>
+  );
+}
+
+export function People({ id }: { id: string }) {
+  const said = useSaid(id);
   if (said.length === 0) return null;
   return (
     <section className="claim">

@@ -7,6 +7,7 @@ import { Meter } from '../ui/parts.tsx';
 import { Status, TrustWord } from '../ui/status.tsx';
 import { Ago, useNow } from '../ui/time.tsx';
 import { Controls } from './controls.tsx';
+import { LastSaid } from './people.tsx';
 
 export function SessionHead({ head }: { head: Head }) {
   const { session } = head;
@@ -149,6 +150,7 @@ function Facts({ head: { session, head } }: { head: Head }) {
         <dt>commits</dt>
         <dd className="figures">{session.total_commits}</dd>
       </div>
+      <LastSaid id={session.id} />
       {session.parent_session_id && (
         <div>
           <dt>works for</dt>
