@@ -84,6 +84,8 @@ export async function openDiscord(): Promise<DiscordStandIn> {
       response.end(JSON.stringify(json));
     };
     const path = request.url!.replace('/v10/', '');
+    if (!/^DiscordBot \(\S+, [\w.]+\)/.test(request.headers['user-agent'] ?? ''))
+      return answer(403, { message: 'internal network error', code: 40_333 });
     const at = own.refusals.findIndex(({ ends }) => path.endsWith(ends));
     const [refusal] = at < 0 ? [] : own.refusals.splice(at, 1);
     if (refusal?.status === 0) return;

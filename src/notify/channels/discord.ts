@@ -149,6 +149,9 @@ function sentOr(answer: Answer, thread: string | null): Outcome {
     : outcomeOf(answer, message);
 }
 
+/** In this form: it may refuse a bot that calls itself otherwise. */
+const USER_AGENT = 'DiscordBot (https://www.npmjs.com/package/pulse-loops, 1)';
+
 export interface DiscordMeans {
   settings: Settings;
   secret(name: string): string;
@@ -162,7 +165,11 @@ export function callDiscord(
   const { apiUrl = 'https://discord.com/api', tokenEnv } = settings;
   return ask({
     url: `${apiUrl.replace(/\/$/, '')}/v10/${path}`,
-    headers: { authorization: `Bot ${secret(tokenEnv)}`, 'content-type': 'application/json' },
+    headers: {
+      authorization: `Bot ${secret(tokenEnv)}`,
+      'content-type': 'application/json',
+      'user-agent': USER_AGENT,
+    },
     method,
     ...(body ? { body: JSON.stringify(body) } : {}),
     signal,
