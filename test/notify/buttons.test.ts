@@ -123,6 +123,21 @@ describe('the buttons of a message', () => {
     expect(question(scene).text).not.toContain('aborted it');
   });
 
+  it('ask for words, and are answered, in a group, where what hangs together is no topic', async () => {
+    const scene = await makeChatScene();
+    const command = `case $PULSE_ITERATION in 1) echo x > x.txt; echo "<signal>CONTINUE</signal>";;
+      2) echo "<signal>BLOCKED: Which port?</signal>";; *) echo "<signal>COMPLETE</signal>";; esac`;
+    const id = await asking(scene, { chatId: '-1009', command });
+    expect(question(scene).asked).toHaveProperty('reply_parameters');
+    scene.telegram.press({ from: 42, message: question(scene), label: 'Answer' });
+    await heard(scene, 'What is the answer?');
+    const prompt = scene.telegram.sent.at(-1)!;
+    scene.telegram.write({ from: 42, chat: -1009, text: 'Port 1.', repliesTo: prompt.message_id });
+    await done(scene, id);
+    await heard(scene, `${id} continues`);
+    expect(new Set(scene.telegram.sent.map(({ chat_id: chat }) => String(chat)))).toEqual(new Set(['-1009']));
+  });
+
   it('stand in a topic of the session, where the chat has topics', async () => {
     const forum = await openTelegram({ isForum: true });
     onTestFinished(() => forum[Symbol.asyncDispose]());

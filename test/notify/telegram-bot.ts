@@ -24,7 +24,15 @@ export interface TelegramStandIn extends AsyncDisposable {
   /** The commands that its menu shows. */
   offered: { command: string; description: string }[];
   /** Somebody writes; returns the number of the update. */
-  write(message: { from: number; text: string; repliesTo?: number; topic?: number; agoMs?: number }): number;
+  write(message: {
+    from: number;
+    /** Default: that of the two alone. */
+    chat?: number;
+    text: string;
+    repliesTo?: number;
+    topic?: number;
+    agoMs?: number;
+  }): number;
   /** Somebody presses; returns the number of the update. */
   press(press: { from: number; message: TelegramMessage; label: string }): number;
   /** Brings an update once more, as a service does that has not heard of it. */
@@ -94,11 +102,19 @@ export async function openTelegram({ isForum = false } = {}): Promise<TelegramSt
     flush();
     return id;
   };
-  const chatOf = (id: unknown) => ({ id: Number(id), type: 'private' });
-  const shown = (message: TelegramMessage) => ({
-    ...{ message_id: message.message_id, date: seconds(), chat: chatOf(message.chat_id), text: message.text },
-    ...(message.asked.message_thread_id ? { message_thread_id: message.asked.message_thread_id } : {}),
-  });
+  const chatOf = (id: unknown) => ({ id: Number(id), type: Number(id) < 0 ? 'supergroup' : 'private' });
+  /** Of a chain of replies in a supergroup, too: there it is the first message, and no topic. */
+  const threadOf = (chat: unknown, { topic, reply }: { topic?: unknown; reply?: unknown }) => {
+    if (topic) return { message_thread_id: topic, is_topic_message: true };
+    return reply && Number(chat) < 0 ? { message_thread_id: reply } : {};
+  };
+  const shown = ({ message_id, chat_id, text: words, asked }: TelegramMessage) => {
+    const { message_id: reply } = (asked.reply_parameters ?? {}) as { message_id?: number };
+    return {
+      ...{ message_id, date: seconds(), chat: chatOf(chat_id), text: words },
+      ...threadOf(chat_id, { topic: asked.message_thread_id, reply }),
+    };
+  };
   const buttonsOf = (body: Body) => {
     const { inline_keyboard: rows = [] } = (body.reply_markup ?? {}) as {
       inline_keyboard?: TelegramMessage['buttons'][];
@@ -116,7 +132,8 @@ export async function openTelegram({ isForum = false } = {}): Promise<TelegramSt
     sendMessage(body, response) {
       const words = String(body.text ?? '');
       if (words === '' || words.length > 4096) return bad(response, 'message text is empty or too long');
-      if (own.deleted.includes(Number(body.message_thread_id)))
+      const topic = body.message_thread_id;
+      if (topic !== undefined && (!isForum || own.deleted.includes(Number(topic))))
         return bad(response, 'message thread not found');
       const buttons = buttonsOf(body);
       if (buttons.some(({ callback_data: data }) => Buffer.byteLength(data) > 64))
@@ -206,19 +223,19 @@ export async function openTelegram({ isForum = false } = {}): Promise<TelegramSt
       diesAfterTaking: false,
       holdsBack: null,
     },
-    write({ from, text: words, repliesTo, topic, agoMs = 0 }) {
+    write({ from, chat = from, text: words, repliesTo, topic, agoMs = 0 }) {
       const reply =
         repliesTo === undefined
           ? {}
-          : { reply_to_message: { message_id: repliesTo, date: seconds(), chat: chatOf(from) } };
-      const place = topic === undefined ? {} : { message_thread_id: topic, is_topic_message: true };
+          : { reply_to_message: { message_id: repliesTo, date: seconds(), chat: chatOf(chat) } };
+      const place = threadOf(chat, { topic, reply: repliesTo });
       const user = { id: from, is_bot: false, first_name: 'P' };
       return push({
         message: {
           message_id: 500 + updates.length,
           date: seconds(agoMs),
           from: user,
-          chat: chatOf(from),
+          chat: chatOf(chat),
           text: words,
           ...reply,
           ...place,

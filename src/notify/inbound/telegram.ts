@@ -20,6 +20,7 @@ const place = {
   message_id: id,
   chat: z.object({ id, type: z.string().optional() }),
   message_thread_id: id.optional(),
+  is_topic_message: z.boolean().optional(),
 };
 const updateSchema = z.object({
   update_id: z.int(),
@@ -120,6 +121,7 @@ interface Written {
   message_id: string;
   chat: { id: string; type?: string | undefined };
   message_thread_id?: string | undefined;
+  is_topic_message?: boolean | undefined;
   sender: string;
   query?: string;
   repliesTo?: string | undefined;
@@ -127,14 +129,9 @@ interface Written {
 }
 
 function entryOf(number: number, written: Written, command: Incoming['command']): TelegramUpdate {
-  const {
-    chat,
-    message_thread_id: topic = null,
-    sender,
-    query = null,
-    repliesTo = null,
-    writtenMs = null,
-  } = written;
+  const { chat, sender, query = null, repliesTo = null, writtenMs = null } = written;
+  // In a group without topics it names the first of a chain of replies, where nothing can be sent to.
+  const topic = (written.is_topic_message && written.message_thread_id) || null;
   return {
     id: number,
     message: {
