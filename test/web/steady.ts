@@ -7,7 +7,8 @@ const HAPPENED = '2026-01-01T12:00:00.000Z';
 const LOOKED_AT = '2026-01-01T12:05:00.000Z';
 const COMMIT = '5eed1a7c0ffee5eed1a7c0ffee5eed1a7c0ffee5';
 /** What depends on the machine, on its load, or on the name of a temporary folder. */
-const MEASURED = /"(running_ms|duration_ms|durationMs|context_tokens|input_tokens|output_tokens)":\d+/g;
+const MEASURED =
+  /"(running_ms|duration_ms|durationMs)":\d+|"(context_tokens|input_tokens|output_tokens|total_tokens_used)":[1-9]\d*/g;
 /** So far apart two colours of one pixel may lie: what a person does not see is no difference. */
 const SEEN = 25;
 
@@ -50,7 +51,7 @@ async function answerSteadily(route: Route, scene: WebScene, sessions: readonly 
     .replaceAll(scene.directory, '/home/you')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, HAPPENED)
     .replaceAll(/\b[0-9a-f]{40}\b/g, COMMIT)
-    .replaceAll(MEASURED, '"$1":1900');
+    .replaceAll(MEASURED, '"$1$2":1900');
   await route.fulfill({ response, body: text });
 }
 

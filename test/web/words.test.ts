@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { COMMANDER_STATUSES } from '../../src/domain/commander.ts';
 import { ITERATION_OUTCOMES, ITERATION_STATUSES, SESSION_STATUSES } from '../../src/domain/status.ts';
 import { eventWords } from '../../web/session/event-words.ts';
+import { spentOf, spentShort } from '../../web/ui/format.ts';
 import { OUTCOME, trustLook } from '../../web/ui/outcomes.ts';
 
 it.each([...ITERATION_OUTCOMES, ...ITERATION_STATUSES, ...SESSION_STATUSES, ...COMMANDER_STATUSES])(
@@ -29,4 +30,13 @@ it('says how far a result is to be trusted as the command line does, and of what
   expect(trustLook('verified_checks_changed', 'complete')[1]).toBe('verified, checks changed');
   expect(trustLook('unverified', 'running')).toEqual(['unverified', 'UNVERIFIED']);
   expect(trustLook('false', 'complete')[1]).toBe('FALSE');
+});
+
+it('claims of no agent that it costs nothing', () => {
+  const untold = { spent_usd: 0, total_tokens_used: 2_600, budget_usd: 10 };
+  expect([spentShort(untold), spentOf(untold)]).toEqual(['2600 tok', 'not known, limit $10.00']);
+  expect(spentShort({ ...untold, total_tokens_used: 0 })).toBe('–');
+  expect(spentOf({ ...untold, budget_usd: null })).toBe('not known');
+  const told = { ...untold, spent_usd: 1.2 };
+  expect([spentShort(told), spentOf(told)]).toEqual(['$1.20', '$1.20 of $10.00']);
 });

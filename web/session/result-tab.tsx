@@ -103,7 +103,7 @@ function Facts({ view: { iteration: item } }: { view: IterationView }) {
         <dt>took</dt>
         <dd className="figures">
           {took === null ? 'still running' : duration(took)}
-          {item.cost_usd !== null && `, ${money(item.cost_usd)}`}
+          {item.cost_usd !== null && item.cost_usd > 0 && `, ${money(item.cost_usd)}`}
           {tokens > 0 && `, ${count(tokens)} tokens`}
           {item.attempt > 1 && `, attempt ${item.attempt}`}
         </dd>

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Card, Head } from '../api/types.ts';
-import { clock, duration, money, progress, shortSha, wholeDuration, words } from '../ui/format.ts';
+import { clock, duration, progress, shortSha, spentOf, wholeDuration, words } from '../ui/format.ts';
 import { Meter } from '../ui/parts.tsx';
 import { Status, TrustWord } from '../ui/status.tsx';
 import { Ago, useNow } from '../ui/time.tsx';
@@ -84,12 +84,7 @@ function Limits({ card }: { card: Card }) {
   const ran = card.running_ms + since;
   return (
     <span className="meters">
-      <Meter
-        label="cost"
-        value={spent_usd}
-        limit={budget_usd}
-        text={budget_usd === null ? money(spent_usd) : `${money(spent_usd)} of ${money(budget_usd)}`}
-      />
+      <Meter label="cost" value={spent_usd} limit={budget_usd} text={spentOf(card)} />
       <Meter
         label="time"
         value={ran}

@@ -2,7 +2,7 @@
 import { Link } from 'wouter';
 import type { Card } from '../api/types.ts';
 import { sessionAddress } from '../ui/address.ts';
-import { clock, money, progress, words } from '../ui/format.ts';
+import { clock, progress, spentShort, words } from '../ui/format.ts';
 import { Status, TrustWord } from '../ui/status.tsx';
 import { Ago } from '../ui/time.tsx';
 import { nextStep } from './next-step.ts';
@@ -29,8 +29,8 @@ export function SessionRow({ card }: { card: Card }) {
       </span>
       <span className="figures session-count">{progress(card)}</span>
       <span className="figures session-cost">
-        {money(card.spent_usd)}
-        {card.budget_usd !== null && <span className="dim">/{card.budget_usd}</span>}
+        {spentShort(card)}
+        {card.spent_usd > 0 && card.budget_usd !== null && <span className="dim">/{card.budget_usd}</span>}
       </span>
       <span className="figures session-age">
         <Ago at={card.now?.at ?? card.ended_at ?? card.started_at ?? card.created_at} />

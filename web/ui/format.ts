@@ -31,6 +31,23 @@ export function money(usd: number): string {
   return usd < 0.1 ? `$${usd.toFixed(3)}` : `$${usd.toFixed(2)}`;
 }
 
+interface Spent {
+  spent_usd: number;
+  total_tokens_used: number;
+  budget_usd: number | null;
+}
+
+/** In a row. An agent that tells no cost may still have one: nothing is not claimed. */
+export function spentShort({ spent_usd: usd, total_tokens_used: tokens }: Spent): string {
+  if (usd > 0) return money(usd);
+  return tokens > 0 ? `${count(tokens)} tok` : '–';
+}
+
+export function spentOf({ spent_usd: usd, budget_usd: limit }: Spent): string {
+  if (usd > 0) return limit === null ? money(usd) : `${money(usd)} of ${money(limit)}`;
+  return limit === null ? 'not known' : `not known, limit ${money(limit)}`;
+}
+
 export function count(value: number): string {
   if (value < 10_000) return String(value);
   if (value < 1_000_000) return `${Math.round(value / 1000)}k`;
