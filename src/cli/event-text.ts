@@ -1,6 +1,7 @@
 /** An event as a person reads it: time, iteration, what happened. */
 import { formatDuration } from '../domain/durations.ts';
 import type { PulseEvent } from '../domain/events.ts';
+import { failedOnBaseOf, failedOnBaseText } from '../domain/failed-on-base.ts';
 import { type Phase, phaseWords, queuedWords } from '../domain/phase.ts';
 import { loopEventText } from '../loops/followers.ts';
 import type { Style } from '../terminal/style.ts';
@@ -91,6 +92,10 @@ function describe(event: PulseEvent, style: Style): string {
       return stopped(data, style);
     case 'iteration.progress':
       return style.dim(sanitizeLine(phaseWords(data.phase as Phase, data.command)));
+    case 'preflight.base':
+      return failedOnBaseOf(data)
+        .map((check) => style.yellow(`failed before any work: ${sanitizeLine(failedOnBaseText(check))}`))
+        .join('\n');
     case 'budget.warned':
       return style.yellow(budgetText(data));
     default:

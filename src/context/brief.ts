@@ -21,6 +21,8 @@ export interface BriefInput {
   branch: string;
   /** The commands Pulse will run when the agent says COMPLETE. */
   verify: readonly string[];
+  /** What failed on the base, a line each. */
+  failedOnBase?: readonly string[];
   answer: string | null;
   /** What a person said meanwhile, oldest first. */
   notes?: readonly string[];

@@ -50,6 +50,7 @@ export const EVENT_TYPES = [
   'preflight.progress',
   'preflight.completed',
   'preflight.failed',
+  'preflight.base',
   'pulse.started',
   'pulse.rejected',
   'pulse.extended',

@@ -51,7 +51,10 @@ export function decideClaim(facts: ClaimFacts): Judgement {
     notes: [...notes],
     flaky: [...claim, ...(replay?.runs ?? [])].filter(({ record }) => record.isFlaky).map(nameFlaky),
   };
-  if (failures.length > 0) return { ...common, verdict: 'rejected', trust: 'verified', reasons: failures };
+  if (failures.length > 0) {
+    const reasons = [...failures, ...beforeIn(claim, facts)];
+    return { ...common, verdict: 'rejected', trust: 'verified', reasons };
+  }
   if (weakened.length === 0) return { ...common, verdict: 'accepted', trust: 'verified', reasons: [] };
   return { ...common, ...decideWeakened(facts, weakened) };
 }
@@ -115,6 +118,19 @@ function failuresIn(
     const failed = run.tests.names?.failed ?? [];
     const named = failed.length > 0 ? `: ${listNames(failed)}` : '';
     return [`${command} failed (${exit === null ? 'it was stopped' : `exit ${exit}`})${named}`];
+  });
+}
+
+/** What fails as it did before: a reader then looks for the cause in another place. */
+function beforeIn(runs: readonly CheckRun[], { base }: Pick<ClaimFacts, 'base'>): string[] {
+  return runs.flatMap((run) => {
+    const { command } = run.record;
+    const before = baseOf(base, command);
+    if (run.holds || before === null || before.record.passed) return [];
+    const isTold = run.tests.names !== null && before.tests.names !== null;
+    const { knownFailed } = compareTests(before.tests, run.tests);
+    if (isTold && knownFailed.length === 0) return [];
+    return [`${command} failed on the base, too${nameSome(knownFailed)}`];
   });
 }
 

@@ -76,6 +76,19 @@ export async function lastSeqOf(db: Db, sessionId: string, types: readonly Event
   return Number(row?.seq ?? 0);
 }
 
+/** The newest of this type; `null`: there is none. */
+export async function newestOf(db: Db, sessionId: string, type: EventType): Promise<PulseEvent | null> {
+  const row = await db
+    .selectFrom('pulse_events')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .where('type', '=', type)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row ? decodeEvent(row) : null;
+}
+
 /** Newest first. */
 export async function newestEvents(db: Db, sessionId: string, limit: number): Promise<PulseEvent[]> {
   const rows = await db

@@ -33,6 +33,27 @@ async function claim(script: string, input: Parameters<Scene['start']>[1] = {}, 
   return { scene, session, judged };
 }
 
+describe('what failed before any work', () => {
+  it('is an event, stands in the brief, and is told apart where a claim is refused', async () => {
+    const scene = await project();
+    const script = `cat > '${scene.folder}/brief-'"$PULSE_ITERATION"; echo 'export const add = () => 1;' > add.js; ${COMPLETE}`;
+    const session = await scene.startAndRun(script, { verify: VERIFY, maxIterations: 3 });
+    const events = await scene.events(session);
+    const told = events.filter(({ type }) => type === 'preflight.base');
+    expect(told.map(({ iteration, data }) => [iteration, data])).toEqual([
+      [1, { failed: [{ command: 'npm test', exit: 1, tests: ['adds two numbers'] }] }],
+    ]);
+    const { judgement } = await scene.pulse.showChecks(session.id);
+    expect(judgement?.reasons).toEqual([
+      expect.stringContaining('npm test failed (exit 1)'),
+      'npm test failed on the base, too: adds two numbers',
+    ]);
+    const brief = readFileSync(join(scene.folder, 'brief-2'), 'utf8');
+    expect(brief).toMatch(/Before any work[^`]+```text\nnpm test \(exit 1\): adds two numbers\n```/);
+    expect(session.blocked_reason).toContain('failed on the base, too: adds two numbers');
+  });
+});
+
 describe('an honest claim', () => {
   it('is accepted, and says how many tests ran', async () => {
     const { session, judged, scene } = await claim(HONEST);

@@ -1,6 +1,7 @@
 /** The lines a follower leaves behind: one for each iteration that ended, one for what interrupted it. */
 import { formatDuration } from '../../domain/durations.ts';
 import type { PulseEvent } from '../../domain/events.ts';
+import { failedOnBaseOf, failedOnBaseText } from '../../domain/failed-on-base.ts';
 import { queuedWords } from '../../domain/phase.ts';
 import { followerFor } from '../../loops/followers.ts';
 import { sanitizeLine, shorten, wrap } from '../../terminal/text.ts';
@@ -48,6 +49,10 @@ export function eventLines(event: PulseEvent, progress: Progress, { style, colum
           ),
         ),
       ];
+    case 'preflight.base':
+      return failedOnBaseOf(data).map((check) =>
+        style.yellow(shorten(`! failed before any work: ${sanitizeLine(failedOnBaseText(check))}`, columns)),
+      );
     case 'budget.warned':
       return [style.yellow(shorten(`! ${budgetText(data)}`, columns))];
     case 'note.added':

@@ -1,9 +1,12 @@
 /** What the checks say about the base of a session, read once and kept in the store. */
 import { createHash } from 'node:crypto';
 import type { AttemptSpec, VerificationRecord } from '../../domain/attempt.ts';
+import type { NewEvent } from '../../domain/events.ts';
+import type { FailedOnBase } from '../../domain/failed-on-base.ts';
 import type { HeldOutRun } from '../../referee/decide-held-out.ts';
 import type { CheckRun, CheckRuns } from '../../referee/run-commands.ts';
 import { findCheckRun, insertCheckRun } from '../../store/check-runs.ts';
+import { appendEvents } from '../../store/events.ts';
 import type { Store } from '../../store/store.ts';
 import type { HeldAttempt } from '../ports.ts';
 import { refereeSettings } from './settings.ts';
@@ -27,13 +30,30 @@ export async function findBaseReading(
   return store.read((db) => findCheckRun<BaseReading>(db, sessionId, baseKey(spec, commands)));
 }
 
+/** `isTold`: what fails is an event, in the same transaction. A loop with a baseline of its own tells that. */
 export async function saveBaseReading(
   store: Store,
-  { sessionId, spec, commands }: Reader,
-  reading: BaseReading,
+  { sessionId, spec, commands, iteration }: Reader & Pick<HeldAttempt, 'iteration'>,
+  { reading, isTold }: { reading: BaseReading; isTold: boolean },
 ): Promise<void> {
   const run = { sessionId, key: baseKey(spec, commands), run: reading };
-  await store.tx('read_base', (db) => insertCheckRun(db, run), { session: sessionId });
+  const failed = isTold ? reading.runs.filter(({ record }) => !record.passed).map(failedOnBase) : [];
+  const told: NewEvent[] =
+    failed.length === 0 ? [] : [{ type: 'preflight.base', iteration, data: { failed } }];
+  await store.tx(
+    'read_base',
+    async (db) => {
+      await insertCheckRun(db, run);
+      await appendEvents(db, sessionId, told);
+    },
+    { session: sessionId },
+  );
+}
+
+const TESTS_TOLD = 20;
+
+function failedOnBase({ record: { command, exit }, tests: { names } }: CheckRun): FailedOnBase {
+  return { command, exit, tests: (names?.failed ?? []).slice(0, TESTS_TOLD) };
 }
 
 /** Other commands, or another base, are read again: a resume may have changed them. */

@@ -42,7 +42,8 @@ export function createReferee(means: RefereeMeans & { clock: Clock; openAgents()
   const knownPins = new Map<string, Promise<Pins>>();
 
   return {
-    async readBase(attempt, { source, commands = attempt.spec.verify, baseSha, signal }) {
+    async readBase(attempt, { source, commands: own, baseSha, signal }) {
+      const commands = own ?? attempt.spec.verify;
       const reader = { ...onBase(attempt, baseSha), commands };
       const known = await findBaseReading(means.store, reader);
       if (known) return known.failure;
@@ -52,7 +53,8 @@ export function createReferee(means: RefereeMeans & { clock: Clock; openAgents()
       );
       if (signal.aborted) return null;
       // What stands in the way may be mended before the next attempt.
-      if (reading.failure === null) await saveBaseReading(means.store, reader, reading);
+      if (reading.failure === null)
+        await saveBaseReading(means.store, reader, { reading, isTold: own === undefined });
       return reading.failure;
     },
 

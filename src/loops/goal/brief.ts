@@ -3,7 +3,9 @@ import { accountSections, buildIterationPrompt } from '../../context/brief.ts';
 import type { LastOutcome } from '../../context/brief-sections.ts';
 import { type ContextMeans, gatherContext, isTold } from '../../context/iteration-context.ts';
 import { hasContextTools, isPrefetched } from '../../domain/context-words.ts';
+import { failedOnBaseOf, failedOnBaseText } from '../../domain/failed-on-base.ts';
 import type { ComposedBrief } from '../../engine/ports.ts';
+import { newestOf } from '../../store/events.ts';
 import type { IterationHead } from '../../store/iterations.ts';
 import { listJudgements } from '../../store/judgements.ts';
 import { notesFor } from '../../store/notes.ts';
@@ -50,6 +52,7 @@ export async function composeBrief(means: ContextMeans, input: BriefInput): Prom
     maxIterations: session.max_iterations,
     branch: session.branch_name,
     verify: session.verify,
+    failedOnBase: await failedOnBase(store, session.id),
     answer: control.answer,
     notes: notes.map(({ text }) => text),
     lastOutcome: await lastOutcome(store, input),
@@ -97,6 +100,11 @@ async function lastOutcome(store: Store, input: BriefInput): Promise<LastOutcome
     default:
       return { kind: 'continued', summary: last.output_summary, commit: last.commit_hash };
   }
+}
+
+async function failedOnBase(store: Store, sessionId: string): Promise<string[]> {
+  const told = await store.read((db) => newestOf(db, sessionId, 'preflight.base'));
+  return told === null ? [] : failedOnBaseOf(told.data).map(failedOnBaseText);
 }
 
 async function failures(store: Store, last: IterationHead) {
