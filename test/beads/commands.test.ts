@@ -349,4 +349,19 @@ describe('pulse bead', { timeout: 120_000 }, () => {
     expect(ended.stdout).toMatch(/^ {2}2 runs · 2 commits · (?!0\.0s)\S+ running$/m);
     expect((await scene.pulse(['status', 'last'])).stdout).toMatch(/^ {2}2 runs · 2 commits · (?!0\.0s)/m);
   });
+
+  it('starts one worker alone where the tooling status recommends it, and says so', async () => {
+    expect((await scene.pulse(['init', '--json'])).code).toBe(0);
+    const place = join(scene.repository, '.pulse/tooling-status.json');
+    const status = JSON.parse(readFileSync(place, 'utf8'));
+    writeFileSync(place, JSON.stringify({ ...status, recommended_mode: 'single-worker' }));
+    await bead('create', '--title', 'Dates', '--type', 'epic', '--id', 'E');
+    const started = await scene.pulse(['swarm', 'start', 'E', '--workers', '3', '--command', 'true']);
+    expect(started.code, started.stderr).toBe(0);
+    expect(started.stderr).toContain(
+      'One worker alone: .pulse/tooling-status.json recommends single-worker.',
+    );
+    const shown = JSON.parse((await scene.pulse(['swarm', 'show', 'last', '--json'])).stdout);
+    expect(shown.swarm).toMatchObject({ mode: 'standalone', workers: 1 });
+  });
 });

@@ -29,6 +29,9 @@ export async function run(context: CommandContext): Promise<number> {
 async function start(pulse: Pulse, context: CommandContext, epic: string): Promise<number> {
   const asked = await readInput(swarm.start, context, { epic });
   const started = await askingForTrust(context, asked.path, () => pulse.swarm.start(asked));
+  const { swarm: row } = await pulse.swarm.show(started.session.id);
+  if (row.mode === 'standalone' && !asked.standalone)
+    context.output.talk('One worker alone: .pulse/tooling-status.json recommends single-worker.');
   return goOn(pulse, context, started);
 }
 
