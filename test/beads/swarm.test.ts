@@ -57,6 +57,32 @@ describe('a swarm', () => {
     expect(read('manifest.json').active).toEqual([]);
   });
 
+  it('continues each that handed over once, in whatever order they do', async () => {
+    await using scene = await createSwarmScene();
+    for (const id of ['a', 'b', 'c', 'd']) await scene.bead(id);
+    const full = `pulse tool report_usage '{"contextTokens":90,"contextWindow":100}' > /dev/null`;
+    const after = (file: string) => `until [ -f "$OUT/${file}" ]; do sleep 0.02; done`;
+    // The second worker hands over first; its successor is at work until that of the first is, too.
+    const script = `run=$PULSE_NICKNAME-$(ls "$OUT" | grep -c "^$PULSE_NICKNAME-")
+touch "$OUT/$run"
+case $run in
+  worker-2-0) ${full} ;;
+  worker-2-1) ${after('worker-1-1')} ;;
+  worker-1-0) ${after('worker-2-1')}; ${full} ;;
+esac
+${WRITE}; ${beadDone()}`;
+    const id = await scene.start(script, { workers: 2 });
+    const { session, workers } = await scene.drive(id);
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    expect(workers.map(({ mailName, leftFor }) => [mailName, leftFor])).toEqual([
+      ['worker-1', 'context_critical'],
+      ['worker-2', 'context_critical'],
+      ['worker-2', null],
+      ['worker-1', null],
+    ]);
+    expect(JSON.parse(scene.scratch.read('.pulse/handoffs/manifest.json')).active).toEqual([]);
+  }, 60_000);
+
   it('gives an agent mail and reservations in its own name, and sends the conflict itself', async () => {
     await using scene = await createSwarmScene();
     await scene.bead('a');

@@ -9,7 +9,7 @@ import { heldWords } from './held-files.ts';
 import { judgeBead } from './judge-bead.ts';
 import { judgeMerge, judgePrepare } from './judge-merge.ts';
 import { CONFLICTS_OF_A_WORKER, CONTEXT_LIMIT, nicknameOf } from './model.ts';
-import { adoptTry, insertWorker, isAsked } from './rows.ts';
+import { adoptTry, type BeadWorker, insertWorker, isAsked } from './rows.ts';
 import type { BeadsState } from './state.ts';
 
 type SessionState = State<BeadsState>;
@@ -55,7 +55,7 @@ function nextOfLead({ session, own }: SessionState): Step {
   const dead = lost.filter(({ status }) => status === 'failed');
   const isReplaceable = lost.length > 0 && dead.length <= swarm.workers * REPLACEMENTS;
   if (!stop && isWorkLeft && missing > 0 && isReplaceable)
-    return { do: 'spawn', children: replacementsOf(own, lost).slice(0, Math.min(missing, lost.length)) };
+    return { do: 'spawn', children: replacementsOf(own).slice(0, missing) };
   if (children.some(isAtWork)) return { do: 'wait' };
   if (stop) return { do: 'end', stop };
   // One that died has left its bead to others: it is the reason only while work is there that nobody takes.
@@ -90,21 +90,31 @@ function plansOf({ swarm }: BeadsState, first: number, count: number): ChildPlan
   }));
 }
 
-/** One that handed over is continued under its name; one that died has another beside it. */
-function replacementsOf({ swarm, workers, children }: BeadsState, lost: readonly Session[]): ChildPlan[] {
-  return lost.toReversed().map(({ id }, index) => {
-    const before = workers.find(({ session_id }) => session_id === id);
-    const isContinued = before?.left_for != null;
-    const nickname = isContinued ? before.nickname : nicknameOf(children.length + index + 1);
-    const mailName = isContinued ? before.mail_name : null;
+/** Each name that a worker has left and nobody continues, and then another beside each that died. */
+function replacementsOf({ swarm, workers, children }: BeadsState): ChildPlan[] {
+  const place = { swarm_id: swarm.session_id };
+  const isLeft = ({ session_id, left_for }: BeadWorker): boolean =>
+    left_for !== null && children.some(({ id, status }) => id === session_id && status === 'complete');
+  const byName = Map.groupBy(workers, ({ nickname }) => nickname);
+  const left = [...byName].filter(([, rows]) => rows.every(isLeft));
+  const continued = left.map(([nickname, rows]): ChildPlan => {
+    const mail_name = rows.findLast((row) => row.mail_name !== null)?.mail_name ?? null;
     return {
       async write(db, childId) {
-        const place = { session_id: childId, swarm_id: swarm.session_id };
-        await insertWorker(db, { ...place, nickname, mail_name: mailName });
-        if (isContinued) await adoptTry(db, { from: id, to: childId });
+        await insertWorker(db, { session_id: childId, ...place, nickname, mail_name });
+        // The last of them has the bead that was in flight.
+        for (const { session_id: from } of rows) await adoptTry(db, { from, to: childId });
       },
     };
   });
+  const dead = children.filter(({ status }) => status === 'failed');
+  const beside = dead.map((_, index): ChildPlan => {
+    const nickname = nicknameOf(children.length + left.length + index + 1);
+    return {
+      write: (db, childId) => insertWorker(db, { session_id: childId, ...place, nickname, mail_name: null }),
+    };
+  });
+  return [...continued, ...beside];
 }
 
 function endAs({ status, stop_reason, blocked_reason: detail }: Session): Step {
