@@ -18,7 +18,7 @@ import { fakeLoopList } from '../fakes/loops.ts';
 import { createRandom } from '../fakes/random.ts';
 import { type Fate, type Simulated, type SimulationOptions, simulate } from '../fakes/simulation.ts';
 import { attemptsOf, type World } from '../fakes/world.ts';
-import { IS_ALL, IS_WHOLE, SEED } from '../lanes/lane.ts';
+import { draw, IS_ALL, IS_WHOLE, SEED, sweep } from '../lanes/lane.ts';
 import { surviveSuite } from './loop-suite.ts';
 
 const BEADS: SimulatedBead[] = [
@@ -35,7 +35,7 @@ const FEW: SimulatedBead[] = [{ id: 'red-a' }, { id: 'red-b' }, { id: 'full' }, 
 /** A worker is lost, and a bead goes back to planning. */
 const UNLUCKY: SimulatedBead[] = [{ id: 'lose' }, { id: 'unplanned' }];
 
-interface Run extends Pick<SimulationOptions, 'fate' | 'bell' | 'isFleet'> {
+interface Run extends Pick<SimulationOptions, 'fate' | 'bell' | 'isFleet' | 'stopsAt'> {
   beads?: readonly SimulatedBead[];
   workers?: number;
   trouble?: () => BeadTrouble | null;
@@ -172,6 +172,20 @@ surviveSuite({
   kindOf: (point) => point.replace(/:(before|after)$/, ''),
 });
 
+describe('a simulated swarm that a person stops and resumes', () => {
+  it('continues where it was, stopped at any point', { timeout: 600_000 }, async () => {
+    const short = { beads: FEW, workers: 2, fate: () => null };
+    const cases = (await run(short)).points.map((point, at) => ({ point, at }));
+    const kind = ({ point }: { point: string }) => point.replace(/:(before|after)$/, '');
+    const failures = await sweep(draw(cases, { of: 'swarm stopped', kind, kindShare: 1 / 2 }), {
+      name: ({ at, point }) => `${at} ${point}`,
+      violationsOf: async ({ at }) =>
+        (await run({ ...short, stopsAt: (_, index) => index === at })).violations,
+    });
+    expect(failures).toEqual([]);
+  });
+});
+
 /** Of these a process passes one at a time: each may be its last. */
 const MANY_STEPS = { few: 10_000, many: 1_000_000 };
 
@@ -200,7 +214,7 @@ async function violatesNothing({ steps, first }: { steps: number; first: number 
   }
 }
 
-/** Workers, beads, faults, rings and agents, all by the seed. Trouble ends, so that the swarm can. */
+/** Workers, beads, faults, stops, rings and agents, all by the seed. Trouble ends, so that the swarm can. */
 function troubleOf(seed: number): Run {
   const random = createRandom(seed);
   const pick = (count: number) => Math.floor(random() * count);
@@ -219,6 +233,7 @@ function troubleOf(seed: number): Run {
   }
   let faults = 4 + pick(8);
   let troubles = pick(5);
+  let stops = pick(3);
   const kinds: Fate[] = ['die', 'die', 'die', 'stall', 'nap', 'startle', 'doze'];
   const rate = 0.005 + random() * 0.04;
   return {
@@ -228,6 +243,11 @@ function troubleOf(seed: number): Run {
       if (faults === 0 || random() > rate) return null;
       faults -= 1;
       return kinds[pick(kinds.length)]!;
+    },
+    stopsAt() {
+      if (stops === 0 || random() > rate) return false;
+      stops -= 1;
+      return true;
     },
     bell: () => (random() < 0.9 ? 'ring' : random() < 0.5 ? 'lose' : 'double'),
     trouble() {

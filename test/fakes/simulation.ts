@@ -1,9 +1,10 @@
 /** Whole sessions in one process, on a real in-memory store, with virtual time and processes that die or stall. */
 
+import { isPulseError } from '../../src/domain/errors.ts';
 import { createLeaseJudge } from '../../src/engine/attempt/lease-judge.ts';
 import { DEFAULT_TIMING, type Engine } from '../../src/engine/engine.ts';
 import type { LoopHost, LoopModule } from '../../src/engine/loops.ts';
-import { requestPause } from '../../src/engine/runner/control.ts';
+import { requestPause, resumeSession } from '../../src/engine/runner/control.ts';
 import { runSession } from '../../src/engine/runner/runner.ts';
 import { readEvents } from '../../src/store/events.ts';
 import { endedTasks, findTask, type Task } from '../../src/store/inbox.ts';
@@ -11,7 +12,7 @@ import { listIterations } from '../../src/store/iterations.ts';
 import { insertNote, notesFor } from '../../src/store/notes.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
 import { createPatientStore } from '../../src/store/patient.ts';
-import { findSession, type NewSession } from '../../src/store/sessions.ts';
+import { findSession, getSession, type NewSession } from '../../src/store/sessions.ts';
 import type { Db, Store } from '../../src/store/store.ts';
 import { admit } from './admit.ts';
 import { admitSwarm, BEAD_MODULES, createFakeBeads, type SimulatedSwarm } from './bead-world.ts';
@@ -60,6 +61,8 @@ export interface SimulationOptions {
   onTick?: (jump: (ms: number) => void) => void;
   /** A person stops the session when this point is first passed. */
   pauseAt?: string;
+  /** A person stops the session here, at the point with this index, and resumes it when it is paused. */
+  stopsAt?(point: string, index: number): boolean;
   /** A person leaves a note when this point is first passed. */
   noteAt?: string;
   /** Whatever runs is killed at these times after the beginning. */
@@ -148,7 +151,9 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
       await stalled;
       if (isDead) return frozen;
       const fate = options.fate(point, points.length);
+      const isStopped = options.stopsAt?.(point, points.length) ?? false;
       points.push(point);
+      if (isStopped) void stopNow().catch(ignoreEnded);
       if (point === options.pauseAt && points.indexOf(point) === points.length - 1) void stopNow();
       if (point === options.noteAt && points.indexOf(point) === points.length - 1) await leaveNote();
       if (fate === 'die') {
@@ -246,6 +251,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
         alive.delete(name);
         ends.push(end);
         if (end === 'held_elsewhere') restart(5_000);
+        else if (options.stopsAt) void resumeWherePaused(loops);
         else isOver = true;
       },
       () => {
@@ -264,6 +270,16 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
   async function stopNow(): Promise<void> {
     await store.tx('pause', (db) => requestPause(db, sessionId, { request: 'stop', actor: 'test' }));
     for (const ring of bells.values()) ring();
+  }
+
+  async function resumeWherePaused(loops: Engine['loops']): Promise<void> {
+    const { status, branch_name: branch } = await store.read((db) => getSession(db, sessionId));
+    isOver = status !== 'paused';
+    if (isOver) return;
+    const branchHead = world.branches.get(branch) ?? null;
+    const parts = { change: null, answerTurn: null, brief: null, branchHead, loops };
+    await store.tx('resume', (db) => resumeSession(db, sessionId, { actor: 'test', ...parts }));
+    restart(200);
   }
 
   const kills = new Map<string, () => void>();
@@ -292,6 +308,11 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
     if (isOver && alive.size === 0 && lifelines === 0) break;
   }
   return { world, store, sessionId, points, isStuck: !isOver, processes, ends, calls: unsteady.calls() };
+}
+
+/** The person was too late. */
+function ignoreEnded(error: unknown): void {
+  if (!isPulseError(error, 'invalid_transition')) throw error;
 }
 
 function endAgents(world: World, host: string): void {
