@@ -5,6 +5,7 @@ import { PulseError } from '../domain/errors.ts';
 import { decisionCommand, higherLimit } from '../domain/next-command.ts';
 import type { NotifySettings } from '../domain/notify.ts';
 import type { ChatActions, ChatCaller } from '../notify/inbound/answer.ts';
+import { cut } from '../notify/texts.ts';
 import type { TransactionHook } from '../operations/context.ts';
 import type { Pulse } from '../pulse.ts';
 import type { Session } from '../store/sessions.ts';
@@ -83,12 +84,12 @@ export function createChatActions(options: ChatActionOptions): ChatActions {
       const last = log.at(-1)?.summary;
       return [
         line({ ...session, goal: '' }).replace(/: $/, ''),
-        goal.slice(0, 500),
-        ...(reason ? [`Asks: ${reason.slice(0, 1_000)}`] : []),
-        ...(last ? [`Last: ${last.slice(0, 500)}`] : []),
+        cut(goal, 500),
+        ...(reason ? [`Asks: ${cut(reason, 1_000)}`] : []),
+        ...(last ? [`Last: ${cut(last, 500)}`] : []),
         ...(trust
           ? [
-              `Result: ${describeTrust(session.status, trust)}${verify.length > 0 ? ` by ${verify.join(', ').slice(0, 200)}` : ''}`,
+              `Result: ${describeTrust(session.status, trust)}${verify.length > 0 ? ` by ${cut(verify.join(', '), 200)}` : ''}`,
             ]
           : []),
         `${commits} commits on ${branch} (from ${base}), $${spent.toFixed(2)}${budget === null ? '' : ` of $${budget}`}`,
@@ -99,7 +100,7 @@ export function createChatActions(options: ChatActionOptions): ChatActions {
 
 function line({ id, status, stop_reason: reason, goal, current_iteration: n, max_iterations: max }: Session) {
   const [first = ''] = goal.split('\n');
-  return `${id}: ${status}${reason ? ` (${reason})` : ''}, ${n}/${max}: ${first.slice(0, 80)}`;
+  return `${id}: ${status}${reason ? ` (${reason})` : ''}, ${n}/${max}: ${cut(first, 80)}`;
 }
 
 interface Decision {

@@ -106,6 +106,13 @@ describe('Telegram', () => {
     expect(await statusOf(scene, id)).toBe('aborted');
   });
 
+  it('tells of a goal that is long without breaking a character, which the service would refuse', async () => {
+    const scene = await makeChatScene();
+    const id = await asking(scene, { goal: `${'g'.repeat(79)}😀 ${'h'.repeat(419)}` });
+    scene.telegram.write({ from: 42, text: '/status' });
+    expect(await heard(scene, `${id}: blocked`)).toContain(`${'g'.repeat(79)}…`);
+  });
+
   it('starts in a project that is named from the home folder', async () => {
     const scene = await makeChatScene(({ root }) => ({
       projects: { shop: `~/${relative(homedir(), root)}` },

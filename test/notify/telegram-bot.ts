@@ -132,6 +132,7 @@ export async function openTelegram({ isForum = false } = {}): Promise<TelegramSt
     sendMessage(body, response) {
       const words = String(body.text ?? '');
       if (words === '' || words.length > 4096) return bad(response, 'message text is empty or too long');
+      if (!words.isWellFormed()) return bad(response, 'strings must be encoded in UTF-8');
       const topic = body.message_thread_id;
       if (topic !== undefined && (!isForum || own.deleted.includes(Number(topic))))
         return bad(response, 'message thread not found');
