@@ -1,11 +1,11 @@
 /** What people may do from a chat: the operations of the table, in their name. */
 import { homedir } from 'node:os';
 import { describeTrust, trustOf } from '../domain/check-words.ts';
+import { cut } from '../domain/cut.ts';
 import { PulseError } from '../domain/errors.ts';
 import { decisionCommand, higherLimit } from '../domain/next-command.ts';
 import type { NotifySettings } from '../domain/notify.ts';
 import type { ChatActions, ChatCaller } from '../notify/inbound/answer.ts';
-import { cut } from '../notify/texts.ts';
 import type { TransactionHook } from '../operations/context.ts';
 import type { Pulse } from '../pulse.ts';
 import type { Session } from '../store/sessions.ts';

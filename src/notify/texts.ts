@@ -1,4 +1,5 @@
 /** What people are told of an event, in the same words on every channel. Pure. */
+import { cut } from '../domain/cut.ts';
 
 export interface ToldEvent {
   type: string;
@@ -79,12 +80,4 @@ function why({ detail, stopReason }: Record<string, unknown>): string {
 
 function said(value: unknown): string {
   return typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : '';
-}
-
-/** So that it has at most so many characters, and says so if some are missing. Never half a character. */
-export function cut(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const end = text.charCodeAt(most - 2);
-  // The first half of a character beyond the basic ones.
-  return `${text.slice(0, end >= 0xd800 && end < 0xdc00 ? most - 2 : most - 1)}…`;
 }

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { cut } from '../../src/domain/cut.ts';
 import { fitText, plainText } from '../../src/notify/channels/sms-text.ts';
-import { cut, messageOf } from '../../src/notify/texts.ts';
+import { messageOf } from '../../src/notify/texts.ts';
 
 const session = { kind: 'goal', goal: 'g', max_iterations: 10, current_iteration: 3, total_commits: 2 };
 const told = (type: string, data: Record<string, unknown> = {}, more = {}) =>

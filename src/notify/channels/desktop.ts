@@ -1,6 +1,6 @@
 /** On the screen of this machine. What cannot be shown at once is not shown later: it would be no news. */
 import { hostname } from 'node:os';
-import { cut } from '../texts.ts';
+import { cut } from '../../domain/cut.ts';
 import type { Sender } from './channel.ts';
 
 /** Runs a program with these arguments, without a shell. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type * as z from 'zod';
+import { cut } from '../../domain/cut.ts';
 import type { discordSchema } from '../../domain/notify.ts';
 import { type Button, rowsOf } from '../buttons.ts';
-import { cut } from '../texts.ts';
 import type { Outcome, Sender, Sending } from './channel.ts';
 import { inert } from './discord-text.ts';
 import { type Answer, ask, isSuccess, outcomeOf } from './request.ts';

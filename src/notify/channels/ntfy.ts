@@ -1,6 +1,6 @@
 import type * as z from 'zod';
+import { cut } from '../../domain/cut.ts';
 import type { ntfySchema } from '../../domain/notify.ts';
-import { cut } from '../texts.ts';
 import type { Sender } from './channel.ts';
 import { ask, hookOutcome, isSuccess } from './request.ts';
 

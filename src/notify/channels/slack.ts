@@ -1,7 +1,7 @@
 import type * as z from 'zod';
+import { cut } from '../../domain/cut.ts';
 import type { slackSchema } from '../../domain/notify.ts';
 import { type Button, rowsOf } from '../buttons.ts';
-import { cut } from '../texts.ts';
 import type { Outcome, Sender, Sending } from './channel.ts';
 import { type Answer, ask, isSuccess, outcomeOf } from './request.ts';
 

@@ -1,5 +1,5 @@
 /** What fits into a text message of two parts, and what a phone without emoji can show. Pure. */
-import { cut } from '../texts.ts';
+import { cut } from '../../domain/cut.ts';
 
 /** The alphabet of text messages (GSM 03.38): one character outside of it makes each of them cost more than twice. */
 const GSM = new Set(

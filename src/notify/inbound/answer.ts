@@ -2,10 +2,11 @@
  * What a message from a chat does. Only people that the config allows, or that have paired, are heard; a stranger gets
  * no answer. A message has its effect once, however often a service brings it.
  */
+
+import { cut } from '../../domain/cut.ts';
 import { isPulseError, PulseError } from '../../domain/errors.ts';
 import type { Db, Store } from '../../store/store.ts';
 import { latestStop } from '../buttons.ts';
-import { cut } from '../texts.ts';
 import { answerPlain } from './plain-answer.ts';
 import { press } from './press.ts';
 import { openPrompt } from './prompts.ts';

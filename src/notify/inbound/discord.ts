@@ -1,9 +1,9 @@
 /** Commands, buttons and messages of Discord, by hook and by gateway; `/hooks/discord` is signed with the application's key. */
 import { createPublicKey, verify } from 'node:crypto';
 import * as z from 'zod';
+import { cut } from '../../domain/cut.ts';
 import { PERSON, THREAD } from '../channels/discord.ts';
 import { inert } from '../channels/discord-text.ts';
-import { cut } from '../texts.ts';
 import type { Incoming, Reply } from './answer.ts';
 import type { ChatCommand } from './words.ts';
 import { snowflakeMs } from './written.ts';

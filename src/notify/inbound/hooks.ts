@@ -1,5 +1,5 @@
 /** What people write to Pulse where a service brings it to an address of ours. */
-import { cut } from '../texts.ts';
+import { cut } from '../../domain/cut.ts';
 import { answerMessage, type Reply } from './answer.ts';
 import { type ChatMeans, listAccounts, type SettingsOf } from './chats.ts';
 import {

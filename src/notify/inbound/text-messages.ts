@@ -3,12 +3,12 @@
  * was written before that counts for nothing.
  */
 import * as z from 'zod';
+import { cut } from '../../domain/cut.ts';
 import type { Db } from '../../store/store.ts';
 import { latestStop } from '../buttons.ts';
 import { ask, isSuccess } from '../channels/request.ts';
 import { sendText } from '../channels/sms.ts';
 import { withNotifyTables } from '../tables.ts';
-import { cut } from '../texts.ts';
 import type { ChatMeans, SettingsOf } from './chats.ts';
 import { type Held, nameOf, type Reader, replyTo, rest } from './reader.ts';
 import { openPairingMs } from './rows.ts';

@@ -1,6 +1,7 @@
 /** What a night, or a busy quarter of an hour, is told in. Pure. */
 import { formatTrust } from '../../domain/check-words.ts';
-import { cut, type Message } from '../texts.ts';
+import { cut } from '../../domain/cut.ts';
+import type { Message } from '../texts.ts';
 import type { DigestedSession } from './gather.ts';
 
 /** Of each group; the rest is a number. */
