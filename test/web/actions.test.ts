@@ -85,6 +85,7 @@ describe.skipIf(!BROWSER)('on the page, a person', () => {
   });
 
   it('makes beads, imports and exports them, sees which comes next, widens and closes one', async () => {
+    // Its config has the checks of the repository, which fail: who starts after it names others, or none.
     scene.pulse('init');
     const page = await openProject('beads');
     await page.getByText('New bead', { exact: true }).click();
@@ -166,7 +167,7 @@ describe.skipIf(!BROWSER)('on the page, a person', () => {
   });
 
   it('reads the turns of a project, and looks for words in them and in the code', async () => {
-    const id = await scene.start({ goal: 'Leave a turn', command: DONE });
+    const id = await scene.start({ goal: 'Leave a turn', command: DONE, verify: [] });
     await scene.waitFor(id, 'complete');
     const page = await openProject('context');
     await page.getByRole('list', { name: 'Turns' }).getByRole('button').first().click();
@@ -261,7 +262,7 @@ describe.skipIf(!BROWSER)('on the page, a person', () => {
   });
 
   it('lets somebody write from a chat, and cleans up what old sessions hold', async () => {
-    const id = await scene.start({ goal: 'Hold something', command: DONE });
+    const id = await scene.start({ goal: 'Hold something', command: DONE, verify: [] });
     await scene.waitFor(id, 'complete');
     const page = await scene.open('/settings');
     await page.getByLabel('Channel').selectOption('telegram');
