@@ -35,8 +35,7 @@ const WAYS: Record<string, RankWeights> = {
     vectors: 0,
     offset: 10,
   },
-  // Without the model the company that words keep is worth more.
-  'today’s ranking without the model': { ...RANK_WEIGHTS, vectors: 0, company: 0.4 },
+  'today’s ranking without the model': { ...RANK_WEIGHTS, vectors: 0 },
   'the model alone': { ...RANK_WEIGHTS, ...PLAIN, words: 0, company: 0 },
   'all three, joined by ranks alone': { ...RANK_WEIGHTS, ...PLAIN },
   'today’s ranking': RANK_WEIGHTS,

@@ -37,7 +37,7 @@ export interface RankWeights {
 }
 
 export const RANK_WEIGHTS: RankWeights = {
-  ...{ words: 1, company: 0.2, vectors: 0.75, offset: 20, share: 0.03, nearness: 0.2 },
+  ...{ words: 1, company: 0.4, vectors: 0.5, offset: 20, share: 0.03, nearness: 0.35 },
   ...{ name: 0.05, path: 0.03, file: 0.1 },
   ...{ unnamed: 0.9, test: 0.6, generated: 0.6, changed: 1.05 },
 };

@@ -54,6 +54,8 @@ const SLICE_MS = 8;
 const MAX_CHUNKS = 120_000;
 const MAX_WEIGHT = 20_000_000;
 const CANDIDATES = 100;
+/** So many have their nearness to the question where words or company have found them: without one the model would speak against them. */
+const NEAREST = 400;
 const MAX_HITS_A_FILE = 3;
 
 interface IndexedFile {
@@ -289,11 +291,12 @@ function gather({ pool, isOwn, worked }: Knowledge, query: string): Gathered {
   const vectors = pool.vectors();
   const asked = vectors?.model.placeQuestion(query);
   const isWanted = (chunk: number) => isOwn[chunk] === 1;
-  const rankings = {
-    words: corpus.search(terms, CANDIDATES, isWanted),
-    company: pool.meaning()?.search(counts, CANDIDATES, isWanted) ?? [],
-    vectors: asked ? vectors!.places.search(asked, CANDIDATES, isWanted) : [],
-  };
+  const words = corpus.search(terms, CANDIDATES, isWanted);
+  const company = pool.meaning()?.search(counts, CANDIDATES, isWanted) ?? [];
+  const nearest = asked ? vectors!.places.search(asked, NEAREST, isWanted) : [];
+  const found = new Set([...words, ...company].map(({ chunk }) => chunk));
+  const near = nearest.filter(({ chunk }, index) => index < CANDIDATES || found.has(chunk));
+  const rankings = { words, company, vectors: near };
   const places = new Map<number, Place>();
   for (const { chunk } of Object.values(rankings).flat()) {
     const place = pool.places.get(chunk);
