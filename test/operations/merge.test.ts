@@ -1,6 +1,7 @@
 /** A session of any loop that is complete goes into its base, once, or not at all. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createPulse } from '../../src/pulse.ts';
 import { COMPLETE, makeScene, type Scene } from '../engine/scene.ts';
@@ -156,6 +157,22 @@ describe('merging a complete session', () => {
     expect(both.map(({ merged }) => merged?.wasThere).toSorted()).toEqual([false, true]);
     expect(sh(root, 'rev-list', '--count', 'main')).toBe('3');
     expect(await events(scene, session, 'session.merged')).toHaveLength(1);
+  });
+
+  it('waits for a runner that still removes a large worktree', async () => {
+    const removed = Promise.withResolvers<void>();
+    const scene = await makeScene({
+      trace: (point) => (point === 'close_worktree:before' ? removed.promise : undefined),
+    });
+    const session = await scene.start(WRITES);
+    const running = scene.run(session);
+    await scene.seen(session, 'session.ended');
+    const merging = scene.pulse.merge(session.id, ACTOR);
+    // A person would wait so long, and it was given up before.
+    await delay(11_000);
+    removed.resolve();
+    expect((await merging).merged).toMatchObject({ base: 'main', wasThere: false });
+    await running;
   });
 
   it('refuses a base that a person moves while it is merged', async () => {
