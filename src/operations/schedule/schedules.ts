@@ -71,12 +71,12 @@ export async function addSchedule(operations: Operations, added: AddedSchedule):
   const nextAt = new Date(firstMs).toISOString();
   const schedule = { id, host, expression: when.trim(), zone, missed, operation, words, actor, nextAt };
   const { keep } = added;
-  const stored = await changeProject(operations, { label: 'schedule', keep }, async (db) => {
+  const planned = await changeProject(operations, { label: 'schedule', keep }, async (db) => {
     await insertSchedule(db, { ...schedule, input: input as Record<string, unknown> });
-    return { schedule: operations.redactor.redactJson(await findSchedule(db, id)) };
+    return { schedule: operations.redactor.redactJson(await findSchedule(db, id)), note };
   });
   bell.ring(SCHEDULES);
-  return { ...stored, note };
+  return planned;
 }
 
 /** `null`: the agent is there, or Pulse is to choose one. One that is not there yet may be installed by then. */
