@@ -105,7 +105,7 @@ async function* stateDirectory({ path, database, worktrees }: Home): AsyncGenera
     () => ', no sessions yet',
   );
   const held = await countBelow(worktrees);
-  const text = `${path}${size}${held > 0 ? `, ${held} worktrees` : ''}`;
+  const text = `${path}${size}${held > 0 ? `, ${held} ${held === 1 ? 'worktree' : 'worktrees'}` : ''}`;
   if (!isWritable) {
     yield {
       level: 'bad',
@@ -203,7 +203,7 @@ async function* project({ environment, cwd }: Examination): AsyncGenerator<Findi
     for (const { program, by } of programs)
       yield { level: 'warn', subject, text: `${program} is not on the PATH`, hint: `${by} needs it.` };
     if (!missing && programs.length === 0)
-      yield { level: 'ok', subject, text: `${root}: what its checks and its setup begin with is there` };
+      yield { level: 'ok', subject, text: `${root}: the programs of its checks and its setup are there` };
   } catch (error) {
     const { message, hint } = asPulseError(error);
     yield { level: 'warn', subject, text: message, hint };

@@ -227,10 +227,12 @@ describe('setting up', () => {
     expect(stderr).toContain('missing uv is not on the PATH, and uv sync --frozen needs it');
     const doctor = await scene.pulse(['doctor'], { env });
     expect(doctor.stdout).toMatch(/! project +uv is not on the PATH\n +uv sync --frozen needs it/);
-    expect(doctor.stdout).not.toContain('begin with is there');
+    expect(doctor.stdout).not.toContain('the programs of its checks and its setup are there');
     // What the config says holds; the lockfile is not asked then.
     writeFileSync(join(scene.repository, '.pulse/config.yaml'), 'setup: ["true"]\nverify: ["true"]\n');
-    expect((await scene.pulse(['doctor'], { env })).stdout).toContain('begin with is there');
+    expect((await scene.pulse(['doctor'], { env })).stdout).toContain(
+      'the programs of its checks and its setup are there',
+    );
   });
 
   it('pulse doctor exits 1 when something is bad', async () => {

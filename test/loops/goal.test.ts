@@ -224,6 +224,7 @@ describe('BLOCKED', () => {
     ['with its reason', 'x\n<signal>BLOCKED: Which key?</signal>', 'blocked_by_agent', 'Which key?'],
     ['without one', 'x\n<signal>BLOCKED</signal>', 'blocked_by_agent', 'The agent gave no reason.'],
     ['as the safe default', 'Hm.', 'no_signal', 'The agent ended without a signal. It said last: Hm.'],
+    ['by saying nothing', ' ', 'no_signal', 'The agent ended without a signal, and it said nothing.'],
   ])('%s stops the session', (_, finalMessage, reason, detail) => {
     expect(verdictOf(reported({ finalMessage }))).toMatchObject({
       status: 'complete',

@@ -94,16 +94,22 @@ function judgeBlocked(said: ReadSignal, { run }: AttemptResult): Judged {
       : said.source === 'default'
         ? 'no_signal'
         : 'blocked_by_agent';
-  const last = reason === 'no_signal' ? lastParagraph(run?.finalMessage ?? '') : null;
-  const detail = said.reason ?? `${BLOCKED_DETAILS[reason]}${last ? ` It said last: ${last}` : ''}`;
+  const detail =
+    said.reason ?? (reason === 'no_signal' ? noSignal(run?.finalMessage ?? '') : BLOCKED_DETAILS[reason]);
   return { outcome: 'blocked', reason: detail, stop: { status: 'blocked', reason, detail } };
 }
 
 const BLOCKED_DETAILS = {
   signal_conflict: 'The agent gave two different signals in one message.',
-  no_signal: 'The agent ended without a signal.',
   blocked_by_agent: 'The agent gave no reason.',
 } as const;
+
+function noSignal(message: string): string {
+  const last = lastParagraph(message);
+  return last
+    ? `The agent ended without a signal. It said last: ${last}`
+    : 'The agent ended without a signal, and it said nothing.';
+}
 
 /** Of each failing check's output, in the reason for the stop. */
 const LINES_TOLD = 3;
