@@ -1,6 +1,8 @@
 /** Several workers at once: nothing is taken twice, every bead arrives once, conflicts go back. */
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { handoffPayload } from '../../src/loops/beads/files/handoff-payload.ts';
+import { writeHandoff } from '../../src/loops/beads/files/handoffs.ts';
 import { beadDone, createSwarmScene } from './swarm-scene.ts';
 
 const WRITE = 'echo "$PULSE_UNIT" > $PULSE_UNIT.txt';
@@ -55,6 +57,20 @@ describe('a swarm', () => {
       payload: { context_snapshot: { last_bead_closed: 'a' } },
     });
     expect(read('manifest.json').active).toEqual([]);
+  });
+
+  it('leaves the handoff of one that works alone to that one', async () => {
+    await using scene = await createSwarmScene();
+    const left = handoffPayload({
+      ...{ mode: 'standalone', feature: 'other', pausedAt: '2026-02-03T04:05:06.000Z', contextUsed: 0.7 },
+      ...{ closedBeads: [], nextHint: null },
+    });
+    await writeHandoff(scene.scratch.repository, left);
+    for (const id of ['a', 'b']) await scene.bead(id);
+    const id = await scene.start(`${WRITE}; ${beadDone()}`, { workers: 2 });
+    const { session } = await scene.drive(id);
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    expect(JSON.parse(scene.scratch.read('.pulse/handoffs/single-worker.json'))).toEqual(left);
   });
 
   it('continues each that handed over once, in whatever order they do', async () => {

@@ -57,9 +57,9 @@ export function openBeadsLoop(host: LoopHost) {
     /** Standalone has nobody to report to: what is completed stands in STATE.md. */
     async writeState({ own: { swarm, worker }, session }) {
       const isAlone = swarm.mode === 'standalone';
-      // Its brief has quoted it: what the worker before has left is taken over.
-      const owner = ownerOf(isAlone ? null : (worker?.mail_name ?? null));
-      if (await findHandoff(session.project_path, owner))
+      // Its brief has quoted it: what the worker before has left is taken over. The lead resumes nothing.
+      const owner = worker && ownerOf(isAlone ? null : worker.mail_name);
+      if (owner !== null && (await findHandoff(session.project_path, owner)))
         await consumeHandoff(session.project_path, owner, { at: new Date().toISOString() });
       if (!isAlone) return;
       const tries = await store.read((db) => listTries(db, swarm.session_id));
