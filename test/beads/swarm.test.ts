@@ -59,6 +59,21 @@ describe('a swarm', () => {
     expect(read('manifest.json').active).toEqual([]);
   });
 
+  it('leaves nothing to be resumed where the others have closed what was left', async () => {
+    await using scene = await createSwarmScene();
+    for (const id of ['a', 'b']) await scene.bead(id);
+    const full = `pulse tool report_usage '{"contextTokens":90,"contextWindow":100}' > /dev/null`;
+    const handedOver = 'until grep -q worker-2 .pulse/handoffs/manifest.json; do sleep 0.02; done';
+    const wait = `cd '${scene.scratch.repository}'; ${handedOver}; cd -`;
+    const script = `if [ $PULSE_NICKNAME = worker-2 ]; then ${full}; else ${wait}; fi; ${WRITE}; ${beadDone()}`;
+    const id = await scene.start(script, { workers: 2 });
+    const { session, workers } = await scene.drive(id);
+    expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
+    expect(workers.filter(({ leftFor }) => leftFor !== null)).toMatchObject([{ mailName: 'worker-2' }]);
+    expect((await scene.pulse.swarm.handoffs(id)).handoffs).toEqual([]);
+    expect(JSON.parse(scene.scratch.read('.pulse/handoffs/manifest.json')).active).toEqual([]);
+  }, 60_000);
+
   it('leaves the handoff of one that works alone to that one', async () => {
     await using scene = await createSwarmScene();
     const left = handoffPayload({
@@ -77,24 +92,22 @@ describe('a swarm', () => {
     await using scene = await createSwarmScene();
     for (const id of ['a', 'b', 'c', 'd']) await scene.bead(id);
     const full = `pulse tool report_usage '{"contextTokens":90,"contextWindow":100}' > /dev/null`;
-    const after = (file: string) => `until [ -f "$OUT/${file}" ]; do sleep 0.02; done`;
+    const wait = (file: string) => `until [ -f "$OUT/${file}" ]; do sleep 0.02; done`;
     // The second worker hands over first; its successor is at work until that of the first is, too.
     const script = `run=$PULSE_NICKNAME-$(ls "$OUT" | grep -c "^$PULSE_NICKNAME-")
 touch "$OUT/$run"
 case $run in
   worker-2-0) ${full} ;;
-  worker-2-1) ${after('worker-1-1')} ;;
-  worker-1-0) ${after('worker-2-1')}; ${full} ;;
+  worker-2-1) ${wait('worker-1-1')} ;;
+  worker-1-0) ${wait('worker-2-1')}; ${full} ;;
 esac
 ${WRITE}; ${beadDone()}`;
     const id = await scene.start(script, { workers: 2 });
     const { session, workers } = await scene.drive(id);
     expect(session, session.blocked_reason ?? '').toMatchObject({ status: 'complete' });
-    expect(workers.map(({ mailName, leftFor }) => [mailName, leftFor])).toEqual([
-      ['worker-1', 'context_critical'],
-      ['worker-2', 'context_critical'],
-      ['worker-2', null],
-      ['worker-1', null],
+    expect(workers.map(({ mailName, leftFor }) => `${mailName} ${leftFor}`).toSorted()).toEqual([
+      ...['worker-1 context_critical', 'worker-1 null'],
+      ...['worker-2 context_critical', 'worker-2 null'],
     ]);
     expect(JSON.parse(scene.scratch.read('.pulse/handoffs/manifest.json')).active).toEqual([]);
   }, 60_000);

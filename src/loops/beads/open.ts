@@ -4,18 +4,21 @@ import type { LoopHost } from '../../engine/loops.ts';
 import { treeOf } from '../../git/git-dir.ts';
 import { currentOwner, formatOwner } from '../../process/owner.ts';
 import { appendEvents } from '../../store/events.ts';
-import type { Db } from '../../store/store.ts';
+import type { Db, Store } from '../../store/store.ts';
 import { hasAgentsFile } from './files/committed-files.ts';
 import { ownerOf } from './files/handoff-payload.ts';
 import { consumeHandoff, findHandoff } from './files/handoffs.ts';
 import { conflictMail } from './files/mail-texts.ts';
 import { appendCompleted } from './files/state-file.ts';
+import { EPIC } from './graph/bead.ts';
+import { listBeads } from './graph/rows.ts';
 import { createBeadsLoop } from './index.ts';
 import { composeBeadBrief, findOccupiedEvidence, findUnknownDecisions } from './worker/brief.ts';
 import { handOffWork } from './worker/hand-off.ts';
 import { createBeadJudge } from './worker/judge-completion.ts';
+import { MOST_AT_ONCE } from './worker/merge-work.ts';
 import { topicOf } from './worker/model.ts';
-import { listTries, markWorker } from './worker/rows.ts';
+import { listTries, listWorkers, markWorker, type Swarm } from './worker/rows.ts';
 import { eventsOfCall, sendAs } from './worker/tell-coordination.ts';
 
 /** On the real git, rooms and files. */
@@ -55,7 +58,10 @@ export function openBeadsLoop(host: LoopHost) {
       }),
     handOff: handOffWork,
     /** Standalone has nobody to report to: what is completed stands in STATE.md. */
-    async writeState({ own: { swarm, worker }, session }) {
+    async writeState({ own, session }) {
+      const { swarm, worker } = own;
+      if (own.open.length <= MOST_AT_ONCE)
+        await consumeWhereDone(store, { swarm, root: session.project_path });
       const isAlone = swarm.mode === 'standalone';
       // Its brief has quoted it: what the worker before has left is taken over. The lead resumes nothing.
       const owner = worker && ownerOf(isAlone ? null : worker.mail_name);
@@ -70,6 +76,24 @@ export function openBeadsLoop(host: LoopHost) {
           });
     },
   });
+}
+
+/** Where the last bead is closed nobody has anything to resume. */
+async function consumeWhereDone(
+  store: Store,
+  { swarm, root }: { swarm: Swarm; root: string },
+): Promise<void> {
+  const { project_id: projectId, epic, session_id: id, mode } = swarm;
+  const { workers, beads } = await store.read(async (db) => ({
+    workers: await listWorkers(db, id),
+    beads: await listBeads(db, projectId, { epic }),
+  }));
+  if (beads.some(({ status, type }) => status !== 'closed' && type !== EPIC)) return;
+  for (const { mail_name: name, left_for } of workers)
+    if (left_for !== null && name !== null)
+      await consumeHandoff(root, ownerOf(mode === 'standalone' ? null : name), {
+        at: new Date().toISOString(),
+      });
 }
 
 /** What the agent itself has read counts: see `reasonsNotToAsk`. What it wrote and reserved is told. */

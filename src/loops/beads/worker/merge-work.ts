@@ -27,7 +27,7 @@ export interface MergeWorkOptions {
 }
 
 /** So many are verified together; the others wait for the next round. */
-const MOST_AT_ONCE = 16;
+export const MOST_AT_ONCE = 16;
 
 export function createMergeWork(options: MergeWorkOptions): WorkKind<MergeWork> {
   return {
