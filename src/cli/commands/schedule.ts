@@ -90,5 +90,5 @@ function linesOf(schedule: Schedule, { stdout: { style, isTerminal, columns } }:
 }
 
 function shownTime({ nextAt }: Schedule): string {
-  return nextAt === null ? 'over' : `next ${localTime(nextAt)} here`;
+  return nextAt === null ? 'over' : `next ${localTime(nextAt)} (local time)`;
 }
