@@ -223,6 +223,7 @@ const IN_PROCESS = {
   'pulse start --issue 42 --verify "npm test" --comment': 'test/operations/issue.test.ts',
   'pulse start "GOAL"': 'test/e2e/start.test.ts',
   'pulse status ID': 'test/e2e/commands.test.ts',
+  'pulse swarm stop {}': 'test/beads/one-swarm.test.ts',
   'pulse tool NAME \'{"query":"…"}\'': 'test/engine/context-strategies.test.ts',
 };
 
