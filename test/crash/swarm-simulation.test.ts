@@ -205,6 +205,14 @@ describe('a simulated swarm with everything against it', () => {
   );
 });
 
+it.runIf(IS_WHOLE)(
+  'a bead in flight is continued, although a resume has brought back a worker that had died',
+  async () => {
+    const { violations } = await run(troubleOf(108_015));
+    expect(violations).toEqual([]);
+  },
+);
+
 async function violatesNothing({ steps, first }: { steps: number; first: number }): Promise<void> {
   let passed = 0;
   for (let seed = first; passed < steps; seed++) {

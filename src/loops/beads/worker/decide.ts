@@ -54,8 +54,11 @@ function nextOfLead({ session, own }: SessionState): Step {
   // Handing over is no trouble: only the dead count.
   const dead = lost.filter(({ status }) => status === 'failed');
   const isReplaceable = lost.length > 0 && dead.length <= swarm.workers * REPLACEMENTS;
-  if (!stop && isWorkLeft && missing > 0 && isReplaceable)
-    return { do: 'spawn', children: replacementsOf(own).slice(0, missing) };
+  // A bead in flight is nobody else's: it is continued although a resume has brought back one that had died.
+  const stranded = children.filter(({ id, status }) => status === 'complete' && inFlight.includes(id)).length;
+  const count = Math.max(missing, stranded);
+  if (!stop && isWorkLeft && count > 0 && isReplaceable)
+    return { do: 'spawn', children: replacementsOf(own).slice(0, count) };
   if (children.some(isAtWork)) return { do: 'wait' };
   if (stop) return { do: 'end', stop };
   // One that died has left its bead to others: it is the reason only while work is there that nobody takes.
@@ -90,13 +93,17 @@ function plansOf({ swarm }: BeadsState, first: number, count: number): ChildPlan
   }));
 }
 
-/** Each name that a worker has left and nobody continues, and then another beside each that died. */
-function replacementsOf({ swarm, workers, children }: BeadsState): ChildPlan[] {
+/** Each name that a worker has left and nobody continues, first with a bead in flight; then another for each that died. */
+function replacementsOf({ swarm, workers, children, inFlight }: BeadsState): ChildPlan[] {
   const place = { swarm_id: swarm.session_id };
   const isLeft = ({ session_id, left_for }: BeadWorker): boolean =>
     left_for !== null && children.some(({ id, status }) => id === session_id && status === 'complete');
   const byName = Map.groupBy(workers, ({ nickname }) => nickname);
-  const left = [...byName].filter(([, rows]) => rows.every(isLeft));
+  const hasBead = (rows: readonly BeadWorker[]): boolean =>
+    rows.some((row) => inFlight.includes(row.session_id));
+  const left = [...byName]
+    .filter(([, rows]) => rows.every(isLeft))
+    .toSorted(([, one], [, other]) => Number(hasBead(other)) - Number(hasBead(one)));
   const continued = left.map(([nickname, rows]): ChildPlan => {
     const mail_name = rows.findLast((row) => row.mail_name !== null)?.mail_name ?? null;
     return {
