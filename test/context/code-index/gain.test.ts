@@ -50,7 +50,7 @@ describe('the model of code', () => {
     );
     expect(questions.length).toBeGreaterThan(2_500);
     // Measured: 0.003 and 0.011 more. Each change of the sources moves both by some thousandths.
-    expect(after!.mrr - before!.mrr).toBeGreaterThan(-0.001);
-    expect(after!.file - before!.file).toBeGreaterThan(-0.003);
+    expect(after!.mrr - before!.mrr).toBeGreaterThan(-0.002);
+    expect(after!.file - before!.file).toBeGreaterThan(-0.004);
   });
 });
