@@ -244,8 +244,10 @@ function troubleOf(seed: number): Run {
   let stops = pick(3);
   const kinds: Fate[] = ['die', 'die', 'die', 'stall', 'nap', 'startle', 'doze'];
   const rate = 0.005 + random() * 0.04;
+  // A swarm gives up where more than three workers die in one's place.
+  const fewest = Math.ceil(beads.filter(({ id }) => id.startsWith('lose')).length / 3);
   return {
-    ...{ beads, workers: 1 + pick(5) },
+    ...{ beads, workers: Math.max(1 + pick(5), fewest) },
     isFleet: false,
     fate() {
       if (faults === 0 || random() > rate) return null;
