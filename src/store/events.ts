@@ -76,13 +76,16 @@ export async function lastSeqOf(db: Db, sessionId: string, types: readonly Event
   return Number(row?.seq ?? 0);
 }
 
-/** The newest of this type; `null`: there is none. */
-export async function newestOf(db: Db, sessionId: string, type: EventType): Promise<PulseEvent | null> {
+/** As a literal: only so its index is found. */
+const ON_BASE = sql.lit('preflight.base' as const);
+
+/** The newest event of what failed on the base; `null`: there is none. */
+export async function newestOnBase(db: Db, sessionId: string): Promise<PulseEvent | null> {
   const row = await db
     .selectFrom('pulse_events')
     .selectAll()
     .where('session_id', '=', sessionId)
-    .where('type', '=', type)
+    .where('type', '=', ON_BASE)
     .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst();

@@ -4,6 +4,7 @@ import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryComp
 import { describe, expect, it } from 'vitest';
 import { nextCall } from '../../src/loops/research/commander/outbox.ts';
 import { isFollowedByResearch, runningExperiment } from '../../src/loops/research/rows.ts';
+import { newestOnBase } from '../../src/store/events.ts';
 import { countEnded, readFigures } from '../../src/store/figures.ts';
 import { claimTask, nextDue } from '../../src/store/inbox.ts';
 import { openSqlite } from '../../src/store/open-sqlite.ts';
@@ -37,6 +38,7 @@ describe('a read that must not grow with what there is', () => {
       'pulse_sessions_newest_by_status',
       (db: Db) => listSessions(db, { status: 'running', before: ID }),
     ],
+    ['what failed on the base', 'pulse_events_on_base', (db: Db) => newestOnBase(db, ID)],
     ['who works for a session', 'pulse_sessions_children', (db: Db) => listChildren(db, ID)],
     [
       'the experiment that a worker edits',

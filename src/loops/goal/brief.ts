@@ -5,7 +5,7 @@ import { type ContextMeans, gatherContext, isTold } from '../../context/iteratio
 import { hasContextTools, isPrefetched } from '../../domain/context-words.ts';
 import { failedOnBaseOf, failedOnBaseText } from '../../domain/failed-on-base.ts';
 import type { ComposedBrief } from '../../engine/ports.ts';
-import { newestOf } from '../../store/events.ts';
+import { newestOnBase } from '../../store/events.ts';
 import type { IterationHead } from '../../store/iterations.ts';
 import { listJudgements } from '../../store/judgements.ts';
 import { notesFor } from '../../store/notes.ts';
@@ -103,7 +103,7 @@ async function lastOutcome(store: Store, input: BriefInput): Promise<LastOutcome
 }
 
 async function failedOnBase(store: Store, sessionId: string): Promise<string[]> {
-  const told = await store.read((db) => newestOf(db, sessionId, 'preflight.base'));
+  const told = await store.read((db) => newestOnBase(db, sessionId));
   return told === null ? [] : failedOnBaseOf(told.data).map(failedOnBaseText);
 }
 

@@ -28,6 +28,7 @@ import { afterCareMigration } from './027-after-care.ts';
 import { schedulesMigration } from './028-schedules.ts';
 import { embeddingsMigration } from './029-embeddings.ts';
 import { turnParentsMigration } from './030-turn-parents.ts';
+import { failedOnBaseMigration } from './031-failed-on-base.ts';
 import type { Migration } from './types.ts';
 
 /** In order, never changed once released: the database's version is how many of them it has had. */
@@ -62,4 +63,5 @@ export const MIGRATIONS: readonly Migration[] = [
   schedulesMigration,
   embeddingsMigration,
   turnParentsMigration,
+  failedOnBaseMigration,
 ];
