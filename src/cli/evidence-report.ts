@@ -14,7 +14,7 @@ import { sanitizeForTerminal, sanitizeLine, shorten } from '../terminal/text.ts'
 import { eventText } from './event-text.ts';
 import { formatCount, formatUsd, iterationsText } from './follow/result.ts';
 import { experimentRows, metricOf } from './session-page-experiments.ts';
-import { checksText, spentText, whyLine } from './session-page-loops.ts';
+import { checksText, runSpentText, spentText, whyLine } from './session-page-loops.ts';
 import { NO_SOURCES, type ReportSources } from './session-page-sources.ts';
 
 const TITLE_LENGTH = 120;
@@ -174,7 +174,7 @@ function iterationParts(
     `- files: ${row.files_changed.length === 0 ? 'none' : row.files_changed.map((file) => `\`${cell(file)}\``).join(', ')}`,
     ...(row.attempt > 1 ? [`- attempts: ${row.attempt}`] : []),
     ...(row.failure_class ? [`- failure: ${row.failure_class}`] : []),
-    `- spent: ${row.cost_usd === null ? 'cost not known' : formatUsd(row.cost_usd)}, ${formatCount(row.input_tokens + row.output_tokens)} tokens`,
+    `- spent: ${runSpentText(row)}`,
     `- time: ${row.started_at ?? 'not started'} to ${row.ended_at ?? 'now'}`,
   ];
   return [

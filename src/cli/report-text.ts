@@ -3,19 +3,22 @@ import { isPulseError } from '../domain/errors.ts';
 import { unifiedDiff } from '../git/diff.ts';
 import { headRef } from '../git/session-head.ts';
 import type { SessionExport } from '../operations/export.ts';
+import type { Pulse } from '../pulse.ts';
 import { evidenceReport } from './evidence-report.ts';
 import { createCliGit } from './repository-here.ts';
 import { type PageChange, sessionPage } from './session-page.ts';
+import { readRuns } from './session-page-runs.ts';
 import { readSources, type SourcesPulse } from './session-page-sources.ts';
 
 export async function reportText(
   format: 'html' | 'md',
   content: SessionExport,
-  { pulse, environment }: { pulse: SourcesPulse; environment: NodeJS.ProcessEnv },
+  { pulse, environment }: { pulse: SourcesPulse & Pick<Pulse, 'transcript'>; environment: NodeJS.ProcessEnv },
 ): Promise<string> {
   const sources = await readSources(pulse, content);
   if (format === 'md') return evidenceReport(content, sources);
-  return sessionPage(content, await readChange(content, environment), sources);
+  const [change, runs] = await Promise.all([readChange(content, environment), readRuns(pulse, content)]);
+  return sessionPage(content, { change, sources, runs });
 }
 
 /** More than anybody reads in a report. */

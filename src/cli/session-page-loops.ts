@@ -4,6 +4,7 @@ import { formatDuration } from '../domain/durations.ts';
 import { crashLine } from '../loops/research/measure/crash.ts';
 import { formatDelta, formatFigure } from '../loops/research/report/figures.ts';
 import { plotSvg } from '../loops/research/report/plot-svg.ts';
+import type { Iteration } from '../store/iterations.ts';
 import type { Session } from '../store/sessions.ts';
 import { sanitizeForTerminal, sanitizeLine } from '../terminal/text.ts';
 import { formatCount, formatUsd } from './follow/result.ts';
@@ -148,6 +149,15 @@ export function spentText(spender: Pick<Session, 'spent_usd' | 'total_tokens_use
   if (!spender) return 'not known';
   const cost = spender.spent_usd > 0 ? formatUsd(spender.spent_usd) : 'cost not known';
   return `${cost}, ${formatCount(spender.total_tokens_used)} tokens`;
+}
+
+/** Of one iteration. */
+export function runSpentText({
+  cost_usd: usd,
+  input_tokens: input,
+  output_tokens: output,
+}: Pick<Iteration, 'cost_usd' | 'input_tokens' | 'output_tokens'>): string {
+  return spentText({ spent_usd: usd ?? 0, total_tokens_used: input + output });
 }
 
 type Cell = Markup | string;

@@ -21,6 +21,8 @@ section { border-bottom: 1px solid var(--line); padding-bottom: 12px; }
 .sides ul { margin: 0; padding-left: 18px; overflow-wrap: anywhere; }
 @media (max-width: 720px) { .sides { grid-template-columns: 1fr; gap: 8px; } }
 pre { margin: 0; overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; font: 13px/18px ui-monospace, monospace; }
+section > details { margin-top: 8px; }
+.transcript th { white-space: nowrap; }
 pre.diff { white-space: pre; border: 1px solid var(--line); padding: 8px; }
 code { font: 13px/18px ui-monospace, monospace; }
 summary { cursor: pointer; color: var(--soft); }

@@ -11,8 +11,9 @@ import type { StoredVerification } from '../store/verifications.ts';
 import { createStyle } from '../terminal/style.ts';
 import { sanitizeForTerminal, sanitizeLine } from '../terminal/text.ts';
 import { eventText } from './event-text.ts';
-import { formatCount, formatUsd, iterationsText } from './follow/result.ts';
-import { checksText, loopParts, spentText } from './session-page-loops.ts';
+import { iterationsText } from './follow/result.ts';
+import { checksText, loopParts, runSpentText, spentText } from './session-page-loops.ts';
+import { NO_RUNS, type ReportRuns, runParts } from './session-page-runs.ts';
 import { NO_SOURCES, type ReportSources } from './session-page-sources.ts';
 import { PAGE_STYLE } from './session-page-style.ts';
 
@@ -24,11 +25,16 @@ export interface PageChange {
   isTruncated: boolean;
 }
 
-/** `change`: all that the session changed. */
+export interface PageParts {
+  /** All that the session changed. */
+  change: PageChange;
+  sources?: ReportSources;
+  runs?: ReportRuns;
+}
+
 export function sessionPage(
   content: SessionExport,
-  change: PageChange,
-  sources: ReportSources = NO_SOURCES,
+  { change, sources = NO_SOURCES, runs = NO_RUNS }: PageParts,
 ): string {
   const { session, iterations, unresolved, recovery } = content;
   const page = html`<!doctype html>
@@ -53,7 +59,7 @@ ${listPart(
 ${loopParts(sources, session)}
 <h2>Timeline</h2>
 ${iterations.length === 0 ? html`<p>No iteration so far.</p>` : ''}
-${iterations.map((row) => iterationPart(row, content))}
+${iterations.map((row) => iterationPart(row, content, runs))}
 <h2>Diff</h2>
 ${diffPart(change, session.base_sha)}
 <h2>Events (UTC)</h2>
@@ -98,11 +104,14 @@ function listPart(title: string, lines: readonly string[]): Markup | string {
   return html`<h2>${title}</h2><ul>${lines.map((line) => html`<li>${sanitizeLine(line)}</li>`)}</ul>`;
 }
 
-function iterationPart(row: Iteration, { verifications, judgements }: SessionExport): Markup {
+function iterationPart(
+  row: Iteration,
+  { verifications, judgements }: SessionExport,
+  runs: ReportRuns,
+): Markup {
   const isOurs = ({ iteration }: { iteration: number }) => iteration === row.iteration_number;
   const word = row.outcome === 'rejected' ? 'COMPLETE, rejected' : (row.signal ?? row.outcome ?? row.status);
   const count = row.files_changed.length;
-  const cost = row.cost_usd === null ? 'cost not known' : formatUsd(row.cost_usd);
   return html`<section>
 <h3>Iteration ${row.iteration_number} <span class="${row.outcome ?? ''}">${word}</span></h3>
 <div class="sides">
@@ -111,12 +120,13 @@ function iterationPart(row: Iteration, { verifications, judgements }: SessionExp
 <ul>
 <li>${row.commit_hash ? html`commit <code>${row.commit_hash.slice(0, 12)}</code>` : 'no commit'}</li>
 <li>${count === 0 ? 'no file changed' : `${count} ${count === 1 ? 'file' : 'files'}: ${row.files_changed.map(sanitizeLine).join(', ')}`}</li>
-<li>${cost}, ${formatCount(row.input_tokens + row.output_tokens)} tokens</li>
+<li>${runSpentText(row)}</li>
 ${verifications.filter(isOurs).map(checkPart)}
 ${judgements.filter(isOurs).map(judgementPart)}
 </ul>
 </div>
 </div>
+${runParts(row, runs)}
 </section>`;
 }
 

@@ -2,8 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { evidenceReport } from '../../src/cli/evidence-report.ts';
 import { sessionPage } from '../../src/cli/session-page.ts';
+import { type ReportRuns, readRuns } from '../../src/cli/session-page-runs.ts';
 import { type ReportSources, readSources, type SourcesPulse } from '../../src/cli/session-page-sources.ts';
 import type { SessionExport } from '../../src/operations/export.ts';
+import type { Pulse } from '../../src/pulse.ts';
 import { hostileTexts } from '../fakes/hostile-texts.ts';
 
 const AT = '2026-01-01T10:00:00.000Z';
@@ -58,7 +60,8 @@ function exported(words: string): SessionExport {
         ...{
           commit_hash: 'b'.repeat(40),
           files_changed: [words],
-          cost_usd: null,
+          cost_usd: 0,
+          context_tokens: 12,
           input_tokens: 1,
           output_tokens: 1,
         },
@@ -147,8 +150,26 @@ function sourcesOf(words: string): ReportSources {
   } as unknown as ReportSources;
 }
 
+function runsOf(words: string): ReportRuns {
+  const entry = (n: number, kind: string, data: Record<string, unknown>) => ({
+    n,
+    atMs: n * 1_000,
+    kind,
+    text: words,
+    data,
+  });
+  const entries = [entry(1, 'text', {}), entry(2, words, {}), entry(3, 'tool_end', { ok: false })];
+  const about = { iteration: 1, attempt: 1, attempts: [1], agent: words, isRecorded: true };
+  return {
+    briefs: new Map([[1, words]]),
+    transcripts: new Map([[1, { ...about, entries, nextAfter: null }]]),
+  };
+}
+
 const page = (words: string, diff: string | null = words) =>
-  sessionPage(exported(words), { diff, isTruncated: false }, sourcesOf(words));
+  sessionPage(exported(words), {
+    ...{ change: { diff, isTruncated: false }, sources: sourcesOf(words), runs: runsOf(words) },
+  });
 
 /** Every tag with its attributes, without the text between them and the words that name the plot. */
 const tagsOf = (text: string) =>
@@ -177,6 +198,36 @@ describe('a session as a page', () => {
     expect(page('calm', '+added\n-removed\n@@ -1 +1 @@')).toMatch(
       /class="added">\+added[\s\S]*class="removed">-removed[\s\S]*class="place">@@/,
     );
+  });
+
+  it('has what the agent was told and what it printed, with what failed', () => {
+    const text = page('calm');
+    expect(text).toMatch(/<summary>Brief, 12 tokens<\/summary><pre>calm<\/pre>/);
+    expect(text).toContain('<li>cost not known, 2 tokens</li>');
+    expect(text).toMatch(/<summary>Transcript, 3 entries<\/summary>/);
+    expect(text).toMatch(/3\.0s tool_end, failed<\/th><td><pre>calm<\/pre>/);
+    const without = sessionPage(exported('calm'), { change: { diff: '', isTruncated: false } });
+    for (const what of ['brief', 'transcript']) expect(without).toContain(`The ${what} is left out`);
+  });
+
+  it('leaves out the oldest briefs and transcripts where it would be too long', async () => {
+    const kilobyte = 'x'.repeat(1024);
+    const rows = Array.from({ length: 5 }, (_, index) => ({
+      iteration_number: index + 1,
+      task_content: kilobyte.repeat(400),
+    }));
+    const asked: number[] = [];
+    const pulse = {
+      transcript: async (_: string, { iteration }: { iteration: number }) => {
+        asked.push(iteration);
+        return { entries: [{ text: kilobyte.repeat(900) }] };
+      },
+    };
+    const content = { session: { id: 'ses_1' }, iterations: rows } as unknown as SessionExport;
+    const { briefs, transcripts } = await readRuns(pulse as unknown as Pulse, content);
+    expect([...briefs.keys()]).toEqual([5, 4]);
+    expect([...transcripts.keys()]).toEqual([5, 4]);
+    expect(asked).toEqual([5, 4, 3]);
   });
 
   it('has the experiments in the order in which they were decided, with their plot', () => {
@@ -208,9 +259,9 @@ describe('a session as a page', () => {
     );
     const parent = { ...exported('calm') };
     parent.session = { ...parent.session, spent_usd: 2, total_tokens_used: 3_000 };
-    expect(sessionPage(parent, { diff: '', isTruncated: false }, sourcesOf('calm'))).toMatch(
-      /itself.*\$0\.75, 1\.0k tokens.*in all.*\$2\.00, 3\.0k tokens/s,
-    );
+    expect(
+      sessionPage(parent, { change: { diff: '', isTruncated: false }, sources: sourcesOf('calm') }),
+    ).toMatch(/itself.*\$0\.75, 1\.0k tokens.*in all.*\$2\.00, 3\.0k tokens/s);
   });
 
   it('has all of it in Markdown too, where no word of theirs ends a cell or begins an element', () => {
@@ -232,7 +283,7 @@ describe('a session as a page', () => {
     const of = (kind: string) => {
       const content = exported('calm');
       content.session = { ...content.session, kind, current_iteration: 2, max_iterations: 1_000_000 };
-      return [sessionPage(content, { diff: '', isTruncated: false }), evidenceReport(content)];
+      return [sessionPage(content, { change: { diff: '', isTruncated: false } }), evidenceReport(content)];
     };
     for (const text of of('beads')) {
       expect(text).toContain('2 runs, 1 commits');
