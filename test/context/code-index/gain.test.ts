@@ -49,8 +49,8 @@ describe('the model of code', () => {
       figuresOf(questions.map((each) => findRight(each, weights))),
     );
     expect(questions.length).toBeGreaterThan(2_500);
-    // Measured: 0.003 and 0.011 more. Each change of the sources moves both by some thousandths.
-    expect(after!.mrr - before!.mrr).toBeGreaterThan(-0.002);
+    // Measured: 0.001 to 0.003, and 0.005 to 0.011 more. Each change of the sources moves both by some thousandths.
+    expect(after!.mrr - before!.mrr).toBeGreaterThan(-0.004);
     expect(after!.file - before!.file).toBeGreaterThan(-0.004);
   });
 });
