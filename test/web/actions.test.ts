@@ -242,6 +242,8 @@ describe.skipIf(!BROWSER)('on the page, a person', () => {
   });
 
   it('stops the workers of a swarm', async () => {
+    // Workers need what it writes, and it may be done again.
+    scene.pulse('init');
     const project_key = scene.repository;
     await scene.ask('POST', '/api/beads', { project_key, id: 'slow', title: 'A slow epic', type: 'epic' });
     await scene.ask('POST', '/api/beads', {
