@@ -351,7 +351,7 @@ async function fillProject(project_key: string, all: string, texts: string[]): P
 
 /** Chat services say what a person is called there. */
 function nameDeciders(text: string): void {
-  using database = new DatabaseSync(join(scene.home, 'pulse.db'));
+  using database = new DatabaseSync(join(scene.home, 'pulse.db'), { timeout: 10_000 });
   const name = (place: string): string => `telegram:${marked(place, text)}`;
   database
     .prepare('UPDATE workflows SET approved_by = ? WHERE approved_by IS NOT NULL')

@@ -124,7 +124,7 @@ export async function heapGrowth(page: Page, count: number): Promise<number> {
 
 /** As a session of many nights would have left them. */
 export function multiplyIterations(home: string, { id, count }: { id: string; count: number }): void {
-  using database = new DatabaseSync(join(home, 'pulse.db'));
+  using database = new DatabaseSync(join(home, 'pulse.db'), { timeout: 10_000 });
   const row = database
     .prepare('SELECT * FROM pulse_iterations WHERE session_id = ? AND iteration_number = 1')
     .get(id) as Record<string, string | number | null>;
