@@ -132,13 +132,12 @@ export function multiplyIterations(home: string, { id, count }: { id: string; co
   const insert = database.prepare(
     `INSERT INTO pulse_iterations (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
   );
+  const own = String(row.id);
+  // Another letter before the number than the first one has: none of the new ids is its own.
+  const head = own.slice(0, -7) + (own.at(-7) === 'f' ? 'e' : 'f');
   database.exec('BEGIN IMMEDIATE');
   for (let n = 2; n <= count; n += 1) {
-    const copy: typeof row = {
-      ...row,
-      iteration_number: n,
-      id: `${String(row.id).slice(0, -6)}${String(n).padStart(6, '0')}`,
-    };
+    const copy: typeof row = { ...row, iteration_number: n, id: `${head}${String(n).padStart(6, '0')}` };
     insert.run(...columns.map((name) => copy[name] ?? null));
   }
   database
