@@ -16,7 +16,8 @@ const TICKS_PER_SECOND = 100;
 using scratch = createScratch();
 const port = await freePort();
 const server = spawn(process.execPath, [PROGRAM, 'serve', '--port', String(port)], {
-  env: scratch.environment,
+  // Otherwise the agents wait for each other's slots.
+  env: { ...scratch.environment, PULSE_MAX_AGENTS: String(SESSIONS) },
   stdio: 'ignore',
 });
 const ended = new Promise((resolve) => server.once('exit', resolve));
