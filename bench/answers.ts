@@ -193,7 +193,7 @@ async function measure(name: string, { told, answer, isLimit = false, isPhone = 
   }
   const [p50, most] = [quantile(took, 0.5), Math.max(...took)];
   return {
-    what: `(p) answered by ${name} → session goes on`,
+    what: `(p) answered by ${name} → session continues`,
     measured: `p50 ${ms(p50)}, at most ${ms(most)}`,
     ...{ beside: '', result: '', target: `≤ ${ms(MOST_MS)}`, isMet: most <= MOST_MS },
   };
